@@ -1,0 +1,72 @@
+"""Time zones, moments and spans as users write them. All stored times are UTC."""
+
+import datetime as dt
+import re
+import zoneinfo
+from pathlib import Path
+
+from jobsight.errors import UsageError
+
+__all__ = ["format_moment", "format_span", "local_zone", "parse_moment", "zone_named"]
+
+
+def local_zone() -> dt.tzinfo:
+    """The machine's time zone, with its rules for summer time where the system tells its name."""
+    try:
+        name = Path("/etc/localtime").resolve(strict=True).as_posix().split("zoneinfo/", 1)[1]
+        return zoneinfo.ZoneInfo(name)
+    except (OSError, IndexError, ValueError, zoneinfo.ZoneInfoNotFoundError):
+        return dt.UTC
+
+
+def zone_named(name: str | None) -> dt.tzinfo:
+    """The zone of an IANA name such as ``Europe/Paris``; None means the machine's.
+
+    Raises:
+        UsageError: no zone has that name.
+    """
+    if name is None:
+        return local_zone()
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
+        raise UsageError(
+            f"no time zone is named {name[:60]!r}; use an IANA name such as UTC or America/Chicago"
+        ) from None
+
+
+def parse_moment(text: str, zone: dt.tzinfo) -> dt.datetime:
+    """Read ``2026-11-21 01:35:00`` (T, fractions, Z and offsets allowed) or ``@1795224900``.
+
+    A time without an offset is read in `zone`; the result is in UTC.
+
+    Raises:
+        UsageError: the text is no such time.
+    """
+    text = text.strip()
+    try:
+        if re.fullmatch(r"@\d+(\.\d+)?", text):
+            return dt.datetime.fromtimestamp(float(text[1:]), dt.UTC)
+        moment = dt.datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(dt.UTC)
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(
+            f"{text[:40]!r} is not a time; write it as '2026-11-21 01:35:00', with an offset or Z "
+            "where it is not local, or as @seconds since 1970"
+        ) from None
+
+
+def format_moment(moment: dt.datetime) -> str:
+    """ISO 8601 in UTC with a trailing Z; microseconds only where there are any."""
+    text = moment.astimezone(dt.UTC).isoformat(sep=" ")
+    return text.replace("+00:00", "Z")
+
+
+def format_span(seconds: float) -> str:
+    """A span in words as short as they can be: ``45 s``, ``12 min``, ``3.5 h``, ``2 d``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    for unit, size in (("min", 60.0), ("h", 3600.0), ("d", 86400.0)):
+        if seconds < size * (90 if unit == "min" else 36) or unit == "d":
+            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
+    raise AssertionError("unreachable")

@@ -1,0 +1,1 @@
+"""What happened: event logs, timelines, frames, outcomes."""

@@ -1,0 +1,44 @@
+"""Compiling numeric kernels with Numba: one decorator, one place for its cache.
+
+Kernels release the GIL and are cached on disk, so that a command does not wait for the compiler.
+Where no cache directory is writable, kernels are compiled anew in each process and all else works.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+__all__ = ["kernel"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _cache_directory() -> str | None:
+    if "NUMBA_CACHE_DIR" in os.environ:
+        return os.environ["NUMBA_CACHE_DIR"]
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path("~").expanduser() / ".cache")
+    for root in (Path(base), Path(tempfile.gettempdir()) / f"jobsight-{os.getuid()}"):
+        folder = root / "jobsight" / "numba"
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # The cache holds compiled code: a folder that somebody else made is not trusted.
+            if folder.stat().st_uid == os.getuid() and os.access(folder, os.W_OK):
+                return str(folder)
+        except OSError:
+            continue
+    return None
+
+
+_CACHE = _cache_directory()
+if _CACHE is not None:
+    setattr(numba.config, "CACHE_DIR", _CACHE)  # noqa: B010 - numba makes its settings at run time
+
+
+def kernel(function: F) -> F:
+    """Compile `function` in nopython mode, without the GIL, cached where a cache is writable."""
+    compiled: F = numba.njit(function, nogil=True, cache=_CACHE is not None)
+    return compiled

@@ -1,0 +1,1 @@
+"""How we learn: splits, metrics, training, verification."""

@@ -1,0 +1,1 @@
+"""The models, one file each, behind one protocol."""

@@ -1,0 +1,115 @@
+"""What every model is: fitted on inputs as of decisions, asked for probabilities, saved as data.
+
+A model knows nothing of HTCondor or of any question. It is given `Inputs` (tables of numbers, the
+cause of each decision, frames) and returns the probability of success of each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Floats", "Inputs", "Labelled", "Model"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What is known as of n decisions.
+
+    Attributes:
+        features: float32 (n, f); NaN where a value is unknown.
+        names: the f features' names, unique.
+        causes: columns that name the cause of each decision, coarse to fine, each an array of n
+            strings, e.g. ``{"code": …, "subcode": …, "reason": …}``.
+        facts: whole-number columns that rule sets test, each int64 (n,), e.g. ``num_holds``.
+        frames: uint8 (n, m, j), oldest frame first, 0 for "not there yet"; None if not built.
+        state_events: number e of state events; frames hold values 0 … e.
+    """
+
+    features: NDArray[np.float32]
+    names: tuple[str, ...]
+    causes: Mapping[str, NDArray[np.str_]]
+    facts: Mapping[str, NDArray[np.int64]]
+    frames: NDArray[np.uint8] | None
+    state_events: int
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def take(self, rows: NDArray[Any]) -> Inputs:
+        """The same inputs for the rows given (indices or a mask), in that order."""
+        return replace(
+            self,
+            features=self.features[rows],
+            causes={name: column[rows] for name, column in self.causes.items()},
+            facts={name: column[rows] for name, column in self.facts.items()},
+            frames=None if self.frames is None else self.frames[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Inputs with what became of them.
+
+    Attributes:
+        inputs: n rows.
+        success: bool (n,).
+        weight: float64 (n,), positive; the members of one batch share weight 1.
+    """
+
+    inputs: Inputs
+    success: NDArray[np.bool_]
+    weight: Floats
+
+    def __len__(self) -> int:
+        return len(self.success)
+
+    def take(self, rows: NDArray[Any]) -> Labelled:
+        """The rows given (indices or a mask), in that order."""
+        return Labelled(self.inputs.take(rows), self.success[rows], self.weight[rows])
+
+
+@runtime_checkable
+class Model(Protocol):
+    """One kind of model.
+
+    An instance belongs to one thread while it is fitted; a fitted model may be asked from several.
+    Fitting twice with the same data and seed on the same machine gives the same bytes when saved.
+
+    Attributes:
+        name: what reports and the command line call it.
+    """
+
+    name: str
+
+    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
+        """Learn from `train`; `select` (later in time) may stop the fitting early, no more.
+
+        Raises:
+            TrainingError: the examples cannot teach this model anything (one class, no rows).
+        """
+        ...
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """P(success) of each row: float64 (n,), in [0, 1], never NaN; n may be 0."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write the model into `folder` (existing, empty) as JSON, text or safetensors."""
+        ...
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises:
+            ModelError: a file is missing, damaged or of another schema.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""It is held: release or remove?"""

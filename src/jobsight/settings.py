@@ -1,0 +1,218 @@
+"""All settings, their defaults, and where they come from.
+
+Later wins: ``/etc/jobsight/jobsight.yaml``, ``~/.config/jobsight/jobsight.yaml``, the file named by
+``JOBSIGHT_CONFIG``, environment variables (``JOBSIGHT_HOLD__SEED=7``), flags.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pydantic
+from pydantic import ConfigDict, Field, PositiveFloat, PositiveInt
+
+from jobsight.errors import SettingsError
+
+__all__ = ["STATE_EVENTS", "Costs", "FrameSettings", "HoldSettings", "LstmSettings", "Settings"]
+
+STATE_EVENTS = (0, 1, 4, 5, 7, 9, 10, 11, 12, 13, 21, 22, 23, 24, 40)
+"""Event numbers that change a job's state; 006, 008, 028 and 033 only accompany."""
+
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+
+
+class _Section(pydantic.BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FrameSettings(_Section):
+    """The tensor e × m × j."""
+
+    state_events: tuple[Annotated[int, Field(ge=0, le=999)], ...] = STATE_EVENTS
+    m: Annotated[int, Field(ge=1, le=10_000)] = 24
+    j: Annotated[int, Field(ge=1, le=10_000)] = 16
+    timeframe_len: PositiveFloat | Literal["auto"] = "auto"
+    """Seconds a frame; auto: an eighth of the pool's pace (see `HoldSettings.windows`)."""
+    related_share: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """Share of the other jobs drawn among those of the same cause, site or owner."""
+
+
+class Costs(_Section):
+    """What decisions cost, in units of one wasted run."""
+
+    wasted_run: PositiveFloat = 1.0
+    lost_job: PositiveFloat = 4.0
+    """A job removed, or left, that would have succeeded."""
+    delay_per_hour: Annotated[float, Field(ge=0)] | Literal["auto"] = "auto"
+    """Auto: one pace of the pool (see `HoldSettings.windows`) costs a twentieth of a run."""
+
+
+class LstmSettings(_Section):
+    """The recurrent model."""
+
+    network: str = "lstm"
+    """A network's name, or ``package.module:Class`` of the user's own."""
+    lstm_layers: Annotated[int, Field(ge=1, le=8)] = 1
+    hidden_size: Annotated[int, Field(ge=1, le=4096)] = 32
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    learning_rate: Annotated[float, Field(gt=0, le=1)] = 0.003
+    weight_decay: Annotated[float, Field(ge=0)] = 0.001
+    batch_size: PositiveInt = 64
+    epochs: PositiveInt = 60
+    patience: PositiveInt = 8
+    """Epochs without a better select loss before training stops."""
+
+
+class HoldSettings(_Section):
+    """The question `hold`."""
+
+    recipe: Literal["jobsight", "seed"] = "jobsight"
+    as_of: Literal["release", "hold"] = "release"
+    success: Literal["exit_zero", "terminated"] = "exit_zero"
+    removed_by_user: Literal["censored", "failure"] = "censored"
+    horizon: PositiveFloat | Literal["auto"] = "auto"
+    """Seconds; auto: the 95th percentile of the training outcomes' times."""
+    windows: tuple[PositiveFloat, ...] | Literal["auto"] = "auto"
+    """Seconds looked back at the pool; auto: 1, 4 and 16 paces. The pace is the median time from a
+    release to its outcome in the training part."""
+    delays: tuple[PositiveFloat, ...] | Literal["auto"] = "auto"
+    """Seconds that "wait" may propose; auto: 1, 2 and 4 paces."""
+    batch_seconds: PositiveFloat = 60.0
+    parts: tuple[Fraction, Fraction, Fraction, Fraction] = (0.5, 0.15, 0.15, 0.2)
+    """Shares of train, select, calibrate and test, in time order."""
+    metric: Literal["log_loss", "brier", "roc_auc", "f1", "f1_failure"] = "log_loss"
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 1000
+    costs: Costs = Costs()
+    frames: FrameSettings = FrameSettings()
+    lstm: LstmSettings = LstmSettings()
+
+
+class Settings(_Section):
+    """Everything that can be set."""
+
+    timezone: str | None = None
+    """Zone of log times without one; None: the machine's."""
+    access_point: str | None = None
+    """Name of the access point the logs come from; None: as the log tells."""
+    hold: HoldSettings = HoldSettings()
+
+    @classmethod
+    def load(
+        cls, overrides: Mapping[str, Any] | None = None, *, config: Path | None = None
+    ) -> Settings:
+        """Merge all places settings come from; `overrides` (nested, from flags) wins.
+
+        Raises:
+            SettingsError: a file cannot be read, or a setting is unknown or bad; names the file,
+                line and column where there is one.
+        """
+        merged: dict[str, Any] = {}
+        places: list[_Place] = []
+        for path in _config_files(config):
+            place = _Place.read(path)
+            places.append(place)
+            _merge(merged, place.values)
+        _merge(merged, _from_environment())
+        _merge(merged, dict(overrides or {}))
+        try:
+            return cls.model_validate(merged)
+        except pydantic.ValidationError as error:
+            raise _explain(error, places) from None
+
+
+class _Place:
+    """One YAML file: its values, and where each of them stands."""
+
+    def __init__(self, path: Path, tree: Any) -> None:
+        self.path = path
+        self.tree = tree
+        self.values: dict[str, Any] = _plain(tree) if tree is not None else {}
+
+    @classmethod
+    def read(cls, path: Path) -> _Place:
+        from ruamel.yaml import YAML
+        from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+        try:
+            tree = YAML(typ="rt").load(path.read_text(encoding="utf-8"))
+        except MarkedYAMLError as error:
+            mark = error.problem_mark
+            where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+            raise SettingsError(f"{path}{where}: {error.problem or 'not YAML'}") from None
+        except (OSError, UnicodeDecodeError, YAMLError) as error:
+            raise SettingsError(f"cannot read settings from {path}: {error}") from None
+        if tree is not None and not isinstance(tree, dict):
+            raise SettingsError(f"{path}: settings are a mapping of names to values")
+        return cls(path, tree)
+
+    def position(self, location: tuple[int | str, ...]) -> str | None:
+        """``file:line:column`` of the setting at `location`, None where the file lacks it."""
+        node: Any = self.tree
+        found = None
+        for key in location:
+            try:
+                line, column = node.lc.key(key) if isinstance(node, dict) else node.lc.item(key)
+                node = node[key]
+            except (AttributeError, KeyError, IndexError, TypeError):
+                break
+            found = f"{self.path}:{line + 1}:{column + 1}"
+        return found
+
+
+def _plain(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {str(key): _plain(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_plain(value) for value in node]
+    return node
+
+
+def _config_files(config: Path | None) -> list[Path]:
+    usual = [
+        Path("/etc/jobsight/jobsight.yaml"),
+        Path("~/.config/jobsight/jobsight.yaml").expanduser(),
+    ]
+    named = config or (
+        Path(os.environ["JOBSIGHT_CONFIG"]) if os.environ.get("JOBSIGHT_CONFIG") else None
+    )
+    return [path for path in usual if path.is_file()] + ([named] if named else [])
+
+
+def _from_environment() -> dict[str, Any]:
+    """``JOBSIGHT_HOLD__FRAMES__M=30`` becomes ``{"hold": {"frames": {"m": "30"}}}``."""
+    tree: dict[str, Any] = {}
+    for name, value in os.environ.items():
+        parts = name.lower().removeprefix("jobsight_").split("__")
+        if name.startswith("JOBSIGHT_") and parts[0] in Settings.model_fields:
+            branch = tree
+            for part in parts[:-1]:
+                branch = branch.setdefault(part, {})
+            branch[parts[-1]] = value
+    return tree
+
+
+def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
+    for key, value in other.items():
+        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        elif value is not None:
+            into[key] = dict(value) if isinstance(value, Mapping) else value
+
+
+def _explain(error: pydantic.ValidationError, places: list[_Place]) -> SettingsError:
+    first = error.errors()[0]
+    location = first["loc"]
+    name = ".".join(str(part) for part in location)
+    where = next((found for place in reversed(places) if (found := place.position(location))), None)
+    if first["type"] == "extra_forbidden":
+        reason = f"there is no setting {name!r}"
+    else:
+        shown = repr(first.get("input"))
+        reason = (
+            f"{name}: {first['msg']} (given {shown if len(shown) < 60 else shown[:57] + '...'})"
+        )
+    return SettingsError(f"{where}: {reason}" if where else reason)
