@@ -1,0 +1,215 @@
+"""The event table indexed for questions "as of": which rows a decision may see, and whose they are.
+
+Within one log, row order is position order. A decision sees in its own log the rows before its own
+row, and in every other log the rows whose clock is strictly before its moment; of the releases
+(013) it sees in no log those of its own second. So everything a decision may know is a prefix of
+each log, and cutting the logs there changes nothing that is computed from this index.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.errors import SourceError
+from jobsight.jit import kernel
+
+__all__ = ["History", "Ints"]
+
+Ints = NDArray[np.int64]
+
+SECOND = 1_000_000
+_KEY = ("log", "access_point", "cluster", "proc")
+_NEEDED = ("cluster", "proc", "time", "code", "owner", "access_point", "log")
+
+
+@dataclass(frozen=True)
+class History:
+    """An event table of n rows from some logs, and its index.
+
+    A job's key is (log, access point, cluster, proc): a job that two logs tell of is two timelines,
+    since neither log says how its records interleave with the other's.
+
+    Attributes:
+        table: the event table (docs/architecture.md), rows unchanged and in order.
+        time: int64 (n,), µs since 1970, as written.
+        clock: int64 (n,), running maximum of `time` within each log: never steps back.
+        code: int16 (n,), event numbers.
+        log: int32 (n,), which log a row belongs to; never decreases.
+        job: int32 (n,), dense job number in order of first row; −1 for records of no job.
+        log_start: int64 (logs + 1,); rows of log k are ``log_start[k] … log_start[k + 1] - 1``.
+        job_rows: int64 (rows of jobs,), the rows of each job in order, job after job.
+        job_start: int64 (jobs + 1,); rows of job q are ``job_rows[job_start[q]:job_start[q + 1]]``.
+        jobs: one row a job number: `log`, `access_point`, `cluster`, `proc`, `first_row`, `owner`
+            (the first one told, null if none) and `owner_row` (where it was told): the owner is
+            known to a decision only if it sees that row.
+    """
+
+    table: pl.DataFrame
+    time: Ints
+    clock: Ints
+    code: NDArray[np.int16]
+    log: NDArray[np.int32]
+    job: NDArray[np.int32]
+    log_start: Ints
+    job_rows: Ints
+    job_start: Ints
+    jobs: pl.DataFrame
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @classmethod
+    def from_table(cls, table: pl.DataFrame) -> History:
+        """Index an event table.
+
+        Raises:
+            SourceError: a column is missing, or the rows of one log do not stand together.
+        """
+        missing = [name for name in _NEEDED if name not in table.columns]
+        if missing:
+            raise SourceError(f"the event table lacks the columns {', '.join(missing)}")
+        log = table["log"].cast(pl.Int32).to_numpy()
+        if len(log) and (log[0] < 0 or bool((np.diff(log) < 0).any())):
+            raise SourceError("the event table is not ordered by its column log")
+        log_start = np.searchsorted(log, np.arange(_last(log) + 2)).astype(np.int64)
+        time = table["time"].cast(pl.Datetime("us", "UTC")).to_physical().to_numpy()
+        job, jobs = _number_jobs(table)
+        job_rows, job_start = _group_rows(job, len(jobs))
+        return cls(
+            table=table,
+            time=time,
+            clock=_running_maximum(time, log_start),
+            code=table["code"].cast(pl.Int16).to_numpy(),
+            log=log,
+            job=job,
+            log_start=log_start,
+            job_rows=job_rows,
+            job_start=job_start,
+            jobs=jobs,
+        )
+
+    @property
+    def logs(self) -> int:
+        """Number of logs."""
+        return len(self.log_start) - 1
+
+    def rows_of(self, job: int) -> Ints:
+        """All rows of job number `job`, in order: int64 (rows,)."""
+        return self.job_rows[self.job_start[job] : self.job_start[job + 1]]
+
+    def rows_at(self, log: NDArray[np.integer], moment: Ints) -> Ints:
+        """The first row of each `log` whose clock is not before `moment` (µs): int64 (n,)."""
+        found = np.empty(len(moment), np.int64)
+        for one in np.unique(log):
+            start, end = self.log_start[one], self.log_start[one + 1]
+            mine = log == one
+            found[mine] = start + np.searchsorted(self.clock[start:end], moment[mine])
+        return found
+
+    def cuts(self, log: int, row: int, moment: int) -> Ints:
+        """First row of each log that a decision at `row` of `log` and `moment` (µs) cannot see.
+
+        Returns:
+            int64 (logs,).
+        """
+        cuts: Ints = self._first_not_before(np.array([moment]))[0]
+        cuts[log] = row
+        return cuts
+
+    def cuts_many(self, log: NDArray[np.integer], row: Ints, moment: Ints) -> Ints:
+        """`cuts` of n decisions at once: int64 (n, logs)."""
+        cuts = self._first_not_before(moment)
+        cuts[np.arange(len(row)), log] = row
+        return cuts
+
+    def release_cut(self, log: int, moment: int) -> int:
+        """First release row of `log` hidden from a decision at `moment` (µs), whatever its cut.
+
+        No decision sees another release (013) of its own second.
+        """
+        start, end = self.log_start[log], self.log_start[log + 1]
+        whole = moment - moment % SECOND
+        return int(start + np.searchsorted(self.clock[start:end], whole))
+
+    def release_cuts_many(self, moment: Ints) -> Ints:
+        """`release_cut` of n decisions in every log: int64 (n, logs)."""
+        return self._first_not_before(moment - moment % SECOND)
+
+    def _first_not_before(self, moment: Ints) -> Ints:
+        cuts: Ints = np.empty((len(moment), self.logs), np.int64)
+        for one in range(self.logs):
+            start, end = self.log_start[one], self.log_start[one + 1]
+            cuts[:, one] = start + np.searchsorted(self.clock[start:end], moment)
+        return cuts
+
+
+def _last(log: NDArray[np.int32]) -> int:
+    return int(log[-1]) if len(log) else -1
+
+
+def _running_maximum(time: Ints, log_start: Ints) -> Ints:
+    clock = np.empty_like(time)
+    for start, end in itertools.pairwise(log_start):
+        np.maximum.accumulate(time[start:end], out=clock[start:end])
+    return clock
+
+
+def _number_jobs(table: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
+    """Dense job numbers (n,), and one row a job."""
+    keys = table.select(
+        pl.col("log").cast(pl.Int32),
+        _filled_access_point(table),
+        pl.col("cluster").cast(pl.Int64),
+        pl.col("proc").cast(pl.Int32),
+        "owner",
+    ).with_row_index("row")
+    of_jobs = keys.filter((pl.col("cluster") >= 0) & (pl.col("proc") >= 0))
+    known = pl.col("owner").is_not_null()
+    jobs = (
+        of_jobs.group_by(_KEY, maintain_order=True)
+        .agg(
+            pl.col("row").first().cast(pl.Int64).alias("first_row"),
+            pl.col("owner").filter(known).first(),
+            pl.col("row").filter(known).first().cast(pl.Int64).alias("owner_row"),
+        )
+        .with_row_index("job")
+    )
+    numbered = of_jobs.join(
+        jobs.select("job", *_KEY), on=_KEY, how="left", nulls_equal=True, maintain_order="left"
+    )
+    job = np.full(len(table), -1, np.int32)
+    job[numbered["row"].to_numpy()] = numbered["job"].to_numpy()
+    return job, jobs.drop("job")
+
+
+def _filled_access_point(table: pl.DataFrame) -> pl.Expr:
+    """The access point, where only some of a job's records name it taken from the others."""
+    column = pl.col("access_point").cast(pl.String)
+    nulls = table["access_point"].null_count()
+    if nulls in (0, len(table)):
+        return column
+    # Only the job's identity rests on this; no feature reads it.
+    return column.forward_fill().backward_fill().over("log", "cluster", "proc")
+
+
+def _group_rows(job: NDArray[np.int32], jobs: int) -> tuple[Ints, Ints]:
+    job_start = np.zeros(jobs + 1, np.int64)
+    np.cumsum(np.bincount(job[job >= 0], minlength=jobs), out=job_start[1:])
+    job_rows = np.empty(int(job_start[-1]), np.int64)
+    _scatter(job, job_start[:-1].copy(), job_rows)
+    return job_rows, job_start
+
+
+@kernel
+def _scatter(job: NDArray[np.int32], place: Ints, job_rows: Ints) -> None:
+    """Counting sort: put each row of a job at the job's next place."""
+    for row in range(len(job)):
+        one = job[row]
+        if one >= 0:
+            job_rows[place[one]] = row
+            place[one] += 1

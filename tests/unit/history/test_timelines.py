@@ -1,0 +1,126 @@
+import datetime as dt
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from jobsight.errors import SourceError
+from jobsight.history.timelines import History
+
+START = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
+SCHEMA: dict[str, Any] = {
+    "log": pl.Int32,
+    "access_point": pl.String,
+    "cluster": pl.Int64,
+    "proc": pl.Int32,
+    "time": pl.Datetime("us", "UTC"),
+    "code": pl.Int16,
+    "owner": pl.String,
+}
+
+
+def table(*rows: tuple[Any, ...]) -> pl.DataFrame:
+    """Rows of (log, access point, cluster, proc, seconds, code, owner)."""
+    moved = [(*r[:4], START + dt.timedelta(seconds=r[4]), *r[5:]) for r in rows]
+    return pl.DataFrame(moved, schema=SCHEMA, orient="row")
+
+
+def micros(seconds: float) -> int:
+    return int((START.timestamp() + seconds) * 1_000_000)
+
+
+TWO_LOGS = table(
+    (0, None, -1, -1, 0, 8, None),
+    (0, "ap", 7, 0, 1, 0, None),
+    (0, "ap", 7, 1, 1, 0, "ann"),
+    (0, "ap", 7, 0, 5, 12, "ann"),
+    (0, "ap", 7, 0, 4, 28, "bob"),
+    (0, "ap", 7, 0, 6.25, 13, "ann"),
+    (0, "ap", 7, 1, 6.5, 13, "ann"),
+    (1, "ap", 7, 0, 2, 0, None),
+    (1, "ap", 7, 0, 6.5, 1, None),
+    (1, "ap", 7, 0, 7, 5, None),
+)
+
+
+def test_jobs_are_numbered_by_first_row_within_each_log() -> None:
+    history = History.from_table(TWO_LOGS)
+    assert history.job.tolist() == [-1, 0, 1, 0, 0, 0, 1, 2, 2, 2]
+    assert history.rows_of(0).tolist() == [1, 3, 4, 5]
+    assert history.rows_of(2).tolist() == [7, 8, 9]
+    assert history.jobs["first_row"].to_list() == [1, 2, 7]
+    assert history.log_start.tolist() == [0, 7, 10]
+
+
+def test_owner_is_the_first_one_told_and_where() -> None:
+    jobs = History.from_table(TWO_LOGS).jobs
+    assert jobs["owner"].to_list() == ["ann", "ann", None]
+    assert jobs["owner_row"].to_list() == [3, 2, None]
+
+
+def test_clock_never_steps_back_and_starts_anew_in_each_log() -> None:
+    history = History.from_table(TWO_LOGS)
+    assert history.clock[4] == micros(5)
+    assert history.time[4] == micros(4)
+    assert history.clock[7] == micros(2)
+
+
+def test_cut_is_the_row_in_its_own_log_and_strictly_earlier_elsewhere() -> None:
+    history = History.from_table(TWO_LOGS)
+    assert history.cuts(0, 6, micros(6.5)).tolist() == [6, 8]
+    assert history.cuts(0, 6, micros(6.500001)).tolist() == [6, 9]
+    assert history.cuts(1, 9, micros(7)).tolist() == [7, 9]
+    many = history.cuts_many(np.array([0, 1]), np.array([6, 9]), np.array([micros(6.5), micros(7)]))
+    assert many.tolist() == [[6, 8], [7, 9]]
+
+
+def test_releases_of_the_decisions_own_second_are_hidden() -> None:
+    history = History.from_table(TWO_LOGS)
+    assert history.release_cut(0, micros(6.5)) == 5
+    assert history.release_cut(0, micros(7)) == 7
+    assert history.release_cuts_many(np.array([micros(6.5)])).tolist() == [[5, 8]]
+
+
+def test_row_at_a_moment() -> None:
+    history = History.from_table(TWO_LOGS)
+    found = history.rows_at(np.array([0, 1, 1]), np.array([micros(5), micros(0), micros(99)]))
+    assert found.tolist() == [3, 7, 10]
+
+
+def test_no_access_point_is_one_value_and_gaps_are_filled_within_a_job() -> None:
+    history = History.from_table(
+        table(
+            (0, None, 7, 0, 1, 0, None),
+            (0, "ap", 7, 0, 2, 1, None),
+            (0, None, 7, 0, 3, 5, None),
+            (0, None, 8, 0, 3, 0, None),
+            (0, None, 8, 0, 4, 1, None),
+        )
+    )
+    assert history.job.tolist() == [0, 0, 0, 1, 1]
+
+
+def test_two_access_points_in_one_log_keep_their_jobs_apart() -> None:
+    rows = [(0, "a", 7, 0, 1, 0, None), (0, "b", 7, 0, 1, 0, None)]
+    assert History.from_table(table(*rows)).job.tolist() == [0, 1]
+
+
+def test_empty_table() -> None:
+    history = History.from_table(TWO_LOGS.clear())
+    assert len(history) == 0
+    assert history.logs == 0
+    assert history.jobs.is_empty()
+
+
+def test_a_log_without_rows_keeps_its_number() -> None:
+    history = History.from_table(TWO_LOGS.filter(pl.col("log") == 1))
+    assert history.log_start.tolist() == [0, 0, 3]
+    assert history.cuts(1, 1, micros(6.5)).tolist() == [0, 1]
+
+
+def test_mixed_logs_and_missing_columns_are_named() -> None:
+    with pytest.raises(SourceError, match="not ordered"):
+        History.from_table(TWO_LOGS.reverse())
+    with pytest.raises(SourceError, match="owner"):
+        History.from_table(TWO_LOGS.drop("owner"))
