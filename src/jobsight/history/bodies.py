@@ -1,0 +1,238 @@
+"""The body of one record of a text event log: which of its lines tell what.
+
+Layout of the bodies: HTCondor's condor_utils/condor_event.cpp. Users write parts of them (reasons,
+node names, messages), so every text is only ever kept as the range of bytes it stands in.
+"""
+
+from jobsight.history.record import (
+    AD_END,
+    AD_START,
+    CODE,
+    CODE_LINE,
+    DAG_NODE_START,
+    DETAIL,
+    HOLD_CODE,
+    HOLD_SUBCODE,
+    HOST_START,
+    MEMORY_MB,
+    NONE,
+    OFFSET_END,
+    OFFSET_START,
+    REASON_END,
+    REASON_START,
+    RETURN_VALUE,
+    SIGNAL,
+    SLOT_START,
+    VACATE_CODE,
+    Bytes,
+    Row,
+    find_after,
+    read_integer,
+    starts_with,
+)
+from jobsight.jit import kernel
+
+__all__ = ["body_line", "finish", "first_line"]
+
+_SPACE, _TAB, _COLON, _COMMA = 32, 9, 58, 44
+_NO_REASON = b"Reason unspecified"
+
+
+@kernel
+def _number_after(buffer: Bytes, at: int, end: int, text: bytes, row: Row, column: int) -> bool:
+    """Put the integer that follows `text` into ``row[column]``; whether there was one."""
+    start = find_after(buffer, at, end, text)
+    return start > 0 and read_integer(buffer, start, end, row, column) > 0
+
+
+@kernel
+def _range(buffer: Bytes, start: int, end: int, row: Row, column: int) -> None:
+    """Put the range, less blanks at both ends, into ``row[column : column + 2]``; not if empty."""
+    while start < end and (buffer[start] == _SPACE or buffer[start] == _TAB):
+        start += 1
+    while end > start and (buffer[end - 1] == _SPACE or buffer[end - 1] == _TAB):
+        end -= 1
+    if start < end:
+        row[column] = start
+        row[column + 1] = end
+
+
+@kernel
+def _word(buffer: Bytes, start: int, end: int, row: Row, column: int) -> int:
+    """Put the text up to the next blank, less a final colon or comma, there; where it ended."""
+    stop = start
+    while stop < end and buffer[stop] != _SPACE:
+        stop += 1
+    trimmed = stop
+    while trimmed > start and (buffer[trimmed - 1] == _COLON or buffer[trimmed - 1] == _COMMA):
+        trimmed -= 1
+    _range(buffer, start, trimmed, row, column)
+    return stop
+
+
+@kernel
+def first_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
+    """Read what stands behind the header on its own line."""
+    code = row[CODE]
+    if code in (0, 1, 14):
+        start = find_after(buffer, at, end, b"host: ")
+        if start > 0:
+            _range(buffer, start, end, row, HOST_START)
+    elif code == 4:
+        _number_after(buffer, at, end, b"Code ", row, VACATE_CODE)
+    elif code == 21:
+        start = find_after(buffer, at, end, b" on ")
+        if start > 0:
+            _word(buffer, start, end, row, SLOT_START)
+    elif code == 23:
+        start = find_after(buffer, at, end, b"reconnected to ")
+        if start > 0:
+            _word(buffer, start, end, row, SLOT_START)
+    elif code == 33:
+        _range(buffer, at, end, row, REASON_START)
+    elif code == 40:
+        row[DETAIL] = _transfer_type(buffer, at, end)
+
+
+@kernel
+def _transfer_type(buffer: Bytes, at: int, end: int) -> int:
+    """FileTransferEventType: 1 queued, 2 started, 3 finished for input; 4, 5, 6 for output."""
+    direction = 3 if find_after(buffer, at, end, b"transferring output") > 0 else 0
+    if find_after(buffer, at, end, b"transfer output") > 0:
+        direction = 3
+    if starts_with(buffer, at, end, b"Entered queue"):
+        return 1 + direction
+    if starts_with(buffer, at, end, b"Started transferring"):
+        return 2 + direction
+    if starts_with(buffer, at, end, b"Finished transferring"):
+        return 3 + direction
+    return 0
+
+
+@kernel
+def body_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
+    """Read one further line of the record, ``buffer[at:end]``."""
+    code = row[CODE]
+    if code in (9, 12, 13, 7, 21):
+        _reason_line(buffer, at, end, row)
+    elif code in (4, 5, 15, 16):
+        _result_line(buffer, at, end, row)
+    elif code == 6:
+        _memory_line(buffer, at, end, row)
+    elif code == 1:
+        start = find_after(buffer, at, end, b"SlotName: ")
+        if start > 0:
+            _range(buffer, start, end, row, SLOT_START)
+    elif code == 40:
+        start = find_after(buffer, at, end, b"Transferring to host: ")
+        if start > 0:
+            _range(buffer, start, end, row, HOST_START)
+    elif code == 0:
+        start = find_after(buffer, at, end, b"DAG Node: ")
+        if start > 0:
+            _range(buffer, start, end, row, DAG_NODE_START)
+    elif code in (22, 24):
+        _connection_line(buffer, at, end, row)
+
+
+@kernel
+def _skip_blanks(buffer: Bytes, at: int, end: int) -> int:
+    while at < end and (buffer[at] == _SPACE or buffer[at] == _TAB):
+        at += 1
+    return at
+
+
+@kernel
+def _memory_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
+    """``<tab>12  -  MemoryUsage of job (MB)``."""
+    if find_after(buffer, at, end, b"  -  MemoryUsage") > 0:
+        read_integer(buffer, _skip_blanks(buffer, at, end), end, row, MEMORY_MB)
+
+
+@kernel
+def _code_line(buffer: Bytes, at: int, end: int, row: Row) -> bool:
+    """``<tab>Code 13 Subcode 2``: whether this is such a line; its numbers where it is."""
+    start = _skip_blanks(buffer, at, end)
+    if start == at or not starts_with(buffer, start, end, b"Code "):
+        return False
+    after = read_integer(buffer, start + 5, end, row, HOLD_CODE)
+    if after < 0 or not starts_with(buffer, after, end, b" Subcode "):
+        return False
+    after = read_integer(buffer, after + 9, end, row, HOLD_SUBCODE)
+    return after > 0 and _skip_blanks(buffer, after, end) == end
+
+
+@kernel
+def _ends_reason(buffer: Bytes, at: int, end: int, code: int) -> bool:
+    """Lines that HTCondor writes below a reason: usage, and the ticket of execution."""
+    start = _skip_blanks(buffer, at, end)
+    if code == 9:
+        return bool(starts_with(buffer, start, end, b"Job terminated by "))
+    return bool(code == 7 and find_after(buffer, start, end, b"  -  Run Bytes ") > 0)
+
+
+@kernel
+def _reason_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
+    # A reason may span lines, and one of them may look like the line of codes. The last such line
+    # is the one that HTCondor wrote; an earlier one turns out to be text when another line follows.
+    if row[CODE_LINE] == -2 or _ends_reason(buffer, at, end, row[CODE]):
+        row[CODE_LINE] = -2
+        return
+    if row[CODE_LINE] >= 0:
+        _extend_reason(buffer, row[CODE_LINE], at, row)
+        row[CODE_LINE] = -1
+    if row[CODE] in (12, 21) and _code_line(buffer, at, end, row):
+        row[CODE_LINE] = at
+        return
+    _extend_reason(buffer, at, end, row)
+
+
+@kernel
+def _extend_reason(buffer: Bytes, at: int, end: int, row: Row) -> None:
+    if row[REASON_START] < 0:
+        _range(buffer, at, end, row, REASON_START)
+    else:
+        while end > at and buffer[end - 1] <= _SPACE:
+            end -= 1
+        row[REASON_END] = max(row[REASON_END], end)
+
+
+@kernel
+def _result_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
+    start = _skip_blanks(buffer, at, end)
+    if starts_with(buffer, start, end, b"(1) Normal termination"):
+        _number_after(buffer, start, end, b"return value ", row, RETURN_VALUE)
+    elif starts_with(buffer, start, end, b"(0) Abnormal termination"):
+        _number_after(buffer, start, end, b"signal ", row, SIGNAL)
+    elif row[CODE] == 4 and starts_with(buffer, start, end, b"Reason: "):
+        _range(buffer, start + 8, end, row, REASON_START)
+    elif row[CODE] == 16 and starts_with(buffer, start, end, b"DAG Node: "):
+        _range(buffer, start + 10, end, row, DAG_NODE_START)
+
+
+@kernel
+def _connection_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
+    start = find_after(buffer, at, end, b"reconnect to ")
+    if start > 0:
+        stop = _word(buffer, start, end, row, SLOT_START)
+        if row[CODE] == 22:
+            _range(buffer, stop, end, row, HOST_START)
+    elif row[REASON_START] < 0:
+        _range(buffer, at, end, row, REASON_START)
+
+
+@kernel
+def finish(buffer: Bytes, end: int, row: Row) -> None:
+    """Close the record at `end` and settle what can be said only once all of it was seen."""
+    row[OFFSET_END] = end
+    if row[CODE] == 28:
+        row[AD_START], row[AD_END] = row[OFFSET_START], end
+    if row[CODE] != 12 or row[CODE_LINE] < 0:
+        row[HOLD_CODE] = row[HOLD_SUBCODE] = NONE
+    start, stop = row[REASON_START], row[REASON_END]
+    if start < 0:
+        return
+    if row[CODE] == 12 and stop - start == 18 and starts_with(buffer, start, stop, _NO_REASON):
+        row[REASON_START] = row[REASON_END] = -1
+    elif row[CODE] in (7, 12) and starts_with(buffer, start, stop, b"Error from "):
+        _word(buffer, start + 11, stop, row, SLOT_START)

@@ -1,0 +1,212 @@
+"""ClassAds as 028 records print them (``Name = value`` lines), turned into JSON by a kernel.
+
+Strings, whole and real numbers, booleans and ``undefined`` become their JSON counterparts; anything
+else (an expression such as ``time()``) becomes a string of its text. Escapes follow HTCondor's
+ClassAd language reference; control characters and stray quotes are escaped, so that the
+result is valid JSON whatever a user wrote.
+"""
+
+import numpy as np
+
+from jobsight.history.record import Bytes, Row, find_after, read_integer, starts_with
+from jobsight.jit import kernel
+
+__all__ = ["ad_to_json", "trigger_of"]
+
+_NEWLINE, _RETURN, _SPACE, _QUOTE, _BACKSLASH, _ZERO, _SEVEN, _NINE = 10, 13, 32, 34, 92, 48, 55, 57
+_HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
+_MINUS, _DOT, _PLUS, _EQUALS = 45, 46, 43, 61
+
+
+@kernel
+def _copy(text: bytes, out: Bytes, to: int) -> int:
+    for k in range(len(text)):
+        out[to + k] = text[k]
+    return to + len(text)
+
+
+@kernel
+def _is_number(buffer: Bytes, at: int, end: int) -> bool:
+    """Whether the text is a number by JSON's grammar."""
+    if at < end and buffer[at] == _MINUS:
+        at += 1
+    start = at
+    while at < end and _ZERO <= buffer[at] <= _NINE:
+        at += 1
+    if at == start or (buffer[start] == _ZERO and at > start + 1):
+        return False
+    if at < end and buffer[at] == _DOT:
+        start = at = at + 1
+        while at < end and _ZERO <= buffer[at] <= _NINE:
+            at += 1
+        if at == start:
+            return False
+    if at < end and (buffer[at] | 32) == 101:
+        at += 1
+        if at < end and (buffer[at] == _PLUS or buffer[at] == _MINUS):
+            at += 1
+        start = at
+        while at < end and _ZERO <= buffer[at] <= _NINE:
+            at += 1
+        if at == start or at - start > 2:
+            return False
+    return at == end
+
+
+@kernel
+def _put(byte: int, out: Bytes, to: int) -> int:
+    """Write one character of a JSON string."""
+    if byte in (_QUOTE, _BACKSLASH):
+        out[to] = _BACKSLASH
+        out[to + 1] = byte
+        return to + 2
+    if byte >= _SPACE and byte != 127:
+        out[to] = byte
+        return to + 1
+    to = _copy(b"\\u00", out, to)
+    out[to] = _HEX[byte >> 4]
+    out[to + 1] = _HEX[byte & 15]
+    return to + 2
+
+
+@kernel
+def _unescaped(letter: int) -> int:
+    """What a backslash and this letter stand for; −1 where nothing is agreed."""
+    if letter == 110:
+        return 10
+    if letter == 116:
+        return 9
+    if letter == 114:
+        return 13
+    if letter == 98:
+        return 8
+    if letter == 102:
+        return 12
+    return letter if letter in (_QUOTE, _BACKSLASH, 39) else -1
+
+
+@kernel
+def _escape(buffer: Bytes, at: int, end: int, out: Bytes, to: int) -> tuple[int, int]:
+    """Translate the escape at `at` (its backslash); the positions behind it."""
+    if at + 1 >= end:
+        return at + 1, _put(_BACKSLASH, out, to)
+    value, stop = 0, at + 1
+    while stop < end and stop < at + 4 and _ZERO <= buffer[stop] <= _SEVEN:
+        value = value * 8 + (buffer[stop] - _ZERO)
+        stop += 1
+    if stop > at + 1 and 0 < value < 128:
+        return stop, _put(value, out, to)
+    meaning = _unescaped(buffer[at + 1])
+    if meaning < 0:
+        return at + 1, _put(_BACKSLASH, out, to)
+    return at + 2, _put(meaning, out, to)
+
+
+@kernel
+def _string(buffer: Bytes, at: int, end: int, out: Bytes, to: int, escapes: bool) -> int:
+    out[to] = _QUOTE
+    to += 1
+    while at < end:
+        if escapes and buffer[at] == _BACKSLASH:
+            at, to = _escape(buffer, at, end, out, to)
+        else:
+            to = _put(buffer[at], out, to)
+            at += 1
+    out[to] = _QUOTE
+    return to + 1
+
+
+@kernel
+def _same_word(buffer: Bytes, at: int, end: int, word: bytes) -> bool:
+    if end - at != len(word):
+        return False
+    for k in range(len(word)):  # noqa: SIM110 - the compiler takes a plain loop
+        if (buffer[at + k] | 32) != word[k]:
+            return False
+    return True
+
+
+@kernel
+def _value(buffer: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
+    if end - at >= 2 and buffer[at] == _QUOTE and buffer[end - 1] == _QUOTE:
+        return _string(buffer, at + 1, end - 1, out, to, True)
+    if _is_number(buffer, at, end):
+        while at < end:
+            out[to] = buffer[at]
+            at += 1
+            to += 1
+        return to
+    if _same_word(buffer, at, end, b"true"):
+        return _copy(b"true", out, to)
+    if _same_word(buffer, at, end, b"false"):
+        return _copy(b"false", out, to)
+    if _same_word(buffer, at, end, b"undefined"):
+        return _copy(b"null", out, to)
+    return _string(buffer, at, end, out, to, False)
+
+
+@kernel
+def _name_length(buffer: Bytes, at: int, end: int) -> int:
+    """Length of the attribute name before `` = `` at the start of a line; 0 where there is none."""
+    stop = at
+    while stop < end and (
+        48 <= buffer[stop] <= 57
+        or 65 <= buffer[stop] <= 90
+        or 97 <= buffer[stop] <= 122
+        or buffer[stop] in (95, _DOT)
+    ):
+        stop += 1
+    if stop + 2 >= end or buffer[stop] != _SPACE or buffer[stop + 1] != _EQUALS:
+        return 0
+    return stop - at
+
+
+@kernel
+def ad_to_json(buffer: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
+    """Write the ad in ``buffer[at:end]`` as one JSON object at ``out[to]``; where it ends.
+
+    Lines that are no attribute (the record's header, its separator) are passed over. `out` must
+    have room for ``6 * (end - at) + 2`` bytes.
+    """
+    out[to] = 123
+    to += 1
+    first = True
+    while at < end:
+        stop = at
+        while stop < end and buffer[stop] != _NEWLINE:
+            stop += 1
+        line_end = stop
+        while line_end > at and buffer[line_end - 1] <= _SPACE:
+            line_end -= 1
+        length = _name_length(buffer, at, line_end)
+        if length > 0:
+            if not first:
+                out[to] = 44
+                to += 1
+            first = False
+            to = _string(buffer, at, at + length, out, to, False)
+            out[to] = 58
+            value = at + length + 2
+            while value < line_end and buffer[value] == _SPACE:
+                value += 1
+            to = _value(buffer, value, line_end, out, to + 1)
+        at = stop + 1
+    out[to] = 125
+    return to + 1
+
+
+@kernel
+def trigger_of(buffer: Bytes, at: int, end: int, found: Row) -> None:
+    """Read an ad's trigger number and owner: ``found = (number or −1, owner start, owner end)``."""
+    found[0] = found[1] = found[2] = -1
+    while at < end:
+        stop = at
+        while stop < end and buffer[stop] != _NEWLINE:
+            stop += 1
+        if starts_with(buffer, at, stop, b"TriggerEventTypeNumber = "):
+            read_integer(buffer, at + 25, stop, found, 0)
+        elif starts_with(buffer, at, stop, b'Owner = "'):
+            close = find_after(buffer, at + 9, stop, b'"')
+            if close > 0:
+                found[1], found[2] = at + 9, close - 1
+        at = stop + 1
