@@ -1,0 +1,271 @@
+"""What a reason's text tells: its stable cause, and the places, files and figures it names.
+
+Reasons are written by HTCondor's daemons, by transfer plug-ins and by users, so they are hostile
+input: everything here is bounded, and no text makes it fail. Shapes of reasons were taken from
+HTCondor's sources (starter, shadow, ``file_transfer.cpp``) and from real logs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import polars as pl
+
+__all__ = [
+    "MASK_LENGTH",
+    "MemoryFigures",
+    "mask",
+    "masked",
+    "memory_figures",
+    "missing_file",
+    "origin",
+    "origins",
+    "over_unique",
+    "site",
+    "sites",
+]
+
+MASK_LENGTH = 200
+"""A masked reason has at most this many characters."""
+
+_READ_LENGTH = 1500
+
+_SLOT = re.compile(r"[\w.-]{1,80}@[\w.@-]{1,160}")
+_URL = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,20})://([^\s/|'\"<>()]{1,255})[^\s|'\"<>()]{0,800}")
+_SINFUL = re.compile(r"<(?:\[[0-9a-fA-F:.]{2,45}\]|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?[^<>\s]*>")
+_QUOTED = re.compile(r"'([^']{1,400})'|\"([^\"]{1,400})\"")
+_ADDRESS = re.compile(
+    r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b|\[[0-9a-fA-F:]{4,45}\](?::\d{1,5})?"
+)
+_PATH = re.compile(r"(?<![\w<])[\w.~+-]{0,80}/[^\s,;:|()'\"<>]{1,800}")
+_DOTTED = re.compile(r"\b[\w-]{1,64}(?:\.[\w-]{1,64}){1,12}\b")
+_ARGUMENTS = re.compile(r"with arguments .{0,600}?(?=: )")
+_ACCESS_POINT = re.compile(r"\baccess point [\w.-]{1,255}(?<!\.)")
+_USER = re.compile(r"\(by user [^)]{1,100}\)")
+_KEPT = re.compile(r"(?i)\b(code|errno|signal|status|subcode)([ :=]{1,2})(\d{1,3})(?!\d)")
+_HEX = re.compile(r"\b(?=[0-9a-fA-F-]{0,40}\d)[0-9a-fA-F][0-9a-fA-F-]{7,40}\b")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a0-\ud7ff\ue000-\uffff]+")
+_BLANKS = re.compile(r" {2,}")
+
+_DIGITS_AS_LETTERS = str.maketrans(
+    "0123456789", "\ue000\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008\ue009"
+)
+_LETTERS_AS_DIGITS = str.maketrans(
+    "\ue000\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008\ue009", "0123456789"
+)
+
+
+def mask(reason: str | None) -> str:
+    """A reason without what differs from job to job: its cause, at most `MASK_LENGTH` long.
+
+    URLs, slots, hosts, paths, names, arguments and users become ``<url>``, ``<slot>``, ``<host>``,
+    ``<path>``, ``<name>``, ``<arguments>``, ``<user>``; the site and the transfer origin that the
+    reason itself names become ``<site>`` and ``<origin>`` wherever they stand; other digits become
+    ``#``. Small numbers after *code*, *errno*, *signal* and *status* are the cause itself and stay.
+    None and blank texts give "".
+    """
+    text = _clean(reason)
+    slot = _SLOT.search(text)
+    url = _URL.search(text)
+    text = _URL.sub("<url>", text)
+    text = _SINFUL.sub("<host>", text)
+    text = _USER.sub("(by user <user>)", text)
+    text = _SLOT.sub("<slot>", text)
+    text = _replace_word(text, _middle(slot.group()) if slot else None, "<site>")
+    text = _replace_word(text, url.group(2) if url else None, "<origin>")
+    text = _ACCESS_POINT.sub("access point <host>", text)
+    text = _ARGUMENTS.sub("with arguments <arguments>", text)
+    text = _QUOTED.sub(_mask_quoted, text)
+    text = _ADDRESS.sub("<host>", text)
+    text = _PATH.sub("<path>", text)
+    text = _KEPT.sub(lambda m: m[1] + m[2] + m[3].translate(_DIGITS_AS_LETTERS), text)
+    text = _DOTTED.sub(lambda m: m[0] if _NUMBER.fullmatch(m[0]) else "<name>", text)
+    text = _NUMBER.sub("#", _HEX.sub("#", text)).translate(_LETTERS_AS_DIGITS)
+    return _BLANKS.sub(" ", text)[:MASK_LENGTH].strip(" |\t.")
+
+
+def _clean(reason: str | None) -> str:
+    text = _UNPRINTABLE.sub(" ", (reason or "")[:_READ_LENGTH])
+    # Private-use characters stand in for kept digits below, so none may come from outside.
+    return re.sub(r"[\ue000-\ue009]", " ", text).strip()
+
+
+def _replace_word(text: str, word: str | None, by: str) -> str:
+    if not word or len(word) < 3:
+        return text
+    return re.sub(rf"(?i)(?<![\w<]){re.escape(word)}(?![\w>])", by, text)
+
+
+def _mask_quoted(found: re.Match[str]) -> str:
+    """Names in quotes are masked; phrases (``'No such file or directory'``) are the cause."""
+    inner = found[1] or found[2]
+    if " " not in inner or "/" in inner:
+        return "<name>"
+    return found[0]
+
+
+def over_unique(column: pl.Series, function: Callable[[str], str | None]) -> pl.Series:
+    """`function` of each text, computed once for each different one; null stays null."""
+    unique = column.drop_nulls().unique()
+    answers = pl.Series([function(text) for text in unique], dtype=pl.String)
+    if not len(unique):
+        return pl.Series(column.name, [None] * len(column), dtype=pl.String)
+    return column.replace_strict(unique, answers, default=None, return_dtype=pl.String)
+
+
+def masked(reasons: pl.Series) -> pl.Series:
+    """`mask` of each reason: strings (n,), "" where there is none."""
+    return over_unique(reasons, mask).fill_null("")
+
+
+def origin(reason: str | None) -> str | None:
+    """Where a transfer came from or went to, as far as the reason tells.
+
+    ``scheme://host`` of its first URL, else the host after *SHADOW at* or *access point*; lower
+    case, without port and credentials. None where it names no such place.
+    """
+    text = _clean(reason)
+    url = _URL.search(text)
+    if url:
+        host = url[2].rpartition("@")[2].split(":")[0]
+        return f"{url[1]}://{host}".lower() if host else None
+    place = re.search(r"(?:SHADOW at|to access point) <?([\w.-]{1,255})", text)
+    return place[1].rstrip(".").lower() if place else None
+
+
+def origins(reasons: pl.Series) -> pl.Series:
+    """`origin` of each reason: strings (n,), null where none is named."""
+    return over_unique(reasons, origin)
+
+
+def site(text: str | None, attributes: str | None = None) -> str | None:
+    """The site a job ran at, in lower case; None where nothing tells.
+
+    Args:
+        text: a slot name, a host, a daemon's address or a reason that names one.
+        attributes: the JSON of a 028; its ``MATCH_EXP_JOBGLIDEIN_Site``, ``JOBGLIDEIN_Site`` or
+            ``MATCH_GLIDEIN_Site`` (glideinWMS) go before the text.
+    """
+    return _site_of_attributes(attributes) or _site_of_text(_clean(text))
+
+
+def sites(texts: pl.Series, attributes: pl.Series) -> pl.Series:
+    """`site` of each row: strings (n,), null where nothing tells."""
+    named = attributes.str.contains("GLIDEIN_Site", literal=True)
+    told = over_unique(attributes.set(~named.fill_null(value=False), None), _site_of_attributes)
+    return told.fill_null(over_unique(texts, lambda text: _site_of_text(_clean(text))))
+
+
+_SITE_ATTRIBUTES = ("MATCH_EXP_JOBGLIDEIN_Site", "JOBGLIDEIN_Site", "MATCH_GLIDEIN_Site")
+
+
+def _site_of_attributes(attributes: str | None) -> str | None:
+    if not attributes or "GLIDEIN_Site" not in attributes:
+        return None
+    try:
+        ad = json.loads(attributes)
+    except (ValueError, RecursionError):
+        return None
+    for name in _SITE_ATTRIBUTES:
+        value = ad.get(name) if isinstance(ad, dict) else None
+        # An unevaluated $$() means the job has not matched yet.
+        if isinstance(value, str) and value and "$$" not in value:
+            return value[:100].lower()
+    return None
+
+
+def _site_of_text(text: str) -> str | None:
+    slot = _SLOT.search(text)
+    if slot:
+        return _middle(slot.group()) or _domain(slot.group().rpartition("@")[2])
+    named = re.search(r"[?&]alias=([\w.-]{1,255})|^Error from ([\w.-]{1,255}): ", text)
+    if named:
+        return _domain(named[1] or named[2])
+    return _domain(text) if re.fullmatch(r"[\w.-]{1,255}", text) else None
+
+
+def _middle(slot: str) -> str | None:
+    """The part between the first and the second @: ``mwt2`` of ``slot1_3@mwt2@vm``."""
+    parts = slot.split("@")
+    # A glidein's own number says nothing of where it runs.
+    if len(parts) < 3 or not parts[1] or re.match(r"(?i)glidein[_\d]", parts[1]):
+        return None
+    return parts[1].lower()
+
+
+def _domain(host: str) -> str | None:
+    """``chtc.wisc.edu`` of ``e2018.chtc.wisc.edu``; None for addresses and undotted names."""
+    _, dot, domain = host.strip(".").lower().partition(".")
+    return domain if dot and not re.fullmatch(r"[\d.]+", domain) else None
+
+
+_READING = re.compile(
+    r"(?:reading from(?: file)?|opening|accessing|access to) '?(/?[^\s':|]{1,400})'?:? "
+)
+_INTERPRETER = re.compile(r"invalid interpreter \(([^)]{1,400})\)")
+_EXECUTE = re.compile(r"Failed to execute '([^']{1,400})'")
+_OPEN = re.compile(r"Failed to open '([^']{1,400})'")
+_NOT_FOUND = re.compile(r"([^\s'|:]{2,400}) (?:was )?not found\b|URL file = (\S{1,400})")
+
+
+def missing_file(reason: str | None) -> str | None:
+    """The file that a reason says is missing or cannot be read; None where it names none.
+
+    A URL is given in full, a path as it is written. Only reasons that speak of a missing file
+    (*No such file*, *not found*, *404*) or of a forbidden one (*denied*) are answered.
+    """
+    text = _clean(reason)
+    if not re.search(r"(?i)no such file|not found|\b404\b|denied|cannot open", text):
+        return None
+    for pattern in (_INTERPRETER, _READING, _OPEN, _EXECUTE):
+        found = pattern.search(text)
+        if found:
+            return found[1]
+    url = _URL.search(text)
+    if url:
+        return url[0]
+    found = _NOT_FOUND.search(text)
+    return found[1] if found else None
+
+
+@dataclass(frozen=True)
+class MemoryFigures:
+    """Memory in MB (MiB, as HTCondor counts) that a reason names; None where it does not.
+
+    Attributes:
+        used: the peak, or the usage at the moment of the hold.
+        limit: what had been requested or allowed.
+    """
+
+    used: float | None
+    limit: float | None
+
+
+_USED = re.compile(
+    r"(?i)(?:peak usage:?|memory usage(?: of)?|using|used) (\d{1,12}(?:\.\d{1,6})?) ?([KMGT])?i?"
+    r"(?:B\b|b\b|bytes|megabytes)?"
+)
+_LIMIT = re.compile(
+    r"(?i)(?:memory limit of|request_memory(?: of)?|requested memory:?|limit(?: of|:)?) "
+    r"(\d{1,12}(?:\.\d{1,6})?) ?([KMGT])?i?(?:B\b|b\b|bytes|megabytes)?"
+)
+_MEGABYTES = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
+
+
+def memory_figures(reason: str | None) -> MemoryFigures:
+    """The memory used and allowed that a reason about memory names, in MB.
+
+    A figure without a unit is in MB, as in HTCondor's own reasons.
+    """
+    text = _clean(reason)
+    if "memory" not in text.lower():
+        return MemoryFigures(None, None)
+    return MemoryFigures(_megabytes(_USED.search(text)), _megabytes(_LIMIT.search(text)))
+
+
+def _megabytes(found: re.Match[str] | None) -> float | None:
+    return float(found[1]) * _MEGABYTES[(found[2] or "M").upper()] if found else None

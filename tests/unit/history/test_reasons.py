@@ -1,0 +1,160 @@
+import json
+import unicodedata
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobsight.history import reasons
+
+TRANSFER = (
+    "Transfer input files failure at execution point slot1_3@sprace@vm using protocol lab. "
+    "Details: could not reach cache from SPRACE: connection reset by peer (ap20) "
+    "( URL file = lab://ap20/data/u01/325 )|"
+)
+OUTPUT = (
+    "Transfer output files failure at execution point slot1_2@e9.chtc.wisc.edu while sending files "
+    "to access point learn. Details: reading from file /var/lib/condor/execute/dir_1/a.csv: "
+    "(errno 2) No such file or directory"
+)
+INTERPRETER = (
+    "Error from slot1_7@mwt2@vm: Failed to execute '/var/execute_mwt2/dir_9/badexe.py' with "
+    "arguments run=35.9: invalid interpreter (/opt/none/bin/python) specified on first line of "
+    "script (errno=2: 'No such file or directory')"
+)
+SHADOW = (
+    "Error from ip-1-2.ec2.internal: SHADOW at 10.0.0.9 failed to send file(s) to "
+    "<10.1.2.3:4567>: error reading from /home/x/train3.svm: (errno 2) No such file or directory"
+)
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        (None, ""),
+        (" \t ", ""),
+        ("job exited with code 137", "job exited with code 137"),
+        (
+            "memory usage 196 MB exceeded request_memory 128 MB",
+            "memory usage # MB exceeded request_memory # MB",
+        ),
+        (
+            TRANSFER,
+            "Transfer input files failure at execution point <slot> using protocol lab. Details: "
+            "could not reach cache from <site>: connection reset by peer (<origin>) "
+            "( URL file = <url> )",
+        ),
+        (
+            OUTPUT,
+            "Transfer output files failure at execution point <slot> while sending files to "
+            "access point <host>. Details: reading from file <path>: "
+            "(errno 2) No such file or directory",
+        ),
+        ("via condor_rm (by user ann)", "via condor_rm (by user <user>)"),
+        (
+            "The job attribute PeriodicHold expression '(NumJobStarts >= 3)' evaluated to TRUE",
+            "The job attribute PeriodicHold expression '(NumJobStarts >= #)' evaluated to TRUE",
+        ),
+        ('cannot open "my.dat" on node7.example.org', "cannot open <name> on <name>"),
+        ("request deadbeef01-77 of 1.5 s failed", "request # of # s failed"),
+    ],
+)
+def test_mask_keeps_the_cause(reason: str | None, cause: str) -> None:
+    assert reasons.mask(reason) == cause
+
+
+def test_mask_is_one_for_all_jobs_of_a_cause() -> None:
+    other = TRANSFER.replace("slot1_3@sprace", "slot9_1@mwt2").replace("SPRACE", "MWT2")
+    other = other.replace("ap20", "registry").replace("u01/325", "u07/1")
+    assert reasons.mask(other) == reasons.mask(TRANSFER)
+
+
+@given(st.text(max_size=3000))
+def test_no_text_makes_it_fail(text: str) -> None:
+    cause = reasons.mask(text)
+    assert len(cause) <= reasons.MASK_LENGTH
+    assert all(unicodedata.category(one) not in ("Cc", "Cs") for one in cause)
+    reasons.site(text, text)
+    reasons.origin(text)
+    reasons.missing_file(text)
+    reasons.memory_figures(text)
+
+
+@pytest.mark.parametrize("text", ["(" * 5000, "a@" * 5000, "a." * 5000, "x://" * 3000, "'" * 4000])
+def test_hostile_texts_are_bounded(text: str) -> None:
+    assert len(reasons.mask(text)) <= reasons.MASK_LENGTH
+
+
+def test_masked_handles_nulls_and_none_at_all() -> None:
+    assert reasons.masked(pl.Series(["code 12", None])).to_list() == ["code 12", ""]
+    assert reasons.masked(pl.Series([None, None], dtype=pl.String)).to_list() == ["", ""]
+    assert reasons.masked(pl.Series([], dtype=pl.String)).to_list() == []
+
+
+def test_origin_of_a_transfer() -> None:
+    assert reasons.origin(TRANSFER) == "lab://ap20"
+    assert reasons.origin("from OSDF://me:secret@Cache.org:8443/a failed") == "osdf://cache.org"
+    assert reasons.origin(SHADOW) == "10.0.0.9"
+    assert reasons.origin(OUTPUT) == "learn"
+    assert reasons.origin("job exited with code 1") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("slot1_3@mwt2@vm", "mwt2"),
+        ("slot1_3@MWT2@vm", "mwt2"),
+        ("slot1_1@vm", None),
+        ("slot1@glidein_4_1@d6chas12.crc.nd.edu", "crc.nd.edu"),
+        ("e2018.chtc.wisc.edu", "chtc.wisc.edu"),
+        ("<128.104.1.2:9618?addrs=x&alias=e18.chtc.wisc.edu&sock=s>", "chtc.wisc.edu"),
+        ("<128.104.1.2:9618>", None),
+        (SHADOW, "ec2.internal"),
+        (TRANSFER, "sprace"),
+        ("job exited with code 1", None),
+        (None, None),
+    ],
+)
+def test_site(text: str | None, place: str | None) -> None:
+    assert reasons.site(text) == place
+
+
+def test_the_ad_goes_before_the_slot_and_means_the_same_place() -> None:
+    ad = json.dumps({"MATCH_EXP_JOBGLIDEIN_Site": "MWT2"})
+    assert reasons.site("slot1_3@ucsd@vm", ad) == "mwt2"
+    unevaluated = json.dumps({"JOBGLIDEIN_Site": "$$(GLIDEIN_Site:Unknown)"})
+    assert reasons.site("slot1_3@ucsd@vm", unevaluated) == "ucsd"
+    assert reasons.site("slot1_3@ucsd@vm", '["GLIDEIN_Site"]') == "ucsd"
+    assert reasons.site("slot1_3@ucsd@vm", '{"GLIDEIN_Site') == "ucsd"
+
+
+def test_sites_of_columns() -> None:
+    texts = pl.Series(["slot1@a1@h", "slot1@b1@h", None])
+    ads = pl.Series([None, json.dumps({"MATCH_GLIDEIN_Site": "C1"}), None], dtype=pl.String)
+    assert reasons.sites(texts, ads).to_list() == ["a1", "c1", None]
+
+
+def test_missing_file() -> None:
+    assert reasons.missing_file(OUTPUT) == "/var/lib/condor/execute/dir_1/a.csv"
+    assert reasons.missing_file(INTERPRETER) == "/opt/none/bin/python"
+    assert reasons.missing_file(SHADOW) == "/home/x/train3.svm"
+    assert (
+        reasons.missing_file("code 404: a/b not found (URL file = osdf://o/a/b )") == "osdf://o/a/b"
+    )
+    assert reasons.missing_file(TRANSFER) is None
+    denied = "Failed to open '/home/x/out' as standard output: Permission denied (errno 13)"
+    assert reasons.missing_file(denied) == "/home/x/out"
+
+
+def test_memory_figures() -> None:
+    figures = reasons.memory_figures
+    assert figures("memory usage 196 MB exceeded request_memory 128 MB") == (
+        reasons.MemoryFigures(196, 128)
+    )
+    text = "Job has gone over memory limit of 2000 megabytes. Peak usage: 14069 megabytes."
+    assert figures(text) == reasons.MemoryFigures(14069, 2000)
+    assert figures("memory usage of 2 GiB over request_memory 512 KB") == (
+        reasons.MemoryFigures(2048, 0.5)
+    )
+    assert figures("disk usage exceeded request_disk") == reasons.MemoryFigures(None, None)
