@@ -56,7 +56,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Inputs with what became of them.
+    """Inputs with what became of them, in time order.
 
     Attributes:
         inputs: n rows.
@@ -85,9 +85,11 @@ class Model(Protocol):
 
     Attributes:
         name: what reports and the command line call it.
+        needs_both: it cannot be fitted where every outcome of `train` is the same.
     """
 
     name: str
+    needs_both: bool
 
     def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
         """Learn from `train`; `select` (later in time) may stop the fitting early, no more.
@@ -98,7 +100,11 @@ class Model(Protocol):
         ...
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(success) of each row: float64 (n,), in [0, 1], never NaN; n may be 0."""
+        """P(success) of each row: float64 (n,), in [0, 1], never NaN; n may be 0.
+
+        Raises:
+            ModelError: the inputs lack a column that the model was fitted with.
+        """
         ...
 
     def save(self, folder: Path) -> None:

@@ -1,0 +1,167 @@
+"""Gradient-boosted trees (LightGBM), with settings that stay sane on a few hundred batches.
+
+Saved twice: as LightGBM's text, for whoever wants to read it with LightGBM, and as arrays, which is
+what predictions are made from: they need neither LightGBM nor scikit-learn.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from jobsight.errors import ModelError, TrainingError
+from jobsight.files import new_file
+from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.encoding import CauseEncoder
+from jobsight.models.logistic import sigmoid
+from jobsight.models.rates import RateTable
+from jobsight.models.storage import load_body, require_names, save_body
+from jobsight.models.trees import Trees
+
+__all__ = ["Boosted"]
+
+ROUNDS = 600
+PATIENCE = 50
+ROUNDS_WITHOUT_SELECT = 100
+PARAMETERS: dict[str, Any] = {
+    "objective": "binary",
+    "metric": "binary_logloss",
+    "learning_rate": 0.04,
+    "num_leaves": 7,
+    "max_depth": 4,
+    "min_data_in_leaf": 5,
+    # Rows of one batch share weight 1, so it is the hessian that bounds a leaf: 1.5 is six batches
+    # of even odds.
+    "min_sum_hessian_in_leaf": 1.5,
+    "lambda_l2": 5.0,
+    "min_gain_to_split": 0.02,
+    "feature_fraction": 0.6,
+    "max_bin": 63,
+    "num_threads": 1,
+    "deterministic": True,
+    "force_row_wise": True,
+    "verbosity": -1,
+}
+
+
+class Boosted:
+    """Boosted trees on the features and the rates of causes.
+
+    Implements `jobsight.models.base.Model`.
+    """
+
+    name: ClassVar[str] = "boosted"
+    needs_both: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self._features: tuple[str, ...] = ()
+        self._causes = CauseEncoder(RateTable(()))
+        self._trees: Trees | None = None
+        self._text = ""
+
+    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
+        """Add trees until the weighted log loss on `select` stops falling.
+
+        Raises:
+            TrainingError: `train` has no rows or one class only.
+        """
+        if len(np.unique(train.success)) < 2:
+            raise TrainingError("boosted: the training outcomes are all the same; both are needed")
+        self._features = train.inputs.names
+        self._causes, encoded = CauseEncoder.fit(train, select)
+        booster = _boost(_join(train.inputs, encoded), train, self._columns(select.inputs),
+                         select, seed)  # fmt: skip
+        rounds = booster.best_iteration if booster.best_iteration > 0 else None
+        self._text = booster.model_to_string(num_iteration=rounds)
+        self._trees = Trees.from_dump(booster.dump_model(num_iteration=rounds))
+
+    @property
+    def trees(self) -> Trees:
+        """The fitted trees.
+
+        Raises:
+            ModelError: the model is not fitted.
+        """
+        if self._trees is None:
+            raise ModelError("the model boosted is not fitted")
+        return self._trees
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """P(success) of each row: float64 (n,).
+
+        Raises:
+            ModelError: the model is not fitted, or on other features.
+        """
+        return sigmoid(self.trees.margin(self._columns(inputs)))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of `explain`: the features, then the rates of causes."""
+        return self._features + self._causes.names
+
+    def explain(self, inputs: Inputs) -> Floats:
+        """What each column adds to the log-odds of each row: float64 (n, columns).
+
+        Raises:
+            ModelError: the model is not fitted, or on other features.
+        """
+        return self.trees.contributions(self._columns(inputs))
+
+    def _columns(self, inputs: Inputs) -> Floats:
+        require_names(inputs, self._features)
+        return _join(inputs, self._causes.transform(inputs.causes, len(inputs)))
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.json``, ``trees.safetensors`` and ``lightgbm.txt``."""
+        body = {"features": list(self._features), "causes": self._causes.table.to_json()}
+        self.trees.save(folder / "trees.safetensors")
+        with new_file(folder / "lightgbm.txt") as temporary:
+            temporary.write_text(self._text, encoding="utf-8")
+        save_body(folder, self.name, body)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises:
+            ModelError: a file is missing, damaged or of another schema.
+        """
+        model = cls()
+        with load_body(folder, cls.name) as body:
+            model._features = tuple(str(name) for name in body["features"])
+            model._causes = CauseEncoder(RateTable.from_json(body["causes"]))
+            model._text = (folder / "lightgbm.txt").read_text(encoding="utf-8")
+            model._trees = Trees.load(folder / "trees.safetensors", len(model.columns))
+        return model
+
+
+def _join(inputs: Inputs, encoded: Floats) -> Floats:
+    features = inputs.features.astype(np.float64)
+    features[~np.isfinite(features)] = np.nan
+    return np.ascontiguousarray(np.concatenate([features, encoded], axis=1))
+
+
+def _boost(
+    columns: Floats, train: Labelled, later_columns: Floats, select: Labelled, seed: int
+) -> Any:
+    """A ``lightgbm.Booster`` fitted on `train`, stopped early on `select` where it has rows."""
+    import lightgbm
+
+    parameters = {**PARAMETERS, "seed": seed}
+    data = lightgbm.Dataset(
+        columns, train.success.astype(np.float64), weight=train.weight, params=parameters
+    )
+    rounds = ROUNDS_WITHOUT_SELECT
+    sets: list[Any] = []
+    stops: list[Any] = []
+    if len(select):
+        rounds = ROUNDS
+        outcome = select.success.astype(np.float64)
+        sets = [lightgbm.Dataset(later_columns, outcome, weight=select.weight, reference=data)]
+        stops = [lightgbm.early_stopping(PATIENCE, verbose=False)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return lightgbm.train(parameters, data, rounds, valid_sets=sets, callbacks=stops)

@@ -1,0 +1,181 @@
+"""From `Inputs` to plain columns of numbers: rates of causes, imputed and scaled features.
+
+Training rows must not see their own outcome in their cause's rate, nor that of the batch or outage
+they belong to. So the rates of training rows are cross-fitted over contiguous blocks of time: a row
+is encoded with the outcomes of all blocks but its own. Later rows use the whole training part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.rates import Causes, RateTable, choose_strength
+from jobsight.models.storage import require_names
+
+__all__ = ["CauseEncoder", "Design"]
+
+BLOCKS = 8
+CLIP = 4.0
+"""Bound of a scaled feature; asinh(27) = 4."""
+
+
+@dataclass(frozen=True)
+class CauseEncoder:
+    """Each cause level as two columns: log-odds of its smoothed rate, and log(1 + its weight)."""
+
+    table: RateTable
+
+    @classmethod
+    def fit(cls, train: Labelled, select: Labelled) -> tuple[Self, Floats]:
+        """Count `train`; returns the encoder and the training rows' own, cross-fitted columns."""
+        inputs = train.inputs
+        table = RateTable.count(inputs.causes, train.success, train.weight)
+        encoder = cls(choose_strength(table, select))
+        block = np.arange(len(train)) * min(BLOCKS, len(train)) // max(len(train), 1)
+        columns = np.empty((len(train), len(encoder.names)))
+        for number in np.unique(block):
+            inside = block == number
+            others = train.take(~inside)
+            partial = RateTable.count(others.inputs.causes, others.success, others.weight)
+            partial = replace(partial, strength=encoder.table.strength)
+            columns[inside] = cls(partial).transform(inputs.take(inside).causes, int(inside.sum()))
+        return encoder, columns
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of `transform`."""
+        return tuple(
+            f"{what} of {name}" for name in self.table.columns for what in ("rate", "weight")
+        )
+
+    def transform(self, causes: Causes, rows: int) -> Floats:
+        """The columns of n rows: float64 (n, 2 · levels), finite.
+
+        Raises:
+            ModelError: a cause column is missing.
+        """
+        weight, success = self.table.support(causes, rows)
+        rates = self.table.rates(weight, success)[:, 1:]
+        # (n, levels, 2) → (n, 2 · levels), the two columns of a level side by side
+        pairs = np.stack([np.log(rates / (1.0 - rates)), np.log1p(weight[:, 1:])], axis=2)
+        return pairs.reshape(rows, len(self.names))
+
+
+@dataclass(frozen=True)
+class Design:
+    """Columns for models that need complete and scaled numbers.
+
+    A feature x becomes asinh((x − median) / spread), clipped to ±4, with spread the interquartile
+    range / 1.349 (else the standard deviation) of training; a missing one becomes 0, with a flag
+    column beside it if any was missing in training. The columns of `CauseEncoder` follow.
+
+    Attributes:
+        features: names of the f input features.
+        center, spread: float64 (f,); a spread of 0 marks a feature that never varied, left at 0.
+        flagged: indices of the features that have a flag.
+        causes: encoder of causes.
+        cause_center, cause_spread: float64 (c,) for the c columns of `causes`.
+    """
+
+    features: tuple[str, ...]
+    center: Floats
+    spread: Floats
+    flagged: tuple[int, ...]
+    causes: CauseEncoder
+    cause_center: Floats
+    cause_spread: Floats
+
+    @classmethod
+    def fit(cls, train: Labelled, select: Labelled) -> tuple[Self, Floats]:
+        """Learn the scales of `train`; returns the design and the training rows' columns."""
+        encoder, encoded = CauseEncoder.fit(train, select)
+        values = train.inputs.features.astype(np.float64)
+        scales = [_scale(column) for column in values.T]
+        cause_scales = [(float(column.mean()), float(column.std())) for column in encoded.T]
+        flagged = np.flatnonzero(~np.isfinite(values).all(axis=0)).tolist()
+        design = cls(
+            train.inputs.names,
+            np.array([center for center, _ in scales], dtype=np.float64),
+            np.array([spread for _, spread in scales], dtype=np.float64),
+            tuple(flagged),
+            encoder,
+            np.array([center for center, _ in cause_scales], dtype=np.float64),
+            np.array([spread for _, spread in cause_scales], dtype=np.float64),
+        )
+        return design, design._join(values, encoded)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of `transform`."""
+        flags = tuple(f"{self.features[index]} missing" for index in self.flagged)
+        return self.features + flags + self.causes.names
+
+    def transform(self, inputs: Inputs) -> Floats:
+        """The columns of n rows: float64 (n, f + flags + causes), finite, within ±4.
+
+        Raises:
+            ModelError: the inputs have other features or lack a cause.
+        """
+        require_names(inputs, self.features)
+        encoded = self.causes.transform(inputs.causes, len(inputs))
+        return self._join(inputs.features.astype(np.float64), encoded)
+
+    def _join(self, values: Floats, encoded: Floats) -> Floats:
+        known = np.isfinite(values)
+        scaled = np.arcsinh(_scaled(np.where(known, values, self.center), self.center, self.spread))
+        causes = _scaled(encoded, self.cause_center, self.cause_spread)
+        flags = ~known[:, list(self.flagged)]
+        columns: Floats = np.concatenate([scaled, flags, causes], axis=1)
+        return np.clip(columns, -CLIP, CLIP, out=columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """The design as plain data, read back by `from_json`."""
+        return {
+            "features": list(self.features),
+            "center": self.center.tolist(),
+            "spread": self.spread.tolist(),
+            "flagged": list(self.flagged),
+            "causes": self.causes.table.to_json(),
+            "cause_center": self.cause_center.tolist(),
+            "cause_spread": self.cause_spread.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """A design from plain data.
+
+        Raises:
+            KeyError, TypeError, ValueError: the data is no design.
+        """
+        design = cls(
+            tuple(str(name) for name in data["features"]),
+            np.array(data["center"], dtype=np.float64),
+            np.array(data["spread"], dtype=np.float64),
+            tuple(int(index) for index in data["flagged"]),
+            CauseEncoder(RateTable.from_json(data["causes"])),
+            np.array(data["cause_center"], dtype=np.float64),
+            np.array(data["cause_spread"], dtype=np.float64),
+        )
+        if not len(design.features) == len(design.center) == len(design.spread):
+            raise ValueError("features and their scales differ in number")
+        return design
+
+
+def _scale(column: Floats) -> tuple[float, float]:
+    """Median and robust spread of the finite values; (0, 0) where there are none."""
+    finite = column[np.isfinite(column)]
+    if not len(finite):
+        return 0.0, 0.0
+    low, middle, high = np.quantile(finite, (0.25, 0.5, 0.75))
+    spread = float(high - low) / 1.349
+    return float(middle), spread if spread > 0 else float(finite.std())
+
+
+def _scaled(values: Floats, center: Floats, spread: Floats) -> Floats:
+    varies = spread > 0
+    return np.where(varies, (values - center) / np.where(varies, spread, 1.0), 0.0)

@@ -1,0 +1,109 @@
+"""Logistic regression on scaled features and rates of causes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar, Self
+
+import numpy as np
+
+from jobsight.errors import ModelError, TrainingError
+from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.encoding import Design
+from jobsight.models.logistic import fit_logistic, sigmoid
+from jobsight.models.storage import load_body, save_body
+
+__all__ = ["Linear"]
+
+PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
+DEFAULT_PENALTY = 30.0
+
+
+class Linear:
+    """Ridge-penalized logistic regression; the penalty is chosen on the select part.
+
+    Implements `jobsight.models.base.Model`. Predicting needs numpy only.
+    """
+
+    name: ClassVar[str] = "linear"
+    needs_both: ClassVar[bool] = True
+
+    def __init__(self, design: Design | None = None, beta: Floats | None = None) -> None:
+        self._design = design
+        self._beta = np.zeros(1) if beta is None else beta
+
+    @property
+    def design(self) -> Design:
+        """How inputs become columns.
+
+        Raises:
+            ModelError: the model is not fitted.
+        """
+        if self._design is None:
+            raise ModelError("the model linear is not fitted")
+        return self._design
+
+    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
+        """Fit one path of penalties on `train`, keep the one best on `select`.
+
+        Raises:
+            TrainingError: `train` has no rows or one class only.
+        """
+        if len(np.unique(train.success)) < 2:
+            raise TrainingError("linear: the training outcomes are all the same; both are needed")
+        self._design, columns = Design.fit(train, select)
+        columns = _with_ones(columns)
+        later = _with_ones(self._design.transform(select.inputs))
+        best = (np.inf, 0.0)
+        beta = np.zeros(columns.shape[1])
+        for penalty in PENALTIES if len(select) else (DEFAULT_PENALTY,):
+            ridge = np.full(columns.shape[1], penalty)
+            ridge[0] = 0.0
+            beta = fit_logistic(columns, train.success, train.weight, ridge, start=beta)
+            margin = np.where(select.success, 1.0, -1.0) * (later @ beta)
+            score = (float(select.weight @ np.logaddexp(0.0, -margin)), -penalty)
+            if score < best:
+                best, self._beta = score, beta
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """P(success) of each row: float64 (n,).
+
+        Raises:
+            ModelError: the model is not fitted, or on other features.
+        """
+        return sigmoid(_with_ones(self.design.transform(inputs)) @ self._beta)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of `explain`."""
+        return self.design.names
+
+    def explain(self, inputs: Inputs) -> Floats:
+        """What each column adds to the log-odds of each row: float64 (n, columns).
+
+        Raises:
+            ModelError: the model is not fitted, or on other features.
+        """
+        return self.design.transform(inputs) * self._beta[1:]
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.json``."""
+        save_body(folder, self.name, {"design": self.design.to_json(), "beta": self._beta.tolist()})
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises:
+            ModelError: the file is missing, damaged or of another schema.
+        """
+        with load_body(folder, cls.name) as body:
+            design = Design.from_json(body["design"])
+            beta = np.array(body["beta"], dtype=np.float64)
+            if beta.shape != (len(design.names) + 1,):
+                raise ValueError("there is not one coefficient for each column")
+            return cls(design, beta)
+
+
+def _with_ones(columns: Floats) -> Floats:
+    return np.concatenate([np.ones((len(columns), 1)), columns], axis=1)

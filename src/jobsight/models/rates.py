@@ -1,0 +1,183 @@
+"""Smoothed rates of success by cause, from coarse to fine.
+
+Each level's rate leans on the level above it::
+
+    r(all)    = (s + 1/2) / (w + 1)
+    r(a)      = (s_a + k · r(all)) / (w_a + k)
+    r(a, b)   = (s_ab + k · r(a)) / (w_ab + k)      and so on
+
+with s the weighted successes, w the weight (in batches) and k the prior strength, chosen on the
+select part. A value that was never seen has w = 0, so it falls back to the level above.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jobsight.errors import ModelError, TrainingError
+from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.constant import smoothed_rate
+from jobsight.models.storage import load_body, save_body
+
+__all__ = ["RateTable", "Rates", "choose_strength"]
+
+STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+DEFAULT_STRENGTH = 4.0
+
+Causes = Mapping[str, NDArray[np.str_]]
+Key = tuple[str, ...]
+
+
+def _rows(causes: Causes, columns: tuple[str, ...]) -> list[Key]:
+    missing = [name for name in columns if name not in causes]
+    if missing:
+        raise ModelError(f"the inputs lack the cause {missing[0]!r}; train again")
+    return list(zip(*(causes[name].tolist() for name in columns), strict=True))
+
+
+@dataclass(frozen=True)
+class RateTable:
+    """Weights and successes of every cause seen, level by level.
+
+    Attributes:
+        columns: names of the cause columns, coarse to fine; level L is keyed by the first L.
+        strength: k of the module's formula, in batches.
+        cells: (w, s) of each key, for level 0 (the empty key), 1, … in one mapping.
+    """
+
+    columns: tuple[str, ...]
+    strength: float = DEFAULT_STRENGTH
+    cells: Mapping[Key, tuple[float, float]] = field(default_factory=dict)
+
+    @classmethod
+    def count(cls, causes: Causes, success: NDArray[np.bool_], weight: Floats) -> Self:
+        """Count n labelled rows; `causes` is ordered coarse to fine."""
+        columns = tuple(causes)
+        weights: dict[Key, float] = defaultdict(float)
+        wins: dict[Key, float] = defaultdict(float)
+        rows: Iterable[Key] = _rows(causes, columns) if columns else [()] * len(success)
+        for key, won, share in zip(rows, success.tolist(), weight.tolist(), strict=True):
+            for level in range(len(key) + 1):
+                weights[key[:level]] += share
+                wins[key[:level]] += share * won
+        return cls(columns, cells={key: (weights[key], wins[key]) for key in sorted(weights)})
+
+    def support(self, causes: Causes, rows: int) -> tuple[Floats, Floats]:
+        """Weight and successes behind each row's rate at each level: two float64 (n, levels + 1).
+
+        Raises:
+            ModelError: a cause column is missing.
+        """
+        keys = _rows(causes, self.columns) if self.columns else [()] * rows
+        nothing = (0.0, 0.0)
+        found = [
+            [self.cells.get(key[:level], nothing) for level in range(len(self.columns) + 1)]
+            for key in keys
+        ]
+        table = np.array(found, dtype=np.float64).reshape(rows, len(self.columns) + 1, 2)
+        return table[:, :, 0], table[:, :, 1]
+
+    def rates(self, weight: Floats, success: Floats) -> Floats:
+        """Smoothed rates at each level from what `support` returned: float64 (n, levels + 1)."""
+        rates = np.empty_like(weight)
+        all_weight, all_success = self.cells.get((), (0.0, 0.0))
+        rates[:, 0] = smoothed_rate(all_success, all_weight)
+        for level in range(1, rates.shape[1]):
+            above = self.strength * rates[:, level - 1]
+            rates[:, level] = (success[:, level] + above) / (weight[:, level] + self.strength)
+        return rates
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as plain data, read back by `from_json`."""
+        cells = [[list(key), weight, wins] for key, (weight, wins) in self.cells.items()]
+        return {"columns": list(self.columns), "strength": self.strength, "cells": cells}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """A table from plain data.
+
+        Raises:
+            KeyError, TypeError, ValueError: the data is no table of rates.
+        """
+        cells = {
+            tuple(str(part) for part in key): (float(weight), float(wins))
+            for key, weight, wins in data["cells"]
+        }
+        return cls(tuple(str(name) for name in data["columns"]), float(data["strength"]), cells)
+
+
+def choose_strength(table: RateTable, select: Labelled) -> RateTable:
+    """The table with the prior strength that gives `select` the least weighted log loss.
+
+    Ties go to the greater strength; without select rows the strength is 4 batches.
+    """
+    if not len(select):
+        return replace(table, strength=DEFAULT_STRENGTH)
+    weight, success = table.support(select.inputs.causes, len(select))
+    losses = []
+    for strength in reversed(STRENGTHS):
+        rate = replace(table, strength=strength).rates(weight, success)[:, -1]
+        right = np.where(select.success, rate, 1.0 - rate)
+        losses.append((-float(select.weight @ np.log(np.maximum(right, 1e-12))), -strength))
+    return replace(table, strength=-min(losses)[1])
+
+
+class Rates:
+    """Answers the smoothed rate of the finest level of each row's cause.
+
+    Implements `jobsight.models.base.Model`.
+    """
+
+    name: ClassVar[str] = "rates"
+    needs_both: ClassVar[bool] = False
+
+    def __init__(self, table: RateTable | None = None) -> None:
+        self.table = table or RateTable(())
+
+    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
+        """Count `train`, choose the prior strength on `select`.
+
+        Raises:
+            TrainingError: `train` has no rows.
+        """
+        if not len(train):
+            raise TrainingError("rates: there are no training examples; give a longer history")
+        table = RateTable.count(train.inputs.causes, train.success, train.weight)
+        self.table = choose_strength(table, select)
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """P(success) of each row: float64 (n,).
+
+        Raises:
+            ModelError: the inputs lack a cause column.
+        """
+        return self.table.rates(*self.table.support(inputs.causes, len(inputs)))[:, -1].copy()
+
+    def support(self, inputs: Inputs) -> tuple[Floats, Floats]:
+        """Evidence: the weight (in batches) and the successes among it, level by level.
+
+        Returns:
+            Two float64 (n, levels + 1); level 0 is everything, the last one the finest cause.
+        """
+        return self.table.support(inputs.causes, len(inputs))
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.json``."""
+        save_body(folder, self.name, self.table.to_json())
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises:
+            ModelError: the file is missing, damaged or of another schema.
+        """
+        with load_body(folder, cls.name) as body:
+            return cls(RateTable.from_json(body))

@@ -1,0 +1,191 @@
+"""Boosted trees as plain arrays: taken from LightGBM once, evaluated without it.
+
+The walk follows LightGBM's own rule for numeric splits (``Tree::NumericalDecision`` in its
+``include/LightGBM/tree.h``): a NaN is read as 0 where the split saw none in training; a missing
+value goes the split's default way; else ``value <= threshold`` goes left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jobsight.errors import ModelError
+from jobsight.jit import kernel
+from jobsight.models.base import Floats
+from jobsight.models.storage import load_arrays, save_arrays
+
+__all__ = ["Trees"]
+
+MISSING = {"None": 0, "Zero": 1, "NaN": 2}
+LEAF = -1
+
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Trees:
+    """All nodes of all trees, one after another, each tree from its root down.
+
+    Attributes:
+        roots: int32 (trees,), index of each tree's first node.
+        feature: int32 (nodes,), column that the node splits on; −1 in a leaf.
+        threshold: float64 (nodes,).
+        missing: int8 (nodes,): 0 a NaN is read as 0; 1 zeros and NaN are missing; 2 NaN is missing.
+        default_left: bool (nodes,), where missing values go.
+        left, right: int32 (nodes,), indices of the children.
+        value: float64 (nodes,): a leaf's addition to the margin; an inner node's mean of them.
+    """
+
+    roots: Ints
+    feature: Ints
+    threshold: Floats
+    missing: NDArray[np.int8]
+    default_left: NDArray[np.bool_]
+    left: Ints
+    right: Ints
+    value: Floats
+
+    @classmethod
+    def from_dump(cls, dump: Mapping[str, Any]) -> Self:
+        """Take the trees out of ``lightgbm.Booster.dump_model()``."""
+        nodes: list[_Node] = []
+        roots = []
+        for tree in dump["tree_info"]:
+            roots.append(len(nodes))
+            _append(tree["tree_structure"], nodes)
+        return cls(
+            np.array(roots, dtype=np.int32),
+            np.array([node.feature for node in nodes], dtype=np.int32),
+            np.array([node.threshold for node in nodes], dtype=np.float64),
+            np.array([node.missing for node in nodes], dtype=np.int8),
+            np.array([node.default_left for node in nodes], dtype=np.bool_),
+            np.array([node.left for node in nodes], dtype=np.int32),
+            np.array([node.right for node in nodes], dtype=np.int32),
+            np.array([node.value for node in nodes], dtype=np.float64),
+        )
+
+    def margin(self, columns: Floats) -> Floats:
+        """Sum of the leaves reached, the log-odds of a binary model: float64 (n,)."""
+        out = np.zeros(len(columns))
+        _walk(columns, out, np.zeros((0, columns.shape[1])), *self._arrays())
+        return out
+
+    def contributions(self, columns: Floats) -> Floats:
+        """What each column adds to each row's margin: float64 (n, columns).
+
+        Each step from a node to its child is credited to the column split on, with the change of
+        the node's value (Saabas, "Interpreting random forests", 2014). A row's contributions and
+        the sum of the roots' values add up to its margin.
+        """
+        credit = np.zeros(columns.shape)
+        _walk(columns, np.zeros(len(columns)), credit, *self._arrays())
+        return credit
+
+    def _arrays(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, item.name) for item in fields(self))
+
+    def save(self, path: Path) -> None:
+        """Write the arrays as safetensors."""
+        save_arrays(path, {item.name: getattr(self, item.name) for item in fields(self)})
+
+    @classmethod
+    def load(cls, path: Path, columns: int) -> Self:
+        """Read what `save` wrote, for rows of so many columns.
+
+        Raises:
+            ModelError: the file is missing or damaged, or a walk through it could leave it.
+        """
+        arrays = load_arrays(path)
+        try:
+            trees = cls(**{item.name: arrays[item.name] for item in fields(cls)})
+        except KeyError as error:
+            raise ModelError(f"{path} is damaged (it lacks {error})") from None
+        if not trees._sound(columns):
+            raise ModelError(f"{path} is damaged (its nodes do not form trees)")
+        return trees
+
+    def _sound(self, columns: int) -> bool:
+        """Children lie after their parent and inside, so that each walk ends."""
+        kinds = {"roots": "i4", "feature": "i4", "threshold": "f8", "missing": "i1",
+                 "default_left": "b1", "left": "i4", "right": "i4", "value": "f8"}  # fmt: skip
+        arrays = {name: getattr(self, name) for name in kinds}
+        if any(arrays[name].dtype != np.dtype(kind) for name, kind in kinds.items()):
+            return False
+        count = len(self.feature)
+        if any(a.shape != (count,) for name, a in arrays.items() if name != "roots"):
+            return False
+        inner = np.flatnonzero(self.feature != LEAF)
+        children = np.concatenate([self.left[inner], self.right[inner]])
+        return bool(
+            np.all((self.feature >= LEAF) & (self.feature < columns))
+            and np.all((children > np.tile(inner, 2)) & (children < count))
+            and np.all((self.roots >= 0) & (self.roots < count))
+        )
+
+
+@dataclass
+class _Node:
+    feature: int = LEAF
+    threshold: float = 0.0
+    missing: int = 0
+    default_left: bool = False
+    left: int = 0
+    right: int = 0
+    value: float = 0.0
+    weight: float = 0.0
+
+
+def _append(structure: Mapping[str, Any], nodes: list[_Node]) -> _Node:
+    """Append a node and all below it; an inner node's value is the mean of its children's."""
+    node = _Node()
+    nodes.append(node)
+    if "split_feature" not in structure:
+        node.value = float(structure["leaf_value"])
+        node.weight = float(structure.get("leaf_count", 1) or 1)
+        return node
+    if structure["decision_type"] != "<=":
+        raise ValueError("only numeric splits are known here")
+    node.feature = int(structure["split_feature"])
+    node.threshold = float(structure["threshold"])
+    node.missing = MISSING[structure["missing_type"]]
+    node.default_left = bool(structure["default_left"])
+    node.left = len(nodes)
+    left = _append(structure["left_child"], nodes)
+    node.right = len(nodes)
+    right = _append(structure["right_child"], nodes)
+    node.weight = left.weight + right.weight
+    node.value = (left.value * left.weight + right.value * right.weight) / node.weight
+    return node
+
+
+@kernel
+def _walk(
+    columns: Any, out: Any, credit: Any,
+    roots: Any, feature: Any, threshold: Any, missing: Any, default_left: Any,
+    left: Any, right: Any, value: Any,
+) -> None:  # fmt: skip
+    """Add each row's leaves to `out` (n,), and each step's change to `credit` (n or 0, columns)."""
+    for row in range(columns.shape[0]):
+        for root in roots:
+            node = root
+            while feature[node] >= 0:
+                x = columns[row, feature[node]]
+                if np.isnan(x) and missing[node] != 2:
+                    x = 0.0
+                zero = missing[node] == 1 and abs(x) <= 1e-35
+                if zero or (missing[node] == 2 and np.isnan(x)):
+                    child = left[node] if default_left[node] else right[node]
+                elif x <= threshold[node]:
+                    child = left[node]
+                else:
+                    child = right[node]
+                if credit.shape[0] > 0:
+                    credit[row, feature[node]] += value[child] - value[node]
+                node = child
+            out[row] += value[node]
