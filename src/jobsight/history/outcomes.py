@@ -1,0 +1,241 @@
+"""What became of a released job: success, failure, or cut short and so not known.
+
+Two steps. `resolve` finds the first record after each release that settles it, and what kind it is.
+`judge` turns kinds into outcomes under the settings and a horizon. What was cut short by a person,
+a DAG, the end of the log or the horizon has no outcome: it is counted by kind, never labelled.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.history.timelines import History, Ints
+from jobsight.jit import kernel
+
+__all__ = [
+    "CENSORED_KINDS",
+    "KINDS",
+    "PERSONAL_HOLD_CODES",
+    "apply_horizon",
+    "held_by_hand",
+    "judge",
+    "removed_by",
+    "resolve",
+    "usual_horizon",
+]
+
+PERSONAL_HOLD_CODES = (1, 15, 16)
+"""UserRequest, SubmittedOnHold, SpoolingInput: the user's own hand (``condor_holdcodes.h``)."""
+
+KINDS = (
+    "log_ended",
+    "exit_zero",
+    "exit_other",
+    "exit_unknown",
+    "held_again",
+    "held_by_user",
+    "removed_by_user",
+    "removed_by_dag",
+    "removed_by_policy",
+)
+"""What can settle a release; `resolve` gives one of these for each."""
+
+CENSORED_KINDS = (
+    "log_ended",
+    "unresolved",
+    "held_by_user",
+    "removed_by_user",
+    "removed_by_dag",
+    "exit_unknown",
+)
+"""Why a release may have no outcome."""
+
+_FAILURES = ("exit_other", "held_again", "removed_by_policy")
+
+_BY_PERSON = r"\(by user [^)]*\)"
+_BY_DAG = r"\bDAG(?:Man)?\b|DAGManJobId|OtherJobRemoveRequirements"
+_BY_POLICY = r"(?i)periodic_?remove|\bexpression\b.*\bevaluated to\b"
+
+
+def held_by_hand(hold_code: pl.Expr) -> pl.Expr:
+    """Whether a hold is no hold of ours: the user's own hand, a vacate code, or no code told.
+
+    Vacate codes are ≥ 1000 or ≤ 0 (``shouldVacateJobBasedOnCodes`` in HTCondor's sources).
+    """
+    ours = (hold_code > 0) & (hold_code < 1000) & ~hold_code.is_in(PERSONAL_HOLD_CODES)
+    return ~ours.fill_null(value=False)
+
+
+def removed_by(reason: pl.Expr) -> pl.Expr:
+    """Who removed a job, from the reason of its 009: ``policy``, ``dag`` or ``user``.
+
+    A policy's removal names its expression (*The job attribute PeriodicRemove expression …
+    evaluated to TRUE*, *… SYSTEM_PERIODIC_REMOVE …*). DAGMan's names the DAG. A person's ends in
+    *(by user …)*, also where the person's own words (``condor_rm -reason``) speak of a policy. No
+    reason at all is a person's: policies always give one.
+    """
+    words = reason.str.replace_all(_BY_PERSON, "")
+    by_person = reason.str.contains(_BY_PERSON)
+    return (
+        pl.when(words.str.contains(_BY_DAG))
+        .then(pl.lit("dag"))
+        .when(words.str.contains(_BY_POLICY) & ~by_person)
+        .then(pl.lit("policy"))
+        .otherwise(pl.lit("user"))
+    )
+
+
+def resolve(history: History, rows: Ints) -> pl.DataFrame:
+    """What settles each release: the first later record of the job that ends or holds it.
+
+    Args:
+        history: the indexed log.
+        rows: int64 (n,), the rows of the releases (013), each of a job.
+
+    Returns:
+        n rows in the order given: `row`, `released` (clock of the release, µs), `kind` (one of
+        `KINDS`), `resolved_row` (null for `log_ended`), `resolved_time` (clock of that row; for
+        `log_ended` the last clock of the log, or that of the record where another job took the
+        same id).
+    """
+    kinds = _kinds_of_rows(history.table)
+    following = _following(kinds, history.job_rows, history.job_start, len(history))
+    found = following[rows]
+    known = found >= 0
+    kind = np.where(known, kinds[found], _CODE_OF["log_ended"])
+    log_end = history.log_start[history.log[rows] + 1] - 1
+    resolved = history.clock[np.where(known, found, log_end)]
+    is_record = known & (kind != _CODE_OF["log_ended"])
+    return pl.DataFrame(
+        {
+            "row": rows,
+            "released": history.clock[rows],
+            "kind": np.array(KINDS)[kind],
+            "resolved_row": pl.Series(found, dtype=pl.Int64).set(pl.Series(~is_record), None),
+            "resolved_time": resolved,
+        },
+        schema={
+            "row": pl.Int64,
+            "released": pl.Int64,
+            "kind": pl.String,
+            "resolved_row": pl.Int64,
+            "resolved_time": pl.Int64,
+        },
+    )
+
+
+_CODE_OF = {kind: number for number, kind in enumerate(KINDS)}
+_GOES_ON = -1
+
+
+def _kinds_of_rows(table: pl.DataFrame) -> NDArray[np.int8]:
+    """The kind that each record settles its job with; −1 where the job goes on: int8 (n,)."""
+
+    def kind(name: str) -> pl.Expr:
+        return pl.lit(_CODE_OF[name], pl.Int8)
+
+    code, result = pl.col("code"), pl.col("return_value")
+    remover = removed_by(pl.col("reason"))
+    expression = (
+        pl.when(code == 5)
+        .then(
+            pl.when(pl.col("signal").is_not_null() | (result != 0))
+            .then(kind("exit_other"))
+            .when(result == 0)
+            .then(kind("exit_zero"))
+            .otherwise(kind("exit_unknown"))
+        )
+        .when(code == 12)
+        .then(
+            pl.when(held_by_hand(pl.col("hold_code")))
+            .then(kind("held_by_user"))
+            .otherwise(kind("held_again"))
+        )
+        .when((code == 9) & (remover == "dag"))
+        .then(kind("removed_by_dag"))
+        .when((code == 9) & (remover == "policy"))
+        .then(kind("removed_by_policy"))
+        .when(code == 9)
+        .then(kind("removed_by_user"))
+        # A second submission under the same id is another job: what came before is not settled.
+        .when(code == 0)
+        .then(kind("log_ended"))
+        .otherwise(pl.lit(_GOES_ON, pl.Int8))
+    )
+    settles = table.with_row_index("at").filter(code.is_in((0, 5, 9, 12)))
+    kinds = np.full(len(table), _GOES_ON, np.int8)
+    kinds[settles["at"].to_numpy()] = settles.select(expression).to_series().to_numpy()
+    return kinds
+
+
+@kernel
+def _following(kinds: NDArray[np.int8], job_rows: Ints, job_start: Ints, rows: int) -> Ints:
+    """For each row the next row of its job that settles it, −1 if none: int64 (rows,)."""
+    following = np.full(rows, -1, np.int64)
+    for job in range(len(job_start) - 1):
+        after = np.int64(-1)
+        for place in range(job_start[job + 1] - 1, job_start[job] - 1, -1):
+            row = job_rows[place]
+            following[row] = after
+            if kinds[row] != -1:
+                after = row
+    return following
+
+
+def judge(
+    resolved: pl.DataFrame,
+    *,
+    success: Literal["exit_zero", "terminated"] = "exit_zero",
+    removed_by_user: Literal["censored", "failure"] = "censored",
+) -> pl.DataFrame:
+    """Add `outcome` (true, false, null) and `censored` (kind, null where there is an outcome).
+
+    Args:
+        resolved: what `resolve` returned.
+        success: ``terminated`` counts every 005 as a success, whatever it returned.
+        removed_by_user: ``failure`` counts removal by a person as one; never that by a DAG.
+    """
+    kind = pl.col("kind")
+    good: tuple[str, ...] = ("exit_zero",)
+    bad: tuple[str, ...] = _FAILURES
+    if success == "terminated":
+        good = ("exit_zero", "exit_other", "exit_unknown")
+        bad = ("held_again", "removed_by_policy")
+    if removed_by_user == "failure":
+        bad = (*bad, "removed_by_user")
+    outcome = (
+        pl.when(kind.is_in(good))
+        .then(pl.lit(value=True))
+        .when(kind.is_in(bad))
+        .then(pl.lit(value=False))
+    )
+    return resolved.with_columns(outcome.alias("outcome")).with_columns(
+        pl.when(pl.col("outcome").is_null()).then(kind).alias("censored")
+    )
+
+
+def apply_horizon(judged: pl.DataFrame, horizon: int) -> pl.DataFrame:
+    """Censor as ``unresolved`` whatever was not settled within `horizon` (µs) of its release.
+
+    That is so too where the log goes on past the horizon without a word of the job. Idempotent for
+    one horizon; a longer one must start from `judge` again.
+    """
+    span = pl.col("resolved_time") - pl.col("released")
+    late = (span > horizon) | ((pl.col("kind") == "log_ended") & (span >= horizon))
+    return judged.with_columns(
+        pl.when(~late).then(pl.col("outcome")).alias("outcome"),
+        pl.when(late).then(pl.lit("unresolved")).otherwise(pl.col("censored")).alias("censored"),
+    )
+
+
+def usual_horizon(judged: pl.DataFrame, quantile: float = 0.95) -> int | None:
+    """The `quantile` of the times (µs) from release to outcome; None where nothing has one."""
+    spans = judged.filter(pl.col("outcome").is_not_null()).select(
+        (pl.col("resolved_time") - pl.col("released")).quantile(quantile, "higher")
+    )
+    value = spans.item()
+    return None if value is None else int(value)
