@@ -16,6 +16,8 @@ __all__ = ["ad_to_json", "trigger_of"]
 _NEWLINE, _RETURN, _SPACE, _QUOTE, _BACKSLASH, _ZERO, _SEVEN, _NINE = 10, 13, 32, 34, 92, 48, 55, 57
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 _MINUS, _DOT, _PLUS, _EQUALS = 45, 46, 43, 61
+_PLAIN = np.array([32 <= k != 127 and k not in b'"\\' for k in range(256)])
+_IN_NAME = np.array([(chr(k).isalnum() and k < 128) or k in b"_." for k in range(256)])
 
 
 @kernel
@@ -56,13 +58,13 @@ def _is_number(buffer: Bytes, at: int, end: int) -> bool:
 @kernel
 def _put(byte: int, out: Bytes, to: int) -> int:
     """Write one character of a JSON string."""
+    if _PLAIN[byte]:
+        out[to] = byte
+        return to + 1
     if byte in (_QUOTE, _BACKSLASH):
         out[to] = _BACKSLASH
         out[to + 1] = byte
         return to + 2
-    if byte >= _SPACE and byte != 127:
-        out[to] = byte
-        return to + 1
     to = _copy(b"\\u00", out, to)
     out[to] = _HEX[byte >> 4]
     out[to + 1] = _HEX[byte & 15]
@@ -107,10 +109,15 @@ def _string(buffer: Bytes, at: int, end: int, out: Bytes, to: int, escapes: bool
     out[to] = _QUOTE
     to += 1
     while at < end:
-        if escapes and buffer[at] == _BACKSLASH:
+        byte = buffer[at]
+        if _PLAIN[byte]:
+            out[to] = byte
+            to += 1
+            at += 1
+        elif escapes and byte == _BACKSLASH:
             at, to = _escape(buffer, at, end, out, to)
         else:
-            to = _put(buffer[at], out, to)
+            to = _put(byte, out, to)
             at += 1
     out[to] = _QUOTE
     return to + 1
@@ -149,12 +156,7 @@ def _value(buffer: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
 def _name_length(buffer: Bytes, at: int, end: int) -> int:
     """Length of the attribute name before `` = `` at the start of a line; 0 where there is none."""
     stop = at
-    while stop < end and (
-        48 <= buffer[stop] <= 57
-        or 65 <= buffer[stop] <= 90
-        or 97 <= buffer[stop] <= 122
-        or buffer[stop] in (95, _DOT)
-    ):
+    while stop < end and _IN_NAME[buffer[stop]]:
         stop += 1
     if stop + 2 >= end or buffer[stop] != _SPACE or buffer[stop + 1] != _EQUALS:
         return 0

@@ -1,0 +1,52 @@
+# Two commands matter: `make demo` and `make test`. Both set everything up first.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help setup demo test lint prove bench lock clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo   set everything up and run the main job on a real pool's log (about 5 minutes)"
+	@echo "make test   set everything up; formatter, linter, types, floors, all tests"
+	@echo "make prove  the long proofs: fuzzing, truncation of every example"
+	@echo "make bench  the benchmarks; writes bench/RESULTS.md"
+
+setup: $(READY)
+
+$(READY): requirements/lock.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "jobsight needs Python 3.11 or later; name one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
+		{ echo "this Python lacks venv and ensurepip; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/lock.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/python examples/demo.py demo
+
+test: lint
+	$(BIN)/python -m pytest -q
+
+lint: $(READY)
+	$(BIN)/ruff format --check src tests bench examples
+	$(BIN)/ruff check src tests bench examples
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+prove: $(READY)
+	JOBSIGHT_PROVE=1 $(BIN)/python -m pytest -q
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+lock: $(READY)
+	{ sed -n 1p requirements/lock.txt; \
+	  $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//'; } > requirements/lock.new
+	mv requirements/lock.new requirements/lock.txt
+
+clean:
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

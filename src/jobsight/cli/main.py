@@ -1,0 +1,64 @@
+"""The command ``jobsight``: verbs, exit statuses, and one line for every error.
+
+Exit status 0: an answer was given; 1: an error; 2: the call itself is wrong. Nothing but the answer
+is written to standard output; progress and errors go to standard error.
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from jobsight import __version__
+from jobsight.cli import evaluate, events, frames, hold, train, verify
+from jobsight.errors import JobsightError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="jobsight",
+    help="Tells how a batch job will behave on HTCondor and Slurm clusters.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"jobsight {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    no_color: Annotated[
+        bool, typer.Option("--no-color", help="Print without colours (as NO_COLOR does).")
+    ] = False,
+) -> None:
+    if no_color:
+        os.environ["NO_COLOR"] = "1"
+
+
+for _verb in (events, frames, train, evaluate, verify, hold):
+    _verb.register(app)
+
+
+def main() -> None:
+    """Run the command line and leave with its exit status."""
+    try:
+        app()
+    except JobsightError as error:
+        print(f"jobsight: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(error.exit_status)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): nobody is left to tell.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        sys.exit(0)
+    except MemoryError:
+        print("jobsight: out of memory; give fewer logs at a time", file=sys.stderr)  # noqa: T201
+        sys.exit(1)

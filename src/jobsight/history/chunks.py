@@ -1,0 +1,89 @@
+"""Cutting a stream of log text into chunks that end where a record ends, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from jobsight.history.record import Bytes
+
+__all__ = ["ByteStream", "Chunk", "chunks"]
+
+CHUNK = 8 << 20
+LARGEST = 64 << 20
+"""Without a separator in so many bytes a chunk is cut anywhere: this is no event log."""
+
+
+class ByteStream(Protocol):
+    """What chunks are cut from."""
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        """Fill as much of `buffer` as there is; 0 at the end."""
+        ...
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A part of a log: bytes, their position in the uncompressed log, whether the log ends here."""
+
+    data: Bytes
+    offset: int
+    last: bool
+
+
+def _cut(buffer: bytearray, size: int) -> int:
+    """Where to cut: behind the last separator that no 028 follows; behind any; 0 if there is none.
+
+    An 028 belongs to the event before it, so the two stay in one chunk.
+    """
+    fallback, end = 0, size
+    for _ in range(1000):
+        at = buffer.rfind(b"\n...", 0, end)
+        if at < 0:
+            break
+        after = at + 4
+        if buffer[after : after + 1] == b"\r":
+            after += 1
+        if buffer[after : after + 1] == b"\n" and after < size:
+            fallback = fallback or after + 1
+            if after + 5 <= size and buffer[after + 1 : after + 5] != b"028 ":
+                return after + 1
+        end = at + 3
+    return fallback
+
+
+def _fill(stream: ByteStream, buffer: bytearray, start: int, end: int) -> int:
+    view = memoryview(buffer)
+    while start < end:
+        got = stream.readinto(view[start:end])
+        if got == 0:
+            break
+        start += got
+    return start
+
+
+def chunks(stream: ByteStream, *, start: int = 0, end: int | None = None) -> Iterator[Chunk]:
+    """Cut `stream`, which stands at `start`, up to position `end` (None: to its end)."""
+    rest, offset, room = b"", start, CHUNK
+    while True:
+        buffer = bytearray(room)
+        buffer[: len(rest)] = rest
+        limit = room if end is None else min(room, end - offset)
+        size = _fill(stream, buffer, len(rest), limit)
+        last = size < room
+        cut = size if last else _cut(buffer, size)
+        if cut == 0 and room < LARGEST:
+            rest, room = bytes(buffer), room * 2
+            continue
+        cut = cut or size
+        rest, room = bytes(memoryview(buffer)[cut:size]), CHUNK
+        while room <= len(rest):
+            room *= 2
+        if cut or last:
+            yield Chunk(np.frombuffer(buffer, np.uint8)[:cut], offset, last)
+        offset += cut
+        if last:
+            return
