@@ -1,0 +1,75 @@
+"""What single records tell of their job: its place, and the cause of its hold.
+
+Every label stands in the row that tells it, so a decision knows it exactly if it sees that row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.history import reasons
+from jobsight.history.timelines import History
+
+__all__ = ["RowLabels", "label_rows"]
+
+_EXECUTE, _HELD = 1, 12
+
+
+@dataclass(frozen=True)
+class RowLabels:
+    """Labels of the n rows of a history.
+
+    Attributes:
+        masked: strings (n,), the masked reason of holds (012), null elsewhere.
+        cause: int32 (n,), dense number of a hold's (code, sub-code, masked reason); −1 elsewhere.
+        site: strings (n,), where the job runs or last ran, as of this row of it; null where its
+            last start tells no place.
+    """
+
+    masked: pl.Series
+    cause: NDArray[np.int32]
+    site: pl.Series
+
+
+def label_rows(history: History) -> RowLabels:
+    """Label every row of `history`."""
+    table = history.table
+    held = table["code"] == _HELD
+    masked = reasons.masked(table["reason"].set(~held, None)).set(~held, None)
+    causes = pl.DataFrame(
+        {
+            "code": table["hold_code"].set(~held, None),
+            "subcode": table["hold_subcode"].set(~held, None),
+            "masked": masked,
+        }
+    )
+    cause = causes.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy().astype(np.int32)
+    cause[~held.to_numpy()] = -1
+    return RowLabels(masked=masked, cause=cause, site=_sites(history))
+
+
+def _sites(history: History) -> pl.Series:
+    starts = history.code == _EXECUTE
+    tells = pl.Series((starts | (history.code == _HELD)) & (history.job >= 0))
+    rows = history.table.with_columns(job=history.job, start=starts).filter(tells)
+    texts = [
+        rows["slot"],
+        rows["host"],
+        # Only a hold's own words are about the place where it ran.
+        rows["reason"].set(rows["start"], None),
+    ]
+    told = reasons.sites(texts[0], rows["attributes"])
+    for text in texts[1:]:
+        told = told.fill_null(reasons.sites(text, rows["attributes"]))
+    # A start at an unknown place ends what was known of the place before it.
+    marked = pl.when(rows["start"]).then(told.fill_null("")).otherwise(told)
+    known = rows.select("job", site=marked).select(pl.col("site").forward_fill().over("job"))
+    site = pl.Series([None], dtype=pl.String).extend_constant(None, max(len(history) - 1, 0))
+    site = site.head(len(history)).scatter(np.flatnonzero(tells.to_numpy()), known["site"])
+    carried = pl.DataFrame({"job": history.job, "site": site})
+    filled = carried.select(pl.col("site").forward_fill().over("job")).to_series()
+    return filled.set((filled == "") | pl.Series(history.job < 0), None)

@@ -1,0 +1,357 @@
+"""The decisions: every release of a job held by something other than its user's own hand.
+
+One row a release (013), or, for a live question, one row a job that is held at a moment. What a row
+says of the past is known as of its cut; what it says of the future (`kind`, `outcome`, …) and the
+strata `releaser` and `edited` are never features.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.history import outcomes
+from jobsight.history.labels import RowLabels, label_rows
+from jobsight.history.timelines import History, Ints
+from jobsight.jit import kernel
+from jobsight.settings import HoldSettings
+
+__all__ = ["Decisions", "batch_weights", "held_jobs", "hold_decisions", "summary"]
+
+_LIFE = (0, 1, 5, 9, 12, 13)
+"""Submitted, started, ended, removed, held, released: the last of these tells if it is held."""
+
+_HELD, _RELEASED, _AD, _CHANGED = 12, 13, 28, 33
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The decision table, and what was left out of it.
+
+    Attributes:
+        table: one row a decision, ordered by `time`, then `log` and `row`. As of the cut: `job`,
+            `log`, `access_point`, `cluster`, `proc`, `hold_row`, `hold_time`, `hold_code`,
+            `hold_subcode`, `reason`, `masked`, `owner`, `site`; `row` is the 013 (null for a live
+            question), `cut` the first row of its own log that the decision does not see, `time` the
+            moment. Strata: `releaser`, `edited` (null where not kept). Outcome, before any horizon:
+            `released`, `kind`, `outcome`, `censored`, `resolved_row`, `resolved_time`. Grouping:
+            `batch`, `repeat` (which release of this job and cause, from 1), `kept`, `weight`,
+            `group`. Times are int64 µs since 1970, on the log's clock.
+        releases: number of releases (013) of jobs in the logs.
+        left_out: releases that are no decision, by why: ``not held`` (the log shows no hold before
+            it), or ``code N`` for holds by the user's hand and vacate codes.
+    """
+
+    table: pl.DataFrame
+    releases: int
+    left_out: dict[str, int]
+
+
+def hold_decisions(
+    history: History, settings: HoldSettings, labels: RowLabels | None = None
+) -> Decisions:
+    """Every release in `history` that is a decision, with its outcome under `settings`.
+
+    The horizon is not applied: see `jobsight.history.outcomes.apply_horizon`.
+    """
+    labels = labels or label_rows(history)
+    rows = np.flatnonzero((history.code == _RELEASED) & (history.job >= 0))
+    life = _last_before(history, np.isin(history.code, _LIFE))[rows]
+    held = (life >= 0) & (history.code[life] == _HELD)
+    mine = held & ~_by_hand(history)[life]
+    left_out = _left_out(history, life, held, mine)
+    rows, hold_rows = rows[mine], life[mine]
+    if settings.as_of == "hold":
+        cuts, moments = _after_hold(history, hold_rows), history.clock[hold_rows]
+    else:
+        cuts, moments = rows, history.clock[rows]
+    table = _described(history, labels, hold_rows, cuts, moments)
+    table = table.with_columns(
+        row=pl.Series(rows, dtype=pl.Int64), released=pl.Series(history.clock[rows])
+    )
+    table = _with_batches(table, round(settings.batch_seconds * 1e6))
+    table = _with_strata(history, table)
+    table = _with_outcomes(history, settings, table)
+    return Decisions(table.sort("time", "log", "row"), len(held), left_out)
+
+
+def held_jobs(history: History, moment: int, labels: RowLabels | None = None) -> pl.DataFrame:
+    """The jobs that are held at `moment` (µs), everything up to and at it being known.
+
+    Returns:
+        the columns of `Decisions.table` that are known as of a cut, `group` among them; `row` is
+        null. Jobs held by their user's hand are among them: the caller says so to whoever asks.
+    """
+    labels = labels or label_rows(history)
+    own = np.arange(history.logs, dtype=np.int64)
+    ends = history.rows_at(own, np.full(history.logs, moment + 1))
+    seen = np.arange(len(history)) < ends[history.log] if history.logs else np.zeros(0, np.bool_)
+    places = np.flatnonzero(seen & np.isin(history.code, _LIFE) & (history.job >= 0))
+    last = np.full(len(history.jobs), -1, np.int64)
+    np.maximum.at(last, history.job[places], places)
+    last = last[last >= 0]
+    hold_rows = last[history.code[last] == _HELD]
+    moments = np.full(len(hold_rows), moment + 1)
+    table = _described(history, labels, hold_rows, ends[history.log[hold_rows]], moments)
+    return table.with_columns(row=pl.lit(None, pl.Int64)).sort("log", "hold_row")
+
+
+def summary(table: pl.DataFrame) -> dict[str, Any]:
+    """Counts for reports, of a decision table after `apply_horizon`.
+
+    Returns:
+        `decisions`, `kept`, `examples` (kept and with an outcome), `batches` (among the examples),
+        `successes`, and `censored`: kept decisions by kind.
+    """
+    kept = table.filter("kept")
+    examples = kept.filter(pl.col("outcome").is_not_null())
+    by_kind = kept["censored"].drop_nulls().value_counts().sort("censored")
+    return {
+        "decisions": len(table),
+        "kept": len(kept),
+        "examples": len(examples),
+        "batches": examples["batch"].n_unique(),
+        "successes": int(examples["outcome"].sum()),
+        "censored": dict(by_kind.iter_rows()),
+    }
+
+
+def batch_weights(batch: NDArray[np.integer]) -> NDArray[np.float64]:
+    """One over the number of members that each row's batch has among these rows: float64 (n,)."""
+    _, inverse, counts = np.unique(batch, return_inverse=True, return_counts=True)
+    weights: NDArray[np.float64] = 1.0 / counts[inverse]
+    return weights
+
+
+def _by_hand(history: History) -> NDArray[np.bool_]:
+    column = history.table.select(outcomes.held_by_hand(pl.col("hold_code"))).to_series()
+    return column.to_numpy()
+
+
+def _left_out(
+    history: History, life: Ints, held: NDArray[np.bool_], mine: NDArray[np.bool_]
+) -> dict[str, int]:
+    codes = history.table["hold_code"].gather(life[held & ~mine])
+    counts = {"not held": int((~held).sum())} if not held.all() else {}
+    for code, count in codes.value_counts().sort("hold_code").iter_rows():
+        counts[f"code {'unknown' if code is None else code}"] = int(count)
+    return counts
+
+
+def _last_before(history: History, wanted: NDArray[np.bool_]) -> Ints:
+    return _preceding(wanted, history.job_rows, history.job_start, len(history))
+
+
+@kernel
+def _preceding(wanted: NDArray[np.bool_], job_rows: Ints, job_start: Ints, rows: int) -> Ints:
+    """For each row the last wanted row of its job before it, −1 if none: int64 (rows,)."""
+    preceding = np.full(rows, -1, np.int64)
+    for job in range(len(job_start) - 1):
+        before = np.int64(-1)
+        for place in range(job_start[job], job_start[job + 1]):
+            row = job_rows[place]
+            preceding[row] = before
+            if wanted[row]:
+                before = row
+    return preceding
+
+
+def _after_hold(history: History, hold_rows: Ints) -> Ints:
+    """The row after each hold, and after the 028 that directly follows it: int64 (n,)."""
+    after = hold_rows + 1
+    inside = np.minimum(after, len(history) - 1)
+    its_ad = (
+        (after < len(history))
+        & (history.code[inside] == _AD)
+        & (history.job[inside] == history.job[hold_rows])
+        & (history.log[inside] == history.log[hold_rows])
+    )
+    return np.where(its_ad, after + 1, after)
+
+
+def _described(
+    history: History, labels: RowLabels, hold_rows: Ints, cuts: Ints, moments: Ints
+) -> pl.DataFrame:
+    """What is known of each decision as of its cut."""
+    holds = history.table.select("hold_code", "hold_subcode", "reason")[hold_rows]
+    jobs = history.job[hold_rows]
+    ids = history.jobs[jobs].select(
+        "access_point",
+        "cluster",
+        "proc",
+        owner=pl.when(pl.col("owner_row") < pl.Series(cuts)).then("owner"),
+    )
+    return pl.concat(
+        [
+            pl.DataFrame({"job": jobs, "log": history.log[hold_rows]}),
+            ids,
+            pl.DataFrame(
+                {
+                    "hold_row": hold_rows,
+                    "hold_time": history.clock[hold_rows],
+                    "cut": cuts,
+                    "time": moments,
+                }
+            ),
+            holds,
+            pl.DataFrame(
+                {
+                    "masked": labels.masked.gather(hold_rows),
+                    "site": labels.site.gather(hold_rows),
+                    "group": _groups(history).gather(jobs),
+                }
+            ),
+        ],
+        how="horizontal",
+    )
+
+
+def _groups(history: History) -> pl.Series:
+    """What must not be torn apart by a split, by job number: a DAG's node, else a cluster.
+
+    HTCondor's DAGMan puts ``DAGManJobId`` and ``DAGNodeName`` into the ads of its nodes' jobs; a
+    node that is tried again is a new cluster of the same group.
+    """
+    text = pl.col("attributes")
+    told = (
+        history.table.select("attributes", "dag_node", job=pl.Series(history.job))
+        .filter(
+            pl.col("job") >= 0,
+            text.str.contains("DAG", literal=True) | pl.col("dag_node").is_not_null(),
+        )
+        .select(
+            "job",
+            dag=text.str.extract(r'"DAGManJobId": ?"?(\d+)'),
+            node=text.str.extract(r'"DAGNodeName": ?"([^"]*)"').fill_null(pl.col("dag_node")),
+        )
+        .group_by("job")
+        .agg(pl.col("dag").drop_nulls().first(), pl.col("node").drop_nulls().first())
+    )
+    # Logs that do not tell their access point may come from different ones.
+    where = pl.coalesce("access_point", pl.format("log {}", "log"))
+    cluster = pl.format("cluster {} {}", where, "cluster")
+    return (
+        history.jobs.with_row_index("job")
+        .with_columns(pl.col("job").cast(pl.Int32))
+        .join(told, on="job", how="left", maintain_order="left")
+        .select(group=pl.coalesce(pl.format("dag {} {} {}", where, "dag", "node"), cluster))
+        .to_series()
+    )
+
+
+_CAUSE = ("hold_code", "hold_subcode", "masked")
+
+
+def _with_batches(table: pl.DataFrame, span: int) -> pl.DataFrame:
+    """Add `batch`, `repeat`, `kept`, `weight`."""
+    where = pl.coalesce("access_point", pl.format("log {}", "log"))
+    table = table.sort("released", "log", "row").with_columns(
+        repeat=pl.int_range(1, pl.len() + 1).over("job", *_CAUSE),
+        family=pl.struct(where.alias("where"), "cluster", "owner", *_CAUSE).rank("dense"),
+    )
+    batch = _batches(table["family"].to_numpy(), table["released"].to_numpy(), span)
+    return (
+        table.drop("family")
+        .with_columns(batch=pl.Series(batch), kept=_kept(pl.col("repeat")))
+        .with_columns(weight=pl.when("kept").then(1.0 / pl.col("kept").sum().over("batch")))
+    )
+
+
+def _kept(repeat: pl.Expr) -> pl.Expr:
+    """Releases 1–5, 10, 20, 40, …: a loop of releases teaches little after its first turns."""
+    tens = repeat // 10
+    return (repeat <= 5) | ((repeat % 10 == 0) & (tens.bitwise_count_ones() == 1))
+
+
+@kernel
+def _batches(family: NDArray[np.uint32], time: Ints, span: int) -> Ints:
+    """Number the batches: members of one family within `span` of the first: int64 (n,)."""
+    families = 0 if len(family) == 0 else int(family.max()) + 1
+    current = np.full(families, -1, np.int64)
+    first = np.zeros(families, np.int64)
+    batch = np.empty(len(family), np.int64)
+    following = 0
+    for place in range(len(family)):
+        one = family[place]
+        if current[one] < 0 or time[place] - first[one] > span:
+            current[one] = following
+            first[one] = time[place]
+            following += 1
+        batch[place] = current[one]
+    return batch
+
+
+def _with_strata(history: History, table: pl.DataFrame) -> pl.DataFrame:
+    """Add `releaser` and `edited`."""
+    rows, hold_rows = table["row"].to_numpy(), table["hold_row"].to_numpy()
+    reason = history.table["reason"].gather(rows)
+    changed = _last_before(history, history.code == _CHANGED)[rows] > hold_rows
+    ads = history.table["attributes"]
+    edited = changed | np.array(
+        [
+            kept and _differ(before, after)
+            for kept, before, after in zip(
+                table["kept"], ads.gather(hold_rows), ads.gather(rows), strict=True
+            )
+        ],
+        dtype=np.bool_,
+    )
+    return table.with_columns(
+        reason.to_frame("words").select(_releaser(pl.col("words")).alias("releaser")).to_series(),
+        edited=pl.when("kept").then(pl.Series(edited)),
+    )
+
+
+def _releaser(reason: pl.Expr) -> pl.Expr:
+    """Who released, from the 013's own words."""
+    words = reason.str.replace_all(r"\(by user [^)]*\)", "")
+    return (
+        pl.when(words.str.contains(r"\bDAG(?:Man)?\b"))
+        .then(pl.lit("dag"))
+        .when(reason.str.contains(r"\(by user [^)]*\)"))
+        .then(pl.lit("user"))
+        .when(words.str.contains(r"(?i)periodic_?release|\bexpression\b.*\bevaluated to\b"))
+        .then(pl.lit("policy"))
+        .otherwise(pl.lit("unknown"))
+    )
+
+
+_BOOKKEEPING = re.compile(
+    r"^(MyType|TargetType|Cluster|ClusterId|Proc|ProcId|Subproc|JobStatus|LastJobStatus|Reason"
+    r"|Event.*|TriggerEvent.*|Hold.*|LastHold.*|Release.*|LastRelease.*|Vacate.*|LastVacate.*"
+    r"|Num[A-Z].*|Job.*(Date|Count|Starts|Time)|Entered.*|Last.*Time|.*Usage(_RAW)?|Cumulative.*"
+    r"|Remote.*|LastRemote.*|MATCH_.*|Shadow.*|.*SizeRaw|ImageSize.*|ResidentSetSize.*"
+    r"|ServerTime|CurrentTime|Total.*|Bytes.*|Transfer.*(Stats|Queued|ing.*)|.*_RAW)$"
+)
+"""Attributes that HTCondor itself changes between a hold and a release."""
+
+
+def _differ(before: str | None, after: str | None) -> bool:
+    """Whether an attribute that only an edit changes differs between two ads (JSON)."""
+    if before is None or after is None:
+        return False
+    try:
+        old, new = json.loads(before), json.loads(after)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return False
+    # Events carry attributes of their own, so only what stands in both ads can be compared; but
+    # what a job requests is in every ad or in none.
+    names = (old.keys() & new.keys()) | {n for n in old.keys() ^ new.keys() if n[:7] == "Request"}
+    return any(old.get(n) != new.get(n) for n in names if not _BOOKKEEPING.match(n))
+
+
+def _with_outcomes(history: History, settings: HoldSettings, table: pl.DataFrame) -> pl.DataFrame:
+    resolved = outcomes.judge(
+        outcomes.resolve(history, table["row"].to_numpy()),
+        success=settings.success,
+        removed_by_user=settings.removed_by_user,
+    )
+    return pl.concat([table, resolved.drop("row", "released")], how="horizontal")
