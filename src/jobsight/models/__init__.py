@@ -1,1 +1,95 @@
-"""The models, one file each, behind one protocol."""
+"""The models, one file each, behind one protocol.
+
+`create` and `load` find a model by its name. Importing this package imports neither PyTorch nor
+LightGBM nor scikit-learn: a model's libraries are imported when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from jobsight.errors import UsageError
+from jobsight.models.base import Inputs, Labelled, Model
+from jobsight.models.constant import Constant
+from jobsight.models.rates import Rates
+from jobsight.models.rules import Rules, RuleSet
+from jobsight.settings import LstmSettings
+
+__all__ = ["BASELINES", "NAMES", "Inputs", "Labelled", "Model", "create", "is_baseline", "load"]
+
+BASELINES = ("constant", "rates")
+"""Names of the baselines; every rule set is one too."""
+NAMES = (*BASELINES, "linear", "boosted", "lstm")
+"""Every model but the rule sets, whose names (``rules:…``) a question gives."""
+RULES = "rules:"
+
+
+def is_baseline(name: str) -> bool:
+    """Whether a model must be beaten by those that want to be chosen."""
+    return name in BASELINES or name.startswith(RULES)
+
+
+def create(
+    name: str,
+    *,
+    rule_sets: Mapping[str, RuleSet] | None = None,
+    lstm: LstmSettings | None = None,
+) -> Model:
+    """A new, unfitted model.
+
+    Args:
+        name: one of `NAMES`, or ``rules:SET`` with SET a key of `rule_sets`.
+        rule_sets: the question's rule sets.
+        lstm: settings of the model ``lstm``.
+
+    Raises:
+        UsageError: there is no such model.
+    """
+    known = rule_sets or {}
+    if name.startswith(RULES) and name.removeprefix(RULES) in known:
+        return Rules(known[name.removeprefix(RULES)])
+    if name == "lstm":
+        from jobsight.models.recurrent import Recurrent
+
+        return Recurrent(lstm)
+    if name in NAMES:
+        return _class_of(name)()
+    names = (*NAMES, *(RULES + rule for rule in sorted(known)))
+    raise UsageError(f"no model is named {name!r}; known are {', '.join(names)}")
+
+
+def load(name: str, folder: Path, *, network: str | None = None) -> Model:
+    """The model that was saved in `folder`.
+
+    Args:
+        name: what it was created by.
+        folder: what it was saved to.
+        network: the network class that the settings or a flag name, see `Recurrent.load`.
+
+    Raises:
+        UsageError: there is no such model.
+        ModelError: a file is missing, damaged or of another schema.
+    """
+    if name == "lstm":
+        from jobsight.models.recurrent import Recurrent
+
+        return Recurrent.load(folder, network=network)
+    if name.startswith(RULES):
+        return Rules.load(folder)
+    if name in NAMES:
+        return _class_of(name).load(folder)
+    raise UsageError(f"no model is named {name!r}; known are {', '.join(NAMES)} and {RULES}SET")
+
+
+def _class_of(name: str) -> type[Model]:
+    """Class of a model that needs no settings."""
+    if name == "boosted":
+        from jobsight.models.boosted import Boosted
+
+        return Boosted
+    if name == "linear":
+        from jobsight.models.linear import Linear
+
+        return Linear
+    return Rates if name == Rates.name else Constant

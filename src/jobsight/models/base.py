@@ -82,14 +82,17 @@ class Model(Protocol):
 
     An instance belongs to one thread while it is fitted; a fitted model may be asked from several.
     Fitting twice with the same data and seed on the same machine gives the same bytes when saved.
-
-    Attributes:
-        name: what reports and the command line call it.
-        needs_both: it cannot be fitted where every outcome of `train` is the same.
     """
 
-    name: str
-    needs_both: bool
+    @property
+    def name(self) -> str:
+        """What reports and the command line call it."""
+        ...
+
+    @property
+    def needs_both(self) -> bool:
+        """Whether it cannot be fitted where every outcome of `train` is the same."""
+        ...
 
     def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
         """Learn from `train`; `select` (later in time) may stop the fitting early, no more.

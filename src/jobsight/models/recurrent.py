@@ -214,7 +214,8 @@ def _train(
     best, best_epoch, kept = np.inf, 0, copy.deepcopy(network.state_dict())
     for epoch in range(settings.epochs):
         network.train()
-        for rows in torch.randperm(len(data.success), generator=order).split(settings.batch_size):
+        shuffled = torch.randperm(len(data.success), generator=order)
+        for rows in torch.split(shuffled, settings.batch_size):
             optimizer.zero_grad()
             loss = data.loss(network, rows) / len(rows)
             loss.backward()  # type: ignore[no-untyped-call]
@@ -236,7 +237,7 @@ def _total_loss(network: torch.nn.Module, data: _Tensors) -> float:
 
     network.eval()
     with torch.no_grad():
-        parts = torch.arange(len(data.success)).split(ROWS_AT_ONCE)
+        parts = torch.split(torch.arange(len(data.success)), ROWS_AT_ONCE)
         return sum(float(data.loss(network, rows)) for rows in parts)
 
 
@@ -258,7 +259,7 @@ def _require_torch(kind: type[Exception]) -> None:
 
 @contextlib.contextmanager
 def _deterministic(seed: int) -> Iterator[None]:
-    """Fixed threads, seeded random numbers and deterministic algorithms; all put back at the end."""
+    """Fixed threads, seeded random numbers, deterministic algorithms; all put back at the end."""
     import torch
 
     threads: int = torch.get_num_threads()
