@@ -1,0 +1,159 @@
+"""What a model directory was made from, and the proof that its files are those written.
+
+``manifest.json`` carries no time of writing: the same input, seed and machine give the same bytes.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from jobsight import __version__
+from jobsight.errors import ModelError
+from jobsight.files import read_json, sha256, write_json
+
+__all__ = ["SCHEMA", "Manifest", "Source", "package_versions", "read_manifest", "write_manifest"]
+
+SCHEMA = "jobsight.model/1"
+PACKAGES = ("lightgbm", "numba", "numpy", "polars", "scikit-learn", "torch")
+NAME = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One input file, by its content.
+
+    Attributes:
+        name: as the user gave it.
+        sha256: of its bytes as they lie on disk.
+        bytes: its size.
+    """
+
+    name: str
+    sha256: str
+    bytes: int
+
+    @classmethod
+    def of(cls, path: Path) -> Source:
+        """Hash a file.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        return cls(str(path), sha256(path), path.stat().st_size)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The content of ``manifest.json``.
+
+    Attributes:
+        question: e.g. ``hold``.
+        seed: of the training.
+        settings: all settings, as JSON data.
+        sources: the input files.
+        facts: counts, time range, borders, and what else the question wants back.
+        versions: of Python, Jobsight and the packages that shape the result.
+        files: SHA-256 by path relative to the directory, of every file but the manifest.
+    """
+
+    question: str
+    seed: int
+    settings: Mapping[str, Any]
+    sources: Sequence[Source]
+    facts: Mapping[str, Any]
+    versions: Mapping[str, str]
+    files: Mapping[str, str]
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of Python, Jobsight and the installed packages that shape a model."""
+    versions = {"python": platform.python_version(), "jobsight": __version__}
+    for name in PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def write_manifest(
+    folder: Path,
+    *,
+    question: str,
+    seed: int,
+    settings: Mapping[str, Any],
+    sources: Sequence[Source],
+    facts: Mapping[str, Any],
+) -> Manifest:
+    """Hash all files in `folder` and write its manifest beside them, last of all.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    files = {
+        path.relative_to(folder).as_posix(): sha256(path)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path != folder / NAME
+    }
+    manifest = Manifest(question, seed, settings, sources, facts, package_versions(), files)
+    write_json(folder / NAME, {"schema": SCHEMA, **asdict(manifest)})
+    return manifest
+
+
+def read_manifest(folder: Path, *, question: str) -> Manifest:
+    """Read a manifest and check that every file it lists is there, unchanged.
+
+    Raises:
+        ModelError: no model directory, another schema or question, or a file that is missing or
+            changed; names it.
+    """
+    path = folder / NAME
+    try:
+        data = read_json(path)
+    except FileNotFoundError:
+        raise ModelError(f"{folder} is no model directory: it has no {NAME}") from None
+    except OSError as error:
+        raise ModelError(f"cannot read {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ModelError(f"{path} is damaged ({error})") from None
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        found = data.get("schema") if isinstance(data, dict) else None
+        raise ModelError(f"{path} has schema {found!r}, this version reads {SCHEMA!r}; train again")
+    if data.get("question") != question:
+        raise ModelError(f"{folder} answers {data.get('question')!r}, not {question!r}")
+    try:
+        manifest = _from_json(data)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(f"{path} is damaged ({type(error).__name__}: {error})") from None
+    for name, expected in manifest.files.items():
+        _check(folder, name, expected)
+    return manifest
+
+
+def _from_json(data: Mapping[str, Any]) -> Manifest:
+    return Manifest(
+        str(data["question"]),
+        int(data["seed"]),
+        dict(data["settings"]),
+        tuple(Source(**source) for source in data["sources"]),
+        dict(data["facts"]),
+        {str(name): str(version) for name, version in data["versions"].items()},
+        {str(name): str(digest) for name, digest in data["files"].items()},
+    )
+
+
+def _check(folder: Path, name: str, expected: str) -> None:
+    parts = PurePosixPath(name)
+    if parts.is_absolute() or ".." in parts.parts:
+        raise ModelError(f"{folder / NAME} lists {name!r}, which lies outside the model directory")
+    try:
+        found = sha256(folder / parts)
+    except OSError as error:
+        raise ModelError(f"cannot read {folder / parts}: {error.strerror or error}") from None
+    if found != expected:
+        raise ModelError(f"{folder / parts} was changed since training (its hash differs)")

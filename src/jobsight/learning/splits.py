@@ -1,0 +1,133 @@
+"""Parts of a history: train, select, calibrate and test, in this order of time.
+
+All times are int64 microseconds since 1970, UTC.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jobsight.errors import TrainingError
+
+__all__ = ["PARTS", "Split", "part_borders", "split_forward", "split_random"]
+
+PARTS = ("train", "select", "calibrate", "test")
+DROPS = ("", "end_of_part", "outcome_later", "crosses_border")
+"""Kinds of dropped rows, as indices of `Split.dropped`; 0 is a row that stays."""
+END_OF_PART, OUTCOME_LATER, CROSSES_BORDER = 1, 2, 3
+
+Ints = NDArray[np.int64]
+Shares = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which part each of n rows belongs to.
+
+    Attributes:
+        part: int8 (n,): index into `PARTS`; −1 for a dropped row.
+        dropped: int8 (n,): index into `DROPS`, 0 for a row that stays.
+        borders: int64 (5,): part k holds the times borders[k] ≤ t < borders[k + 1]; empty for a
+            random split.
+    """
+
+    part: NDArray[np.int8]
+    dropped: NDArray[np.int8]
+    borders: Ints
+
+    def rows(self, name: str) -> Ints:
+        """Indices of the rows of a part, in order: int64 (k,)."""
+        return np.flatnonzero(self.part == PARTS.index(name)).astype(np.int64)
+
+    def counts(self) -> dict[str, int]:
+        """Rows of each part, and of each kind dropped."""
+        counts = {name: int((self.part == index).sum()) for index, name in enumerate(PARTS)}
+        dropped = {
+            f"dropped_{kind}": int((self.dropped == index).sum())
+            for index, kind in enumerate(DROPS)
+            if index
+        }
+        return counts | dropped
+
+
+def part_borders(time: Ints, batch: Ints, shares: Shares, end: int) -> Ints:
+    """The five borders that give each part its share of the batches, in time order.
+
+    A batch stands where its first row does. Borders are times: rows of one moment share a part.
+
+    Args:
+        time: int64 (n,), of the decisions.
+        batch: int64 (n,), equal for the rows of one batch.
+        shares: of train, select, calibrate and test; only their proportions count.
+        end: when the history ends, at least the last time.
+
+    Raises:
+        TrainingError: there are no rows.
+    """
+    if not len(time):
+        raise TrainingError("there are no decisions with a known outcome to learn from")
+    _, number = np.unique(batch, return_inverse=True)
+    first = np.full(int(number.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, number, time)
+    first.sort()
+    edges = np.cumsum(np.array(shares[:3], dtype=np.float64)) / sum(shares)
+    after = int(max(end, int(time.max()))) + 1
+    inner = [first[index] if index < len(first) else after
+             for index in np.rint(edges * len(first)).astype(np.int64)]  # fmt: skip
+    return np.array([first[0], *inner, after], dtype=np.int64)
+
+
+def split_forward(
+    time: Ints, batch: Ints, group: Ints, resolved: Ints, *, borders: Ints, horizon: int
+) -> Split:
+    """Parts in time order, of which none knows anything of the later ones.
+
+    Dropped are, counted by the first kind that applies:
+
+    - ``end_of_part``: decisions within `horizon` of the end of their part, whatever became of them;
+    - ``outcome_later``: those whose outcome was not known at the end of their part;
+    - ``crosses_border``: those of a group or batch that has a row in a later part.
+
+    Args:
+        time: int64 (n,), of the decisions.
+        batch: int64 (n,), equal for the rows of one batch.
+        group: int64 (n,), equal for the rows of one group.
+        resolved: int64 (n,), when the outcome was known.
+        borders: int64 (5,), of `part_borders`.
+        horizon: microseconds.
+    """
+    part = np.clip(np.searchsorted(borders, time, side="right") - 1, 0, 3).astype(np.int8)
+    ends = borders[part + 1]
+    dropped = np.zeros(len(time), dtype=np.int8)
+    dropped[_ends_later(part, batch) | _ends_later(part, group)] = CROSSES_BORDER
+    dropped[resolved >= ends] = OUTCOME_LATER
+    dropped[time > ends - horizon] = END_OF_PART
+    return Split(np.where(dropped > 0, -1, part).astype(np.int8), dropped, borders)
+
+
+def split_random(unit: Ints, *, shares: Shares, seed: int) -> Split:
+    """Parts drawn by chance: only to show how much such a split flatters.
+
+    Args:
+        unit: int64 (n,), what stays together: groups, or ``arange(n)`` for rows on their own.
+        shares: of train, select, calibrate and test, in units.
+        seed: of the draw.
+    """
+    values, number = np.unique(unit, return_inverse=True)
+    place = np.empty(len(values), dtype=np.float64)
+    place[np.random.default_rng(seed).permutation(len(values))] = np.arange(len(values))
+    edges = np.cumsum(np.array(shares[:3], dtype=np.float64)) / sum(shares)
+    part = np.searchsorted(edges, (place + 0.5) / max(len(values), 1)).astype(np.int8)
+    return Split(part[number], np.zeros(len(unit), dtype=np.int8), np.zeros(0, dtype=np.int64))
+
+
+def _ends_later(part: NDArray[np.int8], label: Ints) -> NDArray[np.bool_]:
+    """Rows whose label has a row in a later part: bool (n,)."""
+    values, number = np.unique(label, return_inverse=True)
+    last = np.full(len(values), -1, dtype=np.int8)
+    np.maximum.at(last, number, part)
+    later: NDArray[np.bool_] = last[number] > part
+    return later
