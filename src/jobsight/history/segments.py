@@ -1,0 +1,258 @@
+"""Which files are one log, and in which order their parts were written.
+
+A global event log is rotated, and people join its files again in any order. Each part starts with a
+header record (`jobsight.history.headers`), which tells when it was begun and its number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from jobsight.history.headers import HEADER_MARK, Header, first_header, parse_header, submit_host
+from jobsight.history.logfiles import LogFile
+
+__all__ = ["Log", "Segment", "in_order", "plan", "survey"]
+
+_BLOCK = 8 << 20
+_LINE = 4 << 10  # a header line is padded to 256 bytes or so
+_HEAD = 8 << 10
+_PEEK = 1 << 20
+_COMPRESSED_NAME = re.compile(r"\.(gz|bz2|xz|zst)$")
+_ROTATED_NAME = re.compile(r"(.+?)\.(old|\d{1,9})")
+
+
+class _Stream(Protocol):
+    def readinto(self, view: memoryview) -> int: ...
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Bytes `start` … `end` − 1 of a file (uncompressed; None: to its end), one part of a log."""
+
+    file: LogFile
+    start: int
+    end: int | None
+    header: Header | None
+
+
+@dataclass(frozen=True)
+class Log:
+    """One event log: its parts in the order they were written.
+
+    Attributes:
+        number: 0, 1, … in the order the logs were named.
+        segments: at least one.
+        access_point: where its jobs were submitted, None where nothing tells.
+    """
+
+    number: int
+    segments: tuple[Segment, ...]
+    access_point: str | None
+
+
+def survey(stream: _Stream) -> list[tuple[int, Header]]:
+    """Position and header of each header record at the start of a line, in a text log."""
+    buffer = bytearray(_BLOCK + 2 * _LINE)
+    found: list[tuple[int, Header]] = []
+    base = kept = searched = 0
+    while True:
+        asked = len(buffer) - kept
+        count = stream.readinto(memoryview(buffer)[kept:])
+        size = kept + count
+        last = count < asked
+        # A mark near the end waits for the rest of its line.
+        limit = size if last else size - _LINE
+        at = buffer.find(HEADER_MARK, searched, limit)
+        while at >= 0:
+            searched = at + len(HEADER_MARK)
+            start = buffer.rfind(b"\n", max(0, at - _LINE), at) + 1
+            if start > 0 or (base == 0 and at < _LINE):
+                header = parse_header(bytes(buffer[start : at + _LINE]).lstrip(b"\xef\xbb\xbf"))
+                found += [(base + start, header)] if header else []
+            at = buffer.find(HEADER_MARK, searched, limit)
+        if last:
+            return found
+        kept = 2 * _LINE
+        shift = size - kept
+        searched = max(searched, limit - len(HEADER_MARK) + 1) - shift
+        buffer[:kept] = buffer[shift:size]
+        base += shift
+
+
+def plan(files: Sequence[LogFile], *, access_point: str | None = None) -> list[Log]:
+    """Group files into logs, and their parts into the order they were written.
+
+    Files are one log when they share a header's writer, when the header of one says that it follows
+    the other (number and bytes before it), or when their names are those of one rotated log
+    (X, X.1 …, X.old in one folder). All of one file is one log.
+
+    Args:
+        files: as found; logs are numbered by the first file of each.
+        access_point: the setting, which wins over what the logs tell.
+
+    Raises:
+        SourceError: a file vanished meanwhile.
+    """
+    parts = [_parts(file) for file in files]
+    logs: list[Log] = []
+    for members in _groups(files, parts):
+        segments = tuple(in_order([part for k in members for part in parts[k]]))
+        point = access_point or _access_point(segments)
+        logs.append(Log(len(logs), segments, point))
+    return logs
+
+
+def _parts(file: LogFile) -> list[Segment]:
+    header = first_header(_peek(file, _HEAD), file.kind)
+    if file.kind != "text" or (header is None and not file.seekable):
+        return [Segment(file, 0, None, header)]
+    with file.open() as stream:
+        headers = survey(stream)
+    if not headers or headers[0][0] > 0:
+        first = Segment(file, 0, headers[0][0] if headers else None, None)
+    else:
+        first = None
+    ends = [offset for offset, _ in headers[1:]] + [None]
+    rest = [
+        Segment(file, offset, end, header)
+        for (offset, header), end in zip(headers, ends, strict=False)
+    ]
+    return [first, *rest] if first else rest
+
+
+def _peek(file: LogFile, size: int) -> bytes:
+    view = memoryview(bytearray(size))
+    with file.open() as stream:
+        return bytes(view[: stream.readinto(view)])
+
+
+def _access_point(segments: Iterable[Segment]) -> str | None:
+    segments = list(segments)
+    for segment in segments:
+        if segment.header is not None and segment.header.creator:
+            return segment.header.creator
+    files = dict.fromkeys(segment.file for segment in segments)
+    return next((host for file in files if (host := submit_host(_peek(file, _PEEK)))), None)
+
+
+def _family(file: LogFile) -> tuple[str, str, float]:
+    """Folder, name of the newest file, and age (0 the newest) by the rules of rotation."""
+    if file.path is None:
+        return "", file.name, 0.0
+    name = _COMPRESSED_NAME.sub("", file.path.name)
+    rotated = _ROTATED_NAME.fullmatch(name)
+    if rotated is None:
+        return str(file.path.parent), name, 0.0
+    age = 0.5 if rotated[2] == "old" else float(rotated[2])
+    return str(file.path.parent), rotated[1], age
+
+
+def _groups(files: Sequence[LogFile], parts: list[list[Segment]]) -> list[list[int]]:
+    """Numbers of the files of each log: files that share any key belong together."""
+    group = list(range(len(files)))
+
+    def root(k: int) -> int:
+        while group[k] != k:
+            group[k] = group[group[k]]
+            k = group[k]
+        return k
+
+    first: dict[Hashable, int] = {}
+    for k, keys in enumerate(_keys(files, parts)):
+        for key in keys:
+            a, b = root(first.setdefault(key, k)), root(k)
+            group[max(a, b)] = min(a, b)
+    members: dict[int, list[int]] = defaultdict(list)
+    for k in range(len(files)):
+        members[root(k)].append(k)
+    return list(members.values())
+
+
+def _keys(files: Sequence[LogFile], parts: list[list[Segment]]) -> list[list[Hashable]]:
+    keys: list[list[Hashable]] = [[] for _ in files]
+    families: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
+    for k, file in enumerate(files):
+        folder, name, age = _family(file)
+        if file.path is not None:
+            families[folder, name][k] = age
+        for part in parts[k]:
+            keys[k] += _header_keys(part.header) if part.header else []
+    for family, ages in families.items():
+        has_header = any(part.header for k in ages for part in parts[k])
+        if has_header or _is_rotation(list(ages.values())):
+            for k in ages:
+                keys[k].append(("family", family))
+    return keys
+
+
+def _header_keys(header: Header) -> list[Hashable]:
+    keys: list[Hashable] = [("writer", header.base)] if header.base else []
+    if header.sequence is not None and header.offset is not None:
+        # No two logs agree in number and bytes so far, but all begin with nothing before them.
+        if header.offset > 0:
+            keys.append(("follows", header.sequence, header.offset))
+        if header.size:
+            keys.append(("follows", header.sequence + 1, header.offset + header.size))
+    return keys
+
+
+def _is_rotation(ages: list[float]) -> bool:
+    """Whether logs without headers are one by their names: X with X.old, or with X.1 … X.N.
+
+    ``job.17`` and ``job.18`` alone are logs of two jobs.
+    """
+    numbers = sorted(age for age in ages if age >= 1)
+    return 0.0 in ages and numbers == [float(k + 1) for k in range(len(numbers))]
+
+
+def in_order(segments: Sequence[Segment]) -> list[Segment]:
+    """The parts of one log in the order they were written.
+
+    By the time each was begun, then its number; parts of one writer always by number, also where
+    its clock was set back. A part without a header stands before all of its own file, or, if that
+    has none, where its name puts it among the others.
+    """
+    timed = all(part.header is None or part.header.ctime is not None for part in segments)
+    ordered = sorted(
+        (part for part in segments if part.header),
+        key=lambda part: (_ctime(part) if timed else 0, _sequence(part)),
+    )
+    _sort_by_writer(ordered)
+    with_header = {part.file for part in ordered}
+    bare = [part for part in segments if part.header is None]
+    for part in sorted(bare, key=_age):  # newest first, so that an older one goes before it
+        at = 0
+        if part.file not in with_header:
+            newer = [k for k, other in enumerate(ordered) if _age(other) < _age(part)]
+            at = newer[0] if newer else len(ordered)
+        ordered.insert(at, part)
+    return ordered
+
+
+def _ctime(part: Segment) -> int:
+    assert part.header is not None
+    return part.header.ctime or 0
+
+
+def _sequence(part: Segment) -> int:
+    assert part.header is not None
+    return part.header.sequence or 0
+
+
+def _age(part: Segment) -> float:
+    return _family(part.file)[2]
+
+
+def _sort_by_writer(ordered: list[Segment]) -> None:
+    places: dict[str, list[int]] = defaultdict(list)
+    for k, part in enumerate(ordered):
+        if part.header and part.header.base and part.header.sequence is not None:
+            places[part.header.base].append(k)
+    for where in places.values():
+        sorted_parts = sorted((ordered[k] for k in where), key=_sequence)
+        for k, part in zip(where, sorted_parts, strict=True):
+            ordered[k] = part
