@@ -1,0 +1,102 @@
+"""What all verbs share: options, progress on standard error, JSON on standard output."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from jobsight.settings import Settings
+
+__all__ = [
+    "ConfigOption",
+    "JsonOption",
+    "LogArguments",
+    "TimezoneOption",
+    "load_settings",
+    "note",
+    "print_json",
+    "printable",
+    "progress_bar",
+    "say",
+]
+
+LogArguments = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="LOG...",
+        help="Event logs: files (also gz, bz2, xz, zst), folders, globs, or - for standard input.",
+        show_default=False,
+    ),
+]
+TimezoneOption = Annotated[
+    str | None,
+    typer.Option(help="Time zone of log times without one, e.g. Europe/Paris [default: local]."),
+]
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", help="Settings file (YAML), read after the usual ones.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
+
+
+def load_settings(config: Path | None, overrides: dict[str, Any]) -> Settings:
+    """The settings of all places, with those of flags (None: not given) on top."""
+    from jobsight.settings import Settings
+
+    return Settings.load(_given(overrides), config=config)
+
+
+def _given(tree: dict[str, Any]) -> dict[str, Any]:
+    pruned = {key: _given(item) if isinstance(item, dict) else item for key, item in tree.items()}
+    return {key: item for key, item in pruned.items() if item is not None and item != {}}
+
+
+def print_json(value: Any) -> None:
+    """Print `value` as one strict JSON document; NaN becomes null."""
+    from jobsight.files import without_nan
+
+    say(json.dumps(without_nan(value), indent=1, ensure_ascii=True, allow_nan=False))
+
+
+def say(text: str) -> None:
+    """Write to standard output: the answer, nothing else."""
+    sys.stdout.write(text + "\n")
+
+
+def note(text: str) -> None:
+    """Write to standard error: what is worth knowing beside the answer."""
+    sys.stderr.write(text + "\n")
+
+
+def printable(text: str, width: int | None = None) -> str:
+    """Text from a log made safe for a terminal: one line, no control characters, cut to `width`."""
+    clean = "".join(letter if letter.isprintable() else " " for letter in text)
+    clean = " ".join(clean.split())
+    return clean if width is None or len(clean) <= width else clean[: width - 1] + "…"
+
+
+@contextlib.contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error, if that is a terminal; yields ``report(done, total)``."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as progress:
+        task = progress.add_task(label, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total or None)

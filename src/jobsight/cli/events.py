@@ -1,0 +1,112 @@
+"""``jobsight events``: read event logs, say what is in them, write the event table."""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jobsight.cli.common import (
+    JsonOption,
+    LogArguments,
+    TimezoneOption,
+    note,
+    print_json,
+    printable,
+    progress_bar,
+    say,
+)
+
+if TYPE_CHECKING:
+    from jobsight.history.events import ReadReport
+
+__all__ = ["register"]
+
+_SHOWN = 10
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command()(events)
+
+
+def events(
+    logs: LogArguments,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the event table (Parquet).")
+    ] = None,
+    timezone: TimezoneOption = None,
+    access_point: Annotated[
+        str | None, typer.Option(help="Name of the access point [default: as the log tells].")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Read HTCondor event logs: what is in them, and what had to be skipped."""
+    from jobsight.history.events import EventReader
+    from jobsight.history.parquet import write_events
+
+    with progress_bar("reading") as progress:
+        reader = EventReader(logs, timezone=timezone, access_point=access_point, progress=progress)
+        if output is not None:
+            write_events(reader.batches(), output)
+        else:
+            deque(reader.batches(), maxlen=0)
+    if as_json:
+        print_json(_as_json(reader.report))
+    else:
+        _print(reader.report, output)
+
+
+def _as_json(report: ReadReport) -> dict[str, Any]:
+    return {
+        "files": report.files,
+        "bytes": report.bytes,
+        "events": report.events,
+        "jobs": report.jobs,
+        "first": _moment(report.first),
+        "last": _moment(report.last),
+        "by_code": {f"{code:03d}": count for code, count in sorted(report.by_code.items())},
+        "skipped": [
+            {"file": s.file, "offset": s.offset, "length": s.length, "reason": s.reason}
+            for s in report.skipped
+        ],
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def _moment(microseconds: int | None) -> str | None:
+    import datetime as dt
+
+    if microseconds is None:
+        return None
+    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=microseconds)
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def _print(report: ReadReport, output: Path | None) -> None:
+    from jobsight.history.codes import event_name
+
+    say(
+        f"{report.events:,} events of {report.jobs:,} jobs in {report.files} "
+        f"{'file' if report.files == 1 else 'files'} ({report.bytes / 1e6:,.1f} MB) "
+        f"in {report.seconds:.2f} s"
+    )
+    if report.events:
+        say(f"from {_moment(report.first)} to {_moment(report.last)}")
+    for code, count in sorted(report.by_code.items()):
+        say(f"  {code:03d} {event_name(code):<28}{count:>12,}")
+    for name, reason in report.passed_over:
+        note(f"passed over {printable(name)}: {printable(reason)}")
+    if report.skipped:
+        note(f"{len(report.skipped)} damaged stretches were skipped; all other records were kept:")
+        for stretch in report.skipped[:_SHOWN]:
+            note(
+                f"  {printable(stretch.file)} at byte {stretch.offset} "
+                f"({stretch.length} bytes): {printable(stretch.reason)}"
+            )
+        if len(report.skipped) > _SHOWN:
+            note(f"  and {len(report.skipped) - _SHOWN} more (--json lists all)")
+    if output is not None:
+        say(f"wrote {output}")

@@ -1,0 +1,297 @@
+"""Reading event logs into the event table: the driver of files, scanner, times and report.
+
+Chunks of a log are scanned by worker threads (the kernels hold no GIL) and come back in order; the
+times of a log are resolved in that order. Memory stays bounded by a few chunks, whatever the size.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jobsight.clock import zone_named
+from jobsight.history import record, scanner
+from jobsight.history.chunks import Chunk, chunks
+from jobsight.history.columns import Batch, Origin, batch_from_rows, batch_from_values, event_schema
+from jobsight.history.logfiles import LogFile, find_logs, spool
+from jobsight.history.segments import Log, Segment, plan
+from jobsight.history.structured import StructuredParser, ads_to_columns
+from jobsight.history.times import TimeResolver, YearCounter
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+__all__ = ["EventLog", "EventReader", "ReadReport", "Skipped", "read_events"]
+
+_AD_BLOCK = 1 << 20
+_YEARLESS = 2  # forms from here on lack the year
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A stretch of a log that holds no sound record: where, how many bytes, and why."""
+
+    file: str
+    offset: int
+    length: int
+    reason: str
+
+
+@dataclass
+class ReadReport:
+    """What was read.
+
+    Attributes:
+        files: number of files; `logs`: of logs (rotated files of one log are one).
+        bytes: uncompressed bytes read.
+        events: number of records, the 008 too.
+        jobs: number of jobs, ids ≥ 0.
+        first, last: earliest and latest time, µs since 1970; None without events.
+        by_code: number of records by event number.
+        skipped: every stretch skipped, in file order.
+        passed_over: files of a named folder that are no event logs, with the reason.
+        seconds: wall time of the reading.
+    """
+
+    files: int = 0
+    logs: int = 0
+    bytes: int = 0
+    events: int = 0
+    jobs: int = 0
+    first: int | None = None
+    last: int | None = None
+    by_code: Counter[int] = field(default_factory=Counter)
+    skipped: list[Skipped] = field(default_factory=list)
+    passed_over: list[tuple[str, str]] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class EventLog:
+    """An event table in memory, and the report of its reading."""
+
+    table: pl.DataFrame
+    report: ReadReport
+
+
+class _Jobs:
+    """Counts distinct jobs without keeping their events: sorted arrays, merged now and then."""
+
+    def __init__(self) -> None:
+        self._known: dict[str | None, NDArray[np.int64]] = {}
+        self._new: dict[str | None, list[NDArray[np.int64]]] = {}
+
+    def add(self, access_point: str | None, cluster: NDArray[Any], proc: NDArray[Any]) -> None:
+        jobs = (cluster >= 0) & (proc >= 0)
+        keys = np.stack([cluster[jobs].astype(np.int64), proc[jobs].astype(np.int64)], axis=1)
+        waiting = self._new.setdefault(access_point, [])
+        waiting.append(np.unique(keys, axis=0))
+        if sum(len(part) for part in waiting) > 1_000_000:
+            self._merge(access_point)
+
+    def _merge(self, access_point: str | None) -> None:
+        known = self._known.get(access_point, np.empty((0, 2), np.int64))
+        merged = np.concatenate([known, *self._new[access_point]])
+        self._known[access_point] = np.unique(merged, axis=0)
+        self._new[access_point] = []
+
+    def count(self) -> int:
+        for access_point in self._new:
+            self._merge(access_point)
+        return sum(len(known) for known in self._known.values())
+
+
+def _scan_chunk(chunk: Chunk, origin: Origin) -> Batch:
+    rows, skips = _scan(chunk)
+    return batch_from_rows(
+        chunk.data, rows, skips, base=chunk.offset, origin=origin, reasons=scanner.SKIP_REASONS
+    )
+
+
+def _scan(chunk: Chunk) -> tuple[record.Row, record.Row]:
+    size = len(chunk.data)
+    rows = np.empty((scanner.capacity(size), record.COLUMNS), np.int64)
+    skips = np.empty((scanner.capacity(size), 3), np.int64)
+    nuls = bool(size) and int(chunk.data.min()) == 0
+    count, skipped = scanner.scan(chunk.data, size, chunk.last, nuls, rows, skips)
+    return rows[:count], skips[:skipped]
+
+
+class EventReader:
+    """Reads logs batch by batch, in bounded memory; one pass, one thread.
+
+    Args:
+        paths: files, folders, globs, ``-``.
+        access_point: name of the access point; None: as the logs tell.
+        timezone: IANA name of the zone of times written without one; None: the machine's.
+        progress: is told the number of bytes done of how many (0 where unknown) now and then.
+        workers: threads that scan; None: one a core, at most eight.
+
+    Raises:
+        SourceError: a path does not exist, cannot be read, or holds no event log.
+        UsageError: the time zone is unknown.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        *,
+        access_point: str | None = None,
+        timezone: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        workers: int | None = None,
+    ) -> None:
+        self.report = ReadReport()
+        self._zone = zone_named(timezone)
+        self._progress = progress or (lambda _done, _total: None)
+        self._workers = workers or min(os.cpu_count() or 1, 8)
+        files = find_logs(
+            paths, skipped=lambda name, why: self.report.passed_over.append((name, why))
+        )
+        self.files = files
+        self.logs = plan(files, access_point=access_point)
+        self.report.files, self.report.logs = len(files), len(self.logs)
+        known = all(file.compression is None for file in files)
+        self._total = sum(file.size for file in files) if known else 0
+        self._jobs = _Jobs()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The event table (`columns.event_schema`), batch by batch; the report is whole at the end.
+
+        Raises:
+            SourceError: a log vanished meanwhile.
+        """
+        started = time.perf_counter()
+        with ThreadPoolExecutor(self._workers, "jobsight-scan") as pool:
+            for log in self.logs:
+                resolver = self._resolver(log)
+                for segment in _ready(log):
+                    if segment.header is not None and segment.header.ctime is not None:
+                        resolver.begin_segment(segment.header.ctime)
+                    origin = Origin(segment.file.name, log.number, log.access_point)
+                    for batch in self._segment(segment, origin, pool):
+                        times = resolver.resolve(batch.stamp, batch.form)
+                        self._account(batch, times, origin)
+                        yield batch.table(times)
+        self.report.jobs = self._jobs.count()
+        self.report.seconds = time.perf_counter() - started
+
+    def _segment(
+        self, segment: Segment, origin: Origin, pool: ThreadPoolExecutor
+    ) -> Iterator[Batch]:
+        with segment.file.open(segment.start) as stream:
+            if segment.file.kind in ("xml", "json"):
+                yield from _structured(stream, segment.file.kind, origin)
+            else:
+                parts = chunks(stream, start=segment.start, end=segment.end)
+                yield from _ahead(pool, self._workers + 2, parts, origin)
+            if stream.problem is not None:
+                where = self.report.bytes if segment.end is None else segment.end
+                self.report.skipped.append(Skipped(origin.source, where, 0, stream.problem))
+
+    def _account(self, batch: Batch, times: NDArray[np.int64], origin: Origin) -> None:
+        report = self.report
+        report.events += len(times)
+        report.bytes += batch.size
+        if len(times):
+            low, high = int(times.min()), int(times.max())
+            report.first = low if report.first is None else min(report.first, low)
+            report.last = high if report.last is None else max(report.last, high)
+            code = batch.columns["code"].to_numpy()
+            values, counts = np.unique(code, return_counts=True)
+            report.by_code.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+            cluster, proc = (batch.columns[name].to_numpy() for name in ("cluster", "proc"))
+            self._jobs.add(origin.access_point, cluster, proc)
+        for offset, length, reason in batch.skipped:
+            self._skipped(Skipped(origin.source, offset, length, reason))
+        self._progress(report.bytes, self._total)
+
+    def _skipped(self, stretch: Skipped) -> None:
+        """Report a stretch; one that was cut where a chunk ends is one stretch."""
+        known = self.report.skipped
+        if known:
+            before = known[-1]
+            joined = before.offset + before.length == stretch.offset
+            if joined and (before.file, before.reason) == (stretch.file, stretch.reason):
+                length = before.length + stretch.length
+                known[-1] = Skipped(before.file, before.offset, length, before.reason)
+                return
+        known.append(stretch)
+
+    def _resolver(self, log: Log) -> TimeResolver:
+        """What tells the times of one log; one without years is looked through once before."""
+        counter = YearCounter()
+        for segment in _ready(log):
+            if segment.header is not None and segment.header.ctime is not None:
+                counter.begin_segment(segment.header.ctime, self._zone)
+            for stamp, form in _stamps(segment):
+                if counter.settled:
+                    break
+                counter.feed(stamp, form)
+            if counter.settled:
+                break
+        modified = max(segment.file.modified for segment in log.segments)
+        return TimeResolver(self._zone, first_year=counter.first_year(modified, self._zone))
+
+
+def _ready(log: Log) -> Iterator[Segment]:
+    """The log's segments; a compressed file whose parts lie out of order is unpacked first."""
+    unpacked: dict[LogFile, LogFile] = {}
+    reached: dict[LogFile, int] = {}
+    for segment in log.segments:
+        reached[segment.file] = max(reached.get(segment.file, 0), segment.start)
+        disordered = segment.start < reached[segment.file]
+        if disordered and not segment.file.seekable and segment.file not in unpacked:
+            unpacked[segment.file] = spool(segment.file)
+        file = unpacked.get(segment.file, segment.file)
+        yield Segment(file, segment.start, segment.end, segment.header)
+
+
+def _stamps(segment: Segment) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+    """The written times of a segment's records, a chunk at a time."""
+    if segment.file.kind in ("xml", "json"):
+        return  # these always tell the year
+    with segment.file.open(segment.start) as stream:
+        for chunk in chunks(stream, start=segment.start, end=segment.end):
+            rows, _ = _scan(chunk)
+            yield rows[:, record.STAMP], rows[:, record.FORM].astype(np.uint8)
+
+
+def _ahead(
+    pool: ThreadPoolExecutor, depth: int, parts: Iterable[Chunk], origin: Origin
+) -> Iterator[Batch]:
+    """Scan chunks in the pool, at most `depth` ahead of who reads; in order."""
+    waiting: deque[Future[Batch]] = deque()
+    for chunk in parts:
+        waiting.append(pool.submit(_scan_chunk, chunk, origin))
+        if len(waiting) >= depth:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def read_events(
+    paths: Sequence[str],
+    *,
+    access_point: str | None = None,
+    timezone: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> EventLog:
+    """Read logs into one event table in memory (see `EventReader` for arguments and errors)."""
+    import polars as pl
+    import pyarrow as pa
+
+    reader = EventReader(paths, access_point=access_point, timezone=timezone, progress=progress)
+    table = pa.Table.from_batches(list(reader.batches()), event_schema())
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return EventLog(frame, reader.report)
