@@ -1,0 +1,39 @@
+"""Every model keeps the contract of `jobsight.models.base.Model`."""
+
+import pytest
+
+from jobsight.models import NAMES, Model, create
+from jobsight.models.rules import Among, Arm, Between, RuleSet
+from jobsight.settings import LstmSettings
+from jobsight.testing import ModelContract
+
+RULE_SETS = {
+    "some": RuleSet(
+        "some",
+        (
+            Arm("known", True, (Among(("code", "subcode"), ((1, 2), (3, None))),)),
+            Arm("few", True, (Between("num_holds", high=4), Among(("code",), ((4,),), True))),
+            Arm("rest", False),
+        ),
+    ),
+    "timed": RuleSet("timed", (Arm("remove", False),)),
+}
+SMALL = LstmSettings(hidden_size=8, epochs=3, batch_size=64)
+
+
+@pytest.fixture(params=[*NAMES, "lstm-flat", *(f"rules:{name}" for name in RULE_SETS)])
+def model_name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+class TestModels(ModelContract):
+    @pytest.fixture(autouse=True)
+    def _named(self, model_name: str) -> None:
+        if model_name.startswith("lstm"):
+            pytest.importorskip("torch", reason="PyTorch is not installed")
+        self.name = model_name
+
+    def new_model(self) -> Model:
+        if self.name == "lstm-flat":
+            return create("lstm", lstm=SMALL.model_copy(update={"network": "lstm-flat"}))
+        return create(self.name, rule_sets=RULE_SETS, lstm=SMALL)
