@@ -1,0 +1,121 @@
+import sys
+from dataclasses import replace
+from pathlib import Path
+from subprocess import run
+
+import numpy as np
+import pytest
+
+from jobsight.errors import ModelError
+from jobsight.models.base import Inputs
+from jobsight.models.boosted import Boosted
+from jobsight.models.trees import Trees
+from jobsight.testing import made_examples
+
+TRAIN, SELECT, LATER = (made_examples(rows, seed=rows) for rows in (300, 100, 200))
+
+
+@pytest.fixture(scope="module")
+def model() -> Boosted:
+    model = Boosted()
+    model.fit(TRAIN, SELECT, seed=0)
+    return model
+
+
+def with_gaps(inputs: Inputs) -> Inputs:
+    features = inputs.features.copy()
+    random = np.random.default_rng(0)
+    features[random.random(features.shape) < 0.3] = np.nan
+    features[random.random(features.shape) < 0.1] = 0.0
+    features[random.random(features.shape) < 0.05] = np.inf
+    return replace(inputs, features=features)
+
+
+def test_arrays_answer_as_lightgbm_does(model: Boosted, tmp_path: Path) -> None:
+    import lightgbm
+
+    model.save(tmp_path)
+    booster = lightgbm.Booster(model_file=tmp_path / "lightgbm.txt")
+    for inputs in (LATER.inputs, with_gaps(LATER.inputs)):
+        expected = booster.predict(model._columns(inputs))
+        np.testing.assert_allclose(model.predict(inputs), expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"zero_as_missing": True}, {"use_missing": False}], ids=str
+)
+def test_every_kind_of_missing_value(parameters: dict[str, bool]) -> None:
+    import lightgbm
+
+    random = np.random.default_rng(3)
+    columns = random.normal(size=(400, 3)).round(1)
+    columns[random.random(columns.shape) < 0.3] = np.nan
+    columns[random.random(columns.shape) < 0.3] = 0.0
+    success = np.nan_to_num(columns[:, 0], nan=1.0) + (columns[:, 1] == 0.0) > 0.5
+    settings = {"objective": "binary", "verbosity": -1, "num_threads": 1, **parameters}
+    booster = lightgbm.train(settings, lightgbm.Dataset(columns, success.astype(float)), 20)
+    asked = np.concatenate([columns, [[np.nan] * 3, [0.0] * 3, [1e-36, -1e-36, 0.0]]])
+    margin = Trees.from_dump(booster.dump_model()).margin(asked)
+    expected = booster.predict(asked, raw_score=True)
+    np.testing.assert_allclose(margin, expected, rtol=0, atol=1e-12)
+
+
+def test_contributions_add_up_to_the_margin(model: Boosted) -> None:
+    credit = model.explain(LATER.inputs)
+    assert credit.shape == (200, len(model.columns))
+    rest = model.trees.margin(model._columns(LATER.inputs)) - credit.sum(axis=1)
+    assert np.ptp(rest) < 1e-9
+    assert np.abs(credit).mean(axis=0).argmax() == 0
+    assert np.all(credit[:, 3] == 0.0)
+
+
+def test_it_learns_and_stops_early(model: Boosted) -> None:
+    probability = model.predict(LATER.inputs)
+    right = np.where(LATER.success, probability, 1 - probability)
+    base = TRAIN.success.mean()
+    assert -np.log(right).mean() < -np.log(np.where(LATER.success, base, 1 - base)).mean() - 0.05
+    assert len(model.trees.roots) < 600
+
+
+def test_a_dozen_rows_are_enough_to_say_something() -> None:
+    model = Boosted()
+    model.fit(made_examples(12, seed=1), SELECT, seed=0)
+    assert np.ptp(model.predict(LATER.inputs)) < 0.5
+
+
+def test_answering_imports_neither_lightgbm_nor_scikit_learn(
+    model: Boosted, tmp_path: Path
+) -> None:
+    model.save(tmp_path)
+    script = (
+        "import sys, pathlib; from jobsight.models import load; "
+        "from jobsight.testing import made_examples; "
+        f"load('boosted', pathlib.Path({str(tmp_path)!r})).predict(made_examples(3, seed=0).inputs)"
+        "; print([m for m in ('lightgbm', 'sklearn', 'torch') if m in sys.modules])"
+    )
+    done = run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_other_features_are_refused_by_name(model: Boosted) -> None:
+    with pytest.raises(ModelError, match="'other' stands where 'load'"):
+        model.predict(replace(LATER.inputs, names=("other", "age", "wait", "same")))
+
+
+@pytest.mark.parametrize("field", ["left", "feature", "roots"])
+def test_arrays_that_would_lead_astray_are_refused(
+    model: Boosted, tmp_path: Path, field: str
+) -> None:
+    broken = getattr(model.trees, field).copy()
+    broken[0] = 10**6 if field != "left" else 0
+    replace(model.trees, **{field: broken}).save(tmp_path / "trees.safetensors")
+    with pytest.raises(ModelError, match="do not form trees"):
+        Trees.load(tmp_path / "trees.safetensors", len(model.columns))
+
+
+def test_a_cut_file_is_refused(model: Boosted, tmp_path: Path) -> None:
+    model.save(tmp_path)
+    path = tmp_path / "trees.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ModelError, match=r"trees\.safetensors is damaged"):
+        Boosted.load(tmp_path)

@@ -1,0 +1,51 @@
+from dataclasses import replace
+
+import numpy as np
+
+from jobsight.models.encoding import BLOCKS, CauseEncoder, Design
+from jobsight.testing import made_examples
+
+TRAIN, SELECT = made_examples(160, seed=1), made_examples(60, seed=2)
+
+
+def test_training_rows_do_not_see_the_outcomes_of_their_own_block() -> None:
+    _, before = CauseEncoder.fit(TRAIN, SELECT.take(np.zeros(0, dtype=int)))
+    changed = TRAIN.success.copy()
+    block = slice(0, len(TRAIN) // BLOCKS)
+    changed[block] = ~changed[block]
+    _, after = CauseEncoder.fit(
+        replace(TRAIN, success=changed), SELECT.take(np.zeros(0, dtype=int))
+    )
+    assert np.array_equal(before[block], after[block])
+    assert not np.array_equal(before, after)
+
+
+def test_columns_are_finite_bounded_and_named() -> None:
+    design, columns = Design.fit(TRAIN, SELECT)
+    later = design.transform(SELECT.inputs)
+    assert columns.shape == (160, len(design.names))
+    assert design.names[:5] == ("load", "age", "wait", "same", "age missing")
+    for table in (columns, later):
+        assert np.isfinite(table).all()
+        assert np.abs(table).max() <= 4.0
+
+
+def test_a_missing_value_is_the_median_with_a_flag() -> None:
+    design, columns = Design.fit(TRAIN, SELECT)
+    missing = np.isnan(TRAIN.inputs.features[:, 1])
+    assert np.all(columns[missing, 1] == 0.0)
+    assert np.array_equal(columns[:, design.names.index("age missing")] == 1.0, missing)
+
+
+def test_a_feature_that_never_varied_stays_silent_later() -> None:
+    design, _ = Design.fit(TRAIN, SELECT)
+    features = SELECT.inputs.features.copy()
+    features[:, 3] = 1e6
+    later = design.transform(replace(SELECT.inputs, features=features))
+    assert np.all(later[:, 3] == 0.0)
+
+
+def test_plain_data_and_back() -> None:
+    design, _ = Design.fit(TRAIN, SELECT)
+    again = Design.from_json(design.to_json())
+    assert np.array_equal(again.transform(SELECT.inputs), design.transform(SELECT.inputs))
