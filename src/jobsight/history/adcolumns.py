@@ -1,0 +1,162 @@
+"""Events of XML and JSON logs as columns of the event table (docs/architecture.md).
+
+Attribute names: HTCondor's condor_utils/condor_event.cpp, ``toClassAd`` of each event.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jobsight.history.adformats import Attributes, parse_time
+from jobsight.history.structured import Ad
+
+__all__ = ["ads_to_columns", "ads_to_times"]
+
+_SUBMIT, _EXECUTE, _EVICTED, _TERMINATED, _IMAGE_SIZE, _SHADOW_EXCEPTION = 0, 1, 4, 5, 6, 7
+_HELD, _NODE_TERMINATED, _POST_SCRIPT, _REMOTE_ERROR, _DISCONNECTED = 12, 15, 16, 21, 22
+_AD_INFORMATION, _ATTRIBUTE_UPDATE, _FILE_TRANSFER = 28, 33, 40
+_ENDS = (_EVICTED, _TERMINATED, _NODE_TERMINATED, _POST_SCRIPT)
+
+_REASON = {
+    _SHADOW_EXCEPTION: "Message",
+    _HELD: "HoldReason",
+    _REMOTE_ERROR: "ErrorMsg",
+    _DISCONNECTED: "DisconnectReason",
+}
+"""Attribute that tells the reason; of all other events it is ``Reason``."""
+
+_ERROR_FROM = re.compile(r"Error from (\S+?)[:,]*(?:\s|$)")
+
+_INT16, _INT32, _INT64 = 2**15, 2**31, 2**63
+
+
+def ads_to_times(ads: Sequence[Ad]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Stamp, int64 (n,) µs, and form, uint8 (n,), of each event, as `TimeResolver` takes them."""
+    times = [parse_time(ad.attributes["EventTime"]) or (0, 0) for ad in ads]
+    stamp = np.array([time[0] for time in times], np.int64)
+    return stamp, np.array([time[1] for time in times], np.uint8)
+
+
+def ads_to_columns(ads: Sequence[Ad]) -> dict[str, list[Any]]:
+    """Columns of the event table, each a list of n values, None where an event tells nothing.
+
+    All columns but ``time``, ``source``, ``log`` and ``access_point``. The attributes and the owner
+    of an 028 go to the event before it, if that is its trigger; else they stay in its own row.
+    """
+    rows = [_row(ad) for ad in ads]
+    for before, row in itertools.pairwise(rows):
+        if row["code"] == _AD_INFORMATION:
+            _join(before, row)
+    for row in rows:
+        del row["trigger"]
+    names = _row(_SAMPLE).keys() - {"trigger"}
+    return {name: [row[name] for row in rows] for name in sorted(names)}
+
+
+_SAMPLE = Ad(0, {"EventTypeNumber": 0})
+
+
+def _join(before: dict[str, Any], row: dict[str, Any]) -> None:
+    same_job = all(before[name] == row[name] for name in ("cluster", "proc", "subproc"))
+    if same_job and before["code"] == row["trigger"] and before["attributes"] is None:
+        before["attributes"], row["attributes"] = row["attributes"], None
+        before["owner"] = row["owner"]
+
+
+def _row(ad: Ad) -> dict[str, Any]:
+    of = ad.attributes
+    code = of["EventTypeNumber"]
+    held = code == _HELD
+    information = code == _AD_INFORMATION
+    return {
+        "cluster": _integer(of, "Cluster", _INT64, -1),
+        "proc": _integer(of, "Proc", _INT32, -1),
+        "subproc": _integer(of, "Subproc", _INT32, -1),
+        "code": code,
+        "hold_code": _integer(of, "HoldReasonCode", _INT32) if held else None,
+        "hold_subcode": _integer(of, "HoldReasonSubCode", _INT32) if held else None,
+        "reason": _reason(code, of),
+        "return_value": _integer(of, "ReturnValue", _INT32) if code in _ENDS else None,
+        "signal": _integer(of, "TerminatedBySignal", _INT32) if code in _ENDS else None,
+        "host": _host(code, of),
+        "slot": _slot(code, of),
+        "memory_mb": _integer(of, "MemoryUsage", _INT64) if code == _IMAGE_SIZE else None,
+        "owner": _text(of, "Owner") if information else None,
+        "vacate_code": _integer(of, "Code", _INT32) if code == _EVICTED else None,
+        "attributes": _as_json(of) if information else None,
+        "offset": ad.offset,
+        "detail": _integer(of, "Type", _INT16) if code == _FILE_TRANSFER else None,
+        "dag_node": _dag_node(of) if code in (_SUBMIT, _POST_SCRIPT) else None,
+        "trigger": of.get("TriggerEventTypeNumber"),
+    }
+
+
+def _integer(of: Attributes, name: str, limit: int, default: int | None = None) -> int | None:
+    """A whole number that its column can hold, else `default`."""
+    value = of.get(name)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    fits = type(value) is int and -limit <= value < limit
+    return value if fits else default
+
+
+def _text(of: Attributes, *names: str) -> str | None:
+    """The first of the attributes that is a text and not empty."""
+    for name in names:
+        value = of.get(name)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+    return None
+
+
+def _host(code: int, of: Attributes) -> str | None:
+    if code in (_REMOTE_ERROR, _AD_INFORMATION):
+        return None
+    if code == _DISCONNECTED:
+        return _text(of, "StartdAddr")
+    return _text(of, "ExecuteHost", "SubmitHost", "Host")
+
+
+def _slot(code: int, of: Attributes) -> str | None:
+    if code == _AD_INFORMATION:
+        return None
+    if code == _REMOTE_ERROR:
+        return _text(of, "ExecuteHost")  # its name there, as in the text form
+    named = _text(of, "SlotName", "StartdName")
+    if named is None and code in (_HELD, _SHADOW_EXCEPTION):
+        found = _ERROR_FROM.match(_reason(code, of) or "")
+        return found[1] if found else None
+    return named
+
+
+def _reason(code: int, of: Attributes) -> str | None:
+    if code == _AD_INFORMATION:
+        return None
+    if code == _ATTRIBUTE_UPDATE:
+        name, value = _text(of, "Attribute"), of.get("Value")
+        return f"Setting job attribute {name} to {value}" if name else None
+    reason = _text(of, _REASON.get(code, "Reason"))
+    return None if reason == "Reason unspecified" else reason
+
+
+def _as_json(of: Attributes) -> str:
+    return json.dumps(of, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _dag_node(of: Attributes) -> str | None:
+    """The node that a submission's notes name: ``DAG Node: A``."""
+    named = _text(of, "DAGNodeName")
+    if named is not None:
+        return named
+    for line in (_text(of, "LogNotes") or "").splitlines():
+        _, found, name = line.partition("DAG Node: ")
+        if found and name.strip():
+            return name.strip()
+    return None
