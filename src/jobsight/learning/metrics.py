@@ -136,9 +136,9 @@ def _bins(probability: Floats, weight: Floats, bins: int) -> NDArray[np.int64]:
 def ece(probability: Floats, success: Bools, weight: Floats, *, bins: int = BINS) -> Any:
     """Expected calibration error: mean over equal-count bins of |rate − mean p|, by their weight.
 
-    The bins are those of the mean weight, so that all resamples share them.
+    The bins are those of the mean weight, so that all resamples of a call share them.
     """
-    base = weight.reshape(-1, weight.shape[-1]).mean(axis=0)
+    base = np.atleast_2d(weight).mean(axis=0)
     member = np.eye(bins)[_bins(probability, base, bins)]  # (n, bins)
     missed = np.abs((weight * (success - probability)) @ member).sum(axis=-1)
     return _ratio(missed, weight.sum(axis=-1))

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+from jobsight.learning.bootstrap import Bootstrap
+from jobsight.learning.metrics import brier, log_loss, roc_auc
+
+
+def pool(rows: int = 400, copies: int = 1) -> tuple[Bootstrap, np.ndarray]:
+    random = np.random.default_rng(0)
+    probability = random.random(rows)
+    success = random.random(rows) < probability
+    batch = np.arange(rows, dtype=np.int64)
+    weight = np.full(rows * copies, 1.0 / copies)
+    bootstrap = Bootstrap(np.repeat(success, copies), weight, np.repeat(batch, copies), 500)
+    return bootstrap, np.repeat(probability, copies)
+
+
+def test_width_agrees_with_the_normal_theory() -> None:
+    bootstrap, probability = pool()
+    found = bootstrap.interval(brier, probability)
+    each = (probability - bootstrap.success) ** 2
+    assert found.value == pytest.approx(each.mean())
+    assert found.low is not None
+    assert found.high is not None
+    width = 2 * 1.96 * each.std() / np.sqrt(len(each))
+    assert found.high - found.low == pytest.approx(width, rel=0.15)
+
+
+def test_copies_within_a_batch_add_no_certainty() -> None:
+    once, probability = pool()
+    often, copied = pool(copies=5)
+    one, many = once.interval(brier, probability), often.interval(brier, copied)
+    assert (many.value, many.low, many.high) == pytest.approx((one.value, one.low, one.high))
+
+
+def test_seeded() -> None:
+    bootstrap, probability = pool()
+    assert bootstrap.interval(roc_auc, probability) == bootstrap.interval(roc_auc, probability)
+    other = Bootstrap(bootstrap.success, bootstrap.weight, bootstrap.batch, 500, seed=1)
+    assert other.interval(roc_auc, probability) != bootstrap.interval(roc_auc, probability)
+
+
+def test_differences_are_paired() -> None:
+    bootstrap, probability = pool()
+    worse = np.clip(probability + 0.02, 0, 1)
+    predictions = {"model": probability, "same": probability.copy(), "worse": worse}
+    found = bootstrap.differences(log_loss, predictions, "model")
+    assert set(found) == {"same", "worse"}
+    assert (found["same"].low, found["same"].high) == (0.0, 0.0)
+    plain = bootstrap.interval(log_loss, probability)
+    worst = found["worse"]
+    assert None not in (worst.low, worst.high, plain.low, plain.high)
+    assert worst.high - worst.low < (plain.high - plain.low) / 2  # type: ignore[operator]
+
+
+def test_undefined_is_none() -> None:
+    one = Bootstrap(np.ones(5, bool), np.ones(5), np.arange(5), 100)
+    assert one.interval(roc_auc, np.ones(5)).value is None
+    nothing = Bootstrap(np.zeros(0, bool), np.zeros(0), np.zeros(0, np.int64), 100)
+    assert nothing.interval(brier, np.zeros(0)).value is None
+    rare = Bootstrap(np.array([True, False, False]), np.ones(3), np.array([0, 1, 1]), 100, seed=3)
+    found = rare.intervals(roc_auc, {"m": np.array([0.9, 0.1, 0.2])})["m"]
+    assert found.value == 1.0

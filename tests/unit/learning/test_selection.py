@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+
+from jobsight.errors import TrainingError
+from jobsight.learning.bootstrap import Bootstrap
+from jobsight.learning.selection import choose_model
+
+RANDOM = np.random.default_rng(0)
+TRUTH = RANDOM.choice([0.1, 0.9], 300)
+SUCCESS = RANDOM.random(300) < TRUTH
+BOOTSTRAP = Bootstrap(SUCCESS, np.ones(300), np.arange(300), 300)
+CONSTANT = np.full(300, 0.5)
+BASES = ("constant", "rates")
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "brier", "roc_auc", "f1", "f1_failure"])
+def test_a_model_that_surely_beats_every_baseline_answers(metric: str) -> None:
+    noisy = np.clip(TRUTH + RANDOM.normal(scale=0.4, size=300), 0.01, 0.99)
+    predictions = {"constant": CONSTANT, "rates": noisy, "boosted": TRUTH, "linear": noisy}
+    choice = choose_model(predictions, BASES, BOOTSTRAP, metric=metric)
+    assert (choice.name, choice.baseline, choice.metric) == ("boosted", False, metric)
+    assert "boosted answers" in choice.reason
+    assert set(choice.margins) == {"boosted", "linear"}
+    assert set(choice.values) == set(predictions)
+
+
+def test_a_model_no_better_leaves_the_best_baseline_to_answer() -> None:
+    slightly = np.clip(TRUTH + RANDOM.normal(scale=0.002, size=300), 0.01, 0.99)
+    choice = choose_model(
+        {"constant": CONSTANT, "rates": TRUTH, "boosted": slightly}, BASES, BOOTSTRAP
+    )
+    assert (choice.name, choice.baseline) == ("rates", True)
+    assert "No model surely beats every baseline" in choice.reason
+
+
+def test_it_must_beat_the_other_baselines_too() -> None:
+    choice = choose_model({"constant": CONSTANT, "worse": np.full(300, 0.4)}, BASES, BOOTSTRAP)
+    assert choice.name == "constant"
+
+
+def test_only_baselines() -> None:
+    choice = choose_model({"constant": CONSTANT, "rates": TRUTH}, BASES, BOOTSTRAP)
+    assert choice.name == "rates"
+    assert "only baselines" in choice.reason
+
+
+def test_one_class_is_compared_by_log_loss() -> None:
+    one = Bootstrap(np.ones(50, bool), np.ones(50), np.arange(50), 200)
+    choice = choose_model({"constant": np.full(50, 0.5)}, BASES, one, metric="roc_auc")
+    assert choice.metric == "log_loss"
+
+
+def test_nothing_to_choose_from() -> None:
+    nothing = Bootstrap(np.zeros(0, bool), np.zeros(0), np.zeros(0, np.int64))
+    with pytest.raises(TrainingError, match="no decisions"):
+        choose_model({"constant": np.zeros(0)}, BASES, nothing)
