@@ -17,10 +17,23 @@ from jobsight.settings import STATE_EVENTS, HoldSettings
 M, J, FRAME = 5, 4, 1_500_000
 KEY = ["log", "cluster", "proc"]
 
-events = st.tuples(
-    st.sampled_from([0.0, 0.0, 0.25, 1.0, 3.0, 40.0]),  # seconds since the event before
-    st.integers(1, 6),  # cluster
-    st.sampled_from([0, 1, 5, 6, 9, 12, 12, 12, 13, 13, 13, 22, 28, 33]),
+TURNS = (
+    (0,),
+    (0, 1, 12),
+    (12, 28),
+    (13,),
+    (12, 13),
+    (12, 13),
+    (12, 22, 13, 1),
+    (1, 5),
+    (9,),
+    (33,),
+)
+
+turns = st.tuples(
+    st.integers(1, 5),  # cluster
+    st.sampled_from(TURNS),
+    st.lists(st.sampled_from([0.0, 0.0, 0.25, 1.0, 3.0]), min_size=4, max_size=4),  # steps
     st.sampled_from([1, 3, 13, 13, 13]),  # hold code
     st.sampled_from([None, "ann", "bob"]),
     st.sampled_from([None, "slot1@mwt2@h", "slot1@ucsd@h"]),
@@ -32,15 +45,16 @@ def histories(draw: st.DrawFn) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for log in range(draw(st.integers(1, 2))):
         at = 0.0
-        for step, cluster, code, hold, owner, slot in draw(st.lists(events, max_size=40)):
-            at += step
-            row = {"log": log, "at": at, "cluster": cluster, "code": code}
-            row |= {"owner": owner, "slot": slot}
-            if code == 12:
-                row |= {"hold_code": hold, "hold_subcode": 2, "reason": f"why of {hold}"}
-            if code == 5:
-                row |= {"return_value": 0}
-            rows.append(row)
+        for cluster, codes, steps, hold, owner, slot in draw(
+            st.lists(turns, min_size=4, max_size=20)
+        ):
+            for code, step in zip(codes, steps, strict=False):
+                at += step
+                row = {"log": log, "at": at, "cluster": cluster, "code": code}
+                row |= {"owner": owner, "slot": slot}
+                if code == 12:
+                    row |= {"hold_code": hold, "hold_subcode": 2, "reason": f"why of {hold}"}
+                rows.append(row)
     return table(rows)
 
 
@@ -84,7 +98,7 @@ def test_frames_are_as_defined(events_table: pl.DataFrame, as_of: str) -> None:
     keys = history.jobs.select(KEY).rows()
     for i, row in enumerate(decisions.iter_rows(named=True)):
         for s, key in enumerate(jobs[i]):
-            rows = history.rows_of(keys.index(key)) if key else []
+            rows = history.rows_of(keys.index(key)).tolist() if key else []
             for k in range(1, M + 1):
                 moment = row["time"] - (M - k) * FRAME
                 codes = [
