@@ -69,19 +69,13 @@ def choose_model(
         metric = "log_loss"
         values = _values(predictions, bootstrap, metric)
     sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
-
-    def loss(name: str) -> float:
-        value = values[name].value
-        return np.inf if value is None else sign * value
-
-    best_known = min(known, key=loss)
+    ranked = sorted(values, key=lambda name: sign * (values[name].value or 0.0))
+    chosen = best_known = next(name for name in ranked if name in known)
     margins: dict[str, Interval] = {}
-    chosen = best_known
-    for name in sorted((name for name in predictions if name not in known), key=loss):
+    for name in (name for name in ranked if name not in known):
         against = {base: _margin(predictions, name, base, bootstrap, metric) for base in known}
         margins[name] = against[best_known]
-        surely = all(_is_better(margin, sign) for margin in against.values())
-        if surely and chosen == best_known:
+        if chosen == best_known and all(_is_better(item, sign) for item in against.values()):
             chosen = name
     reason = _reason(chosen, best_known, metric, values, margins)
     return Choice(chosen, chosen in known, metric, values, margins, reason)

@@ -7,6 +7,8 @@ each step halved until the loss falls. The minimum is unique where every λ is p
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,29 +53,41 @@ def fit_logistic(
     Returns:
         float64 (k,).
     """
-    sign = np.where(success, 1.0, -1.0)
     target = np.zeros(columns.shape[1]) if target is None else target
-
-    def loss(beta: Floats) -> float:
-        data = weight @ np.logaddexp(0.0, -sign * (columns @ beta))
-        return float(data + 0.5 * (penalty @ (beta - target) ** 2))
-
+    problem = _Problem(columns, success, weight, penalty, target)
     beta = (target if start is None else start).astype(np.float64)
-    current = loss(beta)
+    current = problem.loss(beta)
     for _ in range(STEPS):
-        probability = sigmoid(columns @ beta)
-        gradient = columns.T @ (weight * (probability - success)) + penalty * (beta - target)
-        curvature = weight * probability * (1.0 - probability)
-        hessian = columns.T @ (columns * curvature[:, None]) + np.diag(penalty + 1e-9)
-        step = np.linalg.solve(hessian, gradient)
-        scale = 1.0
-        while scale > 1e-6 and loss(beta - scale * step) > current:
-            scale /= 2.0
-        candidate = loss(beta - scale * step)
+        step = problem.newton_step(beta)
+        while (candidate := problem.loss(beta - step)) > current and np.abs(step).max() > 1e-9:
+            step = step / 2.0
         if candidate > current:
             break
-        beta = beta - scale * step
-        if current - candidate <= TOLERANCE * (1.0 + abs(current)):
+        beta, gained, current = beta - step, current - candidate, candidate
+        if gained <= TOLERANCE * (1.0 + abs(current)):
             break
-        current = candidate
     return beta
+
+
+@dataclass(frozen=True)
+class _Problem:
+    columns: Floats
+    success: NDArray[np.bool_]
+    weight: Floats
+    penalty: Floats
+    target: Floats
+
+    def loss(self, beta: Floats) -> float:
+        sign = np.where(self.success, 1.0, -1.0)
+        data = self.weight @ np.logaddexp(0.0, -sign * (self.columns @ beta))
+        return float(data + 0.5 * (self.penalty @ (beta - self.target) ** 2))
+
+    def newton_step(self, beta: Floats) -> Floats:
+        """What to subtract from beta: the inverse Hessian times the gradient."""
+        probability = sigmoid(self.columns @ beta)
+        gradient = self.columns.T @ (self.weight * (probability - self.success))
+        curvature = self.weight * probability * (1.0 - probability)
+        hessian = self.columns.T @ (self.columns * curvature[:, None])
+        hessian += np.diag(self.penalty + 1e-9)
+        gradient += self.penalty * (beta - self.target)
+        return np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
