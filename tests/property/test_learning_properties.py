@@ -23,6 +23,7 @@ def samples(draw: Any, most: int = 40) -> Sample:
     return np.array(probability) / 20, np.array(success), np.array(weight)
 
 
+@settings(deadline=None)
 @given(samples())
 def test_weighted_area_is_the_share_of_pairs_ranked_right(sample: Sample) -> None:
     p, y, w = sample
@@ -35,6 +36,7 @@ def test_weighted_area_is_the_share_of_pairs_ranked_right(sample: Sample) -> Non
         assert np.isclose(found, (pairs * above).sum() / pairs.sum())
 
 
+@settings(deadline=None)
 @given(samples())
 def test_ranking_metrics_do_not_change_under_rising_maps(sample: Sample) -> None:
     p, y, w = sample
@@ -43,6 +45,7 @@ def test_ranking_metrics_do_not_change_under_rising_maps(sample: Sample) -> None
         np.testing.assert_allclose(metric(p, y, w), metric(risen, y, w))
 
 
+@settings(deadline=None)
 @given(samples())
 def test_a_weight_is_as_many_copies(sample: Sample) -> None:
     p, y, w = sample
@@ -55,6 +58,7 @@ def test_a_weight_is_as_many_copies(sample: Sample) -> None:
             np.testing.assert_allclose(metric(p, y, w), metric(often, won, ones))
 
 
+@settings(deadline=None)
 @given(samples())
 def test_calibration_error_is_bounded_and_zero_for_the_base_rate(sample: Sample) -> None:
     p, y, w = sample
@@ -97,6 +101,7 @@ def histories(draw: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
     return time, column(20), column(20), time + column(300)
 
 
+@settings(deadline=None)
 @given(histories(), st.integers(0, 100))
 def test_no_part_knows_of_a_later_one(
     history: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], horizon: int
