@@ -220,6 +220,8 @@ def test_held_jobs_at_a_moment() -> None:
     assert held_jobs(history, micros(0)).is_empty()
     assert held_jobs(history, micros(1))["proc"].to_list() == [0, 1]
     now = held_jobs(history, micros(4))
+    some = held_jobs(history, micros(4), jobs=np.array([3, 0]))
+    assert some["proc"].to_list() == [3]
     assert now["proc"].to_list() == [1, 2, 3]
     assert now["owner"].to_list() == ["ann", None, None]
     assert now["cut"].to_list() == [5, 5, 5]

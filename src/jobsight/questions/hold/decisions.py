@@ -73,7 +73,9 @@ def hold_decisions(
         cuts, moments = rows, history.clock[rows]
     table = _described(history, labels, hold_rows, cuts, moments)
     table = table.with_columns(
-        row=pl.Series(rows, dtype=pl.Int64), released=pl.Series(history.clock[rows])
+        _groups(history).gather(history.job[rows]),
+        row=pl.Series(rows, dtype=pl.Int64),
+        released=pl.Series(history.clock[rows]),
     )
     table = _with_batches(table, round(settings.batch_seconds * 1e6))
     table = _with_strata(history, table)
@@ -81,24 +83,33 @@ def hold_decisions(
     return Decisions(table.sort("time", "log", "row"), len(held), left_out)
 
 
-def held_jobs(history: History, moment: int, labels: RowLabels | None = None) -> pl.DataFrame:
+def held_jobs(
+    history: History,
+    moment: int,
+    labels: RowLabels | None = None,
+    jobs: NDArray[np.integer] | None = None,
+) -> pl.DataFrame:
     """The jobs that are held at `moment` (µs), everything up to and at it being known.
 
+    Args:
+        history: the indexed log.
+        moment: µs since 1970; rows at it are seen.
+        labels: of `history`, if at hand.
+        jobs: only these job numbers; all if None.
+
     Returns:
-        the columns of `Decisions.table` that are known as of a cut, `group` among them; `row` is
-        null. Jobs held by their user's hand are among them: the caller says so to whoever asks.
+        the columns of `Decisions.table` that are known as of a cut; `row` is null. Jobs held by
+        their user's hand are among them: the caller says so to whoever asks.
     """
     labels = labels or label_rows(history)
-    own = np.arange(history.logs, dtype=np.int64)
-    ends = history.rows_at(own, np.full(history.logs, moment + 1))
-    seen = np.arange(len(history)) < ends[history.log] if history.logs else np.zeros(0, np.bool_)
-    places = np.flatnonzero(seen & np.isin(history.code, _LIFE) & (history.job >= 0))
-    last = np.full(len(history.jobs), -1, np.int64)
-    np.maximum.at(last, history.job[places], places)
-    last = last[last >= 0]
-    hold_rows = last[history.code[last] == _HELD]
-    moments = np.full(len(hold_rows), moment + 1)
-    table = _described(history, labels, hold_rows, ends[history.log[hold_rows]], moments)
+    asked = np.arange(len(history.jobs)) if jobs is None else np.asarray(jobs)
+    logs = np.arange(history.logs)
+    ends = history.rows_at(logs, np.full(history.logs, moment + 1))
+    cuts = ends[history.jobs["log"].gather(asked).to_numpy()]
+    last = _last_of_life(asked, cuts, history.job_rows, history.job_start, history.code)
+    held = (last >= 0) & (history.code[last] == _HELD)
+    moments = np.full(int(held.sum()), moment + 1)
+    table = _described(history, labels, last[held], cuts[held], moments)
     return table.with_columns(row=pl.lit(None, pl.Int64)).sort("log", "hold_row")
 
 
@@ -146,6 +157,22 @@ def _left_out(
 
 def _last_before(history: History, wanted: NDArray[np.bool_]) -> Ints:
     return _preceding(wanted, history.job_rows, history.job_start, len(history))
+
+
+@kernel
+def _last_of_life(
+    jobs: NDArray[np.integer], cuts: Ints, job_rows: Ints, job_start: Ints, code: NDArray[np.int16]
+) -> Ints:
+    """The last row of each job before its cut that tells whether it is held, −1 if none."""
+    last = np.full(len(jobs), -1, np.int64)
+    for i in range(len(jobs)):
+        low, high = job_start[jobs[i]], job_start[jobs[i] + 1]
+        place = low + np.searchsorted(job_rows[low:high], cuts[i]) - 1
+        while place >= low and code[job_rows[place]] not in _LIFE:
+            place -= 1
+        if place >= low:
+            last[i] = job_rows[place]
+    return last
 
 
 @kernel
@@ -204,7 +231,6 @@ def _described(
                 {
                     "masked": labels.masked.gather(hold_rows),
                     "site": labels.site.gather(hold_rows),
-                    "group": _groups(history).gather(jobs),
                 }
             ),
         ],
