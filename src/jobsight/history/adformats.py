@@ -6,6 +6,7 @@ name. A record that is one line or many, and two that run together, are told apa
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
@@ -110,9 +111,23 @@ def _short(error: Exception) -> str:
     return str(error).partition("\n")[0][:80]
 
 
-def _blank(benign: re.Pattern[bytes], piece: bytes) -> int:
-    found = benign.match(piece)
-    return found.end() if found else 0
+def _no_record(form: Json | Xml, start: bytes, piece: bytes, at: int) -> Parsed | None:
+    """What stands at `at` where no record does: blanks to pass in silence, or rubbish."""
+    blank = form.benign.match(piece, at)
+    if blank and blank.end() > at:
+        return Parsed(None, blank.end() - at, None)
+    if piece.startswith(start, at):
+        return None
+    following = piece.find(start, at)
+    return Parsed(None, (following if following > 0 else len(piece)) - at, _NOTHING_HERE)
+
+
+def _unsound(form: Json | Xml, start: bytes, piece: bytes, at: int, why: str) -> Parsed:
+    """A record that cannot be parsed: perhaps another runs into it, which then is kept."""
+    inner = piece.rfind(start)
+    if inner > at and form.parse(piece, inner).ad is not None:
+        return Parsed(None, inner - at, _CUT_SHORT)
+    return Parsed(None, len(piece) - at, why)
 
 
 class Json:
@@ -140,19 +155,14 @@ class Json:
             return None
         return found.end() if found[0] == b"\n}" else found.end() - 1
 
-    def parse(self, piece: bytes) -> Parsed:
-        """The first thing in `piece`, which is not empty."""
-        if blank := _blank(self.benign, piece):
-            return Parsed(None, blank, None)
-        if not piece.startswith(b"{"):
-            return Parsed(None, max(piece.find(b"{"), 0) or len(piece), _NOTHING_HERE)
+    def parse(self, piece: bytes, at: int) -> Parsed:
+        """The first thing in ``piece[at:]``, which is not empty."""
+        if nothing := _no_record(self, b"{", piece, at):
+            return nothing
         try:
-            ad, length = _decode_json(piece)
+            ad, length = _decode_json(piece, at)
         except (ValueError, RecursionError) as error:
-            inner = piece.rfind(b"{\n")
-            if inner > 0 and self.parse(piece[inner:]).ad is not None:
-                return Parsed(None, inner, _CUT_SHORT)
-            return Parsed(None, len(piece), f"no sound JSON record ({_short(error)})")
+            return _unsound(self, b"{\n", piece, at, f"no sound JSON record ({_short(error)})")
         reason = _fault(ad)
         return Parsed(None if reason else _sound(ad), length, reason)
 
@@ -165,12 +175,19 @@ def _finite(text: str) -> float | None:
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 
-def _decode_json(piece: bytes) -> tuple[Any, int]:
-    """The first JSON value, and its length in bytes; text that is no UTF-8 is replaced."""
+def _decode_json(piece: bytes, at: int) -> tuple[Any, int]:
+    """The JSON value at `at`, and its length in bytes; text that is no UTF-8 is kept as halves."""
+    border = piece.find(b"}{", at)  # objects run together, or a text that looks like that
+    if border > 0:
+        with contextlib.suppress(ValueError, RecursionError):
+            return _raw_decode(piece[at : border + 1])
+    return _raw_decode(piece[at:])
+
+
+def _raw_decode(piece: bytes) -> tuple[Any, int]:
     text = piece.decode("utf-8", "surrogateescape")
     value, end = _DECODER.raw_decode(text)
-    length = end if text.isascii() else len(text[:end].encode("utf-8", "surrogateescape"))
-    return value, length
+    return value, end if text.isascii() else len(text[:end].encode("utf-8", "surrogateescape"))
 
 
 def _sound(value: Any) -> Any:
@@ -213,21 +230,16 @@ class Xml:
         self._at = max(self._at, len(buffer) - 3)
         return None
 
-    def parse(self, piece: bytes) -> Parsed:
-        """The first thing in `piece`, which is not empty."""
-        if blank := _blank(self.benign, piece):
-            return Parsed(None, blank, None)
-        if not piece.startswith(b"<c>"):
-            return Parsed(None, max(piece.find(b"<c>"), 0) or len(piece), _NOTHING_HERE)
+    def parse(self, piece: bytes, at: int) -> Parsed:
+        """The first thing in ``piece[at:]``, which is not empty."""
+        if nothing := _no_record(self, b"<c>", piece, at):
+            return nothing
         try:
-            ad = _decode_xml(piece)
+            ad = _decode_xml(piece[at:])
         except (ElementTree.ParseError, ValueError, RecursionError) as error:
-            inner = piece.rfind(b"<c>\n")
-            if inner > 0 and self.parse(piece[inner:]).ad is not None:
-                return Parsed(None, inner, _CUT_SHORT)
-            return Parsed(None, len(piece), f"no sound XML record ({_short(error)})")
+            return _unsound(self, b"<c>\n", piece, at, f"no sound XML record ({_short(error)})")
         reason = _fault(ad)
-        return Parsed(None if reason else ad, len(piece), reason)
+        return Parsed(None if reason else ad, len(piece) - at, reason)
 
 
 def _decode_xml(piece: bytes) -> Attributes:

@@ -101,6 +101,16 @@ class LogStream:
             count -= done
 
 
+class _Descriptor:
+    """An open file without a name, which goes with the last reference to it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        os.close(self.number)
+
+
 @dataclass(frozen=True, eq=False)
 class LogFile:
     """One file that holds an event log, or a part of one.
@@ -124,7 +134,7 @@ class LogFile:
     size: int
     problem: str | None = None
     _identity: tuple[int, int] = (0, 0)
-    _anonymous: IO[bytes] | None = field(default=None, repr=False)
+    _copy: _Descriptor | None = field(default=None, repr=False)
 
     @property
     def seekable(self) -> bool:
@@ -139,8 +149,8 @@ class LogFile:
         Raises:
             SourceError: it is gone, or may no longer be read.
         """
-        if self._anonymous is not None:
-            return LogStream(self, os.dup(self._anonymous.fileno()), start)
+        if self._copy is not None:
+            return LogStream(self, os.dup(self._copy.number), start)
         assert self.path is not None
         for path in (self.path, *_siblings(self.path)):
             with contextlib.suppress(OSError):
@@ -316,7 +326,7 @@ def _copied(name: str, source: IO[bytes], modified: float) -> LogFile:
         return len(data)
 
     copy, size = _to_temporary(name, readinto)
-    head = os.pread(copy.fileno(), 16, 0)
+    head = os.pread(copy.number, 16, 0)
     file = LogFile(
         name=name,
         path=None,
@@ -324,8 +334,8 @@ def _copied(name: str, source: IO[bytes], modified: float) -> LogFile:
         kind="text",
         compression=detect(head),
         size=size,
-        _identity=_identity(os.fstat(copy.fileno())),
-        _anonymous=copy,
+        _identity=_identity(os.fstat(copy.number)),
+        _copy=copy,
     )
     return _sniffed(file)
 
@@ -348,19 +358,20 @@ def spool(file: LogFile) -> LogFile:
             compression=None,
             size=size,
             problem=stream.problem,
-            _identity=_identity(os.fstat(copy.fileno())),
-            _anonymous=copy,
+            _identity=_identity(os.fstat(copy.number)),
+            _copy=copy,
         )
 
 
-def _to_temporary(name: str, readinto: Callable[[memoryview], int]) -> tuple[IO[bytes], int]:
+def _to_temporary(name: str, readinto: Callable[[memoryview], int]) -> tuple[_Descriptor, int]:
     view = memoryview(bytearray(_BLOCK))
     size = 0
     try:
-        copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it lives on in the result
-        while count := readinto(view):
-            _write_all(copy, view[:count])
-            size += count
+        with tempfile.TemporaryFile(buffering=0) as target:
+            while count := readinto(view):
+                _write_all(target, view[:count])
+                size += count
+            copy = _Descriptor(os.dup(target.fileno()))
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         reason = "no room" if full else f"cannot write ({error.strerror or error})"

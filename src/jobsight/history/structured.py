@@ -107,9 +107,10 @@ class StructuredParser:
     def _drop(self, count: int, reason: str) -> None:
         if count <= 0:
             return
-        piece = bytes(self._buffer[:count])
-        if self._dropping or not self._format.benign.fullmatch(piece):
-            self._skip(self._base, count, reason)
+        found = self._format.benign.match(self._buffer, 0, count)
+        passed = found.end() if found and not self._dropping else 0
+        if passed < count:
+            self._skip(self._base + passed, count - passed, reason)
         self._advance(count)
 
     def _skip(self, offset: int, length: int, reason: str) -> None:
@@ -134,7 +135,7 @@ class StructuredParser:
             return
         at = 0
         while at < end:
-            found = self._format.parse(piece[at:])
+            found = self._format.parse(piece, at)
             if found.ad is not None:
                 ads.append(Ad(start + at, found.ad))
             elif found.reason is not None:

@@ -1,0 +1,174 @@
+"""Years that a log leaves out, and times in UTC."""
+
+import datetime as dt
+from collections.abc import Sequence
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from jobsight.history.times import (
+    ABSOLUTE,
+    LOCAL,
+    LOCAL_NO_YEAR,
+    UTC_NO_YEAR,
+    TimeResolver,
+    YearCounter,
+)
+
+UTC = dt.UTC
+BERLIN = ZoneInfo("Europe/Berlin")
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=UTC)
+Int64 = NDArray[np.int64]
+Forms = NDArray[np.uint8]
+
+
+def seconds(text: str) -> int:
+    return int(dt.datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+
+
+def columns(texts: Sequence[str], form: int | None = None) -> tuple[Int64, Forms]:
+    """``12-31 23:00`` has no year, ``2025-12-31 23:00`` has one."""
+    stamps, forms = [], []
+    for text in texts:
+        yearless = text[2] == "-"
+        stamps.append(seconds("1972-" + text if yearless else text) * 1_000_000)
+        usual = LOCAL_NO_YEAR if yearless else LOCAL
+        forms.append(usual if form is None else form)
+    return np.array(stamps, np.int64), np.array(forms, np.uint8)
+
+
+def counted(texts: Sequence[str], modified: str = "2026-06-01 00:00") -> int:
+    counter = YearCounter()
+    counter.feed(*columns(texts))
+    return counter.first_year(seconds(modified), UTC)
+
+
+def resolved(resolver: TimeResolver, texts: Sequence[str], form: int | None = None) -> list[str]:
+    moments = resolver.resolve(*columns(texts, form))
+    return [str(EPOCH + dt.timedelta(microseconds=int(moment)))[:16] for moment in moments]
+
+
+def years(texts: Sequence[str], modified: str = "2026-06-01 00:00") -> list[int]:
+    resolver = TimeResolver(UTC, first_year=counted(texts, modified))
+    return [int(text[:4]) for text in resolved(resolver, texts)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["03-01 00:00", "05-31 00:00"], [2026, 2026]),
+        (["03-01 00:00", "06-01 23:00"], [2026, 2026]),  # the clock of the file's host may differ
+        (["03-01 00:00", "06-02 01:00"], [2025, 2025]),
+        (["12-31 23:59", "01-01 00:01"], [2025, 2026]),
+        (["11-01 00:00", "02-01 00:00", "11-01 00:00", "02-01 00:00"], [2024, 2025, 2025, 2026]),
+        # disorder of hours around New Year, both ways
+        (["12-31 23:00", "01-01 01:00", "12-31 22:00", "01-01 02:00"], [2025, 2026, 2025, 2026]),
+        (["01-01 01:00", "12-31 22:00", "01-01 02:00"], [2026, 2025, 2026]),
+        (["05-20 00:00", "05-06 00:00", "05-21 00:00"], [2026, 2026, 2026]),  # joined logs
+        (["03-01 00:00", "02-28 23:00"], [2026, 2026]),
+        (["02-29 12:00", "03-01 00:00"], [2024, 2024]),
+        (["02-29 12:00", "12-01 00:00", "01-01 00:00"], [2024, 2024, 2025]),
+        ([], []),
+    ],
+)
+def test_years_from_the_files_time_and_order(texts: list[str], expected: list[int]) -> None:
+    assert years(texts) == expected
+
+
+def test_leap_days_that_fit_no_year_do_no_harm() -> None:
+    texts = ["02-29 00:00", "12-01 00:00", "02-29 00:00"]
+    resolver = TimeResolver(UTC, first_year=counted(texts))
+    assert resolved(resolver, texts)[2] == "2026-03-01 00:00"
+
+
+def test_a_leap_day_skips_the_century() -> None:
+    assert years(["02-29 00:00"], "1903-01-01 00:00") == [1896]
+
+
+def test_a_record_with_a_year_tells_those_before_and_behind() -> None:
+    texts = ["12-30 00:00", "01-02 00:00", "2019-03-01 00:00", "12-31 00:00", "01-01 00:00"]
+    assert years(texts) == [2018, 2019, 2019, 2019, 2020]
+    counter = YearCounter()
+    assert not counter.settled
+    counter.feed(*columns(texts))
+    assert counter.settled
+
+
+def test_a_header_tells_the_year() -> None:
+    resolver = TimeResolver(UTC)
+    resolver.begin_segment(seconds("2026-11-21 02:33:11"))
+    assert resolved(resolver, ["11-21 02:33", "12-31 00:00", "01-01 00:00"]) == [
+        "2026-11-21 02:33", "2026-12-31 00:00", "2027-01-01 00:00",
+    ]  # fmt: skip
+
+
+def test_the_date_of_a_rotated_header_misleads_nobody() -> None:
+    resolver = TimeResolver(UTC)
+    resolver.begin_segment(seconds("2026-12-20 00:00"))
+    assert resolved(resolver, ["01-02 00:00", "12-20 00:01", "01-01 00:00"]) == [
+        "2027-01-02 00:00", "2026-12-20 00:01", "2027-01-01 00:00",
+    ]  # fmt: skip
+
+
+def test_a_part_without_header_is_dated_by_the_next() -> None:
+    counter = YearCounter()
+    counter.feed(*columns(["12-30 00:00", "01-02 00:00"]))
+    counter.begin_segment(seconds("2017-02-01 00:00"), UTC)
+    assert counter.settled
+    assert counter.first_year(seconds("2026-06-01 00:00"), UTC) == 2016
+
+
+def test_forms_of_time() -> None:
+    resolver = TimeResolver(BERLIN, first_year=2025)
+    texts = ["07-01 12:00"]
+    assert resolved(resolver, texts) == ["2025-07-01 10:00"]
+    assert resolved(resolver, texts, UTC_NO_YEAR) == ["2025-07-01 12:00"]
+    assert resolved(resolver, ["2025-07-01 12:00"], LOCAL) == ["2025-07-01 10:00"]
+    assert resolved(resolver, ["2025-07-01 12:00"], ABSOLUTE) == ["2025-07-01 12:00"]
+
+
+def test_the_hour_that_comes_twice_in_a_rotated_log() -> None:
+    resolver = TimeResolver(BERLIN)
+    resolver.begin_segment(seconds("2025-10-26 00:05"))
+    assert resolved(resolver, ["2025-10-26 02:50", "2025-10-26 02:06", "2025-10-26 02:40"]) == [
+        "2025-10-26 00:50", "2025-10-26 00:06", "2025-10-26 00:40",
+    ]  # fmt: skip
+    resolver.begin_segment(seconds("2025-10-26 01:20"))
+    assert resolved(resolver, ["2025-10-26 02:50", "2025-10-26 02:20"]) == [
+        "2025-10-26 01:50", "2025-10-26 01:20",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", [2, 7, 50])
+def test_cutting_into_chunks_changes_nothing(parts: int) -> None:
+    rng = np.random.default_rng(3)
+    stamp = np.cumsum(rng.integers(-(10**10), 10**12, 300)) % (366 * 86_400 * 10**6)
+    stamp += seconds("1972-01-01 00:00") * 10**6
+    form = rng.integers(0, 4, 300).astype(np.uint8)
+
+    def pieces(count: int) -> tuple[list[int], int]:
+        resolver = TimeResolver(BERLIN, first_year=2001)
+        resolver.begin_segment(seconds("2001-05-01 00:00"))
+        counter = YearCounter()
+        out: list[int] = []
+        rows = zip(np.array_split(stamp, count), np.array_split(form, count), strict=True)
+        for s, f in rows:
+            out += resolver.resolve(s, f).tolist()
+            counter.feed(s, np.full_like(f, LOCAL_NO_YEAR))
+        return out, counter.first_year(seconds("2026-06-01 00:00"), BERLIN)
+
+    assert pieces(parts) == pieces(1)
+
+
+def test_absurd_numbers_do_not_crash() -> None:
+    stamp = np.array([-(2**63), 2**63 - 1, 0, 2**62], np.int64)
+    for form in range(4):
+        resolver = TimeResolver(BERLIN, first_year=-(10**6))
+        resolver.begin_segment(10**18)
+        assert len(resolver.resolve(stamp, np.full(4, form, np.uint8))) == 4
+        counter = YearCounter()
+        counter.begin_segment(-(10**18), BERLIN)
+        counter.feed(stamp, np.full(4, form, np.uint8))
+        counter.first_year(1e300, BERLIN)
