@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from jobsight.history.events import ReadReport
+    from jobsight.history.timelines import History
+    from jobsight.learning.manifest import Source
     from jobsight.settings import Settings
 
 __all__ = [
@@ -24,7 +27,10 @@ __all__ = [
     "print_json",
     "printable",
     "progress_bar",
+    "read_history",
     "say",
+    "stages",
+    "table",
 ]
 
 LogArguments = Annotated[
@@ -100,3 +106,57 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     ) as progress:
         task = progress.add_task(label, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total or None)
+
+
+@contextlib.contextmanager
+def stages() -> Iterator[Callable[[str], None]]:
+    """Tells on standard error, if that is a terminal, what is being done; yields ``report(step)``."""
+    if not sys.stderr.isatty():
+        yield lambda _step: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield lambda step: status.update(step)
+
+
+def read_history(logs: list[str], settings: Settings) -> tuple[History, ReadReport, list[Source]]:
+    """Read logs and index them; damage is told on standard error."""
+    from jobsight.errors import SourceError
+    from jobsight.history.events import read_events
+    from jobsight.history.timelines import History
+    from jobsight.learning.manifest import Source
+
+    with progress_bar("reading") as progress:
+        log = read_events(
+            logs,
+            access_point=settings.access_point,
+            timezone=settings.timezone,
+            progress=progress,
+        )
+    report = log.report
+    if report.skipped:
+        first = report.skipped[0]
+        note(
+            f"{len(report.skipped)} damaged stretches were skipped, the first in "
+            f"{printable(first.file)} at byte {first.offset}: {first.reason}; "
+            "`jobsight events` lists all"
+        )
+    if not report.events:
+        raise SourceError(f"no event record in {', '.join(map(printable, logs))}")
+    history = History.from_table(log.table)
+    sources = [Source.of(Path(file.name)) for file in log.files if file.path is not None]
+    return history, report, sources
+
+
+def table(headings: list[str], rows: list[list[str]]) -> str:
+    """A table of plain text: the first column to the left, the others to the right."""
+    cells = [headings, *rows]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(headings))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if k == 0 else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    )

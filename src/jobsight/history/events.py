@@ -77,10 +77,11 @@ class ReadReport:
 
 @dataclass(frozen=True)
 class EventLog:
-    """An event table in memory, and the report of its reading."""
+    """An event table in memory, the report of its reading, and the files it came from."""
 
     table: pl.DataFrame
     report: ReadReport
+    files: tuple[LogFile, ...]
 
 
 class _Jobs:
@@ -294,4 +295,4 @@ def read_events(
     table = pa.Table.from_batches(list(reader.batches()), event_schema())
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
-    return EventLog(frame, reader.report)
+    return EventLog(frame, reader.report, tuple(reader.files))

@@ -1,0 +1,105 @@
+"""``jobsight evaluate hold``: judge a trained model on logs, with its baselines beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jobsight.cli.common import (
+    ConfigOption,
+    JsonOption,
+    LogArguments,
+    TimezoneOption,
+    load_settings,
+    print_json,
+    read_history,
+    say,
+    table,
+)
+
+__all__ = ["register", "scores_table"]
+
+_verb = typer.Typer(help="Judge a trained model on logs.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.add_typer(_verb, name="evaluate")
+
+
+@_verb.callback()
+def _evaluate() -> None:
+    pass
+
+
+@_verb.command()
+def hold(
+    logs: LogArguments,
+    model: Annotated[Path, typer.Option(help="Model directory that `train` wrote.")],
+    timezone: TimezoneOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How well does the model tell which released jobs succeed?"""
+    from jobsight.questions.hold.dataset import Dataset
+    from jobsight.questions.hold.evaluation import evaluate, unseen
+    from jobsight.questions.hold.model import HoldModel
+
+    settings = load_settings(config, {"timezone": timezone})
+    trained = HoldModel.open(model, network=settings.hold.lstm.network)
+    history, _, _ = read_history(logs, settings)
+    data = Dataset.for_judging(history, trained)
+    rows, left_out = unseen(trained, data)
+    report = evaluate(trained, data, rows, left_out).to_json()
+    if as_json:
+        print_json(report)
+    else:
+        _print(report)
+
+
+def _print(report: dict[str, Any]) -> None:
+    say(
+        f"{report['examples']} releases in {report['batches']} batches; "
+        f"{report['base_rate']:.1%} succeeded"
+    )
+    for kind, count in {**report["left_out"], **report["censored"]}.items():
+        say(f"  not counted: {count} {kind.replace('_', ' ')}")
+    say("")
+    say(scores_table(report))
+    say("")
+    say("cost per decision, in wasted runs:")
+    say(
+        table(
+            ["", "cost", "released", "wasted", "lost"],
+            [
+                [name, *(_number(cost[key]) for key in ("cost", "released", "wasted", "lost"))]
+                for name, cost in report["costs"].items()
+            ],
+        )
+    )
+
+
+def scores_table(report: dict[str, Any]) -> str:
+    """The models of a report as a table of text, the chosen one marked."""
+    headings = ["model", "ROC AUC", "95 %", "avg. precision", "F1", "Brier", "ECE", "log loss"]
+    rows = []
+    for name, scores in report["models"].items():
+        bounds = scores["roc_auc_ci"]
+        rows.append(
+            [
+                f"{name} *" if name == report["chosen"] else name,
+                _number(scores["roc_auc"]),
+                "" if bounds is None else f"{bounds[0]:.2f}–{bounds[1]:.2f}",
+                *(
+                    _number(scores[key])
+                    for key in ("average_precision", "f1", "brier", "ece", "log_loss")
+                ),
+            ]
+        )
+    return table(headings, rows)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

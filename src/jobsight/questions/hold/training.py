@@ -1,0 +1,285 @@
+"""Training: every model on the train part, the choice on select, calibration, one look at test."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from jobsight import models
+from jobsight.errors import TrainingError, UsageError
+from jobsight.learning.bootstrap import Bootstrap
+from jobsight.learning.manifest import Source
+from jobsight.learning.metrics import best_threshold
+from jobsight.learning.selection import Choice, choose_model
+from jobsight.learning.splits import PARTS
+from jobsight.models.base import Labelled, Model
+from jobsight.models.calibration import choose_calibration
+from jobsight.models.intervals import Intervals
+from jobsight.questions.hold.dataset import Dataset
+from jobsight.questions.hold.evaluation import Evaluation, evaluate
+from jobsight.questions.hold.model import Fitted, HoldModel, fingerprints
+from jobsight.questions.hold.rulesets import RULE_SETS
+
+__all__ = ["MODEL_NAMES", "Trained", "fit_model", "model_names", "train"]
+
+MODEL_NAMES = (
+    "constant",
+    *(f"rules:{name}" for name in RULE_SETS),
+    "rates",
+    "linear",
+    "boosted",
+    "lstm",
+)
+_BASELINES = tuple(name for name in MODEL_NAMES if models.is_baseline(name))
+
+LEAST_BATCHES = {"train": 20, "select": 5, "calibrate": 5, "test": 5}
+"""Below these a part says nothing."""
+
+LEAST_OF_EACH = 3
+"""Batches' worth of successes, and of failures, that the train part needs."""
+
+LEAST_FOR_DELAY = 30
+"""Training batches that must support a delay before "wait" may propose it."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What training made.
+
+    Attributes:
+        model: ready to be saved.
+        data: the dataset, its parts included.
+        parts: table and examples of each part, by name.
+        choice: made on the select part.
+        evaluation: of the test part.
+        skipped: models that were not trained, with the reason.
+    """
+
+    model: HoldModel
+    data: Dataset
+    parts: dict[str, tuple[pl.DataFrame, Labelled]]
+    choice: Choice
+    evaluation: Evaluation
+    skipped: dict[str, str]
+
+    def facts(self) -> dict[str, Any]:
+        """What the manifest keeps of the training data."""
+        clock = self.data.history.clock
+        return {
+            "events": len(self.data.history),
+            "jobs": len(self.data.history.jobs),
+            "releases": self.data.decisions.releases,
+            "no_decision": self.data.decisions.left_out,
+            "first": _moment(int(clock.min())),
+            "last": _moment(int(clock.max())),
+            "borders": [_moment(int(border)) for border in self.data.borders],
+            "parts": {
+                name: {
+                    "examples": len(table),
+                    "batches": int(table["batch"].n_unique()),
+                    "successes": int(labelled.success.sum()),
+                }
+                for name, (table, labelled) in self.parts.items()
+            },
+            "dropped": self.data.dropped(np.ones(len(self.data.table), np.bool_)),
+            "choice": {
+                "name": self.choice.name,
+                "reason": self.choice.reason,
+                "select": {name: asdict(value) for name, value in self.choice.values.items()},
+            },
+            "skipped_models": self.skipped,
+        }
+
+
+def model_names(wanted: str) -> tuple[str, ...]:
+    """The models that ``--model WANTED`` trains: the baselines always stand beside.
+
+    Raises:
+        UsageError: there is no such model.
+    """
+    if wanted == "all":
+        return MODEL_NAMES
+    if wanted not in MODEL_NAMES:
+        raise UsageError(f"no model is named {wanted!r}; known are all, {', '.join(MODEL_NAMES)}")
+    return tuple(name for name in MODEL_NAMES if name in _BASELINES or name == wanted)
+
+
+def train(
+    data: Dataset,
+    *,
+    names: Sequence[str] = MODEL_NAMES,
+    required: bool = False,
+    sources: Sequence[Source] = (),
+    progress: Progress = lambda _step: None,
+) -> Trained:
+    """Train, choose, calibrate and test.
+
+    Args:
+        data: of `Dataset.for_training`.
+        names: of the models, the baselines among them.
+        required: whether a model that cannot be trained is an error, or left out and said so.
+        sources: the logs, for the manifest.
+        progress: is told what is being done.
+
+    Raises:
+        TrainingError: there is too little to learn from; says what would be needed.
+    """
+    progress("building examples")
+    parts = {name: data.labelled(data.part(name)) for name in PARTS}
+    _require_enough(parts, data)
+    fitted, skipped = _fit_all(data, parts, names, required, progress)
+    progress("choosing")
+    choice = _choose(data, parts["select"], fitted)
+    delays = _fit_delays(data, choice.name, progress)
+    earlier = [table for name, (table, _) in parts.items() if name != "test"]
+    model = HoldModel(
+        settings=data.settings,
+        scale=data.scale,
+        borders=data.borders,
+        names=parts["train"][1].inputs.names,
+        chosen=choice.name,
+        reason=choice.reason,
+        fitted=fitted,
+        delays=delays,
+        seen=np.unique(fingerprints(pl.concat(earlier))),
+        sources=sources,
+    )
+    progress("testing")
+    in_test = data.table["released"].to_numpy() >= data.borders[3]
+    evaluation = evaluate(model, data, data.part("test"), data.dropped(in_test))
+    model.report = evaluation.to_json()
+    return Trained(model, data, parts, choice, evaluation, skipped)
+
+
+def fit_model(name: str, data: Dataset, train_part: Labelled, select: Labelled) -> Model:
+    """A model of this name, fitted.
+
+    Raises:
+        TrainingError: the examples cannot teach it anything.
+    """
+    model = models.create(name, rule_sets=RULE_SETS, lstm=data.settings.lstm)
+    model.fit(train_part, select, seed=data.settings.seed)
+    return model
+
+
+def _fit_all(
+    data: Dataset,
+    parts: dict[str, tuple[pl.DataFrame, Labelled]],
+    names: Sequence[str],
+    required: bool,
+    progress: Progress,
+) -> tuple[dict[str, Fitted], dict[str, str]]:
+    fitted: dict[str, Fitted] = {}
+    skipped: dict[str, str] = {}
+    for name in names:
+        progress(f"training {name}")
+        try:
+            fitted[name] = _fit(name, data, *(parts[part][1] for part in PARTS[:3]))
+        except TrainingError as error:
+            if required:
+                raise
+            skipped[name] = str(error)
+    return fitted, skipped
+
+
+def _fit(
+    name: str, data: Dataset, train_part: Labelled, select: Labelled, later: Labelled
+) -> Fitted:
+    model = fit_model(name, data, train_part, select)
+    chosen_on = model.predict(select.inputs), select.success, select.weight
+    raw = model.predict(later.inputs)
+    calibration = choose_calibration(raw, later.success, later.weight)
+    calibrated = calibration.apply(raw)
+    return Fitted(
+        model,
+        calibration,
+        Intervals.fit(calibrated, later.success, later.weight),
+        # Thresholds live on the calibrated scale, the one that is asked for later.
+        *(
+            best_threshold(calibration.apply(chosen_on[0]), chosen_on[1], chosen_on[2], of=side)
+            for side in ("success", "failure")
+        ),
+        train_batches=round(float(train_part.weight.sum())),
+    )
+
+
+def _choose(
+    data: Dataset, select: tuple[pl.DataFrame, Labelled], fitted: dict[str, Fitted]
+) -> Choice:
+    table, labelled = select
+    bootstrap = Bootstrap(
+        labelled.success,
+        labelled.weight,
+        table["batch"].to_numpy(),
+        data.settings.bootstrap,
+        data.settings.seed,
+    )
+    return choose_model(
+        {name: one.model.predict(labelled.inputs) for name, one in fitted.items()},
+        [name for name in fitted if models.is_baseline(name)],
+        bootstrap,
+        metric=data.settings.metric,
+    )
+
+
+def _fit_delays(data: Dataset, name: str, progress: Progress) -> dict[float, Fitted]:
+    """The chosen kind of model once more for each delay that enough training batches support."""
+    delays: dict[float, Fitted] = {}
+    for delay in data.scale.delays:
+        progress(f"training {name} for a delay of {delay:.0f} s")
+        train_part, select, later = (
+            data.labelled(data.part(part), delay=delay)[1] for part in PARTS[:3]
+        )
+        batches = float(train_part.weight.sum())
+        if batches < LEAST_FOR_DELAY or not _both(train_part) or not len(select):
+            continue
+        try:
+            delays[delay] = _fit(name, data, train_part, select, later)
+        except TrainingError:
+            continue
+    return delays
+
+
+def _both(labelled: Labelled) -> bool:
+    won = float(labelled.weight[labelled.success].sum())
+    lost = float(labelled.weight[~labelled.success].sum())
+    return min(won, lost) >= LEAST_OF_EACH
+
+
+def _require_enough(parts: dict[str, tuple[pl.DataFrame, Labelled]], data: Dataset) -> None:
+    batches = {name: int(table["batch"].n_unique()) for name, (table, _) in parts.items()}
+    short = [name for name, least in LEAST_BATCHES.items() if batches[name] < least]
+    if short:
+        have = ", ".join(f"{name} {batches[name]}" for name in PARTS)
+        need = ", ".join(f"{name} {least}" for name, least in LEAST_BATCHES.items())
+        raise TrainingError(
+            f"too few batches of releases with a known outcome ({have}; at least {need} are "
+            f"needed, {_losses(data)}); give logs of a longer time"
+        )
+    train_part = parts["train"][1]
+    if not _both(train_part):
+        won = float(train_part.weight[train_part.success].sum())
+        lost = float(train_part.weight.sum()) - won
+        raise TrainingError(
+            f"the train part has {won:.0f} batches that succeeded and {lost:.0f} that failed; "
+            f"at least {LEAST_OF_EACH} of each are needed to tell them apart; give logs of a "
+            "longer time, or of more users"
+        )
+
+
+def _losses(data: Dataset) -> str:
+    everything = np.ones(len(data.table), np.bool_)
+    lost = data.dropped(everything) | data.censored(everything)
+    return "; ".join(f"{count} {kind}" for kind, count in lost.items()) or "none dropped"
+
+
+def _moment(microseconds: int) -> str:
+    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=microseconds)
+    return moment.isoformat().replace("+00:00", "Z")
