@@ -22,7 +22,7 @@ _LINE = 4 << 10  # a header line is padded to 256 bytes or so
 _HEAD = 8 << 10
 _PEEK = 1 << 20
 _COMPRESSED_NAME = re.compile(r"\.(gz|bz2|xz|zst)$")
-_ROTATED_NAME = re.compile(r"(.+?)\.(old|\d{1,9})")
+_ROTATED_NAME = re.compile(r"(.+?)\.(old|[1-9]\d{0,8})")
 
 
 class _Stream(Protocol):

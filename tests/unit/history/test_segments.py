@@ -126,8 +126,9 @@ def test_files_without_headers_follow_the_rules_of_rotation(tmp_path: Path) -> N
 
 
 def test_numbered_logs_of_jobs_are_no_rotation(tmp_path: Path) -> None:
-    files = write(tmp_path, job__17=RECORD % 1, job__18=RECORD % 2, job=RECORD % 3, other=RECORD)
-    assert len(plan(files)) == 4
+    files = write(tmp_path, job__17=RECORD % 1, job__18=RECORD % 2, job=RECORD % 3)
+    files += write(tmp_path, log__0=RECORD % 1, log__1=RECORD % 2)
+    assert len(plan(files)) == 5
 
 
 def test_a_torn_file_keeps_its_place_among_the_others(tmp_path: Path) -> None:
