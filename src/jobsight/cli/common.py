@@ -110,14 +110,14 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextlib.contextmanager
 def stages() -> Iterator[Callable[[str], None]]:
-    """Tells on standard error, if that is a terminal, what is being done; yields ``report(step)``."""
+    """On standard error, if that is a terminal: what is being done; yields ``report(step)``."""
     if not sys.stderr.isatty():
         yield lambda _step: None
         return
     from rich.console import Console
 
     with Console(stderr=True).status("") as status:
-        yield lambda step: status.update(step)
+        yield status.update
 
 
 def read_history(logs: list[str], settings: Settings) -> tuple[History, ReadReport, list[Source]]:

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from jobsight.clock import zone_named
 from jobsight.history import record, scanner
+from jobsight.history.adcolumns import ads_to_columns, ads_to_times
 from jobsight.history.chunks import Chunk, chunks
 from jobsight.history.columns import Batch, Origin, batch_from_rows, batch_from_values, event_schema
-from jobsight.history.logfiles import LogFile, find_logs, spool
+from jobsight.history.logfiles import Kind, LogFile, LogStream, find_logs, spool
 from jobsight.history.segments import Log, Segment, plan
-from jobsight.history.structured import StructuredParser, ads_to_columns
+from jobsight.history.structured import Ad, StructuredParser
 from jobsight.history.times import TimeResolver, YearCounter
 
 if TYPE_CHECKING:
@@ -278,6 +279,28 @@ def _ahead(
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
+
+
+def _structured(stream: LogStream, kind: Kind, origin: Origin) -> Iterator[Batch]:
+    """An XML or JSON log, through a library, a block at a time."""
+    parser = StructuredParser("xml" if kind == "xml" else "json")
+    block = memoryview(bytearray(_AD_BLOCK))
+    while True:
+        size = stream.readinto(block)
+        ads = parser.feed(bytes(block[:size]))
+        if size < len(block):
+            ads += parser.close()
+        yield _ads_batch(ads, parser, origin, size)
+        if size < len(block):
+            return
+
+
+def _ads_batch(ads: list[Ad], parser: StructuredParser, origin: Origin, size: int) -> Batch:
+    skipped = [(skip.offset, skip.length, skip.reason) for skip in parser.skipped]
+    parser.skipped.clear()
+    stamp, form = ads_to_times(ads)
+    values = ads_to_columns(ads)
+    return batch_from_values(values, stamp, form, origin=origin, skipped=skipped, size=size)
 
 
 def read_events(

@@ -166,8 +166,7 @@ def unseen(model: HoldModel, data: Dataset) -> tuple[NDArray[np.bool_], dict[str
     trained_on = np.isin(log, np.unique(log[known]))
     earlier = trained_on & (data.table["time"].to_numpy() < model.borders[3])
     counts = {"before_test_start": int(earlier.sum())}
-    for kind, count in data.dropped(~earlier).items():
-        counts[kind] = count
+    counts |= data.dropped(~earlier)
     return ~earlier, {kind: count for kind, count in counts.items() if count}
 
 

@@ -101,7 +101,7 @@ class HoldModel:
         reason: why it was chosen, in a sentence or two.
         fitted: every model trained, by name; opened ones are loaded when first asked for.
         delays: the chosen kind of model fitted for each supported delay, by seconds.
-        seen: uint64, sorted: fingerprints of the decisions of the train, select and calibrate parts.
+        seen: uint64, sorted: fingerprints of the decisions of all parts but the last.
         report: the report of the test part, as `evaluation.Evaluation.to_json` gives it.
         sources: the logs it was trained on.
         manifest: None until saved or opened.
