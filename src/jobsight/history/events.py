@@ -235,37 +235,36 @@ class EventReader:
         for segment in _ready(log):
             if segment.header is not None and segment.header.ctime is not None:
                 counter.begin_segment(segment.header.ctime, self._zone)
-            for stamp, form in _stamps(segment):
-                if counter.settled:
-                    break
-                counter.feed(stamp, form)
-            if counter.settled:
+            if counter.settled or _feed(counter, segment):
                 break
         modified = max(segment.file.modified for segment in log.segments)
         return TimeResolver(self._zone, first_year=counter.first_year(modified, self._zone))
 
 
 def _ready(log: Log) -> Iterator[Segment]:
-    """The log's segments; a compressed file whose parts lie out of order is unpacked first."""
+    """The log's segments; a compressed file of several parts is unpacked first, once for all."""
+    parts = Counter(segment.file for segment in log.segments)
     unpacked: dict[LogFile, LogFile] = {}
-    reached: dict[LogFile, int] = {}
     for segment in log.segments:
-        reached[segment.file] = max(reached.get(segment.file, 0), segment.start)
-        disordered = segment.start < reached[segment.file]
-        if disordered and not segment.file.seekable and segment.file not in unpacked:
-            unpacked[segment.file] = spool(segment.file)
-        file = unpacked.get(segment.file, segment.file)
+        file = segment.file
+        if parts[file] > 1 and not file.seekable:
+            if file not in unpacked:
+                unpacked[file] = spool(file)
+            file = unpacked[file]
         yield Segment(file, segment.start, segment.end, segment.header)
 
 
-def _stamps(segment: Segment) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
-    """The written times of a segment's records, a chunk at a time."""
+def _feed(counter: YearCounter, segment: Segment) -> bool:
+    """Show the counter a segment's times, a chunk at a time, until it knows; whether it does."""
     if segment.file.kind in ("xml", "json"):
-        return  # these always tell the year
+        return True  # these always tell the year
     with segment.file.open(segment.start) as stream:
         for chunk in chunks(stream, start=segment.start, end=segment.end):
             rows, _ = _scan(chunk)
-            yield rows[:, record.STAMP], rows[:, record.FORM].astype(np.uint8)
+            counter.feed(rows[:, record.STAMP], rows[:, record.FORM].astype(np.uint8))
+            if counter.settled:
+                return True
+    return False
 
 
 def _ahead(
