@@ -83,7 +83,7 @@ class History:
         return cls(
             table=table,
             time=time,
-            clock=_running_maximum(time, log_start),
+            clock=_running_maximum(time, job >= 0, log_start),
             code=table["code"].cast(pl.Int16).to_numpy(),
             log=log,
             job=job,
@@ -152,10 +152,17 @@ def _last(log: NDArray[np.int32]) -> int:
     return int(log[-1]) if len(log) else -1
 
 
-def _running_maximum(time: Ints, log_start: Ints) -> Ints:
-    clock = np.empty_like(time)
+def _running_maximum(time: Ints, of_job: NDArray[np.bool_], log_start: Ints) -> Ints:
+    # The header of a rotated file carries the time of its rotation, later than the records behind
+    # it, so records of no job do not move the clock.
+    clock = np.where(of_job, time, np.iinfo(np.int64).min)
     for start, end in itertools.pairwise(log_start):
-        np.maximum.accumulate(time[start:end], out=clock[start:end])
+        inside, jobs = clock[start:end], of_job[start:end]
+        if not jobs.any():
+            inside[:] = time[start:end]
+        else:
+            inside[: np.argmax(jobs)] = inside[np.argmax(jobs)]
+        np.maximum.accumulate(inside, out=inside)
     return clock
 
 

@@ -66,6 +66,15 @@ def test_clock_never_steps_back_and_starts_anew_in_each_log() -> None:
     assert history.clock[7] == micros(2)
 
 
+def test_a_header_written_at_rotation_does_not_move_the_clock() -> None:
+    history = History.from_table(
+        table(
+            (0, None, -1, -1, 90, 8, None), (0, "a", 7, 0, 5, 1, None), (0, "a", 7, 0, 9, 12, None)
+        )
+    )
+    assert history.clock.tolist() == [micros(5), micros(5), micros(9)]
+
+
 def test_cut_is_the_row_in_its_own_log_and_strictly_earlier_elsewhere() -> None:
     history = History.from_table(TWO_LOGS)
     assert history.cuts(0, 6, micros(6.5)).tolist() == [6, 8]
