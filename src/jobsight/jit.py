@@ -4,6 +4,7 @@ Kernels release the GIL and are cached on disk, so that a command does not wait 
 Where no cache directory is writable, kernels are compiled anew in each process and all else works.
 """
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Callable
@@ -12,9 +13,25 @@ from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["kernel"]
+__all__ = ["helper", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _sources() -> str:
+    """A name for this state of the package's source.
+
+    Numba compiles a kernel anew when its own file changes, but not when a file that it calls into
+    does; old machine code would then run in new surroundings.
+    """
+    digest = hashlib.sha256()
+    package = Path(__file__).parent
+    for path in sorted(package.rglob("*.py")):
+        status = path.stat()
+        digest.update(
+            f"{path.relative_to(package)} {status.st_size} {status.st_mtime_ns}\n".encode()
+        )
+    return digest.hexdigest()[:16]
 
 
 def _cache_directory() -> str | None:
@@ -22,7 +39,7 @@ def _cache_directory() -> str | None:
         return os.environ["NUMBA_CACHE_DIR"]
     base = os.environ.get("XDG_CACHE_HOME") or str(Path("~").expanduser() / ".cache")
     for root in (Path(base), Path(tempfile.gettempdir()) / f"jobsight-{os.getuid()}"):
-        folder = root / "jobsight" / "numba"
+        folder = root / "jobsight" / "numba" / _sources()
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             # The cache holds compiled code: a folder that somebody else made is not trusted.
@@ -41,4 +58,15 @@ if _CACHE is not None:
 def kernel(function: F) -> F:
     """Compile `function` in nopython mode, without the GIL, cached where a cache is writable."""
     compiled: F = numba.njit(function, nogil=True, cache=_CACHE is not None)
+    return compiled
+
+
+def helper(function: F) -> F:
+    """Compile `function`, which other kernels call at every byte or line, as `kernel` does.
+
+    It may neither allocate nor return arrays. In return its arrays are not reference-counted: a
+    count costs two locked instructions per array and call, more than most helpers do themselves.
+    """
+    options: dict[str, Any] = {"nogil": True, "cache": _CACHE is not None, "_nrt": False}
+    compiled: F = numba.njit(**options)(function)
     return compiled

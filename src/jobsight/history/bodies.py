@@ -30,7 +30,7 @@ from jobsight.history.record import (
     read_integer,
     starts_with,
 )
-from jobsight.jit import kernel
+from jobsight.jit import helper
 
 __all__ = ["body_line", "finish", "first_line"]
 
@@ -38,14 +38,14 @@ _SPACE, _TAB, _COLON, _COMMA = 32, 9, 58, 44
 _NO_REASON = b"Reason unspecified"
 
 
-@kernel
+@helper
 def _number_after(buffer: Bytes, at: int, end: int, text: bytes, row: Row, column: int) -> bool:
     """Put the integer that follows `text` into ``row[column]``; whether there was one."""
     start = find_after(buffer, at, end, text)
     return start > 0 and read_integer(buffer, start, end, row, column) > 0
 
 
-@kernel
+@helper
 def _range(buffer: Bytes, start: int, end: int, row: Row, column: int) -> None:
     """Put the range, less blanks at both ends, into ``row[column : column + 2]``; not if empty."""
     while start < end and (buffer[start] == _SPACE or buffer[start] == _TAB):
@@ -57,7 +57,7 @@ def _range(buffer: Bytes, start: int, end: int, row: Row, column: int) -> None:
         row[column + 1] = end
 
 
-@kernel
+@helper
 def _word(buffer: Bytes, start: int, end: int, row: Row, column: int) -> int:
     """Put the text up to the next blank, less a final colon or comma, there; where it ended."""
     stop = start
@@ -70,7 +70,7 @@ def _word(buffer: Bytes, start: int, end: int, row: Row, column: int) -> int:
     return stop
 
 
-@kernel
+@helper
 def first_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
     """Read what stands behind the header on its own line."""
     code = row[CODE]
@@ -94,7 +94,7 @@ def first_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
         row[DETAIL] = _transfer_type(buffer, at, end)
 
 
-@kernel
+@helper
 def _transfer_type(buffer: Bytes, at: int, end: int) -> int:
     """FileTransferEventType: 1 queued, 2 started, 3 finished for input; 4, 5, 6 for output."""
     direction = 3 if find_after(buffer, at, end, b"transferring output") > 0 else 0
@@ -109,7 +109,7 @@ def _transfer_type(buffer: Bytes, at: int, end: int) -> int:
     return 0
 
 
-@kernel
+@helper
 def body_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
     """Read one further line of the record, ``buffer[at:end]``."""
     code = row[CODE]
@@ -135,21 +135,21 @@ def body_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
         _connection_line(buffer, at, end, row)
 
 
-@kernel
+@helper
 def _skip_blanks(buffer: Bytes, at: int, end: int) -> int:
     while at < end and (buffer[at] == _SPACE or buffer[at] == _TAB):
         at += 1
     return at
 
 
-@kernel
+@helper
 def _memory_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
     """``<tab>12  -  MemoryUsage of job (MB)``."""
     if find_after(buffer, at, end, b"  -  MemoryUsage") > 0:
         read_integer(buffer, _skip_blanks(buffer, at, end), end, row, MEMORY_MB)
 
 
-@kernel
+@helper
 def _code_line(buffer: Bytes, at: int, end: int, row: Row) -> bool:
     """``<tab>Code 13 Subcode 2``: whether this is such a line; its numbers where it is."""
     start = _skip_blanks(buffer, at, end)
@@ -162,7 +162,7 @@ def _code_line(buffer: Bytes, at: int, end: int, row: Row) -> bool:
     return after > 0 and _skip_blanks(buffer, after, end) == end
 
 
-@kernel
+@helper
 def _ends_reason(buffer: Bytes, at: int, end: int, code: int) -> bool:
     """Lines that HTCondor writes below a reason: usage, and the ticket of execution."""
     start = _skip_blanks(buffer, at, end)
@@ -171,7 +171,7 @@ def _ends_reason(buffer: Bytes, at: int, end: int, code: int) -> bool:
     return bool(code == 7 and find_after(buffer, start, end, b"  -  Run Bytes ") > 0)
 
 
-@kernel
+@helper
 def _reason_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
     # A reason may span lines, and one of them may look like the line of codes. The last such line
     # is the one that HTCondor wrote; an earlier one turns out to be text when another line follows.
@@ -187,7 +187,7 @@ def _reason_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
     _extend_reason(buffer, at, end, row)
 
 
-@kernel
+@helper
 def _extend_reason(buffer: Bytes, at: int, end: int, row: Row) -> None:
     if row[REASON_START] < 0:
         _range(buffer, at, end, row, REASON_START)
@@ -197,7 +197,7 @@ def _extend_reason(buffer: Bytes, at: int, end: int, row: Row) -> None:
         row[REASON_END] = max(row[REASON_END], end)
 
 
-@kernel
+@helper
 def _result_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
     start = _skip_blanks(buffer, at, end)
     if starts_with(buffer, start, end, b"(1) Normal termination"):
@@ -210,7 +210,7 @@ def _result_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
         _range(buffer, start + 10, end, row, DAG_NODE_START)
 
 
-@kernel
+@helper
 def _connection_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
     start = find_after(buffer, at, end, b"reconnect to ")
     if start > 0:
@@ -221,7 +221,7 @@ def _connection_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
         _range(buffer, at, end, row, REASON_START)
 
 
-@kernel
+@helper
 def finish(buffer: Bytes, end: int, row: Row) -> None:
     """Close the record at `end` and settle what can be said only once all of it was seen."""
     row[OFFSET_END] = end

@@ -8,26 +8,34 @@ result is valid JSON whatever a user wrote.
 
 import numpy as np
 
-from jobsight.history.record import Bytes, Row, find_after, read_integer, starts_with
-from jobsight.jit import kernel
+from jobsight.history.blocks import WIDTH, copy_block, digit_run, name_run, plain_run
+from jobsight.history.record import (
+    Bytes,
+    Row,
+    find_after,
+    find_newline,
+    read_integer,
+    starts_with,
+)
+from jobsight.jit import helper
 
-__all__ = ["ad_to_json", "trigger_of"]
+__all__ = ["ad_to_json", "room"]
 
 _NEWLINE, _RETURN, _SPACE, _QUOTE, _BACKSLASH, _ZERO, _SEVEN, _NINE = 10, 13, 32, 34, 92, 48, 55, 57
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
-_MINUS, _DOT, _PLUS, _EQUALS = 45, 46, 43, 61
+_MINUS, _DOT, _PLUS, _EQUALS, _COMMA, _OPEN, _CLOSE = 45, 46, 43, 61, 44, 123, 125
 _PLAIN = np.array([32 <= k != 127 and k not in b'"\\' for k in range(256)])
 _IN_NAME = np.array([(chr(k).isalnum() and k < 128) or k in b"_." for k in range(256)])
 
 
-@kernel
+@helper
 def _copy(text: bytes, out: Bytes, to: int) -> int:
     for k in range(len(text)):
         out[to + k] = text[k]
     return to + len(text)
 
 
-@kernel
+@helper
 def _is_number(buffer: Bytes, at: int, end: int) -> bool:
     """Whether the text is a number by JSON's grammar."""
     if at < end and buffer[at] == _MINUS:
@@ -55,7 +63,7 @@ def _is_number(buffer: Bytes, at: int, end: int) -> bool:
     return at == end
 
 
-@kernel
+@helper
 def _put(byte: int, out: Bytes, to: int) -> int:
     """Write one character of a JSON string."""
     if _PLAIN[byte]:
@@ -71,7 +79,7 @@ def _put(byte: int, out: Bytes, to: int) -> int:
     return to + 2
 
 
-@kernel
+@helper
 def _unescaped(letter: int) -> int:
     """What a backslash and this letter stand for; −1 where nothing is agreed."""
     if letter == 110:
@@ -87,7 +95,7 @@ def _unescaped(letter: int) -> int:
     return letter if letter in (_QUOTE, _BACKSLASH, 39) else -1
 
 
-@kernel
+@helper
 def _escape(buffer: Bytes, at: int, end: int, out: Bytes, to: int) -> tuple[int, int]:
     """Translate the escape at `at` (its backslash); the positions behind it."""
     if at + 1 >= end:
@@ -104,7 +112,7 @@ def _escape(buffer: Bytes, at: int, end: int, out: Bytes, to: int) -> tuple[int,
     return at + 2, _put(meaning, out, to)
 
 
-@kernel
+@helper
 def _string(buffer: Bytes, at: int, end: int, out: Bytes, to: int, escapes: bool) -> int:
     out[to] = _QUOTE
     to += 1
@@ -123,7 +131,7 @@ def _string(buffer: Bytes, at: int, end: int, out: Bytes, to: int, escapes: bool
     return to + 1
 
 
-@kernel
+@helper
 def _same_word(buffer: Bytes, at: int, end: int, word: bytes) -> bool:
     if end - at != len(word):
         return False
@@ -133,7 +141,7 @@ def _same_word(buffer: Bytes, at: int, end: int, word: bytes) -> bool:
     return True
 
 
-@kernel
+@helper
 def _value(buffer: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
     if end - at >= 2 and buffer[at] == _QUOTE and buffer[end - 1] == _QUOTE:
         return _string(buffer, at + 1, end - 1, out, to, True)
@@ -152,7 +160,7 @@ def _value(buffer: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
     return _string(buffer, at, end, out, to, False)
 
 
-@kernel
+@helper
 def _name_length(buffer: Bytes, at: int, end: int) -> int:
     """Length of the attribute name before `` = `` at the start of a line; 0 where there is none."""
     stop = at
@@ -163,52 +171,109 @@ def _name_length(buffer: Bytes, at: int, end: int) -> int:
     return stop - at
 
 
-@kernel
-def ad_to_json(buffer: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
+@helper
+def _short_value(buffer: Bytes, at: int, out: Bytes, to: int) -> tuple[int, int]:
+    """Copy a plain string or a whole number that the line ends with; (its newline, end in `out`).
+
+    (−1, to) where the value is of another shape. Writes up to 64 bytes more than the value has.
+    """
+    if buffer[at] == _QUOTE:
+        out[to] = _QUOTE
+        stop, size = at + 1, WIDTH
+        while size == WIDTH and stop + WIDTH < len(buffer):
+            copy_block(buffer, stop, out, to + stop - at)
+            size = plain_run(buffer, stop)
+            stop += size
+        if size == WIDTH or buffer[stop] != _QUOTE or buffer[stop + 1] != _NEWLINE:
+            return -1, to
+        out[to + stop - at] = _QUOTE
+        return stop + 1, to + stop + 1 - at
+    start = at + (buffer[at] == _MINUS)
+    size = digit_run(buffer, start)
+    stop = start + size
+    if size in (0, WIDTH) or buffer[stop] != _NEWLINE or (buffer[start] == _ZERO and size > 1):
+        return -1, to
+    copy_block(buffer, at, out, to)
+    return stop, to + stop - at
+
+
+@helper
+def _short_line(buffer: Bytes, at: int, end: int, out: Bytes, to: int) -> tuple[int, int, int]:
+    """The usual line, ``Name = 12`` or ``Name = "text"``: (its newline, end in `out`, name length).
+
+    (−1, to, 0) where the line is of another shape, or near the `end`.
+    """
+    if at + 4 * WIDTH > len(buffer):
+        return -1, to, 0
+    size = name_run(buffer, at)
+    value = at + size + 3
+    if size == 0 or size == WIDTH or buffer[value - 3] != _SPACE or buffer[value - 2] != _EQUALS:
+        return -1, to, 0
+    if buffer[value - 1] != _SPACE:
+        return -1, to, 0
+    out[to] = _QUOTE
+    copy_block(buffer, at, out, to + 1)
+    out[to + 1 + size] = _QUOTE
+    out[to + 2 + size] = 58
+    newline, behind = _short_value(buffer, value, out, to + 3 + size)
+    return (newline, behind, size) if newline < end else (-1, to, 0)
+
+
+@helper
+def _long_line(buffer: Bytes, at: int, stop: int, out: Bytes, to: int) -> tuple[int, int]:
+    """Any line, ``buffer[at:stop]``: (end in `out`, name length); (to, 0) if it is no attribute."""
+    while stop > at and buffer[stop - 1] <= _SPACE:
+        stop -= 1
+    length = _name_length(buffer, at, stop)
+    if length == 0:
+        return to, 0
+    value = at + length + 2
+    while value < stop and buffer[value] == _SPACE:
+        value += 1
+    to = _string(buffer, at, at + length, out, to, False)
+    out[to] = 58
+    return _value(buffer, value, stop, out, to + 1), length
+
+
+@helper
+def _note(buffer: Bytes, at: int, stop: int, length: int, found: Row) -> None:
+    """Remember the trigger's number and the range of the owner's name, if the line tells them."""
+    if length == 22 and starts_with(buffer, at, stop, b"TriggerEventTypeNumber = "):
+        read_integer(buffer, at + 25, stop, found, 0)
+    elif length == 5 and starts_with(buffer, at, stop, b'Owner = "'):
+        close = find_after(buffer, at + 9, stop, b'"')
+        if close > 0:
+            found[1], found[2] = at + 9, close - 1
+
+
+@helper
+def ad_to_json(buffer: Bytes, at: int, end: int, out: Bytes, to: int, found: Row) -> int:
     """Write the ad in ``buffer[at:end]`` as one JSON object at ``out[to]``; where it ends.
 
     Lines that are no attribute (the record's header, its separator) are passed over. `out` must
-    have room for ``6 * (end - at) + 2`` bytes.
+    have `room` for the ad. ``found`` is set to (number of the event that triggered the record or
+    −1, start and end of the owner's name or −1).
     """
-    out[to] = 123
-    to += 1
-    first = True
-    while at < end:
-        stop = at
-        while stop < end and buffer[stop] != _NEWLINE:
-            stop += 1
-        line_end = stop
-        while line_end > at and buffer[line_end - 1] <= _SPACE:
-            line_end -= 1
-        length = _name_length(buffer, at, line_end)
-        if length > 0:
-            if not first:
-                out[to] = 44
-                to += 1
-            first = False
-            to = _string(buffer, at, at + length, out, to, False)
-            out[to] = 58
-            value = at + length + 2
-            while value < line_end and buffer[value] == _SPACE:
-                value += 1
-            to = _value(buffer, value, line_end, out, to + 1)
-        at = stop + 1
-    out[to] = 125
-    return to + 1
-
-
-@kernel
-def trigger_of(buffer: Bytes, at: int, end: int, found: Row) -> None:
-    """Read an ad's trigger number and owner: ``found = (number or −1, owner start, owner end)``."""
     found[0] = found[1] = found[2] = -1
+    out[to] = _OPEN
+    start = to = to + 1
     while at < end:
-        stop = at
-        while stop < end and buffer[stop] != _NEWLINE:
-            stop += 1
-        if starts_with(buffer, at, stop, b"TriggerEventTypeNumber = "):
-            read_integer(buffer, at + 25, stop, found, 0)
-        elif starts_with(buffer, at, stop, b'Owner = "'):
-            close = find_after(buffer, at + 9, stop, b'"')
-            if close > 0:
-                found[1], found[2] = at + 9, close - 1
+        stop, behind, length = _short_line(buffer, at, end, out, to)
+        if stop < 0:
+            stop = find_newline(buffer, at, end)
+            behind, length = _long_line(buffer, at, stop, out, to)
+        if length > 0:
+            _note(buffer, at, stop, length, found)
+            out[behind] = _COMMA
+            to = behind + 1
         at = stop + 1
+    if to == start:
+        to += 1
+    out[to - 1] = _CLOSE
+    return to
+
+
+@helper
+def room(size: int, ads: int) -> int:
+    """Bytes that the JSON of `ads` ads of together `size` bytes can take, whatever they hold."""
+    return 6 * size + (2 + 4 * WIDTH) * ads

@@ -147,11 +147,7 @@ def batch_from_rows(
         columns[name] = _optional(by_column[column], kind)
     for name, column in _TEXTS:
         columns[name] = texts.text_column(buffer, by_column[column], by_column[column + 1])
-    ads = np.empty((len(rows), 2), np.int64)
-    owners = np.empty((len(rows), 2), np.int64)
-    texts.join_ads(buffer, rows, ads, owners)
-    columns["attributes"] = texts.ads_column(buffer, ads)
-    columns["owner"] = texts.text_column(buffer, owners[:, 0], owners[:, 1])
+    columns["attributes"], columns["owner"] = texts.ad_columns(buffer, rows)
     columns["offset"] = pa.array(by_column[record.OFFSET_START] + base)
     return Batch(
         columns,

@@ -8,7 +8,8 @@ condor_utils/condor_event.cpp, ``formatHeader`` and ``readHeader``.
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.jit import kernel
+from jobsight.history.blocks import WIDTH, equal, first
+from jobsight.jit import helper
 
 __all__ = [
     "COLUMNS",
@@ -16,6 +17,8 @@ __all__ = [
     "Bytes",
     "Row",
     "find_after",
+    "find_byte",
+    "find_newline",
     "parse_header",
     "read_integer",
     "starts_with",
@@ -41,10 +44,11 @@ LOCAL, ABSOLUTE, LOCAL_NO_YEAR, UTC_NO_YEAR = 0, 1, 2, 3
 """Forms of a time stamp; one without a year is given the leap year 1972."""
 
 _YEARLESS = 1972
+_NEWLINE = 10
 _SPACE, _TAB, _PAREN, _CLOSE, _DOT, _ZERO, _NINE, _MINUS, _PLUS = 32, 9, 40, 41, 46, 48, 57, 45, 43
 
 
-@kernel
+@helper
 def _digits(buffer: Bytes, at: int, count: int) -> int:
     """The number written in exactly `count` digits, or −1."""
     value = 0
@@ -56,7 +60,7 @@ def _digits(buffer: Bytes, at: int, count: int) -> int:
     return value
 
 
-@kernel
+@helper
 def read_integer(buffer: Bytes, at: int, end: int, row: Row, column: int) -> int:
     """Read a signed integer of at most 18 digits into ``row[column]``; the position after it.
 
@@ -76,7 +80,7 @@ def read_integer(buffer: Bytes, at: int, end: int, row: Row, column: int) -> int
     return at
 
 
-@kernel
+@helper
 def starts_with(buffer: Bytes, at: int, end: int, text: bytes) -> bool:
     """Whether ``buffer[at:end]`` starts with `text`."""
     if end - at < len(text):
@@ -87,17 +91,38 @@ def starts_with(buffer: Bytes, at: int, end: int, text: bytes) -> bool:
     return True
 
 
-@kernel
+@helper
+def find_byte(buffer: Bytes, at: int, end: int, byte: int) -> int:
+    """The first position in ``at … end − 1`` of `byte`, or `end`."""
+    while at + WIDTH <= len(buffer) and at < end:
+        found = first(equal(buffer, at, byte))
+        if found < WIDTH:
+            return min(at + found, end)
+        at += WIDTH
+    while at < end and buffer[at] != byte:
+        at += 1
+    return min(at, end)
+
+
+@helper
+def find_newline(buffer: Bytes, at: int, end: int) -> int:
+    """The first newline in ``at … end − 1``, or `end`."""
+    return find_byte(buffer, at, end, _NEWLINE)
+
+
+@helper
 def find_after(buffer: Bytes, at: int, end: int, text: bytes) -> int:
     """The position after the first occurrence of `text`, or −1."""
-    first = text[0]
-    for k in range(at, end - len(text) + 1):
-        if buffer[k] == first and starts_with(buffer, k, end, text):
-            return k + len(text)
+    last = end - len(text)
+    while at <= last:
+        at = find_byte(buffer, at, last + 1, text[0])
+        if at <= last and starts_with(buffer, at, end, text):
+            return at + len(text)
+        at += 1
     return -1
 
 
-@kernel
+@helper
 def _days(year: int, month: int, day: int) -> int:
     """Days since 1970-01-01 in the Gregorian calendar (Hinnant's days_from_civil)."""
     year -= month <= 2
@@ -107,14 +132,14 @@ def _days(year: int, month: int, day: int) -> int:
     return era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
 
 
-@kernel
+@helper
 def _month_length(year: int, month: int) -> int:
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     return 30 if month in (4, 6, 9, 11) else 31
 
 
-@kernel
+@helper
 def _parse_stamp(buffer: Bytes, at: int, end: int, row: Row) -> int:
     """Read the date and time at `at` into STAMP (µs) and FORM; the position after it, or −1."""
     if end - at < 14:
@@ -150,7 +175,7 @@ def _parse_stamp(buffer: Bytes, at: int, end: int, row: Row) -> int:
     return _parse_zone(buffer, _parse_fraction(buffer, at + 9, end, row), end, row)
 
 
-@kernel
+@helper
 def _parse_fraction(buffer: Bytes, at: int, end: int, row: Row) -> int:
     if at + 1 < end and buffer[at] == _DOT and _ZERO <= buffer[at + 1] <= _NINE:
         at += 1
@@ -162,7 +187,7 @@ def _parse_fraction(buffer: Bytes, at: int, end: int, row: Row) -> int:
     return at
 
 
-@kernel
+@helper
 def _parse_zone(buffer: Bytes, at: int, end: int, row: Row) -> int:
     if at < end and buffer[at] == 90:  # Z
         row[FORM] += 1
@@ -185,7 +210,7 @@ def _parse_zone(buffer: Bytes, at: int, end: int, row: Row) -> int:
     return at
 
 
-@kernel
+@helper
 def parse_header(buffer: Bytes, at: int, end: int, row: Row) -> int:
     """Read ``NNN (cluster.proc.subproc) date time `` from ``buffer[at:end]`` into `row`.
 
@@ -210,6 +235,8 @@ def parse_header(buffer: Bytes, at: int, end: int, row: Row) -> int:
     if at < 0 or (at < end and buffer[at] != _SPACE):
         return -1
     row[CODE] = code
-    row[HOLD_CODE : DETAIL + 1] = NONE
-    row[REASON_START:COLUMNS] = -1
+    for column in range(HOLD_CODE, DETAIL + 1):
+        row[column] = NONE
+    for column in range(REASON_START, COLUMNS):
+        row[column] = -1
     return min(at + 1, end)

@@ -12,8 +12,8 @@ of a line where HTCondor alone writes the text (never inside a reason: reasons a
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jobsight.history.blocks import WIDTH, ad_ends, first
 from jobsight.history.bodies import body_line, finish, first_line
 from jobsight.history.record import (
     CODE,
@@ -24,14 +24,11 @@ from jobsight.history.record import (
     SIGNAL,
     Bytes,
     Row,
+    find_byte,
+    find_newline,
     parse_header,
 )
-from jobsight.jit import kernel
-
-_NEWLINES = np.uint64(0x0A0A0A0A0A0A0A0A)
-_ONES = np.uint64(0x0101010101010101)
-_HIGHS = np.uint64(0x8080808080808080)
-Words = NDArray[np.uint64]
+from jobsight.jit import helper, kernel
 
 __all__ = ["SKIP_REASONS", "capacity", "scan"]
 
@@ -53,36 +50,33 @@ def capacity(size: int) -> int:
     return size // 26 + 2
 
 
-@kernel
-def _find_newline(buffer: Bytes, words: Words, at: int, size: int) -> int:
-    """The next newline at or after `at`, or `size`; eight bytes at a step.
+@helper
+def _behind_ad(buffer: Bytes, at: int, size: int) -> int:
+    """The first line at or after the line at `at` that cannot be one of an ad, or `size`.
 
-    A byte of x is zero where (x − 0x01…01) & ~x & 0x80…80 has a bit (Mycroft's test).
+    Lines of ads begin with the letter or underscore of an attribute's name.
     """
-    while at < size and at & 7:
-        if buffer[at] == _NEWLINE:
-            return at
-        at += 1
-    k = at >> 3
-    while k < len(words):
-        x = words[k] ^ _NEWLINES
-        if (x - _ONES) & ~x & _HIGHS:
-            break
-        k += 1
-    at = max(at, k << 3)
-    while at < size and buffer[at] != _NEWLINE:
-        at += 1
-    return at
+    if buffer[at] <= _NINE:
+        return at
+    while at + WIDTH < size:
+        mask = ad_ends(buffer, at)
+        if mask != 0:
+            return at + first(mask) + 1
+        at += WIDTH
+    at = find_newline(buffer, at, size) + 1
+    while at < size and buffer[at] > _NINE:
+        at = find_newline(buffer, at, size) + 1
+    return min(at, size)
 
 
-@kernel
+@helper
 def _is_separator(buffer: Bytes, at: int, end: int) -> bool:
     return (
         end - at >= 3 and buffer[at] == _DOT and buffer[at + 1] == _DOT and buffer[at + 2] == _DOT
     )
 
 
-@kernel
+@helper
 def _only_blank(buffer: Bytes, at: int, end: int) -> bool:
     while at < end:
         if buffer[at] != _SPACE and buffer[at] != _TAB and buffer[at] != _RETURN:
@@ -91,16 +85,18 @@ def _only_blank(buffer: Bytes, at: int, end: int) -> bool:
     return True
 
 
-@kernel
+@helper
 def _header_inside(buffer: Bytes, start: int, end: int, row: Row) -> int:
     """Where behind `start` in a line another record's header begins, or −1."""
-    for at in range(start + 5, end):
-        if buffer[at] == _PAREN and parse_header(buffer, at - 4, end, row) > 0:
+    at = find_byte(buffer, start + 5, end, _PAREN)
+    while at < end:
+        if parse_header(buffer, at - 4, end, row) > 0:
             return at - 4
+        at = find_byte(buffer, at + 1, end, _PAREN)
     return -1
 
 
-@kernel
+@helper
 def _written_by_users(code: int, in_first_line: bool) -> bool:
     """Whether users write into such lines, so that a header inside one may be forged."""
     if in_first_line:
@@ -108,7 +104,7 @@ def _written_by_users(code: int, in_first_line: bool) -> bool:
     return code not in (3, 5, 6, 10, 11, 15)
 
 
-@kernel
+@helper
 def _skip(skips: Row, state: Row, start: int, end: int, reason: int) -> None:
     count = state[_SKIPS]
     skips[count, 0] = start
@@ -117,21 +113,24 @@ def _skip(skips: Row, state: Row, start: int, end: int, reason: int) -> None:
     state[_SKIPS] = count + 1
 
 
-@kernel
+@helper
 def _has_nul(buffer: Bytes, start: int, end: int) -> bool:
-    for at in range(start, end):  # noqa: SIM110 - the compiler takes a plain loop
-        if buffer[at] == 0:
-            return True
-    return False
+    return bool(find_byte(buffer, start, end, 0) < end)
 
 
-@kernel
+@helper
 def _end_record(
-    buffer: Bytes, end: int, separated: bool, nuls: bool, rows: Row, skips: Row, state: Row
+    buffer: Bytes,
+    end: int,
+    separated: bool,
+    nuls: bool,
+    row: Row,
+    rows: Row,
+    skips: Row,
+    state: Row,
 ) -> None:
     """End the open record at `end`: keep it if it is sound, else report it."""
     state[_INSIDE] = 0
-    row = rows[state[_COUNT]]
     start = row[OFFSET_START]
     if nuls and _has_nul(buffer, start, end):
         _skip(skips, state, start, end, _NUL_BYTES)
@@ -140,19 +139,30 @@ def _end_record(
         _skip(skips, state, start, end, _CUT_SHORT)
     else:
         finish(buffer, end, row)
-        state[_COUNT] += 1
+        count = state[_COUNT]
+        for column in range(COLUMNS):
+            rows[count, column] = row[column]
+        state[_COUNT] = count + 1
 
 
-@kernel
+@helper
 def _end_junk(end: int, skips: Row, state: Row) -> None:
     if state[_JUNK_START] >= 0:
         _skip(skips, state, state[_JUNK_START], end, _JUNK)
         state[_JUNK_START] = -1
 
 
-@kernel
+@helper
 def _line(
-    buffer: Bytes, at: int, end: int, nuls: bool, rows: Row, skips: Row, state: Row, probe: Row
+    buffer: Bytes,
+    at: int,
+    end: int,
+    nuls: bool,
+    row: Row,
+    probe: Row,
+    rows: Row,
+    skips: Row,
+    state: Row,
 ) -> bool:
     """Take one line that is no separator; it may hold the beginnings of several records.
 
@@ -163,14 +173,14 @@ def _line(
         is_header = text > 0
         if is_header:
             if state[_INSIDE]:
-                _end_record(buffer, at, False, nuls, rows, skips, state)
+                _end_record(buffer, at, False, nuls, row, rows, skips, state)
             _end_junk(at, skips, state)
-            rows[state[_COUNT], :] = probe
-            rows[state[_COUNT], OFFSET_START] = at
+            for column in range(COLUMNS):
+                row[column] = probe[column]
+            row[OFFSET_START] = at
             state[_INSIDE] = 1
         else:
             text = at
-        row = rows[state[_COUNT]]
         another = -1
         if not state[_INSIDE] or not _written_by_users(row[CODE], is_header):
             another = _header_inside(buffer, text, end, probe)
@@ -182,7 +192,7 @@ def _line(
         elif state[_JUNK_START] < 0 and not _only_blank(buffer, at, stop):
             state[_JUNK_START] = at
         if another < 0:
-            return state[_INSIDE] == 1 and row[CODE] == 28
+            return bool(state[_INSIDE] == 1 and row[CODE] == 28)
         at = another
 
 
@@ -205,15 +215,15 @@ def scan(
     """
     state = np.zeros(4, np.int64)
     state[_JUNK_START] = -1
-    probe = np.empty(COLUMNS, np.int64)
-    words = buffer[: size - size % 8].view(np.uint64)
+    row, probe = np.empty(COLUMNS, np.int64), np.empty(COLUMNS, np.int64)
     in_ad = False
     at = 0
     while at < size:
-        end = _find_newline(buffer, words, at, size)
-        if in_ad and buffer[at] > _NINE:
-            at = end + 1
-            continue
+        if in_ad:
+            at = _behind_ad(buffer, at, size)
+            if at == size:
+                break
+        end = find_newline(buffer, at, size)
         stop = end - 1 if end > at and buffer[end - 1] == _RETURN else end
         following = min(end + 1, size)
         if _is_separator(buffer, at, stop):
@@ -221,17 +231,17 @@ def scan(
             if alone or parse_header(buffer, at + 3, stop, probe) > 0:
                 following = following if alone else at + 3
                 if state[_INSIDE]:
-                    _end_record(buffer, following, True, nuls, rows, skips, state)
+                    _end_record(buffer, following, True, nuls, row, rows, skips, state)
                 elif state[_JUNK_START] < 0:
                     state[_JUNK_START] = at
                 at = following
                 in_ad = False
                 continue
-        in_ad = _line(buffer, at, stop, nuls, rows, skips, state, probe)
+        in_ad = _line(buffer, at, stop, nuls, row, probe, rows, skips, state)
         at = following
     if state[_INSIDE] and last:
-        _skip(skips, state, rows[state[_COUNT], OFFSET_START], size, _TRUNCATED)
+        _skip(skips, state, row[OFFSET_START], size, _TRUNCATED)
     elif state[_INSIDE]:
-        _end_record(buffer, size, False, nuls, rows, skips, state)
+        _end_record(buffer, size, False, nuls, row, rows, skips, state)
     _end_junk(size, skips, state)
     return state[_COUNT], state[_SKIPS]

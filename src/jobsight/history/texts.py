@@ -6,53 +6,53 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jobsight.history.classads import ad_to_json, trigger_of
+from jobsight.history.classads import ad_to_json, room
 from jobsight.history.record import AD_END, AD_START, CLUSTER, CODE, PROC, Bytes, Row
-from jobsight.jit import kernel
+from jobsight.jit import helper, kernel
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ads_column", "join_ads", "text_column"]
+__all__ = ["ad_columns", "text_column"]
 
-_RETURN = 13
+_RETURN, _AD_EVENT = 13, 28
 _LOOK_BACK = 256
 """How many records may lie between an event and its 028: several writers share a global log, and
 each appends its event and its 028 in two writes."""
 
 
-@kernel
-def join_ads(buffer: Bytes, rows: Row, ads: Row, owners: Row) -> None:
-    """Give each event the ad of the 028 that it triggered.
+@helper
+def _trigger(rows: Row, k: int, number: int, taken: Row) -> int:
+    """The row of the event that triggered the 028 of row k; k itself where there is none."""
+    for back in range(k - 1, max(k - _LOOK_BACK, 0) - 1, -1):
+        if (
+            rows[back, CODE] == number
+            and rows[back, CLUSTER] == rows[k, CLUSTER]
+            and rows[back, PROC] == rows[k, PROC]
+        ):
+            return back if taken[back, 0] < 0 else k
+    return k
 
-    Args:
-        buffer: uint8, the text.
-        rows: int64 (n, record.COLUMNS), scanned.
-        ads: int64 (n, 2), filled: range of the ad of each row, (−1, −1) without one. An 028 whose
-            trigger is not among the rows keeps its ad itself.
-        owners: int64 (n, 2), filled: range of the owner's name, in the event's and the 028's row.
-    """
+
+@kernel
+def _convert_ads(buffer: Bytes, rows: Row, out: Bytes, ads: Row, owners: Row) -> bool:
+    """Write all ads as JSON to `out` and fill `ads` and `owners`; False if `out` is too small."""
     found = np.empty(3, np.int64)
     ads[:] = -1
     owners[:] = -1
+    to = 0
     for k in range(len(rows)):
-        if rows[k, CODE] != 28:
+        if rows[k, CODE] != _AD_EVENT:
             continue
-        trigger_of(buffer, rows[k, AD_START], rows[k, AD_END], found)
-        owners[k] = found[1:]
-        to = k
-        for back in range(k - 1, max(k - _LOOK_BACK, 0) - 1, -1):
-            if (
-                rows[back, CODE] == found[0]
-                and rows[back, CLUSTER] == rows[k, CLUSTER]
-                and rows[back, PROC] == rows[k, PROC]
-            ):
-                if ads[back, 0] < 0:
-                    to = back
-                break
-        ads[to, 0] = rows[k, AD_START]
-        ads[to, 1] = rows[k, AD_END]
-        owners[to] = found[1:]
+        start, end = rows[k, AD_START], rows[k, AD_END]
+        if to + room(end - start, 1) > len(out):
+            return False
+        begun, to = to, ad_to_json(buffer, start, end, out, to, found)
+        row = _trigger(rows, k, found[0], ads)
+        ads[row, 0], ads[row, 1] = begun, to
+        owners[row, 0] = owners[k, 0] = found[1]
+        owners[row, 1] = owners[k, 1] = found[2]
+    return True
 
 
 @kernel
@@ -68,16 +68,16 @@ def _gather(buffer: Bytes, starts: Row, ends: Row, out: Bytes, offsets: Row) -> 
 
 
 @kernel
-def _gather_ads(buffer: Bytes, ads: Row, out: Bytes, offsets: Row) -> int:
-    """The number of rows done before `out` might not have held the next ad."""
+def _in_order(ranges: Row, offsets: Row) -> bool:
+    """Whether the ranges lie one behind the other without gaps; `offsets` are filled if they do."""
     to = 0
-    for k in range(len(ads)):
-        if ads[k, 0] >= 0:
-            if to + 6 * (ads[k, 1] - ads[k, 0]) + 2 > len(out):
-                return k
-            to = ad_to_json(buffer, ads[k, 0], ads[k, 1], out, to)
+    for k in range(len(ranges)):
+        if ranges[k, 0] >= 0:
+            if ranges[k, 0] != to:
+                return False
+            to = ranges[k, 1]
         offsets[k + 1] = to
-    return len(ads)
+    return True
 
 
 def text_column(buffer: Bytes, starts: Row, ends: Row) -> pa.Array:
@@ -92,18 +92,34 @@ def text_column(buffer: Bytes, starts: Row, ends: Row) -> pa.Array:
     return _strings(out[: offsets[-1]], offsets, starts >= 0)
 
 
-def ads_column(buffer: Bytes, ads: Row) -> pa.Array:
-    """A column of n JSON objects from the ads at the ranges ``ads`` (n, 2): Arrow large_string."""
-    total = int((ads[:, 1] - ads[:, 0]).sum())
-    largest = int((ads[:, 1] - ads[:, 0]).max(initial=0))
-    offsets = np.zeros(len(ads) + 1, np.int64)
+def ad_columns(buffer: Bytes, rows: Row) -> tuple[pa.Array, pa.Array]:
+    """The columns of attributes and owners: each event has those of the 028 that it triggered.
+
+    An 028 has its owner too, and keeps its attributes itself if its trigger is not among the rows.
+
+    Args:
+        buffer: uint8, the text.
+        rows: int64 (n, record.COLUMNS), scanned.
+
+    Returns:
+        Two Arrow large_string arrays of n texts; the attributes are JSON objects.
+    """
+    sizes = (rows[:, AD_END] - rows[:, AD_START])[rows[:, CODE] == _AD_EVENT]
+    total, largest = int(sizes.sum()), int(sizes.max(initial=0))
+    ads, owners = np.empty((len(rows), 2), np.int64), np.empty((len(rows), 2), np.int64)
     # JSON is hardly ever longer than the ad; hostile text can make it six times as long.
-    room = total + total // 4 + 6 * largest + 4096
-    while True:
-        out = np.empty(room, np.uint8)
-        if _gather_ads(buffer, ads, out, offsets) == len(ads):
-            return _strings(out[: offsets[-1]], offsets, ads[:, 0] >= 0)
-        room = 6 * total + 2 * len(ads) + 6 * largest + 4096
+    out = np.empty(total + total // 4 + room(largest, 1), np.uint8)
+    if not _convert_ads(buffer, rows, out, ads, owners):
+        out = np.empty(room(total, len(sizes)), np.uint8)
+        _convert_ads(buffer, rows, out, ads, owners)
+    return _ranges_column(out, ads), text_column(buffer, owners[:, 0], owners[:, 1])
+
+
+def _ranges_column(data: Bytes, ranges: Row) -> pa.Array:
+    offsets = np.zeros(len(ranges) + 1, np.int64)
+    if _in_order(ranges, offsets):
+        return _strings(data[: offsets[-1]], offsets, ranges[:, 0] >= 0)
+    return text_column(data, ranges[:, 0], ranges[:, 1])
 
 
 def _strings(
