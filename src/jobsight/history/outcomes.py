@@ -57,7 +57,7 @@ CENSORED_KINDS = (
 _FAILURES = ("exit_other", "held_again", "removed_by_policy")
 
 _BY_PERSON = r"\(by user [^)]*\)"
-_BY_DAG = r"\bDAG(?:Man)?\b|DAGManJobId|OtherJobRemoveRequirements"
+_BY_DAG = r"\bDAG\b|(?i:dagman)|OtherJobRemoveRequirements"
 _BY_POLICY = r"(?i)periodic_?remove|\bexpression\b.*\bevaluated to\b"
 
 

@@ -45,7 +45,7 @@ class Moments(NamedTuple):
     @classmethod
     def of(cls, table: pl.DataFrame) -> Moments:
         """The columns of these names of a decision table."""
-        return cls(*(table[name].to_numpy() for name in cls._fields))
+        return cls(*(table[name].to_numpy(writable=True) for name in cls._fields))
 
 
 class _Family(NamedTuple):

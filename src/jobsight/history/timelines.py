@@ -73,18 +73,19 @@ class History:
         missing = [name for name in _NEEDED if name not in table.columns]
         if missing:
             raise SourceError(f"the event table lacks the columns {', '.join(missing)}")
-        log = table["log"].cast(pl.Int32).to_numpy()
+        # Kernels are compiled once for arrays that may be written, so all of these are.
+        log = table["log"].cast(pl.Int32).to_numpy(writable=True)
         if len(log) and (log[0] < 0 or bool((np.diff(log) < 0).any())):
             raise SourceError("the event table is not ordered by its column log")
         log_start = np.searchsorted(log, np.arange(_last(log) + 2)).astype(np.int64)
-        time = table["time"].cast(pl.Datetime("us", "UTC")).to_physical().to_numpy()
+        time = table["time"].cast(pl.Datetime("us", "UTC")).to_physical().to_numpy(writable=True)
         job, jobs = _number_jobs(table)
         job_rows, job_start = _group_rows(job, len(jobs))
         return cls(
             table=table,
             time=time,
             clock=_running_maximum(time, job >= 0, log_start),
-            code=table["code"].cast(pl.Int16).to_numpy(),
+            code=table["code"].cast(pl.Int16).to_numpy(writable=True),
             log=log,
             job=job,
             log_start=log_start,

@@ -48,6 +48,7 @@ def test_whose_hold_it_is(code: int | None, ours: bool) -> None:
         ("DAG Abort: DAG is exiting and writing rescue file. (by user ann)", "dag"),
         ("removed because <OtherJobRemoveRequirements = DAGManJobId =?= 1> fired when", "dag"),
         ("Removed by DAGMan", "dag"),
+        ("Removed by condor_dagman", "dag"),
     ],
 )
 def test_who_removed(reason: str | None, who: str) -> None:

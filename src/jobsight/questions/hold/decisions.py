@@ -338,7 +338,7 @@ def _releaser(reason: pl.Expr) -> pl.Expr:
     """Who released, from the 013's own words."""
     words = reason.str.replace_all(r"\(by user [^)]*\)", "")
     return (
-        pl.when(words.str.contains(r"\bDAG(?:Man)?\b"))
+        pl.when(words.str.contains(r"\bDAG\b|(?i:dagman)"))
         .then(pl.lit("dag"))
         .when(reason.str.contains(r"\(by user [^)]*\)"))
         .then(pl.lit("user"))
