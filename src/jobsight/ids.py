@@ -11,7 +11,7 @@ from jobsight.errors import UsageError
 
 __all__ = ["JobId", "parse_job_id"]
 
-_FORM = re.compile(r"\(?(\d{1,18})(?:\.(\d{1,9}))?(?:\.\d{1,9})?\)?", re.ASCII)
+_FORM = re.compile(r"\(?(\d{1,18})(?:\.(\d{1,18}))?(?:\.\d{1,18})?\)?", re.ASCII)
 
 
 class JobId(NamedTuple):

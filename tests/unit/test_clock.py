@@ -1,0 +1,54 @@
+import datetime as dt
+import zoneinfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobsight.clock import format_moment, format_span, local_zone, parse_moment, zone_named
+from jobsight.errors import UsageError
+
+PARIS = zoneinfo.ZoneInfo("Europe/Paris")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-07-01 12:00:00", dt.datetime(2026, 7, 1, 10, tzinfo=dt.UTC)),
+        ("2026-01-01T12:00:00.250", dt.datetime(2026, 1, 1, 11, 0, 0, 250_000, tzinfo=dt.UTC)),
+        ("2026-01-01T12:00:00Z", dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)),
+        ("2026-01-01T12:00:00-06:00", dt.datetime(2026, 1, 1, 18, tzinfo=dt.UTC)),
+        ("@0", dt.datetime(1970, 1, 1, tzinfo=dt.UTC)),
+    ],
+)
+def test_moments(text: str, expected: dt.datetime) -> None:
+    assert parse_moment(text, PARIS) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "2026-13-01", "@1e400", "@" + "9" * 400, "12:00"]
+)
+def test_what_is_no_moment_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a time"):
+        parse_moment(text, PARIS)
+
+
+@given(st.datetimes(timezones=st.just(dt.UTC)))
+def test_what_is_written_is_read_again(moment: dt.datetime) -> None:
+    assert parse_moment(format_moment(moment), PARIS) == moment
+
+
+def test_zones() -> None:
+    assert zone_named("Europe/Paris") == PARIS
+    assert zone_named(None) == local_zone()
+    for name in ("Mars/Olympus", "../../etc/passwd", "", "\0"):
+        with pytest.raises(UsageError, match="no time zone is named"):
+            zone_named(name)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0, "0 s"), (89, "89 s"), (90, "1.5 min"), (3600, "60 min"), (7200, "2 h"), (864000, "10 d")],
+)
+def test_spans(seconds: float, expected: str) -> None:
+    assert format_span(seconds) == expected

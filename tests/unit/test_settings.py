@@ -1,0 +1,60 @@
+from pathlib import Path
+
+import pytest
+
+from jobsight.errors import SettingsError
+from jobsight.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _no_other_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("JOBSIGHT_CONFIG", raising=False)
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def test_flags_win_over_environment_over_named_file_over_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / ".config" / "jobsight"
+    home.mkdir(parents=True)
+    write(home / "jobsight.yaml", "timezone: UTC\nhold: {seed: 1, bootstrap: 100}\n")
+    named = write(tmp_path / "named.yaml", "hold:\n  seed: 2\n  frames: {m: 7}\n")
+    monkeypatch.setenv("JOBSIGHT_CONFIG", str(named))
+    assert Settings.load().hold.seed == 2
+    monkeypatch.setenv("JOBSIGHT_HOLD__SEED", "3")
+    settings = Settings.load({"hold": {"frames": {"j": 5}}})
+    assert (settings.timezone, settings.hold.seed, settings.hold.bootstrap) == ("UTC", 3, 100)
+    assert (settings.hold.frames.m, settings.hold.frames.j) == (7, 5)
+    assert Settings.load({"hold": {"seed": 4}}).hold.seed == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hold:\n  sede: 1\n", r"x\.yaml:2:3: there is no setting 'hold\.sede'"),
+        ("hold:\n  seed: many\n", r"x\.yaml:2:3: hold\.seed: .*given 'many'"),
+        ("hold: {seed: 50,, }", r"x\.yaml:1:\d+"),
+        ("- a\n- b\n", "settings are a mapping"),
+    ],
+)
+def test_errors_name_file_line_and_column(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        Settings.load(config=write(tmp_path / "x.yaml", text))
+
+
+def test_a_missing_file_that_was_named_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="cannot read settings"):
+        Settings.load(config=tmp_path / "none.yaml")
+
+
+def test_a_list_of_events_in_the_environment_is_refused_plainly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("JOBSIGHT_HOLD__FRAMES__STATE_EVENTS", "everything")
+    with pytest.raises(SettingsError, match=r"hold\.frames\.state_events"):
+        Settings.load()
