@@ -1,0 +1,201 @@
+"""What a log tells about holds: which rows carry evidence, and under which keys.
+
+Every key stands in a row and rests on that row and earlier ones of its log, never on a release
+(013) that a decision of the same second would not see. So whoever sees the row knows the key, and
+counting keyed rows before a cut (`jobsight.history.counts`) is all that features do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.history.counts import CountIndex, factorize
+from jobsight.history.labels import RowLabels
+from jobsight.history.outcomes import held_by_hand, judge, resolve
+from jobsight.history.reasons import origins
+from jobsight.history.timelines import History, Ints
+from jobsight.history.whereabouts import (
+    at,
+    cluster_numbers,
+    number_texts,
+    preceding,
+    row_owners,
+    start_sites,
+)
+from jobsight.settings import HoldSettings
+
+__all__ = ["FAMILIES", "Evidence", "Stream", "gather_evidence"]
+
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "code": ("code",),
+    "cause": ("cause",),
+    "cause at site": ("cause", "site"),
+    "origin": ("origin",),
+    "origin at site": ("origin", "site"),
+    "site": ("site",),
+    "owner": ("owner",),
+    "owner and cause": ("owner", "cause"),
+    "cluster": ("cluster",),
+    "cluster and cause": ("cluster", "cause"),
+    "job and cause": ("job", "cause"),
+}
+"""Families of like holds, by what their members have in common."""
+
+_SUBMIT, _START, _END, _ABORT, _HELD, _RELEASED = 0, 1, 5, 9, 12, 13
+_LIFE = (_SUBMIT, _START, _END, _ABORT, _HELD, _RELEASED)
+
+Parts = dict[str, Ints]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows of one kind, each with the hold that it is about.
+
+    Attributes:
+        rows: int64 (r,).
+        holds: int64 (r,), indices into `Evidence.holds`.
+    """
+
+    rows: Ints
+    holds: Ints
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All evidence of one history.
+
+    `good`, `bad` and `left` rest on releases, so they must be asked with cuts before which no
+    release is hidden (`History.release_cuts_many`).
+
+    Attributes:
+        history: the indexed log.
+        holds: int64 (h,), rows of the holds (012) of jobs, ascending.
+        keys: by family, int64 (h,): equal where two holds share the family; −1 where unknown.
+        held: the holds by something other than the user's hand.
+        good, bad: what settled earlier releases of such holds, well or badly.
+        left: what ended such holds: a release, a removal, or the next hold.
+        started, ended_well: by family of one part (``site``, …): starts (001), and ends (005) with
+            return value 0, under the family's keys.
+    """
+
+    history: History
+    holds: Ints
+    keys: Parts
+    held: Stream
+    good: Stream
+    bad: Stream
+    left: Stream
+    started: dict[str, CountIndex]
+    ended_well: dict[str, CountIndex]
+
+    def hold_numbers(self, hold_rows: Ints) -> Ints:
+        """Index into `holds` of each row of a hold: int64 (n,)."""
+        return np.searchsorted(self.holds, hold_rows).astype(np.int64)
+
+    def index(self, stream: Stream, family: str) -> CountIndex:
+        """The rows of a stream under the family's keys."""
+        return CountIndex(self.history, stream.rows, self.keys[family][stream.holds])
+
+
+def gather_evidence(history: History, labels: RowLabels, settings: HoldSettings) -> Evidence:
+    """Find all evidence in a history; `settings` say which outcomes are good and bad."""
+    holds = _rows_of(history, _HELD)
+    starts = _rows_of(history, _START)
+    ends = _rows_of(history, _END)
+    ends = ends[(history.table["return_value"].gather(ends) == 0).fill_null(value=False).to_numpy()]
+    parts, of_starts = _parts(history, labels, holds, starts)
+    before = preceding(history, starts, ends)
+    by_hand = history.table[holds].select(held_by_hand(pl.col("hold_code"))).to_series()
+    ours = ~by_hand.to_numpy()
+    good, bad = _settled(history, holds, ours, settings)
+    return Evidence(
+        history=history,
+        holds=holds,
+        keys={name: _keys([parts[part] for part in of]) for name, of in FAMILIES.items()},
+        held=Stream(holds[ours], np.flatnonzero(ours)),
+        good=good,
+        bad=bad,
+        left=_left(history, holds, ours),
+        started={name: CountIndex(history, starts, keys) for name, keys in of_starts.items()},
+        ended_well={
+            name: CountIndex(history, ends, at(keys, before)) for name, keys in of_starts.items()
+        },
+    )
+
+
+def _rows_of(history: History, *codes: int) -> Ints:
+    return np.flatnonzero(np.isin(history.code, codes) & (history.job >= 0))
+
+
+def _keys(parts: list[Ints]) -> Ints:
+    """One part is its own key, so that starts, which have no cause, share it."""
+    return parts[0] if len(parts) == 1 else factorize(*parts)
+
+
+def _parts(history: History, labels: RowLabels, holds: Ints, starts: Ints) -> tuple[Parts, Parts]:
+    """What families are made of: of each hold (h,), and of each start (s,)."""
+    hold_site, start_site = number_texts(
+        labels.site.gather(holds), start_sites(history, labels, holds, starts)
+    )
+    (origin,) = number_texts(origins(history.table["reason"].gather(holds)))
+    # A start says nothing of what it read; but the job's last failure named its origin.
+    naming = np.flatnonzero(origin >= 0)
+    named = at(naming, preceding(history, holds[naming], starts))
+    owner = row_owners(history, np.concatenate([holds, starts]))
+    cluster = cluster_numbers(history)
+    codes = history.table.select("hold_code", "hold_subcode")[holds]
+    of_holds = {
+        "code": codes.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy() - 1,
+        "cause": labels.cause[holds],
+        "site": hold_site,
+        "origin": origin,
+        "owner": owner[: len(holds)],
+        "cluster": cluster[history.job[holds]],
+        "job": history.job[holds],
+    }
+    of_starts = {
+        "site": start_site,
+        "origin": at(origin, named),
+        "owner": owner[len(holds) :],
+        "cluster": cluster[history.job[starts]],
+    }
+    return {name: part.astype(np.int64) for name, part in of_holds.items()}, of_starts
+
+
+def _settled(
+    history: History, holds: Ints, ours: NDArray[np.bool_], settings: HoldSettings
+) -> tuple[Stream, Stream]:
+    """The rows that settled releases, well and badly, each with the hold that was released."""
+    life, releases = _rows_of(history, *_LIFE), _rows_of(history, _RELEASED)
+    number = _hold_at(holds, ours, at(life, preceding(history, life, releases)))
+    releases, number = releases[number >= 0], number[number >= 0]
+    judged = judge(
+        resolve(history, releases),
+        success=settings.success,
+        removed_by_user=settings.removed_by_user,
+    )
+    rows = judged["resolved_row"].fill_null(-1).to_numpy()
+    outcome = judged["outcome"].cast(pl.Int8).fill_null(-1).to_numpy()
+    good, bad = outcome == 1, outcome == 0
+    return Stream(rows[good], number[good]), Stream(rows[bad], number[bad])
+
+
+def _left(history: History, holds: Ints, ours: NDArray[np.bool_]) -> Stream:
+    life = _rows_of(history, *_LIFE)
+    number = _hold_at(holds, ours, at(life, preceding(history, life, life)))
+    return Stream(life[number >= 0], number[number >= 0])
+
+
+def _hold_at(holds: Ints, ours: NDArray[np.bool_], rows: Ints) -> Ints:
+    """Index into `holds` of each row that is a hold of ours, else −1: int64 (n,)."""
+    place = np.searchsorted(holds, rows)
+    inside = np.where(place < len(holds), place, -1)
+    return np.where(
+        (at(holds, inside) == rows) & (rows >= 0) & (at(ours.astype(np.int8), inside) > 0),
+        inside,
+        -1,
+    )
