@@ -16,6 +16,7 @@ from jobsight.history.timelines import History
 from jobsight.learning.splits import DROPS, PARTS, part_borders, split_forward
 from jobsight.models.base import Labelled
 from jobsight.questions.hold.decisions import Decisions, batch_weights, hold_decisions
+from jobsight.questions.hold.examples import ExampleBuilder
 from jobsight.questions.hold.model import HoldModel
 from jobsight.questions.hold.scale import Scale, resolve_scale
 from jobsight.settings import HoldSettings
