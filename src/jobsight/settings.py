@@ -155,7 +155,8 @@ class _Place:
         found = None
         for key in location:
             try:
-                line, column = node.lc.key(key) if isinstance(node, dict) else node.lc.item(key)
+                mark: Any = node.lc
+                line, column = mark.key(key) if isinstance(node, dict) else mark.item(key)
                 node = node[key]
             except (AttributeError, KeyError, IndexError, TypeError):
                 break

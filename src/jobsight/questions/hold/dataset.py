@@ -104,14 +104,16 @@ class Dataset:
 
     def part(self, name: str) -> Mask:
         """The decisions of a part: bool (n,)."""
-        return self.table["part"].to_numpy() == PARTS.index(name)
+        inside: Mask = self.table["part"].to_numpy() == PARTS.index(name)
+        return inside
 
     def usable(self, rows: Mask) -> Mask:
         """Those of `rows` that are in a part, have an outcome, and were released as they were."""
-        usable = self.table.select(
+        column = self.table.select(
             (pl.col("part") >= 0) & pl.col("outcome").is_not_null() & ~pl.col("edited")
         ).to_series()
-        return rows & usable.to_numpy()
+        usable: Mask = rows & column.to_numpy()
+        return usable
 
     def labelled(self, rows: Mask, *, delay: float = 0.0) -> tuple[pl.DataFrame, Labelled]:
         """Examples of the usable decisions among `rows`, and their part of the table.

@@ -193,19 +193,16 @@ def _fit(
     name: str, data: Dataset, train_part: Labelled, select: Labelled, later: Labelled
 ) -> Fitted:
     model = fit_model(name, data, train_part, select)
-    chosen_on = model.predict(select.inputs), select.success, select.weight
     raw = model.predict(later.inputs)
     calibration = choose_calibration(raw, later.success, later.weight)
-    calibrated = calibration.apply(raw)
+    # Thresholds live on the calibrated scale, the one that is asked for later.
+    on_select = calibration.apply(model.predict(select.inputs)), select.success, select.weight
     return Fitted(
-        model,
-        calibration,
-        Intervals.fit(calibrated, later.success, later.weight),
-        # Thresholds live on the calibrated scale, the one that is asked for later.
-        *(
-            best_threshold(calibration.apply(chosen_on[0]), chosen_on[1], chosen_on[2], of=side)
-            for side in ("success", "failure")
-        ),
+        model=model,
+        calibration=calibration,
+        intervals=Intervals.fit(calibration.apply(raw), later.success, later.weight),
+        threshold=best_threshold(*on_select, of="success"),
+        threshold_failure=best_threshold(*on_select, of="failure"),
         train_batches=round(float(train_part.weight.sum())),
     )
 
