@@ -161,7 +161,7 @@ class HoldModel:
             "names": list(self.names),
             "chosen": self.chosen,
             "reason": self.reason,
-            "fitted": {name: fitted.to_json() for name, fitted in self.fitted.items()},
+            "fitted": [fitted.to_json() for fitted in self.fitted.values()],
             "delays": [[delay, fitted.to_json()] for delay, fitted in self.delays.items()],
         }
 
@@ -196,9 +196,11 @@ class HoldModel:
                 chosen=str(body["chosen"]),
                 reason=str(body["reason"]),
                 fitted={
-                    name: _open_fitted(data, folder / "models" / _folder_name(name), network)
-                    for name, data in body["fitted"].items()
-                    if not only_chosen or name == body["chosen"]
+                    data["name"]: _open_fitted(
+                        data, folder / "models" / _folder_name(data["name"]), network
+                    )
+                    for data in body["fitted"]
+                    if not only_chosen or data["name"] == body["chosen"]
                 },
                 delays={
                     float(delay): _open_fitted(data, folder / "delays" / str(k), network)
