@@ -19,7 +19,7 @@ __all__ = ["at", "cluster_numbers", "number_texts", "preceding", "row_owners", "
 _SUBMIT, _HELD, _RELEASED, _AD = 0, 12, 13, 28
 
 
-def at(values: NDArray[np.integer], places: Ints) -> Ints:
+def at(values: NDArray[np.integer | np.bool_], places: Ints) -> Ints:
     """``values[places]``, and −1 where a place is below 0: int64 of the shape of `places`."""
     if not len(values):
         return np.full(len(places), -1, np.int64)

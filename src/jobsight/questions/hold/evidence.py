@@ -41,6 +41,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "owner and cause": ("owner", "cause"),
     "cluster": ("cluster",),
     "cluster and cause": ("cluster", "cause"),
+    "job": ("job",),
     "job and cause": ("job", "cause"),
 }
 """Families of like holds, by what their members have in common."""
@@ -75,7 +76,8 @@ class Evidence:
         history: the indexed log.
         holds: int64 (h,), rows of the holds (012) of jobs, ascending.
         keys: by family, int64 (h,): equal where two holds share the family; −1 where unknown.
-        held: the holds by something other than the user's hand.
+        held_by_others: bool (h,), whether something other than the user's hand held the job.
+        held: those holds.
         good, bad: what settled earlier releases of such holds, well or badly.
         left: what ended such holds: a release, a removal, or the next hold.
         started, ended_well: by family of one part (``site``, …): starts (001), and ends (005) with
@@ -85,6 +87,7 @@ class Evidence:
     history: History
     holds: Ints
     keys: Parts
+    held_by_others: NDArray[np.bool_]
     held: Stream
     good: Stream
     bad: Stream
@@ -116,6 +119,7 @@ def gather_evidence(history: History, labels: RowLabels, settings: HoldSettings)
         history=history,
         holds=holds,
         keys={name: _keys([parts[part] for part in of]) for name, of in FAMILIES.items()},
+        held_by_others=ours,
         held=Stream(holds[ours], np.flatnonzero(ours)),
         good=good,
         bad=bad,
@@ -195,7 +199,7 @@ def _hold_at(holds: Ints, ours: NDArray[np.bool_], rows: Ints) -> Ints:
     place = np.searchsorted(holds, rows)
     inside = np.where(place < len(holds), place, -1)
     return np.where(
-        (at(holds, inside) == rows) & (rows >= 0) & (at(ours.astype(np.int8), inside) > 0),
+        (at(holds, inside) == rows) & (rows >= 0) & (at(ours, inside) > 0),
         inside,
         -1,
     )

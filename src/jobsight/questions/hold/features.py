@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from jobsight.history.counts import NEVER, CountIndex
 from jobsight.history.labels import RowLabels
 from jobsight.history.timelines import History, Ints
+from jobsight.history.whereabouts import at, preceding
 from jobsight.models.base import Floats
 from jobsight.questions.hold.evidence import FAMILIES, Evidence, gather_evidence
 from jobsight.questions.hold.own import OwnIndex
@@ -41,13 +42,18 @@ _COARSER = {
     "owner and cause": "cause",
     "cluster": "owner",
     "cluster and cause": "owner and cause",
+    "job": "cluster",
     "job and cause": "cluster and cause",
     "code": "all",
 }
-_WINDOWED = ("cause", "cause at site", "origin", "origin at site")
+_RECENT = ("cause", "cause at site", "origin")
 _CROWDED = ("cause", "origin", "cluster and cause")
-_OFTEN_UNKNOWN = ("origin", "origin at site", "site", "cause at site", "owner")
-_PLACES = ("origin", "site", "owner", "cluster")
+_PLACES = ("origin", "site")
+_OFTEN_UNKNOWN = ("origin", "origin at site", "site", "cause at site", "owner", "owner and cause")
+_EARLIER = 4
+"""Earlier holds of the job whose causes are looked at."""
+
+Columns = dict[str, Floats]
 
 
 class FeatureIndex:
@@ -66,6 +72,7 @@ class FeatureIndex:
         self._scale = scale
         self._evidence = evidence = gather_evidence(history, labels, settings)
         self._own = OwnIndex(history)
+        self._hold_before = preceding(history, evidence.holds, evidence.holds)
         self._held, self._good, self._bad, self._left = (
             _by_family(evidence, stream) for stream in ("held", "good", "bad", "left")
         )
@@ -89,7 +96,7 @@ class FeatureIndex:
         """Holds (012) of each job so far, this one among them: int64 (n,)."""
         return self._own.holds(views)
 
-    def _columns(self, views: Views, delay: Floats) -> dict[str, Floats]:
+    def _columns(self, views: Views, delay: Floats) -> Columns:
         pace = self._scale.pace
         keys = self._keys(views)
         waited = (views.moment - self._history.clock[views.hold_row]) / _MICRO
@@ -99,7 +106,8 @@ class FeatureIndex:
             "held for at release": span(waited + delay, pace),
         }
         columns |= self._own.columns(views, pace)
-        columns |= self._rates(views, keys)
+        rates = self._rates(views, keys)
+        columns |= rates | self._recently(views, keys, rates)
         columns |= self._crowds(views, keys)
         columns |= self._recoveries(views, keys)
         for family in _OFTEN_UNKNOWN:
@@ -122,67 +130,84 @@ class FeatureIndex:
             windows[f"last {number}"] = self._history.cuts_many(views.log, own, since)
         return windows | {"since hold": views.hold_starts}
 
-    def _rates(self, views: Views, keys: dict[str, Ints]) -> dict[str, Floats]:
-        """How earlier releases of like holds ended."""
-        columns: dict[str, Floats] = {}
-        rates: dict[str, Floats] = {}
-        starts = self._starts(views)
+    def _rates(self, views: Views, keys: dict[str, Ints]) -> Columns:
+        """How earlier releases of like holds ended, of all time."""
+        columns: Columns = {}
         for family in ("all", *FAMILIES):
-            good = self._good[family].count(keys[family], views.clean_cuts)
-            bad = self._bad[family].count(keys[family], views.clean_cuts)
-            coarser = rates[_COARSER[family]] if family in _COARSER else np.full(len(views), 0.5)
-            rates[family] = columns[f"{family}: rate"] = _rate(good, bad, coarser)
+            good, bad = self._settled(family, keys[family], views)
+            coarser = columns.get(f"{_COARSER.get(family)}: rate", np.full(len(views), 0.5))
+            columns[f"{family}: rate"] = _rate(good, bad, coarser)
             columns[f"{family}: settled"] = np.log1p(good + bad)
-            if family not in _WINDOWED:
-                continue
-            for name, start in starts.items():
-                good = self._good[family].count(keys[family], views.clean_cuts, start)
-                bad = self._bad[family].count(keys[family], views.clean_cuts, start)
-                columns[f"{family}, {name}: rate"] = _rate(good, bad, rates[family])
-                columns[f"{family}, {name}: settled"] = np.log1p(good + bad)
-            for name, index in (("good", self._good[family]), ("bad", self._bad[family])):
-                last = index.last(keys[family], views.clean_cuts)
-                columns[f"{family}: since last {name}"] = self._age(views, last)
+        columns["job: worst rate of a cause"] = self._worst(views, columns["cause: rate"])
         return columns
 
-    def _crowds(self, views: Views, keys: dict[str, Ints]) -> dict[str, Floats]:
-        """How many were held alike, when, and how many still are."""
-        columns: dict[str, Floats] = {}
+    def _worst(self, views: Views, rate: Floats) -> Floats:
+        """The lowest rate among the causes of this hold and of the job's holds before it.
+
+        A job whose input is missing may be held the next time because a site cannot be reached; a
+        release mends no more than the last of its ills.
+        """
+        evidence, worst = self._evidence, rate
+        number = evidence.hold_numbers(views.hold_row)
+        for _ in range(_EARLIER):
+            number = at(self._hold_before, number)
+            known = at(evidence.held_by_others, number) > 0
+            code, cause = (at(evidence.keys[name], number) for name in ("code", "cause"))
+            coarser = _rate(*self._settled("code", code, views), np.full(len(views), 0.5))
+            earlier = _rate(*self._settled("cause", cause, views), coarser)
+            worst = np.where(known, np.minimum(worst, earlier), worst)
+        return worst
+
+    def _recently(self, views: Views, keys: dict[str, Ints], rates: Columns) -> Columns:
+        """How releases of like holds ended in the last seconds, and since this hold."""
+        columns: Columns = {}
         starts = self._starts(views)
-        for family in _CROWDED:
-            held = self._held[family]
-            counts = {
-                name: held.count(keys[family], views.cuts, start) for name, start in starts.items()
-            }
-            for name, count in counts.items():
-                columns[f"{family}, {name}: holds"] = np.log1p(count)
-            columns[f"{family}: since last hold"] = self._age(
-                views, held.last(keys[family], views.cuts)
-            )
-            now = held.count(keys[family], views.clean_cuts)
-            now = now - self._left[family].count(keys[family], views.clean_cuts)
-            columns[f"{family}: held now"] = np.log1p(np.maximum(now, 0))
+        for family in _RECENT:
+            for name, start in starts.items():
+                good, bad = self._settled(family, keys[family], views, start)
+                columns[f"{family}, {name}: rate"] = _rate(good, bad, rates[f"{family}: rate"])
+            last = self._good[family].last(keys[family], views.clean_cuts)
+            columns[f"{family}: since last good"] = self._age(views, last)
+            last = self._held[family].last(keys[family], views.cuts)
+            columns[f"{family}: since last hold"] = self._age(views, last)
         return columns
 
-    def _recoveries(self, views: Views, keys: dict[str, Ints]) -> dict[str, Floats]:
-        """Whether others of the same place and people run, and end well, again."""
-        columns: dict[str, Floats] = {}
+    def _settled(
+        self, family: str, keys: Ints, views: Views, starts: Ints | None = None
+    ) -> tuple[Ints, Ints]:
+        """Numbers of good and of bad outcomes under each key."""
+        good = self._good[family].count(keys, views.clean_cuts, starts)
+        return good, self._bad[family].count(keys, views.clean_cuts, starts)
+
+    def _crowds(self, views: Views, keys: dict[str, Ints]) -> Columns:
+        """How many are held alike now, and how many more than in the window before."""
+        columns: Columns = {}
+        for family in _CROWDED:
+            held, left = self._held[family], self._left[family]
+            now = held.count(keys[family], views.clean_cuts)
+            now = now - left.count(keys[family], views.clean_cuts)
+            columns[f"{family}: held now"] = np.log1p(np.maximum(now, 0))
+        cause, held = keys["cause"], self._held["cause"]
+        for name, start in self._starts(views).items():
+            columns[f"cause, {name}: holds"] = np.log1p(held.count(cause, views.cuts, start))
+        return columns
+
+    def _recoveries(self, views: Views, keys: dict[str, Ints]) -> Columns:
+        """Whether others of the same origin, site, cluster and owner run, and end well, again."""
+        columns: Columns = {}
         starts = self._starts(views)
         for family in _PLACES:
-            started = self._evidence.started[family]
-            ended = self._evidence.ended_well[family]
-            held = self._held[family]
+            started, held = self._evidence.started[family], self._held[family]
             for name, start in starts.items():
                 ran = started.count(keys[family], views.cuts, start)
                 failed = held.count(keys[family], views.cuts, start)
-                columns[f"{family}, {name}: starts"] = np.log1p(ran)
-                columns[f"{family}, {name}: starts against holds"] = np.log(
-                    (ran + 0.5) / (failed + 0.5)
-                )
-            total = ended.count(keys[family], views.cuts)
-            columns[f"{family}: ended well"] = np.log1p(total)
+                balance = np.log((ran + 0.5) / (failed + 0.5))
+                columns[f"{family}, {name}: starts against holds"] = balance
             last = started.last(keys[family], views.cuts)
             columns[f"{family}: since last start"] = self._age(views, last)
+        for family, index in self._evidence.ended_well.items():
+            ended = index.count(keys[family], views.cuts)
+            columns[f"{family}: ended well"] = np.log1p(ended)
         return columns
 
     def _age(self, views: Views, clock: Ints) -> Floats:
