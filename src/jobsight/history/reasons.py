@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import polars as pl
 
@@ -32,6 +33,9 @@ MASK_LENGTH = 200
 """A masked reason has at most this many characters."""
 
 _READ_LENGTH = 1500
+
+_REMEMBERED = 1 << 14
+"""Texts whose answers are kept: a history is often indexed again with a few more rows."""
 
 _SLOT = re.compile(r"[\w.-]{1,80}@[\w.@-]{1,160}")
 _URL = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,20})://([^\s/|'\"<>()]{1,255})[^\s|'\"<>()]{0,800}")
@@ -59,6 +63,7 @@ _LETTERS_AS_DIGITS = str.maketrans(
 )
 
 
+@lru_cache(_REMEMBERED)
 def mask(reason: str | None) -> str:
     """A reason without what differs from job to job: its cause, at most `MASK_LENGTH` long.
 
@@ -122,6 +127,7 @@ def masked(reasons: pl.Series) -> pl.Series:
     return over_unique(reasons, mask).fill_null("")
 
 
+@lru_cache(_REMEMBERED)
 def origin(reason: str | None) -> str | None:
     """Where a transfer came from or went to, as far as the reason tells.
 
@@ -163,6 +169,7 @@ def sites(texts: pl.Series, attributes: pl.Series) -> pl.Series:
 _SITE_ATTRIBUTES = ("MATCH_EXP_JOBGLIDEIN_Site", "JOBGLIDEIN_Site", "MATCH_GLIDEIN_Site")
 
 
+@lru_cache(_REMEMBERED)
 def _site_of_attributes(attributes: str | None) -> str | None:
     if not attributes or "GLIDEIN_Site" not in attributes:
         return None
