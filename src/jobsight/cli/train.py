@@ -65,7 +65,7 @@ def hold(
             "hold": {"seed": seed, "recipe": recipe, "lstm": {"network": network}},
         },
     )
-    names = model_names(model)
+    names = model_names(model, settings.hold.recipe)
     history, _, sources = read_history(logs, settings)
     with new_folder(output) as folder, stages() as progress:
         trained = train(

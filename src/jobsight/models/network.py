@@ -55,8 +55,8 @@ class _Recurrent(nn.Module):
         self.embed = nn.Linear(width, hidden)
         self.lstm = nn.LSTM(hidden, hidden, layers, batch_first=True, dropout=between)
         self.drop = nn.Dropout(settings.dropout)
-        self.beside = nn.Linear(shape.rest, hidden)
-        self.answer = nn.Linear(2 * hidden, 1)
+        self.beside = nn.Linear(shape.rest, hidden) if shape.rest else None
+        self.answer = nn.Linear(2 * hidden if shape.rest else hidden, 1)
 
     def vectors(self, cells: Tensor) -> Tensor:
         """(batch, m, j, states) → (batch, m, width)."""
@@ -67,9 +67,10 @@ class _Recurrent(nn.Module):
         cells = functional.one_hot(frames, self.states).to(torch.float32)  # (batch, m, j, states)
         steps = torch.relu(self.embed(self.vectors(cells)))  # (batch, m, hidden)
         last = self.lstm(steps)[0][:, -1]  # (batch, hidden)
-        beside = torch.relu(self.beside(rest))  # (batch, hidden)
-        joined = self.drop(torch.cat([last, beside], dim=1))  # (batch, 2 · hidden)
-        logit: Tensor = self.answer(joined).squeeze(1)  # (batch,)
+        if self.beside is not None:
+            beside = torch.relu(self.beside(rest))  # (batch, hidden)
+            last = torch.cat([last, beside], dim=1)  # (batch, 2 · hidden)
+        logit: Tensor = self.answer(self.drop(last)).squeeze(1)  # (batch,)
         return logit
 
 

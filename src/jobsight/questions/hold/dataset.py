@@ -11,13 +11,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
-from jobsight.history import outcomes
 from jobsight.history.timelines import History
-from jobsight.learning.splits import DROPS, PARTS, part_borders, split_forward
+from jobsight.learning.splits import DROPS, PARTS
 from jobsight.models.base import Labelled
-from jobsight.questions.hold.decisions import Decisions, batch_weights, hold_decisions
+from jobsight.questions.hold.decisions import Decisions, batch_weights
 from jobsight.questions.hold.examples import ExampleBuilder
-from jobsight.questions.hold.model import HoldModel
+from jobsight.questions.hold.model import HoldModel, fingerprints
+from jobsight.questions.hold.recipes import recipe_named
 from jobsight.questions.hold.scale import Scale, resolve_scale
 from jobsight.settings import HoldSettings
 
@@ -25,7 +25,6 @@ __all__ = ["Dataset"]
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-_NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Dataset:
         scale: pace, windows, delays, frame length, horizon.
         table: the kept decisions (n) in time order, with the horizon applied, and with `part`
             (index into `PARTS`, −1: dropped), `dropped` (index into `DROPS`).
-        borders: int64 (5,), µs: of the parts; empty where the history is not split.
+        borders: int64 (5,), µs: of the parts; empty where they are not parts of time.
     """
 
     history: History
@@ -56,23 +55,34 @@ class Dataset:
         Raises:
             TrainingError: there are no decisions, or none whose outcome was known in time.
         """
-        decisions = hold_decisions(history, settings)
+        recipe = recipe_named(settings.recipe)
+        settings = recipe.settings(settings)
+        decisions = recipe.decisions(history, settings)
         kept = decisions.table.filter("kept")
         if not len(kept):
             raise TrainingError(_nothing_released(history, decisions))
-        end = int(history.clock.max()) + 1
-        moment, batch = kept["released"].to_numpy(), kept["batch"].to_numpy()
-        borders = part_borders(moment, batch, settings.parts, end)
-        known = kept.filter(pl.col("released") < borders[1], pl.col("resolved_time") < borders[1])
+        borders = recipe.borders(kept, settings, int(history.clock.max()) + 1)
+        known = kept
+        if len(borders):
+            known = kept.filter(pl.max_horizontal("released", "resolved_time") < borders[1])
         scale = resolve_scale(known, settings)
         return cls._split(history, decisions, settings, scale, borders)
 
     @classmethod
     def for_judging(cls, history: History, model: HoldModel) -> Dataset:
         """All decisions of a history as one part, on the scale of a trained model."""
-        decisions = hold_decisions(history, model.settings)
         end = int(history.clock.max(initial=0)) + 1
         borders = np.array([np.iinfo(np.int64).min] * 4 + [end], np.int64)
+        return cls._as_trained(history, model, borders)
+
+    @classmethod
+    def for_audit(cls, history: History, model: HoldModel) -> Dataset:
+        """The parts that a model was trained on, if `history` is of its logs (see `learned_by`)."""
+        return cls._as_trained(history, model, model.borders)
+
+    @classmethod
+    def _as_trained(cls, history: History, model: HoldModel, borders: Ints) -> Dataset:
+        decisions = recipe_named(model.settings.recipe).decisions(history, model.settings)
         return cls._split(history, decisions, model.settings, model.scale, borders)
 
     @classmethod
@@ -84,28 +94,35 @@ class Dataset:
         scale: Scale,
         borders: Ints,
     ) -> Dataset:
-        horizon = round(scale.horizon * 1e6)
-        table = outcomes.apply_horizon(decisions.table.filter("kept"), horizon)
-        split = split_forward(
-            table["released"].to_numpy(),
-            table["batch"].to_numpy(),
-            table["group"].rank("dense").cast(pl.Int64).to_numpy(),
-            table["resolved_time"].fill_null(_NEVER).to_numpy(),
-            borders=borders,
-            horizon=horizon,
-        )
+        recipe = recipe_named(settings.recipe)
+        kept = decisions.table.filter("kept")
+        table, split = recipe.parts(kept, settings, scale, borders)
         table = table.with_columns(part=pl.Series(split.part), dropped=pl.Series(split.dropped))
         return cls(history, decisions, settings, scale, table, borders)
 
     @cached_property
     def builder(self) -> ExampleBuilder:
         """Builds examples from this history; indexed once."""
-        return ExampleBuilder(self.history, self.settings, self.scale)
+        recipe = recipe_named(self.settings.recipe)
+        return recipe.builder(self.history, self.settings, self.scale)
 
     def part(self, name: str) -> Mask:
         """The decisions of a part: bool (n,)."""
         inside: Mask = self.table["part"].to_numpy() == PARTS.index(name)
         return inside
+
+    def since_test(self) -> Mask:
+        """The decisions from the test part's beginning on, dropped ones too: bool (n,)."""
+        if not len(self.borders):
+            return self.part("test")
+        since: Mask = self.table["released"].to_numpy() >= self.borders[3]
+        return since
+
+    def learned_by(self, model: HoldModel) -> bool:
+        """Whether the parts before the test are those that taught `model`."""
+        rows = np.logical_or.reduce([self.usable(self.part(name)) for name in PARTS[:3]])
+        mine = np.unique(fingerprints(self.table.filter(pl.Series(rows))))
+        return np.array_equal(mine, model.seen)
 
     def usable(self, rows: Mask) -> Mask:
         """Those of `rows` that are in a part, have an outcome, and were released as they were."""

@@ -22,7 +22,8 @@ from jobsight.history.timelines import History, Ints
 from jobsight.jit import kernel
 from jobsight.settings import HoldSettings
 
-__all__ = ["Decisions", "batch_weights", "held_jobs", "hold_decisions", "summary"]
+__all__ = ["Decisions", "after_hold", "batch_weights", "described", "groups", "held_jobs",
+           "hold_decisions", "summary"]  # fmt: skip
 
 _LIFE = (0, 1, 5, 9, 12, 13)
 """Submitted, started, ended, removed, held, released: the last of these tells if it is held."""
@@ -68,12 +69,12 @@ def hold_decisions(
     left_out = _left_out(history, life, held, mine)
     rows, hold_rows = rows[mine], life[mine]
     if settings.as_of == "hold":
-        cuts, moments = _after_hold(history, hold_rows), history.clock[hold_rows]
+        cuts, moments = after_hold(history, hold_rows), history.clock[hold_rows]
     else:
         cuts, moments = rows, history.clock[rows]
-    table = _described(history, labels, hold_rows, cuts, moments)
+    table = described(history, labels, hold_rows, cuts, moments)
     table = table.with_columns(
-        _groups(history).gather(history.job[rows]),
+        groups(history).gather(history.job[rows]),
         row=pl.Series(rows, dtype=pl.Int64),
         released=pl.Series(history.clock[rows]),
     )
@@ -109,7 +110,7 @@ def held_jobs(
     last = _last_of_life(asked, cuts, history.job_rows, history.job_start, history.code)
     held = (last >= 0) & (history.code[last] == _HELD)
     moments = np.full(int(held.sum()), moment + 1)
-    table = _described(history, labels, last[held], cuts[held], moments)
+    table = described(history, labels, last[held], cuts[held], moments)
     return table.with_columns(row=pl.lit(None, pl.Int64)).sort("log", "hold_row")
 
 
@@ -189,7 +190,7 @@ def _preceding(wanted: NDArray[np.bool_], job_rows: Ints, job_start: Ints, rows:
     return preceding
 
 
-def _after_hold(history: History, hold_rows: Ints) -> Ints:
+def after_hold(history: History, hold_rows: Ints) -> Ints:
     """The row after each hold, and after the 028 that directly follows it: int64 (n,)."""
     after = hold_rows + 1
     inside = np.minimum(after, len(history) - 1)
@@ -202,10 +203,18 @@ def _after_hold(history: History, hold_rows: Ints) -> Ints:
     return np.where(its_ad, after + 1, after)
 
 
-def _described(
+def described(
     history: History, labels: RowLabels, hold_rows: Ints, cuts: Ints, moments: Ints
 ) -> pl.DataFrame:
-    """What is known of each decision as of its cut."""
+    """What is known of n decisions as of their cuts: see `Decisions.table`.
+
+    Args:
+        history: the indexed log.
+        labels: of its rows.
+        hold_rows: int64 (n,), the holds.
+        cuts: int64 (n,), the first row of its own log that each does not see.
+        moments: int64 (n,), µs.
+    """
     holds = history.table.select("hold_code", "hold_subcode", "reason")[hold_rows]
     jobs = history.job[hold_rows]
     ids = history.jobs[jobs].select(
@@ -238,7 +247,7 @@ def _described(
     )
 
 
-def _groups(history: History) -> pl.Series:
+def groups(history: History) -> pl.Series:
     """What must not be torn apart by a split, by job number: a DAG's node, else a cluster.
 
     HTCondor's DAGMan puts ``DAGManJobId`` and ``DAGNodeName`` into the ads of its nodes' jobs; a

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from jobsight.models.rules import Among, Arm, Between, RuleSet
 
-__all__ = ["RULE_SETS"]
+__all__ = ["RULE_NAMES", "RULE_SETS"]
 
 _CODE = ("hold_code",)
 _CAUSE = ("hold_code", "hold_subcode")
@@ -39,3 +39,6 @@ RULE_SETS: Mapping[str, RuleSet] = {
     "pegasus": RuleSet("pegasus", (Arm("remove", False),)),
     "wmcore": RuleSet("wmcore", (Arm("remove", False),)),
 }
+
+RULE_NAMES = tuple(f"rules:{name}" for name in RULE_SETS)
+"""What reports and the command line call them."""

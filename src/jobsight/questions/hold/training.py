@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,19 +23,10 @@ from jobsight.models.intervals import Intervals
 from jobsight.questions.hold.dataset import Dataset
 from jobsight.questions.hold.evaluation import Evaluation, evaluate
 from jobsight.questions.hold.model import Fitted, HoldModel, fingerprints
+from jobsight.questions.hold.recipes import recipe_named
 from jobsight.questions.hold.rulesets import RULE_SETS
 
-__all__ = ["MODEL_NAMES", "Trained", "fit_model", "model_names", "train"]
-
-MODEL_NAMES = (
-    "constant",
-    *(f"rules:{name}" for name in RULE_SETS),
-    "rates",
-    "linear",
-    "boosted",
-    "lstm",
-)
-_BASELINES = tuple(name for name in MODEL_NAMES if models.is_baseline(name))
+__all__ = ["Trained", "fit_calibrated", "fit_model", "model_names", "train"]
 
 LEAST_BATCHES = {"train": 20, "select": 5, "calibrate": 5, "test": 5}
 """Below these a part says nothing."""
@@ -98,23 +89,26 @@ class Trained:
         }
 
 
-def model_names(wanted: str) -> tuple[str, ...]:
+def model_names(wanted: str, recipe: str = "jobsight") -> tuple[str, ...]:
     """The models that ``--model WANTED`` trains: the baselines always stand beside.
 
     Raises:
-        UsageError: there is no such model.
+        UsageError: the recipe has no such model.
     """
+    known = recipe_named(recipe).models
     if wanted == "all":
-        return MODEL_NAMES
-    if wanted not in MODEL_NAMES:
-        raise UsageError(f"no model is named {wanted!r}; known are all, {', '.join(MODEL_NAMES)}")
-    return tuple(name for name in MODEL_NAMES if name in _BASELINES or name == wanted)
+        return known
+    if wanted not in known:
+        raise UsageError(
+            f"the recipe {recipe} has no model named {wanted!r}; known are all, {', '.join(known)}"
+        )
+    return tuple(name for name in known if models.is_baseline(name) or name == wanted)
 
 
 def train(
     data: Dataset,
     *,
-    names: Sequence[str] = MODEL_NAMES,
+    names: Sequence[str] | None = None,
     required: bool = False,
     sources: Sequence[Source] = (),
     progress: Progress = lambda _step: None,
@@ -123,7 +117,7 @@ def train(
 
     Args:
         data: of `Dataset.for_training`.
-        names: of the models, the baselines among them.
+        names: of the models, the baselines among them; all of the recipe's if None.
         required: whether a model that cannot be trained is an error, or left out and said so.
         sources: the logs, for the manifest.
         progress: is told what is being done.
@@ -134,9 +128,10 @@ def train(
     progress("building examples")
     parts = {name: data.labelled(data.part(name)) for name in PARTS}
     _require_enough(parts, data)
-    fitted, skipped = _fit_all(data, parts, names, required, progress)
+    recipe = recipe_named(data.settings.recipe)
+    fitted, skipped = _fit_all(data, parts, names or recipe.models, required, progress)
     progress("choosing")
-    choice = _choose(data, parts["select"], fitted)
+    choice = _choose(data, parts["select"], fitted, recipe.answers)
     delays = _fit_delays(data, choice.name, progress)
     earlier = [table for name, (table, _) in parts.items() if name != "test"]
     model = HoldModel(
@@ -152,8 +147,8 @@ def train(
         sources=sources,
     )
     progress("testing")
-    in_test = data.table["released"].to_numpy() >= data.borders[3]
-    evaluation = evaluate(model, data, data.part("test"), data.dropped(in_test))
+    left_out = data.dropped(data.since_test())
+    evaluation = evaluate(model, data, data.part("test"), left_out)
     model.report = evaluation.to_json()
     return Trained(model, data, parts, choice, evaluation, skipped)
 
@@ -181,7 +176,7 @@ def _fit_all(
     for name in names:
         progress(f"training {name}")
         try:
-            fitted[name] = _fit(name, data, *(parts[part][1] for part in PARTS[:3]))
+            fitted[name] = fit_calibrated(name, data, *(parts[part][1] for part in PARTS[:3]))
         except TrainingError as error:
             if required:
                 raise
@@ -189,9 +184,14 @@ def _fit_all(
     return fitted, skipped
 
 
-def _fit(
+def fit_calibrated(
     name: str, data: Dataset, train_part: Labelled, select: Labelled, later: Labelled
 ) -> Fitted:
+    """A model of this name, fitted, and calibrated on `later`, the calibrate part.
+
+    Raises:
+        TrainingError: the examples cannot teach it anything.
+    """
     model = fit_model(name, data, train_part, select)
     raw = model.predict(later.inputs)
     calibration = choose_calibration(raw, later.success, later.weight)
@@ -208,7 +208,10 @@ def _fit(
 
 
 def _choose(
-    data: Dataset, select: tuple[pl.DataFrame, Labelled], fitted: dict[str, Fitted]
+    data: Dataset,
+    select: tuple[pl.DataFrame, Labelled],
+    fitted: dict[str, Fitted],
+    answers: str | None,
 ) -> Choice:
     table, labelled = select
     bootstrap = Bootstrap(
@@ -218,12 +221,16 @@ def _choose(
         data.settings.bootstrap,
         data.settings.seed,
     )
-    return choose_model(
+    choice = choose_model(
         {name: one.model.predict(labelled.inputs) for name, one in fitted.items()},
         [name for name in fitted if models.is_baseline(name)],
         bootstrap,
         metric=data.settings.metric,
     )
+    if answers not in fitted:
+        return choice
+    reason = f"{answers} answers: the recipe {data.settings.recipe} knows no other model."
+    return replace(choice, name=answers, baseline=models.is_baseline(answers), reason=reason)
 
 
 def _fit_delays(data: Dataset, name: str, progress: Progress) -> dict[float, Fitted]:
@@ -238,7 +245,7 @@ def _fit_delays(data: Dataset, name: str, progress: Progress) -> dict[float, Fit
         if batches < LEAST_FOR_DELAY or not _both(train_part) or not len(select):
             continue
         try:
-            delays[delay] = _fit(name, data, train_part, select, later)
+            delays[delay] = fit_calibrated(name, data, train_part, select, later)
         except TrainingError:
             continue
     return delays
