@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from jobsight.models.base import Floats
 
-__all__ = ["Intervals"]
+__all__ = ["Intervals", "wilson"]
 
 Z = 1.6448536269514722
 """Standard normal quantile of 95 %: two sides leave 90 % between."""
@@ -75,7 +75,7 @@ class Intervals:
         spread = _time_spread(probability, success, weight)
         count = counted / (spread + 1.0) + 1.0
         rate = (won / (spread + 1.0) + grid) / count
-        low, high = _wilson(rate, count)
+        low, high = wilson(rate, count)
         return cls(low, high, spread, float(weight.sum()))
 
     def of(self, probability: Floats) -> tuple[Floats, Floats]:
@@ -116,7 +116,8 @@ def _angle(probability: Floats) -> Floats:
     return angle
 
 
-def _wilson(rate: Floats, count: Floats) -> tuple[Floats, Floats]:
+def wilson(rate: Floats, count: Floats) -> tuple[Floats, Floats]:
+    """The 90 % Wilson interval of rates seen in so many trials: two float64 (n,)."""
     middle = rate + Z**2 / (2.0 * count)
     half = Z * np.sqrt(rate * (1.0 - rate) / count + Z**2 / (4.0 * count**2))
     scale = 1.0 + Z**2 / count

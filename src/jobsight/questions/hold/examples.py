@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History
-from jobsight.models.base import Inputs
+from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.features import FeatureIndex
 from jobsight.questions.hold.scale import Scale
 from jobsight.questions.hold.views import delayed, views_of
@@ -82,23 +82,25 @@ class ExampleBuilder:
         """
         return self.ask(delayed(self._history, decisions, delay), delay=delay)
 
-    def ask(self, decisions: pl.DataFrame, *, delay: float = 0.0) -> Examples:
+    def ask(self, decisions: pl.DataFrame, *, delay: float | Floats = 0.0) -> Examples:
         """What is known at the cuts of `decisions`, of a release that lies `delay` seconds ahead.
 
         Args:
-            decisions: a table with the columns of `jobsight.questions.hold.decisions.held_jobs`.
-            delay: seconds.
+            decisions: n rows with the columns of `jobsight.questions.hold.decisions.held_jobs`; a
+                row may stand there several times, with different delays.
+            delay: seconds; one for all, or float64 (n,).
         """
         views = views_of(self._history, decisions)
+        delays = np.full(len(views), delay, np.float64)
         inputs = Inputs(
-            features=self._index.features(views, np.full(len(views), float(delay))),
+            features=self._index.features(views, delays),
             names=self.features,
             causes=_causes(decisions),
             facts=_facts(decisions) | {"num_holds": self._index.holds(views)},
             frames=self._frames(decisions),
             state_events=len(self._settings.frames.state_events),
         )
-        return Examples(decisions.with_columns(delay=pl.lit(float(delay))), inputs)
+        return Examples(decisions.with_columns(delay=pl.Series(delays)), inputs)
 
     @cached_property
     def _frame_index(self) -> FrameIndex:

@@ -1,0 +1,135 @@
+"""The decision table: from probabilities and costs to release, wait, fix, remove or unsure.
+
+With θ = w / (w + l) the probability from which releasing pays (`jobsight.learning.costs`), and the
+gain of a release after a wait of h::
+
+    gain(h) = p(h) · l − (1 − p(h)) · w − h · cost of delay
+
+================================================================================  ==========
+the best gain is not below 0, and no wait beats releasing now                     ``release``
+the best gain is not below 0, and a wait h beats releasing now                    ``wait``
+else: a mend is known and the upper bound of p(0) is under θ                      ``fix``
+else: no mend is known, the upper bound of every p(h) is under θ, and at least
+five like batches failed                                                          ``remove``
+else                                                                              ``unsure``
+================================================================================  ==========
+
+Where there is no probability at all, a mend that is certain is still to be made first: ``fix``;
+else ``unsure``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from jobsight.learning.costs import expected_gain, release_threshold
+from jobsight.settings import Costs
+
+__all__ = [
+    "FAILED_BATCHES",
+    "Chance",
+    "Verb",
+    "Verdict",
+    "decide",
+    "decide_without",
+    "hourly_delay_cost",
+]
+
+Verb = Literal["release", "wait", "fix", "remove", "unsure"]
+
+FAILED_BATCHES = 5
+"""Like batches that must have failed before "remove" is said."""
+
+PACE_COST = 0.05
+"""What a delay of one pace costs, in wasted runs, where the settings say ``auto``."""
+
+
+@dataclass(frozen=True)
+class Chance:
+    """P(success) of a release after a wait.
+
+    Attributes:
+        wait: seconds from now.
+        probability: of success.
+        low, high: its 90 % interval.
+    """
+
+    wait: float
+    probability: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to do.
+
+    Attributes:
+        verb: the answer.
+        best: the chance with the greatest gain; None where there is no probability.
+        gain: what the answer is expected to save against its opposite, in units of the settings'
+            costs: for release and wait against not releasing, for fix and remove against releasing
+            now; 0 where it is unsure or unknown.
+    """
+
+    verb: Verb
+    best: Chance | None
+    gain: float
+
+
+def hourly_delay_cost(costs: Costs, pace: float) -> float:
+    """Cost of an hour's delay; ``auto``: one pace (seconds) costs a twentieth of a wasted run."""
+    if costs.delay_per_hour == "auto":
+        return PACE_COST * costs.wasted_run * 3600.0 / pace
+    return costs.delay_per_hour
+
+
+def decide(
+    chances: Sequence[Chance],
+    costs: Costs,
+    *,
+    delay_per_hour: float,
+    mendable: bool,
+    failed_batches: int,
+) -> Verdict:
+    """Decide for one job by the table above.
+
+    Args:
+        chances: of releasing now (first, wait 0), then of every wait that training supports.
+        costs: of a wasted run and of a lost job.
+        delay_per_hour: what an hour's delay costs.
+        mendable: whether a mend of the cause is known.
+        failed_batches: like batches of which no release succeeded.
+    """
+    gains = [_gain(chance, costs, delay_per_hour) for chance in chances]
+    # Of equal gains the earlier release: a wait must win by more than its delay.
+    place = max(range(len(chances)), key=lambda k: (gains[k], -chances[k].wait))
+    best, now = chances[place], chances[0]
+    if gains[place] >= 0.0:
+        return Verdict("wait" if best.wait > 0 else "release", best, gains[place])
+    threshold = release_threshold(costs)
+    if mendable:
+        if now.high < threshold:
+            return Verdict("fix", best, -gains[0])
+    elif failed_batches >= FAILED_BATCHES and all(c.high < threshold for c in chances):
+        return Verdict("remove", best, -gains[0])
+    return Verdict("unsure", best, 0.0)
+
+
+def decide_without(mend_is_certain: bool) -> Verdict:
+    """Decide where neither a model nor a like release gives a probability."""
+    return Verdict("fix" if mend_is_certain else "unsure", None, 0.0)
+
+
+def _gain(chance: Chance, costs: Costs, delay_per_hour: float) -> float:
+    gain = expected_gain(
+        np.array([chance.probability]),
+        costs,
+        delay_hours=chance.wait / 3600.0,
+        delay_per_hour=delay_per_hour,
+    )
+    return float(gain[0])
