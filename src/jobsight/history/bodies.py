@@ -32,10 +32,13 @@ from jobsight.history.record import (
 )
 from jobsight.jit import helper
 
-__all__ = ["body_line", "finish", "first_line"]
+__all__ = ["BELOW_USAGE", "ENDED", "body_line", "finish", "first_line", "is_foreign"]
 
-_SPACE, _TAB, _COLON, _COMMA = 32, 9, 58, 44
+_SPACE, _TAB, _COLON, _COMMA, _QUOTE, _CLOSE, _NINE = 32, 9, 58, 44, 34, 41, 57
 _NO_REASON = b"Reason unspecified"
+
+ENDED, BELOW_USAGE = -2, -3
+"""Values of CODE_LINE: no text of a user's follows; (004) what follows may be one."""
 
 
 @helper
@@ -115,22 +118,23 @@ def body_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
     code = row[CODE]
     if code in (9, 12, 13, 7, 21):
         _reason_line(buffer, at, end, row)
-    elif code in (4, 5, 15, 16):
+    elif code == 4:
+        _eviction_line(buffer, at, end, row)
+    elif code in (5, 15, 16):
         _result_line(buffer, at, end, row)
     elif code == 6:
         _memory_line(buffer, at, end, row)
-    elif code == 1:
-        start = find_after(buffer, at, end, b"SlotName: ")
-        if start > 0:
-            _range(buffer, start, end, row, SLOT_START)
+    elif code in (1, 14):
+        _slot_line(buffer, at, end, row)
     elif code == 40:
-        start = find_after(buffer, at, end, b"Transferring to host: ")
-        if start > 0:
-            _range(buffer, start, end, row, HOST_START)
+        start = _skip_blanks(buffer, at, end)
+        if starts_with(buffer, start, end, b"Transferring to host: "):
+            _range(buffer, start + 22, end, row, HOST_START)
     elif code == 0:
-        start = find_after(buffer, at, end, b"DAG Node: ")
-        if start > 0:
-            _range(buffer, start, end, row, DAG_NODE_START)
+        # The note that HTCondor writes stands above the user's own.
+        start = _skip_blanks(buffer, at, end)
+        if row[DAG_NODE_START] < 0 and starts_with(buffer, start, end, b"DAG Node: "):
+            _range(buffer, start + 10, end, row, DAG_NODE_START)
     elif code in (22, 24):
         _connection_line(buffer, at, end, row)
 
@@ -140,6 +144,17 @@ def _skip_blanks(buffer: Bytes, at: int, end: int) -> int:
     while at < end and (buffer[at] == _SPACE or buffer[at] == _TAB):
         at += 1
     return at
+
+
+@helper
+def _slot_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
+    """``<tab>SlotName: slot1_3@host``, also in quotes."""
+    start = _skip_blanks(buffer, at, end)
+    if starts_with(buffer, start, end, b"SlotName: "):
+        start += 10
+        if end - start >= 2 and buffer[start] == _QUOTE and buffer[end - 1] == _QUOTE:
+            start, end = start + 1, end - 1
+        _range(buffer, start, end, row, SLOT_START)
 
 
 @helper
@@ -175,8 +190,8 @@ def _ends_reason(buffer: Bytes, at: int, end: int, code: int) -> bool:
 def _reason_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
     # A reason may span lines, and one of them may look like the line of codes. The last such line
     # is the one that HTCondor wrote; an earlier one turns out to be text when another line follows.
-    if row[CODE_LINE] == -2 or _ends_reason(buffer, at, end, row[CODE]):
-        row[CODE_LINE] = -2
+    if row[CODE_LINE] == ENDED or _ends_reason(buffer, at, end, row[CODE]):
+        row[CODE_LINE] = ENDED
         return
     if row[CODE_LINE] >= 0:
         _extend_reason(buffer, row[CODE_LINE], at, row)
@@ -198,27 +213,95 @@ def _extend_reason(buffer: Bytes, at: int, end: int, row: Row) -> None:
 
 
 @helper
+def _result(buffer: Bytes, at: int, end: int, row: Row) -> bool:
+    """Read how the job terminated; whether the line is about that. The first such line counts."""
+    if row[RETURN_VALUE] != NONE or row[SIGNAL] != NONE:
+        return False
+    column = -1
+    if starts_with(buffer, at, end, b"(1) Normal termination (return value "):
+        column = RETURN_VALUE
+        after = read_integer(buffer, at + 37, end, row, RETURN_VALUE)
+    elif starts_with(buffer, at, end, b"(0) Abnormal termination (signal "):
+        column = SIGNAL
+        after = read_integer(buffer, at + 33, end, row, SIGNAL)
+    if column < 0:
+        return False
+    if after < 0 or after >= end or buffer[after] != _CLOSE:  # cut: its last digits may be missing
+        row[column] = NONE
+    return True
+
+
+@helper
 def _result_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
     start = _skip_blanks(buffer, at, end)
-    if starts_with(buffer, start, end, b"(1) Normal termination"):
-        _number_after(buffer, start, end, b"return value ", row, RETURN_VALUE)
-    elif starts_with(buffer, start, end, b"(0) Abnormal termination"):
-        _number_after(buffer, start, end, b"signal ", row, SIGNAL)
-    elif row[CODE] == 4 and starts_with(buffer, start, end, b"Reason: "):
-        _range(buffer, start + 8, end, row, REASON_START)
-    elif row[CODE] == 16 and starts_with(buffer, start, end, b"DAG Node: "):
+    if _result(buffer, start, end, row):
+        return
+    if row[CODE] == 16 and starts_with(buffer, start, end, b"DAG Node: "):
         _range(buffer, start + 10, end, row, DAG_NODE_START)
 
 
 @helper
+def _eviction_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
+    """Usage, the result of a job put back in the queue, the reason, a table; in this order.
+
+    The reason stands behind ``Reason: `` since 24.11; before, and for a job put back, alone.
+    """
+    start = _skip_blanks(buffer, at, end)
+    if row[CODE_LINE] == ENDED:
+        return
+    if starts_with(buffer, start, end, b"Partitionable Resources"):
+        row[CODE_LINE] = ENDED
+    elif row[REASON_START] >= 0:
+        _extend_reason(buffer, at, end, row)
+    elif starts_with(buffer, start, end, b"Reason: "):
+        row[CODE_LINE] = BELOW_USAGE
+        _range(buffer, start + 8, end, row, REASON_START)
+    elif row[CODE_LINE] != BELOW_USAGE:
+        if find_after(buffer, start, end, b"  -  Run Bytes Received ") > 0:
+            row[CODE_LINE] = BELOW_USAGE
+    elif not (
+        _result(buffer, start, end, row)
+        or starts_with(buffer, start, end, b"(0) No core file")
+        or starts_with(buffer, start, end, b"(1) Corefile in: ")
+    ):
+        _range(buffer, start, end, row, REASON_START)
+
+
+@helper
 def _connection_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
-    start = find_after(buffer, at, end, b"reconnect to ")
-    if start > 0:
-        stop = _word(buffer, start, end, row, SLOT_START)
-        if row[CODE] == 22:
+    start = _skip_blanks(buffer, at, end)
+    tries = starts_with(buffer, start, end, b"Trying to reconnect to ")
+    if tries or starts_with(buffer, start, end, b"Can not reconnect to "):
+        stop = _word(buffer, start + (23 if tries else 21), end, row, SLOT_START)
+        if row[CODE] == 22 and tries:
             _range(buffer, stop, end, row, HOST_START)
-    elif row[REASON_START] < 0:
-        _range(buffer, at, end, row, REASON_START)
+    elif row[SLOT_START] < 0:
+        _extend_reason(buffer, at, end, row)
+
+
+@helper
+def is_foreign(buffer: Bytes, at: int, end: int, row: Row) -> bool:
+    """Whether no record like the open one has such a line below a text of its user's.
+
+    Then that text was cut short, and another record may have begun in its last line. (Users write
+    no line ends into texts since HTCondor 23.8, so none of them can bring about such a line.)
+    """
+    code, start = row[CODE], _skip_blanks(buffer, at, end)
+    if code == 28:
+        return bool(buffer[at] <= _NINE)
+    if code == 12:
+        kept = row[HOLD_CODE], row[HOLD_SUBCODE]
+        known = _code_line(buffer, at, end, row)
+        row[HOLD_CODE], row[HOLD_SUBCODE] = kept
+        return not known
+    if code == 7:
+        return row[CODE_LINE] != ENDED and find_after(buffer, start, end, b"  -  Run Bytes ") < 0
+    if code == 9:
+        return not starts_with(buffer, start, end, b"Job terminated by ")
+    if code == 4:
+        below = row[CODE_LINE] == BELOW_USAGE
+        return below and not starts_with(buffer, start, end, b"Partitionable Resources")
+    return code in (13, 33) or (code == 0 and buffer[at] != _SPACE)
 
 
 @helper

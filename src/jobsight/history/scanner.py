@@ -7,47 +7,61 @@ dates, ``T``, fractions, ``Z`` and offsets, CRLF, procs of any length, negative 
 004, reasons over several lines, unknown event numbers.
 
 Damage is a stretch of the buffer that belongs to no sound record. The scanner goes on at the next
-record: a header at the start of a line, behind a separator that lost its line end, or in the middle
-of a line where HTCondor alone writes the text (never inside a reason: reasons are hostile text).
+record: a header at the start of a line, behind a separator that lost its line end, behind NUL
+bytes, or in the middle of a line that HTCondor alone writes. In a text of users a header may be
+forged; it begins a record only where what follows cannot belong to the record with the text.
 """
 
 import numpy as np
 
 from jobsight.history.blocks import WIDTH, ad_ends, first
-from jobsight.history.bodies import body_line, finish, first_line
+from jobsight.history.bodies import BELOW_USAGE, ENDED, body_line, finish, first_line, is_foreign
 from jobsight.history.record import (
     CODE,
+    CODE_LINE,
     COLUMNS,
+    DAG_NODE_START,
     NONE,
     OFFSET_START,
     RETURN_VALUE,
     SIGNAL,
     Bytes,
     Row,
+    find_after,
     find_byte,
     find_newline,
     parse_header,
+    starts_with,
 )
 from jobsight.jit import helper, kernel
 
-__all__ = ["SKIP_REASONS", "capacity", "scan"]
+__all__ = ["SKIP_REASONS", "capacity", "scan", "skip_capacity"]
 
-_JUNK, _CUT_SHORT, _TRUNCATED, _NUL_BYTES = 0, 1, 2, 3
+_JUNK, _CUT_SHORT, _TRUNCATED, _NUL_BYTES, _NO_RESULT = 0, 1, 2, 3, 4
 SKIP_REASONS = (
     "no event record here",
     "record cut short where another begins",
     "truncated record at the end of the log",
     "NUL bytes in a record",
+    "termination without a result",
 )
 """What the third column of a skip means."""
 
 _NEWLINE, _RETURN, _DOT, _PAREN, _SPACE, _TAB, _NINE = 10, 13, 46, 40, 32, 9, 57
+_QUOTE, _CLOSE, _ZERO, _EQUALS, _GREATER = 34, 41, 48, 61, 62
+_GUARDED = np.isin(np.arange(1000), (0, 4, 7, 9, 12, 13, 28, 33))
+"""Event numbers that `is_foreign` knows something of."""
 _COUNT, _SKIPS, _INSIDE, _JUNK_START = 0, 1, 2, 3  # the scanner's state, an int64 array
 
 
 def capacity(size: int) -> int:
-    """How many rows and skips a buffer of `size` bytes can need (a header takes 26 bytes)."""
+    """How many rows a buffer of `size` bytes can need: a header takes 26 bytes."""
     return size // 26 + 2
+
+
+def skip_capacity(size: int) -> int:
+    """How many skips a buffer of `size` bytes can need: each record, and what is before it."""
+    return 2 * capacity(size)
 
 
 @helper
@@ -70,13 +84,6 @@ def _behind_ad(buffer: Bytes, at: int, size: int) -> int:
 
 
 @helper
-def _is_separator(buffer: Bytes, at: int, end: int) -> bool:
-    return (
-        end - at >= 3 and buffer[at] == _DOT and buffer[at + 1] == _DOT and buffer[at + 2] == _DOT
-    )
-
-
-@helper
 def _only_blank(buffer: Bytes, at: int, end: int) -> bool:
     while at < end:
         if buffer[at] != _SPACE and buffer[at] != _TAB and buffer[at] != _RETURN:
@@ -86,22 +93,55 @@ def _only_blank(buffer: Bytes, at: int, end: int) -> bool:
 
 
 @helper
-def _header_inside(buffer: Bytes, start: int, end: int, row: Row) -> int:
-    """Where behind `start` in a line another record's header begins, or −1."""
-    at = find_byte(buffer, start + 5, end, _PAREN)
+def _behind_separator(buffer: Bytes, at: int, stop: int, following: int, probe: Row) -> int:
+    """The position behind the separator in ``buffer[at:stop]``, or −1; it may lack its line end."""
+    if not starts_with(buffer, at, stop, b"..."):
+        return -1
+    if _only_blank(buffer, at + 3, stop):
+        return following
+    return at + 3 if parse_header(buffer, at + 3, stop, probe) > 0 else -1
+
+
+@helper
+def _header_inside(buffer: Bytes, start: int, end: int, after_nul: bool, row: Row) -> int:
+    """Where at or behind `start` in a line another record's header begins, or −1."""
+    at = find_byte(buffer, start + 4, end, _PAREN)
     while at < end:
-        if parse_header(buffer, at - 4, end, row) > 0:
+        if (not after_nul or buffer[at - 5] == 0) and parse_header(buffer, at - 4, end, row) > 0:
             return at - 4
         at = find_byte(buffer, at + 1, end, _PAREN)
     return -1
 
 
 @helper
-def _written_by_users(code: int, in_first_line: bool) -> bool:
+def _written_by_users(row: Row, in_first_line: bool) -> bool:
     """Whether users write into such lines, so that a header inside one may be forged."""
+    code = row[CODE]
     if in_first_line:
         return code in (2, 7, 8, 21, 33)
-    return code not in (3, 5, 6, 10, 11, 15)
+    if code == 4:
+        return bool(row[CODE_LINE] == BELOW_USAGE)
+    # Names of DAG nodes are users' too, but without blanks.
+    return row[CODE_LINE] != ENDED and code not in (1, 3, 5, 6, 10, 11, 14, 15, 16, 22, 23, 24, 40)
+
+
+@helper
+def _run_into(buffer: Bytes, at: int, row: Row, probe: Row) -> int:
+    """Where in the line before the one at `at` a header ends the open record, or −1."""
+    end = at - 1
+    start = end
+    while start > row[OFFSET_START] and buffer[start - 1] != _NEWLINE:
+        start -= 1
+    if end > start and buffer[end - 1] == _RETURN:
+        end -= 1
+    text = start
+    if start == row[OFFSET_START]:
+        text = parse_header(buffer, start, end, probe)
+    found = _header_inside(buffer, text, end, False, probe)
+    if found > 0 and row[CODE] == 28 and buffer[end - 1] == _QUOTE:
+        # A header within the quotes of an attribute is its user's text.
+        return -1 if find_after(buffer, start, found, b' = "') > 0 else found
+    return found
 
 
 @helper
@@ -119,6 +159,36 @@ def _has_nul(buffer: Bytes, start: int, end: int) -> bool:
 
 
 @helper
+def _is_whole(buffer: Bytes, end: int, row: Row) -> bool:
+    """Whether a record that ends at `end` without a separator tells all that its kind tells."""
+    code, mark = row[CODE], buffer[end - 1]
+    if code in (5, 15, 16):
+        return bool(row[RETURN_VALUE] != NONE or row[SIGNAL] != NONE)
+    if mark != _NEWLINE:
+        # The last line may lack its end, unless it stops as HTCondor's own lines do.
+        closed = mark in (_GREATER, _CLOSE, _DOT)
+        return closed and code in (0, 1, 6, 11, 14) and row[DAG_NODE_START] < 0
+    if code == 12:
+        return bool(row[CODE_LINE] >= 0)
+    if code == 28:
+        mark = find_after(buffer, row[OFFSET_START], end, b"\nTriggerEventTypeNumber = ")
+        return bool(mark > 0)
+    return True
+
+
+@helper
+def _unsound(buffer: Bytes, end: int, separated: bool, nuls: bool, row: Row) -> int:
+    """Why the record that ends at `end` is no sound one (an index of `SKIP_REASONS`), or −1."""
+    if nuls and _has_nul(buffer, row[OFFSET_START], end):
+        return _NUL_BYTES
+    if not separated and not _is_whole(buffer, end, row):
+        return _CUT_SHORT
+    if row[CODE] == 5 and row[RETURN_VALUE] == NONE and row[SIGNAL] == NONE:
+        return _NO_RESULT  # it would count as a failure
+    return -1
+
+
+@helper
 def _end_record(
     buffer: Bytes,
     end: int,
@@ -131,12 +201,9 @@ def _end_record(
 ) -> None:
     """End the open record at `end`: keep it if it is sound, else report it."""
     state[_INSIDE] = 0
-    start = row[OFFSET_START]
-    if nuls and _has_nul(buffer, start, end):
-        _skip(skips, state, start, end, _NUL_BYTES)
-    elif not separated and row[CODE] == 5 and row[RETURN_VALUE] == NONE and row[SIGNAL] == NONE:
-        # Without its end a termination may lack its result; it would then count as a failure.
-        _skip(skips, state, start, end, _CUT_SHORT)
+    reason = _unsound(buffer, end, separated, nuls, row)
+    if reason >= 0:
+        _skip(skips, state, row[OFFSET_START], end, reason)
     else:
         finish(buffer, end, row)
         count = state[_COUNT]
@@ -182,8 +249,10 @@ def _line(
         else:
             text = at
         another = -1
-        if not state[_INSIDE] or not _written_by_users(row[CODE], is_header):
-            another = _header_inside(buffer, text, end, probe)
+        if not state[_INSIDE] or not _written_by_users(row, is_header):
+            another = _header_inside(buffer, text, end, False, probe)
+        elif nuls:  # no user can write these
+            another = _header_inside(buffer, text, end, True, probe)
         stop = another if another > 0 else end
         if is_header:
             first_line(buffer, text, stop, row)
@@ -194,6 +263,47 @@ def _line(
         if another < 0:
             return bool(state[_INSIDE] == 1 and row[CODE] == 28)
         at = another
+
+
+@helper
+def _ends_in_number(buffer: Bytes, at: int) -> bool:
+    """Whether the line before the one at `at` ends as most ads do: in `` = 12``."""
+    at -= 2
+    while at > 3 and _ZERO <= buffer[at] <= _NINE:
+        at -= 1
+    return bool(buffer[at] == _SPACE and buffer[at - 1] == _EQUALS and buffer[at - 2] == _SPACE)
+
+
+@helper
+def _ended_before(buffer: Bytes, at: int, stop: int, separator: bool, row: Row, probe: Row) -> int:
+    """Where the open record really ended if the line at `at` cannot be one of it, or −1."""
+    if buffer[at - 1] != _NEWLINE or not _GUARDED[row[CODE]]:
+        return -1
+    if separator:
+        suspect = row[CODE] == 12 and row[CODE_LINE] < 0
+        suspect = suspect or (row[CODE] == 28 and not _ends_in_number(buffer, at))
+    else:
+        suspect = is_foreign(buffer, at, stop, row)
+    return _run_into(buffer, at, row, probe) if suspect else -1
+
+
+@helper
+def _separate(
+    buffer: Bytes,
+    at: int,
+    behind: int,
+    nuls: bool,
+    row: Row,
+    rows: Row,
+    skips: Row,
+    state: Row,
+) -> None:
+    """Take a separator, which ends a record; alone it is junk, and ends a stretch of that."""
+    if state[_INSIDE]:
+        _end_record(buffer, behind, True, nuls, row, rows, skips, state)
+    elif state[_JUNK_START] < 0:
+        state[_JUNK_START] = at
+    _end_junk(behind, skips, state)
 
 
 @kernel
@@ -208,7 +318,8 @@ def scan(
         last: whether the log ends here; a record without its separator is then a truncated tail.
         nuls: whether the buffer holds NUL bytes anywhere; a record that does is rubbish.
         rows: int64 (``capacity(size)``, ``record.COLUMNS``), filled in place.
-        skips: int64 (``capacity(size)``, 3), filled with (start, end, index in `SKIP_REASONS`).
+        skips: int64 (``skip_capacity(size)``, 3), filled with (start, end, index in
+            `SKIP_REASONS`).
 
     Returns:
         The number of rows and the number of skips filled.
@@ -219,26 +330,24 @@ def scan(
     in_ad = False
     at = 0
     while at < size:
-        if in_ad:
-            at = _behind_ad(buffer, at, size)
-            if at == size:
-                break
+        at = _behind_ad(buffer, at, size) if in_ad else at
+        if at == size:
+            break
         end = find_newline(buffer, at, size)
         stop = end - 1 if end > at and buffer[end - 1] == _RETURN else end
         following = min(end + 1, size)
-        if _is_separator(buffer, at, stop):
-            alone = _only_blank(buffer, at + 3, stop)
-            if alone or parse_header(buffer, at + 3, stop, probe) > 0:
-                following = following if alone else at + 3
-                if state[_INSIDE]:
-                    _end_record(buffer, following, True, nuls, row, rows, skips, state)
-                elif state[_JUNK_START] < 0:
-                    state[_JUNK_START] = at
-                at = following
-                in_ad = False
-                continue
-        in_ad = _line(buffer, at, stop, nuls, row, probe, rows, skips, state)
-        at = following
+        behind = _behind_separator(buffer, at, stop, following, probe)
+        other = -1
+        if state[_INSIDE]:
+            other = _ended_before(buffer, at, stop, behind >= 0, row, probe)
+        if other >= 0:
+            at, in_ad = other, False  # the rest of that line is the next record's
+        elif behind >= 0:
+            _separate(buffer, at, behind, nuls, row, rows, skips, state)
+            at, in_ad = behind, False
+        else:
+            in_ad = _line(buffer, at, stop, nuls, row, probe, rows, skips, state)
+            at = following
     if state[_INSIDE] and last:
         _skip(skips, state, row[OFFSET_START], size, _TRUNCATED)
     elif state[_INSIDE]:
