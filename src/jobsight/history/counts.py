@@ -39,7 +39,10 @@ class CountIndex:
         rows, keys = np.asarray(rows, np.int64), np.asarray(keys, np.int64)
         if (keys < 0).any():
             rows, keys = rows[keys >= 0], keys[keys >= 0]
-        order = np.lexsort((rows, keys))
+        if (np.diff(rows) < 0).any():
+            order = np.lexsort((rows, keys))
+        else:
+            order = np.argsort(keys, kind="stable")
         self.keys = int(keys.max()) + 1 if len(keys) else 0
         self._rows = rows[order]
         self._start = np.searchsorted(keys[order], np.arange(self.keys + 1)).astype(np.int64)

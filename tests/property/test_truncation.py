@@ -1,0 +1,102 @@
+"""Examples rest on nothing written after their decision, whatever the logs."""
+
+import json
+from typing import Any
+
+import numpy as np
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.histories import table
+
+from jobsight.history.timelines import History
+from jobsight.questions.hold.decisions import held_jobs, hold_decisions
+from jobsight.questions.hold.examples import ExampleBuilder
+from jobsight.questions.hold.scale import Scale
+from jobsight.questions.hold.truncation import prove_as_of
+from jobsight.settings import HoldSettings
+
+SCALE = Scale(
+    pace=2.0, windows=(1.0, 4.0, 16.0), delays=(1.0, 2.0), timeframe_len=1.5, horizon=40.0
+)
+SETTINGS = HoldSettings.model_validate({"frames": {"m": 4, "j": 3}})
+
+events = st.tuples(
+    st.sampled_from([0.0, 0.0, 0.25, 1.0, 3.0, 40.0]),  # seconds since the event before
+    st.integers(1, 3),  # cluster
+    st.integers(0, 1),  # proc
+    st.sampled_from([0, 1, 1, 4, 5, 6, 9, 12, 12, 12, 13, 13, 13, 21, 28, 40]),
+    st.sampled_from([1, 3, 13, 13, 26]),  # hold code
+    st.sampled_from([None, "ann", "bob"]),
+    st.sampled_from([None, "slot1@mwt2@h", "slot1@ucsd@h", "slot1@h"]),
+    st.sampled_from(["<1.2.3.4:9618?sock=a_1>", "<1.2.3.4:9618?sock=slot1_1_b_77>", None]),
+    st.sampled_from(["a://o1/f", "a://o2/f", "none"]),
+)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> pl.DataFrame:
+    rows: list[dict[str, Any]] = []
+    for log in range(draw(st.integers(1, 2))):
+        at = 0.0
+        drawn = draw(st.lists(events, min_size=1, max_size=40))
+        for number, (step, cluster, proc, code, hold, owner, slot, host, url) in enumerate(drawn):
+            at += step
+            row = {"log": log, "at": at, "cluster": cluster, "proc": proc, "code": code}
+            # Owners are told from the first record on, as a global event log tells them.
+            row |= {"owner": None if code in (13, 28) else owner}
+            if code != 28:
+                row["attributes"] = json.dumps({"RequestMemory": 64 + number})
+            if code == 1:
+                row |= {"slot": slot, "host": host}
+            if code == 12:
+                reason = f"failure at execution point {slot}: {url} timed out"
+                row |= {"hold_code": hold, "hold_subcode": 2, "reason": reason}
+            if code == 5:
+                row |= {"return_value": number % 2}
+            if code == 6:
+                row |= {"memory_mb": number}
+            if code == 40:
+                row |= {"detail": 2 + number % 4}
+            rows.append(row)
+    return table(rows)
+
+
+@given(histories(), st.sampled_from([0.0, 0.0, 1.0, 2.5]), st.sampled_from(["release", "hold"]))
+@settings(max_examples=50, deadline=None)
+def test_examples_do_not_change_when_the_future_is_cut_off(
+    events_table: pl.DataFrame, delay: float, as_of: str
+) -> None:
+    history = History.from_table(events_table)
+    chosen = SETTINGS.model_copy(update={"as_of": as_of})
+    decisions = hold_decisions(history, chosen).table
+    proof = prove_as_of(history, decisions, chosen, SCALE, delay=delay)
+    assert proof.holds, proof.differences
+
+
+@given(histories())
+@settings(max_examples=40, deadline=None)
+def test_a_live_question_is_told_what_training_is_told(events_table: pl.DataFrame) -> None:
+    """With the log ending before a release, asking then gives the features of that release."""
+    history = History.from_table(events_table)
+    if history.logs > 1:
+        events_table = events_table.filter(pl.col("log") == 0)
+        history = History.from_table(events_table)
+    decisions = hold_decisions(history, SETTINGS).table
+    inputs = ExampleBuilder(history, SETTINGS, SCALE, frames=False).build(decisions).inputs
+    for number, row in enumerate(decisions.iter_rows(named=True)):
+        # Other releases of the same second, which only the live question sees, are left out.
+        second = row["time"] - row["time"] % 1_000_000
+        past = np.arange(len(history)) < row["cut"]
+        hidden = (history.code == 13) & (history.clock >= second)
+        if (past & hidden).any():
+            continue
+        short = History.from_table(events_table.filter(past))
+        held = held_jobs(short, row["time"])
+        mine = held.filter(pl.col("cluster") == row["cluster"], pl.col("proc") == row["proc"])
+        mine = mine.with_columns(time=pl.lit(row["time"], pl.Int64))
+        live = ExampleBuilder(short, SETTINGS, SCALE, frames=False).ask(mine).inputs
+        assert live.features.tobytes() == inputs.features[number].tobytes()
+        assert {k: v[0] for k, v in live.facts.items()} == {
+            k: v[number] for k, v in inputs.facts.items()
+        }
