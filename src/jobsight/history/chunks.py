@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from jobsight.history.record import Bytes
+from jobsight.history.record import COLUMNS, Bytes, parse_header
 
 __all__ = ["ByteStream", "Chunk", "chunks"]
 
-CHUNK = 8 << 20
+CHUNK = 2 << 20
+"""Small enough that a chunk is still in the processor's cache when its texts are cut out."""
+
 LARGEST = 64 << 20
-"""Without a separator in so many bytes a chunk is cut anywhere: this is no event log."""
+"""Without a record in so many bytes a chunk is cut anywhere: this is no event log."""
+
+_HEADER = re.compile(rb"\n(?=\d{3} \([^\n]*\n)")
 
 
 class ByteStream(Protocol):
@@ -35,7 +40,7 @@ class Chunk:
 
 
 def _cut(buffer: bytearray, size: int) -> int:
-    """Where to cut: behind the last separator that no 028 follows; behind any; 0 if there is none.
+    """Where to cut: behind the last separator that no 028 follows; behind any; before a header; 0.
 
     An 028 belongs to the event before it, so the two stay in one chunk.
     """
@@ -52,7 +57,15 @@ def _cut(buffer: bytearray, size: int) -> int:
             if after + 5 <= size and buffer[after + 1 : after + 5] != b"028 ":
                 return after + 1
         end = at + 3
-    return fallback
+    return fallback or _last_header(buffer, size)
+
+
+def _last_header(buffer: bytearray, size: int) -> int:
+    """Where the last record begins of those that lack separators, 0 without any."""
+    data, row = np.frombuffer(buffer, np.uint8), np.empty(COLUMNS, np.int64)
+    found = [match.end() for match in _HEADER.finditer(buffer, 0, size)]
+    headers = (at for at in reversed(found) if parse_header(data, at, size, row) > 0)
+    return next(headers, 0)
 
 
 def _fill(stream: ByteStream, buffer: bytearray, start: int, end: int) -> int:

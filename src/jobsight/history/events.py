@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,9 @@ from jobsight.history import record, scanner
 from jobsight.history.adcolumns import ads_to_columns, ads_to_times
 from jobsight.history.chunks import Chunk, chunks
 from jobsight.history.columns import Batch, Origin, batch_from_rows, batch_from_values, event_schema
+from jobsight.history.joins import AdJoiner
 from jobsight.history.logfiles import Kind, LogFile, LogStream, find_logs, spool
+from jobsight.history.scratch import Scratch
 from jobsight.history.segments import Log, Segment, plan
 from jobsight.history.structured import Ad, StructuredParser
 from jobsight.history.times import TimeResolver, YearCounter
@@ -35,6 +37,7 @@ __all__ = ["EventLog", "EventReader", "ReadReport", "Skipped", "read_events"]
 
 _AD_BLOCK = 1 << 20
 _YEARLESS = 2  # forms from here on lack the year
+_LARGEST_CLUSTER = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -91,25 +94,35 @@ class _Jobs:
     def __init__(self) -> None:
         self._known: dict[str | None, NDArray[np.int64]] = {}
         self._new: dict[str | None, list[NDArray[np.int64]]] = {}
+        self._odd: set[tuple[str | None, int, int]] = set()
 
-    def add(self, access_point: str | None, cluster: NDArray[Any], proc: NDArray[Any]) -> None:
+    def add(
+        self, access_point: str | None, cluster: NDArray[np.int64], proc: NDArray[np.int32]
+    ) -> None:
         jobs = (cluster >= 0) & (proc >= 0)
-        keys = np.stack([cluster[jobs].astype(np.int64), proc[jobs].astype(np.int64)], axis=1)
+        # HTCondor's own numbers have 31 bits; others fit into no single number.
+        odd = jobs & (cluster > _LARGEST_CLUSTER)
+        if odd.any():
+            pairs = zip(cluster[odd].tolist(), proc[odd].tolist(), strict=True)
+            self._odd.update((access_point, *pair) for pair in pairs)
+            jobs &= ~odd
         waiting = self._new.setdefault(access_point, [])
-        waiting.append(np.unique(keys, axis=0))
+        waiting.append(np.unique((cluster[jobs] << 31) | proc[jobs]))
         if sum(len(part) for part in waiting) > 1_000_000:
             self._merge(access_point)
 
     def _merge(self, access_point: str | None) -> None:
-        known = self._known.get(access_point, np.empty((0, 2), np.int64))
-        merged = np.concatenate([known, *self._new[access_point]])
-        self._known[access_point] = np.unique(merged, axis=0)
+        known = self._known.get(access_point, np.empty(0, np.int64))
+        self._known[access_point] = np.unique(np.concatenate([known, *self._new[access_point]]))
         self._new[access_point] = []
 
     def count(self) -> int:
         for access_point in self._new:
             self._merge(access_point)
-        return sum(len(known) for known in self._known.values())
+        return sum(len(known) for known in self._known.values()) + len(self._odd)
+
+
+_SCRATCH = Scratch()
 
 
 def _scan_chunk(chunk: Chunk, origin: Origin) -> Batch:
@@ -120,9 +133,11 @@ def _scan_chunk(chunk: Chunk, origin: Origin) -> Batch:
 
 
 def _scan(chunk: Chunk) -> tuple[record.Row, record.Row]:
+    """Rows and skips of a chunk, good until this thread scans the next one."""
     size = len(chunk.data)
-    rows = np.empty((scanner.capacity(size), record.COLUMNS), np.int64)
-    skips = np.empty((scanner.capacity(size), 3), np.int64)
+    most = scanner.capacity(size)
+    rows = _SCRATCH.take("rows", most * record.COLUMNS, np.int64).reshape(most, record.COLUMNS)
+    skips = _SCRATCH.take("skips", scanner.skip_capacity(size) * 3, np.int64).reshape(-1, 3)
     nuls = bool(size) and int(chunk.data.min()) == 0
     count, skipped = scanner.scan(chunk.data, size, chunk.last, nuls, rows, skips)
     return rows[:count], skips[:skipped]
@@ -175,7 +190,7 @@ class EventReader:
         started = time.perf_counter()
         with ThreadPoolExecutor(self._workers, "jobsight-scan") as pool:
             for log in self.logs:
-                resolver = self._resolver(log)
+                resolver, joiner = self._resolver(log), AdJoiner()
                 for segment in _ready(log):
                     if segment.header is not None and segment.header.ctime is not None:
                         resolver.begin_segment(segment.header.ctime)
@@ -183,13 +198,15 @@ class EventReader:
                     for batch in self._segment(segment, origin, pool):
                         times = resolver.resolve(batch.stamp, batch.form)
                         self._account(batch, times, origin)
-                        yield batch.table(times)
+                        yield from joiner.push(batch, times)
+                yield from joiner.flush()
         self.report.jobs = self._jobs.count()
         self.report.seconds = time.perf_counter() - started
 
     def _segment(
         self, segment: Segment, origin: Origin, pool: ThreadPoolExecutor
     ) -> Iterator[Batch]:
+        before = self.report.bytes
         with segment.file.open(segment.start) as stream:
             if segment.file.kind in ("xml", "json"):
                 yield from _structured(stream, segment.file.kind, origin)
@@ -197,7 +214,7 @@ class EventReader:
                 parts = chunks(stream, start=segment.start, end=segment.end)
                 yield from _ahead(pool, self._workers + 2, parts, origin)
             if stream.problem is not None:
-                where = self.report.bytes if segment.end is None else segment.end
+                where = segment.start + self.report.bytes - before
                 self.report.skipped.append(Skipped(origin.source, where, 0, stream.problem))
 
     def _account(self, batch: Batch, times: NDArray[np.int64], origin: Origin) -> None:
@@ -208,9 +225,8 @@ class EventReader:
             low, high = int(times.min()), int(times.max())
             report.first = low if report.first is None else min(report.first, low)
             report.last = high if report.last is None else max(report.last, high)
-            code = batch.columns["code"].to_numpy()
-            values, counts = np.unique(code, return_counts=True)
-            report.by_code.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+            for found in batch.columns["code"].value_counts().to_pylist():
+                report.by_code[found["values"]] += found["counts"]
             cluster, proc = (batch.columns[name].to_numpy() for name in ("cluster", "proc"))
             self._jobs.add(origin.access_point, cluster, proc)
         for offset, length, reason in batch.skipped:

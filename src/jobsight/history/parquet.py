@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["write_events"]
 
-_GROUP_ROWS = 250_000
+_GROUP_ROWS = 65_536
+_WAITING = 2
+"""Row groups that may wait for the disk before the reader does."""
+
 _REPEATED = ["reason", "host", "slot", "access_point", "owner", "source", "dag_node"]
 """Columns of few distinct texts: a dictionary makes them small and quick."""
 
@@ -26,22 +31,38 @@ def write_events(batches: Iterable[pa.RecordBatch], path: Path) -> None:
     Raises:
         OutputError: the file cannot be written; an older one at `path` is then untouched.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     if path.is_dir():
         raise OutputError(f"cannot write {path}: it is a folder; name a file")
-    schema = event_schema()
     with (
         new_file(path) as temporary,
         pq.ParquetWriter(
-            temporary, schema, compression="lz4", use_dictionary=_REPEATED, write_statistics=True
+            temporary,
+            event_schema(),
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=_REPEATED,
         ) as writer,
+        ThreadPoolExecutor(1, "jobsight-parquet") as pool,
     ):
-        waiting: list[pa.RecordBatch] = []
-        for batch in batches:
-            waiting.append(batch)
-            if sum(part.num_rows for part in waiting) >= _GROUP_ROWS:
-                writer.write_table(pa.Table.from_batches(waiting, schema))
-                waiting = []
-        writer.write_table(pa.Table.from_batches(waiting, schema))
+        waiting: deque[Future[None]] = deque()
+        for group in _groups(batches):
+            waiting.append(pool.submit(writer.write_table, group))
+            if len(waiting) > _WAITING:
+                waiting.popleft().result()
+        while waiting:
+            waiting.popleft().result()
+
+
+def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches joined to row groups, without copying; the last one may be empty."""
+    import pyarrow as pa
+
+    group: list[pa.RecordBatch] = []
+    for batch in batches:
+        group.append(batch)
+        if sum(part.num_rows for part in group) >= _GROUP_ROWS:
+            yield pa.Table.from_batches(group, event_schema())
+            group = []
+    yield pa.Table.from_batches(group, event_schema())

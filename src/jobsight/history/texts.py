@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jobsight.history.blocks import WIDTH, copy_block, equal, first
 from jobsight.history.classads import ad_to_json, room
 from jobsight.history.record import AD_END, AD_START, CLUSTER, CODE, PROC, Bytes, Row
+from jobsight.history.scratch import Scratch
 from jobsight.jit import helper, kernel
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ad_columns", "text_column"]
+__all__ = ["LOOK_BACK", "ad_columns", "text_column"]
 
+_SCRATCH = Scratch()
 _RETURN, _AD_EVENT = 13, 28
-_LOOK_BACK = 256
+LOOK_BACK = 256
 """How many records may lie between an event and its 028: several writers share a global log, and
 each appends its event and its 028 in two writes."""
 
@@ -24,7 +27,7 @@ each appends its event and its 028 in two writes."""
 @helper
 def _trigger(rows: Row, k: int, number: int, taken: Row) -> int:
     """The row of the event that triggered the 028 of row k; k itself where there is none."""
-    for back in range(k - 1, max(k - _LOOK_BACK, 0) - 1, -1):
+    for back in range(k - 1, max(k - LOOK_BACK, 0) - 1, -1):
         if (
             rows[back, CODE] == number
             and rows[back, CLUSTER] == rows[k, CLUSTER]
@@ -57,27 +60,24 @@ def _convert_ads(buffer: Bytes, rows: Row, out: Bytes, ads: Row, owners: Row) ->
 
 @kernel
 def _gather(buffer: Bytes, starts: Row, ends: Row, out: Bytes, offsets: Row) -> None:
+    """Copy the ranges, less carriage returns, to `out`, which has `WIDTH` bytes to spare."""
     to = 0
     for k in range(len(starts)):
-        if starts[k] >= 0:
-            for at in range(starts[k], ends[k]):
-                if buffer[at] != _RETURN:
-                    out[to] = buffer[at]
-                    to += 1
+        at, end = starts[k], ends[k]
+        while 0 <= at < end:
+            size = 1
+            if at + WIDTH <= len(buffer):
+                copy_block(buffer, at, out, to)
+                size = min(first(equal(buffer, at, _RETURN)), end - at)
+            elif buffer[at] != _RETURN:
+                out[to] = buffer[at]
+            else:
+                size = 0
+            at += size
+            to += size
+            if at < end and buffer[at] == _RETURN:
+                at += 1
         offsets[k + 1] = to
-
-
-@kernel
-def _in_order(ranges: Row, offsets: Row) -> bool:
-    """Whether the ranges lie one behind the other without gaps; `offsets` are filled if they do."""
-    to = 0
-    for k in range(len(ranges)):
-        if ranges[k, 0] >= 0:
-            if ranges[k, 0] != to:
-                return False
-            to = ranges[k, 1]
-        offsets[k + 1] = to
-    return True
 
 
 def text_column(buffer: Bytes, starts: Row, ends: Row) -> pa.Array:
@@ -86,7 +86,7 @@ def text_column(buffer: Bytes, starts: Row, ends: Row) -> pa.Array:
     Carriage returns are left out; bytes that are no UTF-8 become U+FFFD.
     """
     lengths = np.where(starts >= 0, ends - starts, 0)
-    out = np.empty(int(lengths.sum()), np.uint8)
+    out = np.empty(int(lengths.sum()) + WIDTH, np.uint8)
     offsets = np.zeros(len(starts) + 1, np.int64)
     _gather(buffer, np.ascontiguousarray(starts), np.ascontiguousarray(ends), out, offsets)
     return _strings(out[: offsets[-1]], offsets, starts >= 0)
@@ -106,20 +106,16 @@ def ad_columns(buffer: Bytes, rows: Row) -> tuple[pa.Array, pa.Array]:
     """
     sizes = (rows[:, AD_END] - rows[:, AD_START])[rows[:, CODE] == _AD_EVENT]
     total, largest = int(sizes.sum()), int(sizes.max(initial=0))
-    ads, owners = np.empty((len(rows), 2), np.int64), np.empty((len(rows), 2), np.int64)
+    ads = _SCRATCH.take("ads", 2 * len(rows), np.int64).reshape(-1, 2)
+    owners = _SCRATCH.take("owners", 2 * len(rows), np.int64).reshape(-1, 2)
     # JSON is hardly ever longer than the ad; hostile text can make it six times as long.
-    out = np.empty(total + total // 4 + room(largest, 1), np.uint8)
+    out = _SCRATCH.take("json", total + total // 4 + room(largest, 1), np.uint8)
     if not _convert_ads(buffer, rows, out, ads, owners):
-        out = np.empty(room(total, len(sizes)), np.uint8)
+        out = _SCRATCH.take("json", room(total, len(sizes)), np.uint8)
         _convert_ads(buffer, rows, out, ads, owners)
-    return _ranges_column(out, ads), text_column(buffer, owners[:, 0], owners[:, 1])
-
-
-def _ranges_column(data: Bytes, ranges: Row) -> pa.Array:
-    offsets = np.zeros(len(ranges) + 1, np.int64)
-    if _in_order(ranges, offsets):
-        return _strings(data[: offsets[-1]], offsets, ranges[:, 0] >= 0)
-    return text_column(data, ranges[:, 0], ranges[:, 1])
+    # Where several jobs write, the 028 of one may come before that of an earlier event.
+    attributes = text_column(out, ads[:, 0], ads[:, 1])
+    return attributes, text_column(buffer, owners[:, 0], owners[:, 1])
 
 
 def _strings(
