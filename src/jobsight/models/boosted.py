@@ -1,4 +1,7 @@
-"""Gradient-boosted trees (LightGBM), with settings that stay sane on a few hundred batches.
+"""Gradient-boosted trees (LightGBM) on top of the rates, sane on a few hundred batches.
+
+The trees start from the smoothed rate of each row's finest cause, cross-fitted in training, and
+learn only what it misses: with little data they stay near the best baseline.
 
 Saved twice: as LightGBM's text, for whoever wants to read it with LightGBM, and as arrays, which is
 what predictions are made from: they need neither LightGBM nor scikit-learn.
@@ -8,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -23,22 +26,26 @@ from jobsight.models.trees import Trees
 
 __all__ = ["Boosted"]
 
+_START = -2
+"""Index of the column that holds the rate of the finest cause (see `CauseEncoder.names`)."""
+
 ROUNDS = 600
 PATIENCE = 50
 ROUNDS_WITHOUT_SELECT = 100
 PARAMETERS: dict[str, Any] = {
     "objective": "binary",
     "metric": "binary_logloss",
-    "learning_rate": 0.04,
-    "num_leaves": 7,
-    "max_depth": 4,
+    "boost_from_average": False,
+    "learning_rate": 0.03,
+    "num_leaves": 4,
+    "max_depth": 3,
     "min_data_in_leaf": 5,
     # Rows of one batch share weight 1, so it is the hessian that bounds a leaf: 1.5 is six batches
     # of even odds.
     "min_sum_hessian_in_leaf": 1.5,
-    "lambda_l2": 5.0,
+    "lambda_l2": 8.0,
     "min_gain_to_split": 0.02,
-    "feature_fraction": 0.6,
+    "feature_fraction": 0.3,
     "max_bin": 63,
     "num_threads": 1,
     "deterministic": True,
@@ -72,8 +79,12 @@ class Boosted:
             raise TrainingError("boosted: the training outcomes are all the same; both are needed")
         self._features = train.inputs.names
         self._causes, encoded = CauseEncoder.fit(train, select)
-        booster = _boost(_join(train.inputs, encoded), train, self._columns(select.inputs),
-                         select, seed)  # fmt: skip
+        columns, later = _join(train.inputs, encoded), self._columns(select.inputs)
+        booster = _boost(
+            _Set(columns, _start(columns, self._causes), train),
+            _Set(later, _start(later, self._causes), select),
+            seed,
+        )
         rounds = booster.best_iteration if booster.best_iteration > 0 else None
         self._text = booster.model_to_string(num_iteration=rounds)
         self._trees = Trees.from_dump(booster.dump_model(num_iteration=rounds))
@@ -95,7 +106,8 @@ class Boosted:
         Raises:
             ModelError: the model is not fitted, or on other features.
         """
-        return sigmoid(self.trees.margin(self._columns(inputs)))
+        columns = self._columns(inputs)
+        return sigmoid(_start(columns, self._causes) + self.trees.margin(columns))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -105,10 +117,15 @@ class Boosted:
     def explain(self, inputs: Inputs) -> Floats:
         """What each column adds to the log-odds of each row: float64 (n, columns).
 
+        The rate that the trees start from is added to the column that holds it.
+
         Raises:
             ModelError: the model is not fitted, or on other features.
         """
-        return self.trees.contributions(self._columns(inputs))
+        columns = self._columns(inputs)
+        contributions = self.trees.contributions(columns)
+        contributions[:, _START] += _start(columns, self._causes)
+        return contributions
 
     def _columns(self, inputs: Inputs) -> Floats:
         require_names(inputs, self._features)
@@ -144,24 +161,47 @@ def _join(inputs: Inputs, encoded: Floats) -> Floats:
     return np.ascontiguousarray(np.concatenate([features, encoded], axis=1))
 
 
-def _boost(
-    columns: Floats, train: Labelled, later_columns: Floats, select: Labelled, seed: int
-) -> Any:
+def _start(columns: Floats, causes: CauseEncoder) -> Floats:
+    """Log-odds that the trees start from: the rate of the finest cause, 0 without causes."""
+    start: Floats = columns[:, _START] if causes.names else np.zeros(len(columns))
+    return start
+
+
+class _Set(NamedTuple):
+    """What LightGBM fits on: columns (n, c), log-odds to start from (n,), outcomes and weights."""
+
+    columns: Floats
+    start: Floats
+    rows: Labelled
+
+    def dataset(self, reference: Any = None) -> Any:
+        """The same as a ``lightgbm.Dataset``."""
+        import lightgbm
+
+        return lightgbm.Dataset(
+            self.columns,
+            self.rows.success.astype(np.float64),
+            weight=self.rows.weight,
+            init_score=self.start,
+            reference=reference,
+            params=PARAMETERS,
+        )
+
+
+def _boost(train: _Set, select: _Set, seed: int) -> Any:
     """A ``lightgbm.Booster`` fitted on `train`, stopped early on `select` where it has rows."""
     import lightgbm
 
-    parameters = {**PARAMETERS, "seed": seed}
-    data = lightgbm.Dataset(
-        columns, train.success.astype(np.float64), weight=train.weight, params=parameters
-    )
+    data = train.dataset()
     rounds = ROUNDS_WITHOUT_SELECT
     sets: list[Any] = []
     stops: list[Any] = []
-    if len(select):
+    if len(select.rows):
         rounds = ROUNDS
-        outcome = select.success.astype(np.float64)
-        sets = [lightgbm.Dataset(later_columns, outcome, weight=select.weight, reference=data)]
+        sets = [select.dataset(reference=data)]
         stops = [lightgbm.early_stopping(PATIENCE, verbose=False)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return lightgbm.train(parameters, data, rounds, valid_sets=sets, callbacks=stops)
+        return lightgbm.train(
+            {**PARAMETERS, "seed": seed}, data, rounds, valid_sets=sets, callbacks=stops
+        )

@@ -37,8 +37,14 @@ def test_arrays_answer_as_lightgbm_does(model: Boosted, tmp_path: Path) -> None:
     model.save(tmp_path)
     booster = lightgbm.Booster(model_file=tmp_path / "lightgbm.txt")
     for inputs in (LATER.inputs, with_gaps(LATER.inputs)):
-        expected = booster.predict(model._columns(inputs))
+        columns = model._columns(inputs)
+        margin = booster.predict(columns, raw_score=True) + columns[:, -2]
+        expected = 1.0 / (1.0 + np.exp(-margin))
         np.testing.assert_allclose(model.predict(inputs), expected, rtol=0, atol=1e-14)
+
+
+def test_trees_start_from_the_rate_of_the_finest_cause(model: Boosted) -> None:
+    assert model.columns[-2] == "rate of subcode"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +69,8 @@ def test_every_kind_of_missing_value(parameters: dict[str, bool]) -> None:
 def test_contributions_add_up_to_the_margin(model: Boosted) -> None:
     credit = model.explain(LATER.inputs)
     assert credit.shape == (200, len(model.columns))
-    rest = model.trees.margin(model._columns(LATER.inputs)) - credit.sum(axis=1)
+    probability = model.predict(LATER.inputs)
+    rest = np.log(probability / (1.0 - probability)) - credit.sum(axis=1)
     assert np.ptp(rest) < 1e-9
     assert np.abs(credit).mean(axis=0).argmax() == 0
     assert np.all(credit[:, 3] == 0.0)
