@@ -19,7 +19,7 @@ CHUNK = 2 << 20
 LARGEST = 64 << 20
 """Without a record in so many bytes a chunk is cut anywhere: this is no event log."""
 
-_HEADER = re.compile(rb"\n(?=\d{3} \([^\n]*\n)")
+_HEADER = re.compile(rb"\n(?=(\d{3} \([^\r\n]*)\r?\n)")
 
 
 class ByteStream(Protocol):
@@ -63,9 +63,10 @@ def _cut(buffer: bytearray, size: int) -> int:
 def _last_header(buffer: bytearray, size: int) -> int:
     """Where the last record begins of those that lack separators, 0 without any."""
     data, row = np.frombuffer(buffer, np.uint8), np.empty(COLUMNS, np.int64)
-    found = [match.end() for match in _HEADER.finditer(buffer, 0, size)]
-    headers = (at for at in reversed(found) if parse_header(data, at, size, row) > 0)
-    return next(headers, 0)
+    for at, end in reversed([found.span(1) for found in _HEADER.finditer(buffer, 0, size)]):
+        if parse_header(data, at, end, row) > 0:
+            return at
+    return 0
 
 
 def _fill(stream: ByteStream, buffer: bytearray, start: int, end: int) -> int:
