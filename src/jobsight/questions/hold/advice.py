@@ -51,10 +51,21 @@ class Group:
     cause: tuple[int, int] | None = None
 
     def arguments(self) -> str:
-        """These jobs as the tools take them: ids, or a constraint where they are many."""
+        """These jobs as condor_release and condor_rm take them: ids, or a constraint for many."""
         if self.cause is None or len(self.jobs) <= TRIAL:
             return " ".join(str(job) for job in self.jobs)
-        code, subcode = self.cause
+        return self._constraint(*self.cause)
+
+    def edit_arguments(self) -> str:
+        """These jobs as condor_qedit takes them: one id, or a constraint."""
+        if len(self.jobs) == 1:
+            return str(self.jobs[0])
+        if self.cause is not None:
+            return self._constraint(*self.cause)
+        procs = " || ".join(f"ProcId == {job.proc}" for job in self.jobs)
+        return f"-constraint 'ClusterId == {self.jobs[0].cluster} && ({procs})'"
+
+    def _constraint(self, code: int, subcode: int) -> str:
         # Never the bare cluster: condor_rm would remove its running jobs as well.
         return (
             f"-constraint 'ClusterId == {self.jobs[0].cluster} && JobStatus == 5 && "
@@ -86,10 +97,10 @@ def advise(
         if mend.edit is None:
             return Advice(f"{mend.text}; then release it", release)
         attribute, value = mend.edit
-        edit = f"condor_qedit {names} {attribute} {value}"
+        edit = f"condor_qedit {group.edit_arguments()} {attribute} {value}"
         return Advice(f"{mend.text}; then release it", f"{edit} && {release}")
     if verdict.verb == "remove":
-        text = "remove it: releasing it as it is has failed before, and no mend is known"
+        text = "remove it: releases as it is have failed before, and no mend is known"
         return Advice(text, f"condor_rm {names}")
     return _unsure(mend, alike)
 

@@ -38,6 +38,9 @@ from jobsight.settings import Costs, HoldSettings
 
 __all__ = ["Answer", "Answerer"]
 
+NO_MODEL = "none"
+"""What an answer names as its model where nothing is predicted: a hold by the user's own hand."""
+
 _HELD = 12
 
 
@@ -77,6 +80,11 @@ class Answer:
     evidence: list[Finding] = field(repr=False)
     advice: Advice
     model: str
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether its user's own hand holds it, so that nothing is predicted."""
+        return self.model == NO_MODEL
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain data, with the keys that the command prints."""
@@ -210,7 +218,13 @@ class Answerer:
             )
         else:
             verdict = decide_without(mend is not None and mend.certain)
-        evidence = findings.about(row["job"], row["hold_row"], row["site"], row["reason"] or "")
+        evidence = findings.about(
+            row["job"],
+            row["hold_row"],
+            row["site"],
+            row["reason"] or "",
+            lasting=mend is not None and mend.certain,
+        )
         job = JobId(row["cluster"], row["proc"])
         return self._put(
             row,
@@ -235,7 +249,7 @@ class Answerer:
             mend=None,
             evidence=findings.own(row["job"]),
             advice=by_hand(row["hold_code"]),
-            model="none (held by its user's hand)" if row["hold_code"] in (1, 15, 16) else "none",
+            model=NO_MODEL,
         )
 
     def _put(self, row: dict[str, Any], moment: int, **rest: Any) -> Answer:

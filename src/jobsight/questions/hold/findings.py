@@ -129,21 +129,32 @@ class Findings:
         held, left = (int(self._count(index, key)) for index in self._index.waiting)
         return held - left
 
-    def about(self, job: int, hold_row: int, site: str | None, reason: str) -> list[Finding]:
-        """The evidence for a held job, the most particular last."""
-        families = (*_ENDED, "site")
-        keys = tuple(self._index.key(family, hold_row) for family in families)
+    def about(
+        self, job: int, hold_row: int, site: str | None, reason: str, *, lasting: bool
+    ) -> list[Finding]:
+        """The evidence for a held job.
+
+        Args:
+            job: its number.
+            hold_row: of its hold.
+            site: where it ran, as far as known.
+            reason: of the hold.
+            lasting: whether the cause is the job's own, so that no outage is to be spoken of.
+        """
         # "Since its hold" differs from second to second, and with it what is shared.
         since = int(self._index.history.clock[hold_row])
-        shared = self._shared.get((keys, since))
+        families = (*_ENDED, "site")
+        shape = (since, lasting, *(self._index.key(family, hold_row) for family in families))
+        shared = self._shared.get(shape)
         if shared is None:
             place = plain(site or "", 60)
             source = plain(origin(reason) or "", 100)
             shared = [
                 *self._precedents(hold_row, place, source),
-                *self._activity(hold_row, since, place, source),
+                *self._activity(hold_row, since, place),
+                *([] if lasting else self._outage(hold_row, since, place, source)),
             ]
-            self._shared[keys, since] = shared
+            self._shared[shape] = shared
         return [*shared, *self.own(job), *self._missing]
 
     def _precedents(self, hold_row: int, place: str, source: str) -> list[Finding]:
@@ -170,13 +181,12 @@ class Findings:
             found.append(_ended("mended", label, mended, (0, 0), self._window))
         return found
 
-    def _activity(self, hold_row: int, since: int, place: str, source: str) -> list[Finding]:
+    def _activity(self, hold_row: int, since: int, place: str) -> list[Finding]:
         found = [self._holds_lately(hold_row, since)]
         if place:
             key = self._index.key("site", hold_row)
             found.append(self._site_lately(key, place))
-        outage = self._outage(hold_row, since, place, source)
-        return [*found, outage] if outage else found
+        return found
 
     def _holds_lately(self, hold_row: int, since: int) -> Finding:
         key = self._index.key("cause", hold_row)
@@ -210,28 +220,30 @@ class Findings:
             "holds": held,
         }
 
-    def _outage(self, hold_row: int, since: int, place: str, source: str) -> Finding | None:
-        """Whether what failed at a place works again; None where nothing tells."""
+    def _outage(self, hold_row: int, since: int, place: str, source: str) -> list[Finding]:
+        """Whether what failed at a place works again; nothing where nothing tells."""
         family = "origin" if source else "cause at site" if place else "cause"
         key = self._index.key(family, hold_row)
         held = self._count(self._index.held[family], key, self._since)
         good = self._index.ended[family].recent(key, since, self._moment)[1]
         if source:
             good = max(good, self._count(self._index.evidence.ended_well["origin"], key, since))
-        if not (good and not held) and not (held and not good):
-            return None
+        if bool(good) == bool(held):
+            return []
         about = f"on {source}" if source else f"at {place}" if place else "with this cause"
         state = "over" if good else "goes_on"
         words = "the trouble seems over" if good else "the trouble goes on"
-        return {
-            "what": "outage",
-            "text": f"{words}: of the jobs that failed {about}, {good:,} ended well since this "
-            f"hold; {held:,} were held in the last {format_span(self._window)}",
-            "state": state,
-            "ended_well_since": good,
-            "holds": held,
-            "window": self._window,
-        }
+        return [
+            {
+                "what": "outage",
+                "text": f"{words}: of the jobs that failed {about}, {good:,} ended well since this "
+                f"hold; held in the last {format_span(self._window)}: {held:,}",
+                "state": state,
+                "ended_well_since": good,
+                "holds": held,
+                "window": self._window,
+            }
+        ]
 
     def own(self, job: int) -> list[Finding]:
         """How earlier releases of the job itself ended."""

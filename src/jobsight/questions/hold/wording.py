@@ -6,7 +6,7 @@ import datetime as dt
 
 from jobsight.clock import format_moment
 
-__all__ = ["counted", "moment_text", "percent", "plain"]
+__all__ = ["counted", "micros", "moment_text", "percent", "plain"]
 
 
 def plain(text: str, width: int = 300) -> str:
@@ -33,7 +33,14 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def moment_text(micros: int) -> str:
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+def micros(moment: dt.datetime) -> int:
+    """A moment as µs since 1970."""
+    return (moment - _EPOCH) // dt.timedelta(microseconds=1)
+
+
+def moment_text(moment: int) -> str:
     """µs since 1970 as ISO 8601 in UTC."""
-    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-    return format_moment(epoch + dt.timedelta(microseconds=micros))
+    return format_moment(_EPOCH + dt.timedelta(microseconds=moment))

@@ -1,0 +1,280 @@
+"""``jobsight hold``: it is held; release or remove?
+
+With ``--json`` one job asked for by its full id gives one object; several ids, a cluster, --all and
+--each give a list of objects, one a job. Jobs held by their user's own hand are answered with unsure,
+no probability and the reason, exit status 0. Where some of several ids name no held job, the others
+are answered, each of these gives a line on standard error, and the exit status is 1.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jobsight.cli.common import (
+    ConfigOption,
+    TimezoneOption,
+    load_settings,
+    note,
+    print_json,
+    printable,
+    read_history,
+    say,
+    stages,
+)
+
+if TYPE_CHECKING:
+    from jobsight.ids import JobId
+    from jobsight.questions.hold.answer import Answer, Answerer
+    from jobsight.questions.hold.groups import GroupAnswer
+    from jobsight.settings import Settings
+
+__all__ = ["register"]
+
+_COLOURS = {"release": "32", "wait": "36", "fix": "33", "remove": "31", "unsure": "35"}
+_REASON_WIDTH = 240
+_END_OF_LOG = " (the end of the log)"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command(name="hold")(hold)
+
+
+def hold(
+    jobs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="JOBID...", help="123.4, or 123 for its held jobs."),
+    ] = None,
+    log: Annotated[
+        list[str] | None,
+        typer.Option(help="Event log: file, folder, glob or - for standard input; repeatable."),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Model directory (default: today's rules and this log's own rates)."),
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(help="As of when (default: the end of the log).")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every held job, one row a cause and cluster.")
+    ] = False,
+    each: Annotated[bool, typer.Option("--each", help="As --all, one row a job.")] = False,
+    timezone: TimezoneOption = None,
+    config: ConfigOption = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="One JSON object a job: for one JOBID 123.4 alone, else in a list."
+        ),
+    ] = False,
+) -> None:
+    """Held jobs: release, wait, fix or remove? With probability, evidence and what to do."""
+    from jobsight.errors import JobError
+    from jobsight.questions.hold.groups import by_use
+    from jobsight.questions.hold.lookup import current_jobs, find_held
+
+    asked = _asked(jobs or [], every or each)
+    settings = load_settings(config, {"timezone": timezone})
+    answerer, moment, when = _open(log or [], model, at, settings)
+    problems: list[str] = []
+    if asked:
+        held, problems = find_held(answerer, asked, moment)
+    else:
+        held = answerer.held(moment, current_jobs(answerer.history, moment))
+    answers = answerer.answer(held, moment)
+    if not asked:
+        answers = by_use(answers)
+    if as_json:
+        _print_json(answers, single=len(asked) == 1 and asked[0].proc is not None)
+    elif asked:
+        _print_answers(answers, when)
+    else:
+        _print_all(answers, when, each=each)
+    for line in problems[:-1]:
+        note(f"jobsight: {printable(line)}")
+    if problems:
+        raise JobError(printable(problems[-1]))
+
+
+def _asked(jobs: list[str], every: bool) -> list[JobId]:
+    from jobsight.errors import UsageError
+    from jobsight.ids import parse_job_id
+
+    if every and jobs:
+        raise UsageError("name jobs, or ask for --all (or --each), not both")
+    if not every and not jobs:
+        raise UsageError("name at least one job, such as 123.4, or ask for --all")
+    return [parse_job_id(job) for job in jobs]
+
+
+def _open(
+    logs: list[str], folder: Path | None, at: str | None, settings: Settings
+) -> tuple[Answerer, int, str]:
+    """The answerer, the moment asked about (µs), and that moment in words."""
+    from jobsight.clock import parse_moment, zone_named
+    from jobsight.errors import UsageError
+    from jobsight.questions.hold.answer import Answerer
+    from jobsight.questions.hold.model import HoldModel
+    from jobsight.questions.hold.wording import micros, moment_text
+
+    if not logs:
+        raise UsageError("name the event log with --log FILE")
+    given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
+    network = settings.hold.lstm.network
+    trained = HoldModel.open(folder, network=network, only_chosen=True) if folder else None
+    history, _, _ = read_history(logs, settings)
+    with stages() as progress:
+        progress("indexing")
+        answerer = Answerer(history, settings.hold, trained)
+    end = int(history.clock.max())
+    moment = end if given is None else given
+    text = moment_text(moment)
+    return answerer, moment, text + (_END_OF_LOG if given is None else "")
+
+
+def _print_json(answers: list[Answer], *, single: bool) -> None:
+    objects = [one.to_json() for one in answers]
+    if not single:
+        print_json(objects)
+    elif objects:
+        # One id may name jobs of several access points.
+        print_json(objects[0] if len(objects) == 1 else objects)
+
+
+def _print_answers(answers: list[Answer], when: str) -> None:
+    for number, one in enumerate(answers):
+        if number:
+            say("")
+        _print_one(one, when)
+
+
+def _print_one(one: Answer, when: str) -> None:
+    from jobsight.clock import format_span
+    from jobsight.questions.hold.wording import moment_text
+
+    place = f" on {printable(one.access_point, 60)}" if one.access_point else ""
+    say(f"{_paint(one.verdict.verb)}  job {one.job}{place}: {_headline(one)}")
+    waited = format_span(max(one.moment - one.held_since, 0) / 1e6)
+    _field("held", f"since {moment_text(one.held_since)} ({waited}), {_cause(one)}")
+    _field("reason", printable(one.reason, _REASON_WIDTH) or "none given")
+    label = "evidence"
+    shown: set[tuple[object, object]] = set()
+    for finding in one.evidence:
+        # What is particular but counts the very same releases says nothing more.
+        counts = (finding.get("releases"), finding.get("succeeded"))
+        if counts[0] is not None and finding["what"] not in ("mended", "own_releases"):
+            if counts in shown:
+                continue
+            shown.add(counts)
+        _field(label, "· " + printable(finding["text"]))
+        label = ""
+    _field("advice", printable(one.advice.text))
+    if one.advice.command:
+        _field("", one.advice.command)
+    _field("model", f"{printable(one.model, 80)}, as of {when}")
+
+
+def _field(label: str, text: str) -> None:
+    say(f"  {label:<9}{text}")
+
+
+def _headline(one: Answer) -> str:
+    from jobsight.history.outcomes import PERSONAL_HOLD_CODES
+
+    if one.by_hand and one.hold_code in PERSONAL_HOLD_CODES:
+        return "its user's own hand holds it: no prediction"
+    if one.by_hand:
+        return "not a hold that can be predicted"
+    if one.now is None:
+        return "no probability, nothing like it has been released yet"
+    now = f"{_chance(one.now.probability, one.now.low, one.now.high)} to succeed if released now"
+    best = one.verdict.best
+    if one.verdict.verb != "wait" or best is None:
+        return now
+    from jobsight.clock import format_span
+
+    later = _chance(best.probability, best.low, best.high)
+    return f"{now}, {later} in {format_span(best.wait)}"
+
+
+def _chance(probability: float, low: float | None, high: float | None) -> str:
+    from jobsight.questions.hold.wording import percent
+
+    if low is None or high is None:
+        return percent(probability)
+    return f"{percent(probability)} ({percent(low).removesuffix(' %')}–{percent(high)})"
+
+
+def _cause(one: Answer) -> str:
+    from jobsight.history.codes import hold_name
+
+    if one.hold_code is None:
+        return "no hold code told"
+    subcode = "" if one.hold_subcode is None else f"/{one.hold_subcode}"
+    return f"{hold_name(one.hold_code)} ({one.hold_code}{subcode})"
+
+
+def _paint(verb: str, width: int = 0) -> str:
+    text = verb.upper().ljust(width)
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    return f"\x1b[1;{_COLOURS[verb]}m{text}\x1b[0m"
+
+
+def _print_all(answers: list[Answer], when: str, *, each: bool) -> None:
+    from jobsight.questions.hold.groups import group_answers
+    from jobsight.questions.hold.wording import counted
+
+    if not answers:
+        say(f"no job is held as of {when}")
+        return
+    models = sorted({printable(one.model, 80) for one in answers if not one.by_hand})
+    say(f"{counted(len(answers), 'job')} held as of {when}; model: {', '.join(models) or 'none'}")
+    if each:
+        for one in answers:
+            _print_row(one)
+        return
+    for group in group_answers(answers):
+        _print_group(group)
+
+
+def _print_group(group: GroupAnswer) -> None:
+    from jobsight.questions.hold.wording import counted
+
+    first = group.members[0]
+    size = counted(len(group.members), "job")
+    if len(group.said_for) < len(group.members):
+        size = f"{len(group.said_for)} of {size}"
+    parts = [f"{size} of cluster {first.job.cluster}", _cause(first)]
+    if group.probability is not None:
+        parts.append(_chance(group.probability, group.low, group.high))
+    if group.gain > 0:
+        parts.append(f"gain {group.gain:.1f}")
+    say("")
+    say(f"{_paint(group.verb, 8)} " + "  ".join(parts))
+    _line(printable(first.reason, 160) or "no reason given")
+    _line(printable(group.advice.text))
+    if group.advice.command:
+        _line(group.advice.command)
+
+
+def _line(text: str) -> None:
+    say(f"{'':9}{text}")
+
+
+def _print_row(one: Answer) -> None:
+    chance = "–"
+    if one.now is not None:
+        chance = _chance(one.now.probability, one.now.low, one.now.high)
+    gain = f"{one.verdict.gain:.1f}" if one.verdict.gain > 0 else "–"
+    command = one.advice.command or "–"
+    say(
+        f"{_paint(one.verdict.verb, 8)} {one.job!s:<12} {chance:<18} {gain:>5}  "
+        f"{_cause(one):<32} {command}"
+    )
