@@ -55,13 +55,14 @@ class CountIndex:
         Args:
             keys: (n,) whole numbers; those below 0, or never given to the index, count nothing.
             cuts: int64 (n, logs), first hidden row of each log (`History.cuts_many`).
-            starts: int64 (n, logs), first row of each log that counts; None: from its first row.
+            starts: int64 (n, logs), no row of a log before it counts; None: all count.
 
         Returns:
             int64 (n,).
         """
         found = np.zeros(len(keys), np.int64)
-        starts = self._log_start[None, :-1] if starts is None else starts
+        first = self._log_start[None, :-1]
+        starts = first if starts is None else np.maximum(starts, first)
         asked = np.asarray(keys, np.int64)
         _count(self._start, self._rows, asked, _matrix(starts), _matrix(cuts), found)
         return found

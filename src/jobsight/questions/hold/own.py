@@ -107,8 +107,8 @@ class OwnIndex:
         history = self._history
         began = at(self._begins, preceding(history, self._begins, views.hold_row))
         first = history.job_rows[history.job_start[views.job]] if len(views) else began
-        own_starts = np.where(began >= 0, began + 1, first)
-        starts = np.minimum(own_starts[:, None], views.before_hold)
+        # Only the job's own log has rows of it, so one start serves for all logs.
+        starts = np.where(began >= 0, began + 1, first)[:, None]
 
         def times(name: str) -> Ints:
             return self._of_job[name].count(views.job, views.before_hold, starts)
