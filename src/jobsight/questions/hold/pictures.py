@@ -1,0 +1,307 @@
+"""The pictures of the pool in the report on held jobs: its outages over time, and one job's frames."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.clock import format_span
+from jobsight.history import reasons
+from jobsight.history.codes import event_name, hold_name
+from jobsight.history.labels import RowLabels
+from jobsight.history.timelines import SECOND, History, Ints
+from jobsight.questions.drawing import BLACK, GREY, PALETTE, draw
+from jobsight.questions.page import Markup, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["PoolTimeline", "frames_plot", "pool_timeline", "short_cause", "timeline_plot"]
+
+_KINDS = 10
+_INTERVALS = 120
+_END, _ABORT, _HELD, _RELEASED = 5, 9, 12, 13
+_BY_HAND = 1
+
+
+def short_cause(code: int | None, masked: str | None, origin: str | None = None) -> str:
+    """A hold's cause in a few words: where it lies, and what its reason says last.
+
+    Args:
+        code: hold code.
+        masked: the masked reason (`jobsight.history.reasons.mask`).
+        origin: the transfer origin, where the reason names one.
+    """
+    text = (masked or "").rpartition("Details: ")[2].partition("( URL")[0]
+    text = text.rpartition("with arguments <arguments>: ")[2]
+    for word in ("<path>", "<origin>", "<site>", "<slot>", "<host>", "()", "from origin"):
+        text = text.replace(word, "")
+    text = plain(text.replace(" :", ":").replace("from :", ":")).strip(" .:,(")
+    text = text.removesuffix(" on").removesuffix(" for") or hold_name(code or 0)
+    return plain(f"{text} · {origin}" if origin and "://" in origin else text, 58)
+
+
+@dataclass(frozen=True)
+class PoolTimeline:
+    """What a pool did, interval by interval.
+
+    Attributes:
+        edges: int64 (k + 1,), µs: borders of the intervals.
+        holds: int64 (k,) by cause in words, most frequent first; the last may be ``other causes``.
+        succeeded, failed: int64 (k,), jobs that ended with return value 0, and otherwise.
+        held: int64 (k,), jobs held at the end of the interval, but for those held by their user.
+    """
+
+    edges: Ints
+    holds: dict[str, Ints]
+    succeeded: Ints
+    failed: Ints
+    held: Ints
+
+
+def pool_timeline(history: History, labels: RowLabels) -> PoolTimeline:
+    """Count a history's holds by cause and place, and its ends, over equal intervals."""
+    first, last = int(history.clock.min()), int(history.clock.max())
+    edges = np.linspace(first, max(last, first + _INTERVALS) + 1, _INTERVALS + 1).astype(np.int64)
+    table = history.table
+    mine = history.job >= 0
+    by_hand = (table["hold_code"] == _BY_HAND).fill_null(value=False).to_numpy()
+    holds = np.flatnonzero(mine & (history.code == _HELD) & ~by_hand)
+    ends = np.flatnonzero(mine & (history.code == _END))
+    good = (table["return_value"].gather(ends) == 0).fill_null(value=False).to_numpy()
+    return PoolTimeline(
+        edges=edges,
+        holds=_by_kind(history, labels, holds, edges),
+        succeeded=np.histogram(history.clock[ends[good]], edges)[0],
+        failed=np.histogram(history.clock[ends[~good]], edges)[0],
+        held=_held_at(history, holds, edges[1:]),
+    )
+
+
+def _by_kind(history: History, labels: RowLabels, holds: Ints, edges: Ints) -> dict[str, Ints]:
+    table = pl.DataFrame(
+        {
+            "code": history.table["hold_code"].gather(holds),
+            "masked": labels.masked.gather(holds),
+            "origin": reasons.origins(history.table["reason"].gather(holds)),
+        }
+    )
+    unique = table.unique(maintain_order=True)
+    names = [short_cause(*row) for row in unique.iter_rows()]
+    kinds = table.join(
+        unique.with_columns(kind=pl.Series(names, dtype=pl.String)),
+        on=["code", "masked", "origin"],
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )["kind"]
+    counts = kinds.value_counts().sort(["count", "kind"], descending=[True, False])
+    shown = counts["kind"].head(_KINDS).to_list()
+    clock = history.clock[holds]
+    out = {kind: np.histogram(clock[(kinds == kind).to_numpy()], edges)[0] for kind in shown}
+    rest = ~kinds.is_in(shown).to_numpy()
+    if rest.any():
+        out["other causes"] = np.histogram(clock[rest], edges)[0]
+    return out
+
+
+def _held_at(history: History, holds: Ints, moments: Ints) -> Ints:
+    """How many of the holds are not over yet at each moment: int64 (k,)."""
+    over = np.isin(history.code, (_END, _ABORT, _HELD, _RELEASED)) & (history.job >= 0)
+    rows = np.flatnonzero(over)
+    order = rows[np.lexsort((rows, history.job[rows]))]
+    following = np.append(order[1:], -1)
+    same = np.append(history.job[order[1:]] == history.job[order[:-1]], False)  # noqa: FBT003
+    ended = np.zeros(len(history), np.int64)
+    ended[order] = np.where(same, history.clock[following], np.iinfo(np.int64).max)
+    begun = np.searchsorted(np.sort(history.clock[holds]), moments, side="right")
+    gone = np.searchsorted(np.sort(ended[holds]), moments, side="right")
+    return (begun - gone).astype(np.int64)
+
+
+def _hours(moments: Ints) -> NDArray[np.object_]:
+    """Moments as dates that plots understand."""
+    epoch = dt.datetime(1970, 1, 1)  # noqa: DTZ001
+    return np.array([epoch + dt.timedelta(microseconds=int(one)) for one in moments], object)
+
+
+def timeline_plot(
+    timeline: PoolTimeline, moment: int | None, borders: Sequence[int] = ()
+) -> Markup:
+    """Three strips over one axis of time: holds by cause, jobs held, and how jobs ended.
+
+    Args:
+        timeline: of `pool_timeline`.
+        moment: µs; marked as the moment of the answers.
+        borders: µs; where the parts of the training end.
+    """
+
+    def paint(figure: Figure) -> None:
+        rows = len(timeline.holds)
+        strips = figure.subplots(3, 1, height_ratios=[0.36 * rows, 1.2, 1.4], sharex=True)
+        _paint_holds(strips[0], timeline)
+        strips[1].fill_between(
+            _hours(timeline.edges[1:]), timeline.held, color="#c9b3d6", step="pre", lw=0
+        )
+        strips[1].set(ylabel="jobs held", ylim=(0, None))
+        _paint_ends(strips[2], timeline)
+        for strip in strips:
+            _mark(strip, moment, borders, named=strip is strips[0])
+        strips[2].set(xlim=(_hours(timeline.edges)[0], _hours(timeline.edges)[-1]))
+        strips[2].set_xlabel("time in the log (UTC)")
+        _clock_axis(strips[2])
+
+    total = {kind: int(count.sum()) for kind, count in timeline.holds.items()}
+    told = ", ".join(f"{kind} {count}" for kind, count in total.items())
+    peak = _hours(timeline.edges)[int(np.argmax(timeline.held)) + 1].strftime("%H:%M:%S")
+    words = f"The pool over time. Holds by cause: {told}. Most jobs were held at {peak}."
+    height = 3.6 + 0.33 * len(timeline.holds)
+    return draw("timeline", 11.2, height, words, paint)
+
+
+def _paint_holds(axes: Axes, timeline: PoolTimeline) -> None:
+    """One row a cause, the darker the more: an outage is a dark stretch of its row."""
+    from matplotlib.colors import LinearSegmentedColormap, PowerNorm
+    from matplotlib.dates import date2num
+
+    names = list(timeline.holds)
+    counts = np.array([timeline.holds[name] for name in names], np.float64).reshape(len(names), -1)
+    most = counts.max(initial=1.0)
+    shades = LinearSegmentedColormap.from_list("holds", ["#ffffff", "#f6b26b", "#c2410c", "#5b1a05"])
+    ends = date2num(_hours(timeline.edges[[0, -1]]))
+    axes.imshow(
+        counts, cmap=shades, norm=PowerNorm(0.6, 0.0, most), aspect="auto", interpolation="none",
+        extent=(ends[0], ends[1], len(names) - 0.5, -0.5),
+    )  # fmt: skip
+    axes.set_yticks(np.arange(len(names)), names)
+    axes.grid(visible=False)
+    for border in range(1, len(names)):
+        axes.axhline(border - 0.5, color="white", lw=3)
+    for place, total in enumerate(counts.sum(axis=1)):
+        axes.text(
+            1.008, place, f"{total:.0f}", va="center", transform=axes.get_yaxis_transform(),
+            color="#52606d",
+        )  # fmt: skip
+    span = format_span((timeline.edges[1] - timeline.edges[0]) / SECOND)
+    axes.set_title(f"holds by cause, per {span}: the darker the more, at most {most:.0f}", pad=20)
+
+
+def _paint_ends(axes: Axes, timeline: PoolTimeline) -> None:
+    edges = _hours(timeline.edges)
+    width = np.diff(edges)
+    axes.bar(
+        edges[:-1], timeline.succeeded, width=width, align="edge", color="#7cc4ae", lw=0,
+        label="ended with return value 0",
+    )  # fmt: skip
+    axes.bar(
+        edges[:-1], -timeline.failed, width=width, align="edge", color="#e08a4f", lw=0,
+        label="ended otherwise (below)",
+    )  # fmt: skip
+    axes.axhline(0, color=BLACK, lw=0.6)
+    top = max(1.0, 1.55 * timeline.succeeded.max(initial=0))
+    axes.set(ylabel="jobs ended", ylim=(-1.1 * timeline.failed.max(initial=0) - 0.05 * top, top))
+    axes.legend(loc="upper left", ncols=2)
+
+
+def _mark(axes: Axes, moment: int | None, borders: Sequence[int], *, named: bool) -> None:
+    for border in borders:
+        axes.axvline(_hours(np.array([border]))[0], color=GREY, lw=0.9, ls=(0, (4, 3)))
+    if borders and named:
+        place = _hours(np.array([borders[-1]]))[0]
+        axes.annotate(
+            "◂ trained on what lies before  ", (place, 1.015), xycoords=("data", "axes fraction"),
+            ha="right", color="#52606d", fontsize=9,
+        )  # fmt: skip
+    if moment is not None:
+        place = _hours(np.array([moment]))[0]
+        axes.axvline(place, color=BLACK, lw=1.8)
+        if named:
+            axes.annotate(
+                "▸ the moment asked about", (place, 1.015), xycoords=("data", "axes fraction"),
+                ha="left", color=BLACK, fontsize=9, fontweight="bold",
+            )  # fmt: skip
+
+
+def _clock_axis(axes: Axes) -> None:
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator()
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
+
+
+def frames_plot(
+    frames: NDArray[np.uint8], state_events: Sequence[int], timeframe: float, job: str
+) -> Markup:
+    """The frames of one held job and the jobs beside it, oldest to the left.
+
+    Args:
+        frames: uint8 (m, j), oldest frame first, slice 0 the job itself.
+        state_events: event numbers in the order of the cells' values.
+        timeframe: seconds a frame.
+        job: its name.
+    """
+    there = [int(value) for value in np.unique(frames)]
+    names = {0: "not there yet"}
+    names |= {k: f"{code:03d} {event_name(code)}" for k, code in enumerate(state_events, 1)}
+    colours = {value: _state_colour(value, state_events) for value in there}
+
+    def paint(figure: Figure) -> None:
+        from matplotlib.colors import ListedColormap
+        from matplotlib.patches import Patch
+
+        axes = figure.subplots()
+        places = np.searchsorted(there, frames)
+        axes.pcolormesh(
+            places.T, cmap=ListedColormap([colours[value] for value in there]),
+            vmin=-0.5, vmax=len(there) - 0.5, edgecolors="white", linewidth=1.2,
+        )  # fmt: skip
+        axes.invert_yaxis()
+        axes.grid(visible=False)
+        axes.set_yticks(
+            np.arange(frames.shape[1]) + 0.5,
+            [plain(job, 24), *(f"other {k}" for k in range(1, frames.shape[1]))],
+        )
+        axes.get_yticklabels()[0].set_fontweight("bold")
+        axes.axhline(1, color=BLACK, lw=1.4)
+        _frame_ticks(axes, len(frames), timeframe)
+        patches: list[Any] = [Patch(color=colours[value], label=names[value]) for value in there]
+        axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+
+    own = ", ".join(names[int(value)] for value in _runs(frames[:, 0]))
+    words = f"Frames of job {job} and {frames.shape[1] - 1} others. Its own states: {own}."
+    return draw("frames", 11.2, 1.3 + 0.25 * frames.shape[1], words, paint)
+
+
+def _runs(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The values without those that repeat the one before."""
+    return values[np.append(True, values[1:] != values[:-1])]  # noqa: FBT003
+
+
+def _frame_ticks(axes: Axes, m: int, timeframe: float) -> None:
+    shown = np.unique(np.linspace(0, m - 1, 7).round().astype(int))
+    labels = [
+        "now" if k == m - 1 else f"{format_span((m - 1 - k) * timeframe)} before" for k in shown
+    ]
+    axes.set_xticks(shown + 0.5, labels)
+
+
+_STATE_COLOURS = {
+    0: "#dfe3e6", 1: "#56B4E9", 40: "#a6d5f2", 4: "#F0E442", 5: "#009E73", 7: "#8a5a00",
+    9: "#1b2733", 12: "#D55E00", 13: "#CC79A7", 10: "#b9a5d6", 11: "#8fd0ff", 21: "#8c564b",
+    22: "#b07a9e", 23: "#7fbf7f", 24: "#7a7a7a",
+}  # fmt: skip
+
+
+def _state_colour(value: int, state_events: Sequence[int]) -> str:
+    if value == 0:
+        return "#f7f9fa"
+    code = state_events[value - 1]
+    return _STATE_COLOURS.get(code, PALETTE[code % len(PALETTE)])

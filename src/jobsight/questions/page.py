@@ -1,0 +1,167 @@
+"""Pages of reports: HTML that is safe by construction, in one file, without scripts or links out.
+
+Whatever comes from a log is hostile. So text and markup are different types here: `element` escapes
+every child and every attribute that is not `Markup` already, and only this module makes `Markup`.
+The page's content security policy forbids scripts, frames and every request.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import resources
+
+__all__ = [
+    "Markup",
+    "anchor",
+    "document",
+    "element",
+    "figure",
+    "join",
+    "plain",
+    "section",
+    "table",
+]
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+_VOID = frozenset({"br", "col", "hr", "meta"})
+
+
+class Markup(str):
+    """Text that is HTML already; everything else is escaped before it enters a page."""
+
+    __slots__ = ()
+
+
+Child = Markup | str | int | None
+
+
+def plain(value: object, width: int | None = None) -> str:
+    """Any text as one printable line: no control, formatting or surrogate characters.
+
+    Args:
+        value: whatever a log told.
+        width: cut to that many characters, with an ellipsis.
+    """
+    printable = "".join(letter if letter.isprintable() else " " for letter in str(value))
+    line = " ".join(printable.split())
+    return line if width is None or len(line) <= width else line[: width - 1].rstrip() + "…"
+
+
+def _escaped(child: Child) -> str:
+    if child is None:
+        return ""
+    return child if isinstance(child, Markup) else html.escape(plain_keeping_ends(str(child)))
+
+
+def plain_keeping_ends(text: str) -> str:
+    """As `plain`, but blanks at the ends stay: a child may stand between two others."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def element(name: str, /, *children: Child, **attributes: object) -> Markup:
+    """An element; children and attributes are escaped unless they are `Markup`; None is left out.
+
+    Attribute names are written with ``_`` for ``-``, and ``class_`` for ``class``.
+    """
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{html.escape(plain(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    if name in _VOID:
+        return Markup(f"<{name}{given}>")
+    return Markup(f"<{name}{given}>{''.join(map(_escaped, children))}</{name}>")
+
+
+def join(children: Iterable[Child], between: str = "") -> Markup:
+    """Several children one after another."""
+    return Markup(html.escape(between).join(map(_escaped, children)))
+
+
+def anchor(title: str) -> str:
+    """A title as the name that a link within the page uses."""
+    return "-".join("".join(c if c.isalnum() else " " for c in title.lower()).split())
+
+
+def section(title: str, *children: Child, lead: Child = None) -> Markup:
+    """A titled part of the page, with a sentence or two that say what it shows."""
+    return element(
+        "section",
+        element("h2", title),
+        None if lead is None else element("p", lead, class_="lead"),
+        *children,
+        id=anchor(title),
+    )
+
+
+def figure(picture: Markup, caption: Child, *, class_: str | None = None) -> Markup:
+    """A picture (SVG of `drawing.to_svg`) and what to see in it."""
+    return element("figure", picture, element("figcaption", caption), class_=class_)
+
+
+def table(
+    headings: Sequence[Child],
+    rows: Iterable[Sequence[Child]],
+    *,
+    caption: str,
+    text_columns: int | Sequence[int] = 1,
+    marked: Sequence[int] = (),
+) -> Markup:
+    """A table.
+
+    Args:
+        headings: one a column.
+        rows: as many cells each.
+        caption: what it shows; read by screen readers too.
+        text_columns: which columns hold text (the first so many, or their numbers); the others
+            hold numbers and stand to the right.
+        marked: numbers of the rows to stress.
+    """
+    texts = range(text_columns) if isinstance(text_columns, int) else text_columns
+    kinds = [None if k in texts else "number" for k in range(len(headings))]
+    head = join(
+        element("th", cell, scope="col", class_=kind)
+        for cell, kind in zip(headings, kinds, strict=True)
+    )
+    body = join(
+        element(
+            "tr",
+            *(element("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)),
+            class_="marked" if number in marked else None,
+        )
+        for number, row in enumerate(rows)
+    )
+    return element(
+        "div",
+        element(
+            "table",
+            element("caption", caption),
+            element("thead", element("tr", head)),
+            element("tbody", body),
+        ),
+        class_="table",
+    )
+
+
+def document(title: str, body: Iterable[Child]) -> str:
+    """The whole page: UTF-8 text that stands alone."""
+    head = join(
+        [
+            element("meta", charset="utf-8"),
+            element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+            element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            element("meta", name="referrer", content="no-referrer"),
+            element("title", title),
+            # CSS is ours and holds nothing from outside.
+            Markup(f"<style>{_style()}</style>"),
+        ]
+    )
+    page = element("html", element("head", head), element("body", *body), lang="en")
+    return f"<!doctype html>\n{page}\n"
+
+
+@cache
+def _style() -> str:
+    return (resources.files("jobsight.questions") / "page.css").read_text(encoding="utf-8")
