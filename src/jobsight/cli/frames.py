@@ -1,0 +1,80 @@
+"""``jobsight frames``: the tensor e × m × j of every released job, as files for own studies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from jobsight.cli.common import (
+    ConfigOption,
+    JsonOption,
+    LogArguments,
+    TimezoneOption,
+    load_settings,
+    print_json,
+    read_history,
+    say,
+)
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command()(frames)
+
+
+def frames(
+    logs: LogArguments,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the new files.")],
+    m: Annotated[int | None, typer.Option("--m", help="Frames an example.")] = None,
+    j: Annotated[
+        int | None, typer.Option("--j", help="Jobs an example, the held one first.")
+    ] = None,
+    timeframe_len: Annotated[
+        float | None, typer.Option(help="Seconds a frame [default: by the pool's pace].")
+    ] = None,
+    as_of: Annotated[
+        Literal["release", "hold"] | None, typer.Option(help="The moment of the last frame.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the sampling of jobs [default: 0].")] = None,
+    timezone: TimezoneOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write frames, outcomes, times and groups of all released jobs, memory-mapped."""
+    from jobsight.questions.hold.decisions import hold_decisions
+    from jobsight.questions.hold.framefiles import write_frames
+    from jobsight.questions.hold.scale import resolve_scale
+
+    settings = load_settings(
+        config,
+        {
+            "timezone": timezone,
+            "hold": {
+                "as_of": as_of,
+                "seed": seed,
+                "frames": {"m": m, "j": j, "timeframe_len": timeframe_len},
+            },
+        },
+    )
+    history, _, sources = read_history(logs, settings)
+    decisions = hold_decisions(history, settings.hold)
+    scale = resolve_scale(decisions.table, settings.hold)
+    manifest = write_frames(history, decisions.table, output, settings.hold, scale, sources=sources)
+    if as_json:
+        print_json({"frames": str(output), **manifest})
+    else:
+        _print(manifest, output)
+
+
+def _print(manifest: dict[str, Any], output: Path) -> None:
+    shape = " × ".join(str(size) for size in manifest["shapes"]["frames"])
+    say(f"frames {shape} (examples × m × j) of {manifest['timeframe_len']:g} s each")
+    counts = manifest["counts"]
+    say(f"{counts['successes']} succeeded, {counts['examples'] - counts['successes']} failed")
+    for kind, count in counts["censored"].items():
+        say(f"  no outcome: {count} {kind.replace('_', ' ')}")
+    say(f"wrote {output}")
