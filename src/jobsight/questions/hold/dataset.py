@@ -77,7 +77,7 @@ class Dataset:
 
     @classmethod
     def for_audit(cls, history: History, model: HoldModel) -> Dataset:
-        """The parts that a model was trained on, if `history` is of its logs (see `learned_by`)."""
+        """The parts that taught a model, where `history` is of its logs (see `holds_all_of`)."""
         return cls._as_trained(history, model, model.borders)
 
     @classmethod
@@ -118,11 +118,9 @@ class Dataset:
         since: Mask = self.table["released"].to_numpy() >= self.borders[3]
         return since
 
-    def learned_by(self, model: HoldModel) -> bool:
-        """Whether the parts before the test are those that taught `model`."""
-        rows = np.logical_or.reduce([self.usable(self.part(name)) for name in PARTS[:3]])
-        mine = np.unique(fingerprints(self.table.filter(pl.Series(rows))))
-        return np.array_equal(mine, model.seen)
+    def holds_all_of(self, model: HoldModel) -> bool:
+        """Whether every decision that taught `model` is here: these are its logs, or they grew."""
+        return bool(np.isin(model.seen, fingerprints(self.table)).all())
 
     def usable(self, rows: Mask) -> Mask:
         """Those of `rows` that are in a part, have an outcome, and were released as they were."""
@@ -140,7 +138,10 @@ class Dataset:
             delay: seconds between the moment that is known and the release; decisions of jobs that
                 were not yet held then are left out.
         """
-        table = self.table.filter(pl.Series(self.usable(rows)))
+        return self.examples(self.table.filter(pl.Series(self.usable(rows))), delay=delay)
+
+    def examples(self, table: pl.DataFrame, *, delay: float = 0.0) -> tuple[pl.DataFrame, Labelled]:
+        """Examples of decisions with an outcome, as `labelled` gives them."""
         table, inputs = self.builder.build(table, delay=delay)
         success = table["outcome"].cast(pl.Boolean).to_numpy()
         return table, Labelled(inputs, success, batch_weights(table["batch"].to_numpy()))

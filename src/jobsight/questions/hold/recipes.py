@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from jobsight.history import outcomes
+from jobsight.history.labels import RowLabels
 from jobsight.history.timelines import History, Ints
 from jobsight.learning.splits import Split, part_borders, split_forward
 from jobsight.questions.hold.decisions import Decisions, hold_decisions
@@ -67,7 +68,14 @@ class Recipe(Protocol):
         """
         ...
 
-    def builder(self, history: History, settings: HoldSettings, scale: Scale) -> ExampleBuilder:
+    def builder(
+        self,
+        history: History,
+        settings: HoldSettings,
+        scale: Scale,
+        *,
+        labels: RowLabels | None = None,
+    ) -> ExampleBuilder:
         """What makes examples of them."""
         ...
 
@@ -100,8 +108,15 @@ class _JobsightRecipe:
         )
         return table, split
 
-    def builder(self, history: History, settings: HoldSettings, scale: Scale) -> ExampleBuilder:
-        return ExampleBuilder(history, settings, scale)
+    def builder(
+        self,
+        history: History,
+        settings: HoldSettings,
+        scale: Scale,
+        *,
+        labels: RowLabels | None = None,
+    ) -> ExampleBuilder:
+        return ExampleBuilder(history, settings, scale, labels=labels)
 
 
 _RECIPES: dict[str, Recipe] = {"jobsight": _JobsightRecipe(), "seed": SeedRecipe()}

@@ -73,9 +73,16 @@ class SeedRecipe:
         jobs = np.arange(len(kept))
         return kept, split_random(jobs, shares=settings.parts, seed=settings.seed)
 
-    def builder(self, history: History, settings: HoldSettings, scale: Scale) -> ExampleBuilder:
+    def builder(
+        self,
+        history: History,
+        settings: HoldSettings,
+        scale: Scale,
+        *,
+        labels: RowLabels | None = None,
+    ) -> ExampleBuilder:
         """Frames alone."""
-        return FramesOnly(history, settings, scale)
+        return FramesOnly(history, settings, scale, labels=labels)
 
 
 def frames_only(inputs: Inputs) -> Inputs:
@@ -89,10 +96,6 @@ def frames_only(inputs: Inputs) -> Inputs:
 
 class FramesOnly(ExampleBuilder):
     """An `ExampleBuilder` whose inputs are frames alone."""
-
-    def __init__(self, history: History, settings: HoldSettings, scale: Scale) -> None:
-        super().__init__(history, settings, scale)
-        self.features = ()
 
     def ask(self, decisions: pl.DataFrame, *, delay: float = 0.0) -> Examples:
         """As `ExampleBuilder.ask`, by frames alone."""

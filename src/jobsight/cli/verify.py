@@ -1,0 +1,123 @@
+"""``jobsight verify hold``: can the numbers of a trained model be believed?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jobsight.cli.common import (
+    ConfigOption,
+    JsonOption,
+    LogArguments,
+    TimezoneOption,
+    load_settings,
+    print_json,
+    printable,
+    read_history,
+    say,
+    stages,
+    table,
+)
+
+if TYPE_CHECKING:
+    from jobsight.questions.hold.audit import Audit
+
+__all__ = ["register"]
+
+_verb = typer.Typer(help="Audit a trained model.", no_args_is_help=True)
+
+_SIGNS = {True: "✓", False: "✗", None: "–"}
+_WIDTH = 96
+_SHOWN = 10
+
+_TABLES = (
+    ("families", "what the model loses without a family of features (log loss, trained again)",
+     ("family", "features", "log_loss", "low", "high")),
+    ("features", "what it loses when one column changes places; ROC AUC of the column alone",
+     ("feature", "log_loss", "alone")),
+    ("splits", "the same model by split", ("split", "roc_auc", "log_loss", "flatters")),
+    ("time", "over time", ("from", "batches", "base_rate", "predicted", "roc_auc", "log_loss")),
+    ("by_cause", "by cause", ("value", "batches", "base_rate", "predicted", "roc_auc")),
+    ("by_owner", "by owner", ("value", "batches", "base_rate", "predicted", "roc_auc")),
+    ("by_site", "by site", ("value", "batches", "base_rate", "predicted", "roc_auc")),
+    ("by_releaser", "by releaser", ("value", "batches", "base_rate", "predicted", "roc_auc")),
+    ("by_edited", "mended before the release (never taught)",
+     ("value", "batches", "base_rate", "predicted", "roc_auc")),
+    ("reliability", "foretold and happened", ("predicted", "observed", "low", "high", "batches")),
+    ("delays", "asked some seconds before the release", ("delay", "batches", "roc_auc")),
+    ("seed_recipe", "the seed's recipe",
+     ("terms", "examples", "base_rate", "accuracy", "roc_auc", "log_loss")),
+)  # fmt: skip
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.add_typer(_verb, name="verify")
+
+
+@_verb.callback()
+def _verify() -> None:
+    pass
+
+
+@_verb.command()
+def hold(
+    logs: LogArguments,
+    model: Annotated[Path, typer.Option(help="Model directory that `train` wrote.")],
+    timezone: TimezoneOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Can its numbers be believed? Best on the logs that it was trained on."""
+    from jobsight.questions.hold.audit import audit
+    from jobsight.questions.hold.model import HoldModel
+
+    settings = load_settings(config, {"timezone": timezone})
+    trained = HoldModel.open(model, network=settings.hold.lstm.network)
+    history, _, _ = read_history(logs, settings)
+    with stages() as progress:
+        found = audit(trained, history, progress=progress)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        _print(found)
+
+
+def _print(found: Audit) -> None:
+    import textwrap
+
+    say(textwrap.fill(found.verdict, _WIDTH))
+    say("")
+    for check in found.checks:
+        name = check.name.replace("_", " ")
+        say(
+            textwrap.fill(
+                printable(check.detail),
+                _WIDTH,
+                initial_indent=f"{_SIGNS[check.passed]} {name}: ",
+                subsequent_indent="  ",
+            )
+        )
+    for name, title, columns in _TABLES:
+        rows = found.tables.get(name, [])
+        if rows:
+            say("")
+            say(f"{title}:")
+            say(_rows(rows, columns))
+
+
+def _rows(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> str:
+    shown = [[_cell(row[column]) for column in columns] for row in rows[:_SHOWN]]
+    text = table([column.replace("_", " ") for column in columns], shown)
+    more = len(rows) - _SHOWN
+    return f"{text}\n(and {more} more: --json lists all)" if more > 0 else text
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.0f}" if value >= 10 else f"{value:.3f}"
+    return printable(str(value), 60)

@@ -1,0 +1,137 @@
+"""The audit of a trained model: can its numbers be believed, and where is it weak?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from jobsight.history.timelines import History
+from jobsight.learning.splits import PARTS
+from jobsight.questions.hold.audit.checks import Case, Check, Progress, Result
+from jobsight.questions.hold.audit.importance import check_features
+from jobsight.questions.hold.audit.leaks import check_shuffled, check_split, check_truncation
+from jobsight.questions.hold.audit.quality import check_calibration, check_strata, check_time
+from jobsight.questions.hold.audit.recipe_seed import check_seed_recipe
+from jobsight.questions.hold.audit.waiting import check_waiting
+from jobsight.questions.hold.dataset import Dataset
+from jobsight.questions.hold.evaluation import Evaluation, evaluate, unseen
+from jobsight.questions.hold.model import QUESTION, HoldModel
+
+__all__ = ["CHECKS", "Audit", "Check", "audit"]
+
+CHECKS: dict[str, Callable[[Case], Result]] = {
+    "outcomes shuffled": check_shuffled,
+    "splits by chance": check_split,
+    "logs cut at the decision": check_truncation,
+    "what the model rests on": check_features,
+    "quality over time": check_time,
+    "quality by cause, owner, site": check_strata,
+    "calibration": check_calibration,
+    "waiting": check_waiting,
+    "the seed's recipe": check_seed_recipe,
+}
+"""What is checked, in this order."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found.
+
+    Attributes:
+        model: the model's label.
+        own: whether the logs are those that the model was trained on.
+        evaluation: what it was judged by.
+        checks: one a question, in order.
+        tables: rows behind the checks, by name.
+        verdict: one sentence over all.
+    """
+
+    model: str
+    own: bool
+    evaluation: Evaluation
+    checks: tuple[Check, ...]
+    tables: dict[str, list[dict[str, Any]]]
+    verdict: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed."""
+        return all(check.passed is not False for check in self.checks)
+
+    def to_json(self) -> dict[str, Any]:
+        """The audit as plain data."""
+        return {
+            "question": QUESTION,
+            "model": self.model,
+            "trained_on_these_logs": self.own,
+            "verdict": self.verdict,
+            "passed": self.passed,
+            "checks": [asdict(check) for check in self.checks],
+            **self.tables,
+        }
+
+
+def audit(model: HoldModel, history: History, *, progress: Progress = lambda _step: None) -> Audit:
+    """Check a trained model on a history, best the one it was trained on.
+
+    Args:
+        model: opened with all its models.
+        history: its logs: training can then be repeated. On others, what needs that is passed over
+            and said so.
+        progress: is told what is being done.
+
+    Raises:
+        TrainingError: no decision with an outcome is left to judge by.
+    """
+    progress("building examples")
+    case = _case(model, history)
+    results = []
+    for step, check in CHECKS.items():
+        progress(f"checking: {step}")
+        results.append(check(case))
+    tables = {name: rows for result in results for name, rows in result.tables.items()}
+    checks = tuple(result.check for result in results)
+    return Audit(model.label, case.own, case.evaluation, checks, tables, _verdict(checks))
+
+
+def _case(model: HoldModel, history: History) -> Case:
+    data = Dataset.for_audit(history, model)
+    own = data.holds_all_of(model)
+    if own:
+        parts = {name: data.labelled(data.part(name)) for name in PARTS}
+        reach, left_out = data.part("test"), data.dropped(data.since_test())
+    else:
+        data, parts = Dataset.for_judging(history, model), {}
+        reach, left_out = unseen(model, data)
+    return Case(model, data, own, parts, evaluate(model, data, reach, left_out), reach)
+
+
+def _verdict(checks: tuple[Check, ...]) -> str:
+    failed = {about: _failed(checks, about) for about in ("honesty", "quality")}
+    passed = sum(check.passed is True for check in checks)
+    unknown = [_words(check) for check in checks if check.passed is None]
+    if failed["honesty"]:
+        verdict = (
+            f"The reported numbers cannot be believed: {' and '.join(failed['honesty'])} failed"
+        )
+    elif any(check.passed for check in checks if check.about == "honesty"):
+        verdict = (
+            "The reported numbers can be believed: no leak was found, and "
+            f"{passed} of {len(checks)} checks passed"
+        )
+    else:
+        verdict = "Whether the reported numbers can be believed cannot be said from these logs"
+    if failed["quality"]:
+        verdict += f"; weak in: {', '.join(failed['quality'])}"
+    if unknown:
+        verdict += f"; not to be said here: {', '.join(unknown)}"
+    return verdict + "."
+
+
+def _failed(checks: tuple[Check, ...], about: str) -> list[str]:
+    return [_words(check) for check in checks if check.about == about and check.passed is False]
+
+
+def _words(check: Check) -> str:
+    return check.name.replace("_", " ")

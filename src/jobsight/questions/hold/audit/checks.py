@@ -1,0 +1,98 @@
+"""What a check says, and what checks are made on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from jobsight.errors import TrainingError
+from jobsight.learning.splits import PARTS
+from jobsight.models import is_baseline
+from jobsight.models.base import Labelled
+from jobsight.questions.hold.dataset import Dataset
+from jobsight.questions.hold.evaluation import Evaluation
+from jobsight.questions.hold.model import HoldModel
+
+__all__ = ["OTHER_LOGS", "Case", "Check", "Parts", "Progress", "Result"]
+
+Progress = Callable[[str], None]
+Parts = dict[str, tuple[pl.DataFrame, Labelled]]
+
+OTHER_LOGS = "these are not the logs that the model was trained on, so it cannot be trained again"
+
+_STUDIED_INSTEAD = "boosted"
+
+
+@dataclass(frozen=True)
+class Check:
+    """The answer to one question about a model.
+
+    Attributes:
+        name: a fixed word.
+        about: whether it asks if the reported numbers are honest, or how good the model is.
+        passed: None where it cannot be said.
+        detail: one or two plain sentences.
+        numbers: what the sentences rest on.
+    """
+
+    name: str
+    about: Literal["honesty", "quality"]
+    passed: bool | None
+    detail: str
+    numbers: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A check with the tables behind it, by name: each a list of rows, plain data."""
+
+    check: Check
+    tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model under audit.
+
+    Attributes:
+        model: opened from its directory.
+        data: the decisions, in the parts of the model's training where `own`; else one part.
+        own: whether these are the logs that the model was trained on.
+        parts: table and examples by part; the last alone where not `own`.
+        evaluation: of every model on the decisions that it may be judged by.
+        reach: bool, of `data.table`: those decisions.
+    """
+
+    model: HoldModel
+    data: Dataset
+    own: bool
+    parts: Parts
+    evaluation: Evaluation
+    reach: np.ndarray[Any, np.dtype[np.bool_]]
+
+    @property
+    def studied(self) -> str:
+        """The kind of model that is trained again: the one that answers, if it learns features."""
+        chosen = self.model.chosen
+        if is_baseline(chosen) and _STUDIED_INSTEAD in self.model.fitted:
+            return _STUDIED_INSTEAD
+        return chosen
+
+    @property
+    def test(self) -> tuple[pl.DataFrame, Labelled]:
+        """The decisions to judge by."""
+        return self.evaluation.table, self.evaluation.labelled
+
+    def earlier(self) -> list[Labelled]:
+        """Examples of train, select and calibrate.
+
+        Raises:
+            TrainingError: these are other logs.
+        """
+        if not self.own:
+            raise TrainingError(OTHER_LOGS)
+        return [self.parts[name][1] for name in PARTS[:3]]

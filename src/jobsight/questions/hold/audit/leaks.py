@@ -1,0 +1,247 @@
+"""Does anything reach the model that it could not have known?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.errors import TrainingError
+from jobsight.learning import metrics
+from jobsight.learning.splits import PARTS, split_random
+from jobsight.models.base import Labelled
+from jobsight.questions.hold.audit.checks import OTHER_LOGS, Case, Check, Result
+from jobsight.questions.hold.dataset import Dataset
+from jobsight.questions.hold.decisions import batch_weights
+from jobsight.questions.hold.recipes import recipe_named
+from jobsight.questions.hold.training import fit_calibrated, fit_model
+from jobsight.questions.hold.truncation import prove_as_of
+
+__all__ = ["check_shuffled", "check_split", "check_truncation", "shuffle_batches"]
+
+SHUFFLES = 8
+"""Eight fall on one side of chance by chance once in 128 times."""
+
+RANDOM_SPLITS = 5
+PROVED = 100
+"""Examples that are built again from cut logs."""
+
+Ints = NDArray[np.int64]
+
+
+def shuffle_batches(outcome: pl.Series, batch: Ints, seed: int) -> pl.Series:
+    """The outcomes, each batch's given to another batch: what is alike stays alike.
+
+    Args:
+        outcome: n of them, known.
+        batch: int64 (n,).
+        seed: of the permutation.
+    """
+    _, number, counts = np.unique(batch, return_inverse=True, return_counts=True)
+    order = np.argsort(number, kind="stable")
+    start = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    giver = np.random.default_rng(seed).permutation(len(counts))
+    place = np.empty(len(batch), np.int64)
+    place[order] = np.arange(len(batch)) - np.repeat(start, counts)
+    taken = order[start[giver[number]] + place % counts[giver[number]]]
+    return outcome.gather(taken)
+
+
+def check_shuffled(case: Case) -> Result:
+    """Train on outcomes shuffled over batches: what is then learned must be worth nothing.
+
+    Outcomes are shuffled in the decision table, within each part and in the test part too, before
+    examples are built. So whatever way an outcome might take into the inputs is open, and a model
+    that finds it shows an AUC off one half.
+    """
+    if not case.own:
+        return Result(Check("shuffled_outcomes", "honesty", None, OTHER_LOGS.capitalize() + "."))
+    kinds = dict.fromkeys((case.model.chosen, case.studied, "boosted"))
+    rows: list[dict[str, Any]] = []
+    seeds = range(case.model.settings.seed + 1, case.model.settings.seed + 1 + SHUFFLES)
+    for seed in seeds:
+        parts = {name: _shuffled(case.data, table, seed) for name, (table, _) in case.parts.items()}
+        rows += [
+            {"model": kind, "seed": seed, "roc_auc": _auc(case.data, kind, parts)}
+            for kind in kinds
+            if kind in case.model.fitted
+        ]
+    return Result(_shuffle_check(rows), {"shuffled_outcomes": rows})
+
+
+def _shuffled(data: Dataset, table: pl.DataFrame, seed: int) -> Labelled:
+    outcome = shuffle_batches(table["outcome"], table["batch"].to_numpy(), seed)
+    return data.examples(table.with_columns(outcome=outcome))[1]
+
+
+def _auc(data: Dataset, kind: str, parts: dict[str, Labelled]) -> float | None:
+    try:
+        model = fit_model(kind, data, parts["train"], parts["select"])
+    except TrainingError:
+        return None
+    test = parts["test"]
+    auc = float(metrics.roc_auc(model.predict(test.inputs), test.success, test.weight))
+    return auc if np.isfinite(auc) else None
+
+
+def _shuffle_check(rows: list[dict[str, Any]]) -> Check:
+    passed: bool | None = None
+    words, numbers = [], {}
+    for kind in dict.fromkeys(row["model"] for row in rows):
+        known = [row["roc_auc"] for row in rows if row["model"] == kind]
+        known = [auc for auc in known if auc is not None]
+        if not known:
+            continue
+        low, high = min(known), max(known)
+        numbers[kind] = {"mean": float(np.mean(known)), "low": low, "high": high}
+        passed = (passed is not False) and low <= 0.5 <= high
+        words.append(f"{kind} {np.mean(known):.2f} ({low:.2f} to {high:.2f})")
+    if passed is None:
+        detail = "No model could be trained on shuffled outcomes."
+    else:
+        detail = (
+            f"Trained on outcomes shuffled over batches, {SHUFFLES} times, test ROC AUC is "
+            f"{'; '.join(words)}: "
+            + ("nothing is learned where there is nothing to learn." if passed
+               else "off one half, so outcomes reach the model by some other way.")
+        )  # fmt: skip
+    return Check("shuffled_outcomes", "honesty", passed, detail, numbers)
+
+
+@dataclass(frozen=True)
+class _Scored:
+    roc_auc: float
+    log_loss: float
+
+
+def check_split(case: Case) -> Result:
+    """Is the split one of time, and how much would a random one have flattered?"""
+    if not case.own:
+        return Result(Check("split", "honesty", None, OTHER_LOGS.capitalize() + "."))
+    kind = case.studied
+    ours = case.evaluation.scores[kind]
+    rows: list[dict[str, Any]] = [
+        {"split": "forward", "roc_auc": ours.roc_auc, "log_loss": ours.log_loss}
+    ]
+    table, labelled = case.data.examples(_all_known(case.data))
+    group = table["group"].rank("dense").cast(pl.Int64).to_numpy()
+    for name, unit in (("random groups", group), ("random rows", np.arange(len(table)))):
+        scored = [_random(case, table, labelled, unit, turn) for turn in range(RANDOM_SPLITS)]
+        known = [one for one in scored if one is not None]
+        rows.append(
+            {
+                "split": name,
+                "roc_auc": float(np.mean([one.roc_auc for one in known])) if known else None,
+                "log_loss": float(np.mean([one.log_loss for one in known])) if known else None,
+            }
+        )
+    for row in rows:
+        row["flatters"] = _difference(row["roc_auc"], ours.roc_auc)
+    return Result(_split_check(case, kind, rows), {"splits": rows})
+
+
+def _all_known(data: Dataset) -> pl.DataFrame:
+    return data.table.filter(pl.col("outcome").is_not_null() & ~pl.col("edited"))
+
+
+def _random(
+    case: Case, table: pl.DataFrame, labelled: Labelled, unit: Ints, turn: int
+) -> _Scored | None:
+    settings = case.data.settings
+    split = split_random(unit, shares=settings.parts, seed=settings.seed + turn)
+    batch = table["batch"].to_numpy()
+    parts = []
+    for name in PARTS:
+        rows = split.rows(name)
+        one = labelled.take(rows)
+        parts.append(Labelled(one.inputs, one.success, batch_weights(batch[rows])))
+    *earlier, test = parts
+    try:
+        fitted = fit_calibrated(case.studied, case.data, *earlier)
+    except TrainingError:
+        return None
+    predicted = fitted.predict(test.inputs)
+    auc = float(metrics.roc_auc(predicted, test.success, test.weight))
+    loss = float(metrics.log_loss(predicted, test.success, test.weight))
+    return _Scored(auc, loss) if np.isfinite(auc) else None
+
+
+def _difference(value: float | None, base: float | None) -> float | None:
+    return None if value is None or base is None else value - base
+
+
+def _split_check(case: Case, kind: str, rows: list[dict[str, Any]]) -> Check:
+    shared = _shared(case)
+    forward = bool(len(case.data.borders)) and _outcomes_known(case)
+    passed = forward and not any(shared.values())
+    shown = "; ".join(
+        f"{row['split']} {row['roc_auc']:.2f}" for row in rows if row["roc_auc"] is not None
+    )
+    if passed:
+        words = (
+            "Every outcome that taught the model was known before the test began, and no batch and "
+            "no cluster or DAG node stands on both sides."
+        )
+    else:
+        words = (
+            "The split is not one of time: "
+            f"{shared['groups']} clusters or DAG nodes and {shared['batches']} batches stand on "
+            "both sides, so the test part asks what the model has seen."
+        )
+    numbers = {"model": kind, "shared": shared, "forward": forward}
+    return Check(
+        "split", "honesty", passed, f"{words} Test ROC AUC of {kind} by split: {shown}.", numbers
+    )
+
+
+def _outcomes_known(case: Case) -> bool:
+    known = [case.parts[name][0]["resolved_time"].to_numpy() for name in PARTS[:3]]
+    return bool(np.concatenate(known).max() < case.data.borders[3])
+
+
+def _shared(case: Case) -> dict[str, int]:
+    """How many groups and batches of the test part have rows in an earlier one."""
+    earlier = pl.concat([case.parts[name][0].select("group", "batch") for name in PARTS[:3]])
+    test = case.parts["test"][0]
+    return {
+        name: len(set(test[column].to_list()) & set(earlier[column].to_list()))
+        for name, column in (("groups", "group"), ("batches", "batch"))
+    }
+
+
+def check_truncation(case: Case) -> Result:
+    """Build examples again from logs that end at the decision: they must be equal bit by bit."""
+    table = case.data.table
+    rows = np.unique(np.linspace(0, len(table) - 1, min(PROVED, len(table))).astype(np.int64))
+    settings = case.model.settings
+    proof = prove_as_of(
+        case.data.history,
+        table[rows],
+        settings,
+        case.model.scale,
+        builder=recipe_named(settings.recipe).builder,
+    )
+    differ = len(proof.differences)
+    spread = "" if len(rows) == len(table) else f", spread over all {len(table)}"
+    if differ:
+        _, first = proof.differences[0]
+        detail = (
+            f"{differ} of {proof.checked} examples{spread} come out otherwise when built from logs "
+            f"that end at the decision; the first difference is in {first!r}."
+        )
+    else:
+        detail = (
+            f"{proof.checked} examples{spread} were built again from logs that end at the "
+            "decision: all are the same, bit by bit."
+        )
+    numbers = {"compared": proof.checked, "different": differ, "examples": len(table)}
+    kinds: dict[str, int] = {}
+    for _, what in proof.differences:
+        kinds[what] = kinds.get(what, 0) + 1
+    listed = [{"what": what, "examples": count} for what, count in kinds.items()]
+    return Result(
+        Check("truncation", "honesty", proof.holds, detail, numbers), {"truncation": listed}
+    )
