@@ -23,7 +23,9 @@ __all__ = ["ad_to_json", "room"]
 
 _NEWLINE, _RETURN, _SPACE, _QUOTE, _BACKSLASH, _ZERO, _SEVEN, _NINE = 10, 13, 32, 34, 92, 48, 55, 57
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
-_MINUS, _DOT, _PLUS, _EQUALS, _COMMA, _OPEN, _CLOSE = 45, 46, 43, 61, 44, 123, 125
+_MINUS, _DOT, _PLUS, _EQUALS, _COMMA, _OPEN, _CLOSE, _COLON = (
+    45, 46, 43, 61, 44, 123, 125, 58,
+)  # fmt: skip
 _PLAIN = np.array([32 <= k != 127 and k not in b'"\\' for k in range(256)])
 _IN_NAME = np.array([(chr(k).isalnum() and k < 128) or k in b"_." for k in range(256)])
 
@@ -172,51 +174,55 @@ def _name_length(buffer: Bytes, at: int, end: int) -> int:
 
 
 @helper
-def _short_value(buffer: Bytes, at: int, out: Bytes, to: int) -> tuple[int, int]:
-    """Copy a plain string or a whole number that the line ends with; (its newline, end in `out`).
-
-    (−1, to) where the value is of another shape. Writes up to 64 bytes more than the value has.
-    """
-    if buffer[at] == _QUOTE:
-        out[to] = _QUOTE
-        stop, size = at + 1, WIDTH
-        while size == WIDTH and stop + WIDTH < len(buffer):
-            copy_block(buffer, stop, out, to + stop - at)
-            size = plain_run(buffer, stop)
-            stop += size
-        if size == WIDTH or buffer[stop] != _QUOTE or buffer[stop + 1] != _NEWLINE:
-            return -1, to
-        out[to + stop - at] = _QUOTE
-        return stop + 1, to + stop + 1 - at
-    start = at + (buffer[at] == _MINUS)
-    size = digit_run(buffer, start)
-    stop = start + size
-    if size in (0, WIDTH) or buffer[stop] != _NEWLINE or (buffer[start] == _ZERO and size > 1):
-        return -1, to
-    copy_block(buffer, at, out, to)
-    return stop, to + stop - at
+def _plain_end(buffer: Bytes, at: int) -> int:
+    """The first byte at or after `at` that a JSON string cannot hold as it is."""
+    size = plain_run(buffer, at)
+    while size == WIDTH and at + 2 * WIDTH <= len(buffer):
+        at += WIDTH
+        size = plain_run(buffer, at)
+    return at + size
 
 
 @helper
-def _short_line(buffer: Bytes, at: int, end: int, out: Bytes, to: int) -> tuple[int, int, int]:
-    """The usual line, ``Name = 12`` or ``Name = "text"``: (its newline, end in `out`, name length).
+def _is_short_value(buffer: Bytes, at: int, stop: int) -> bool:
+    """Whether ``buffer[at:stop]`` is a string without escapes, or a whole number, as in JSON."""
+    if buffer[at] == _QUOTE:
+        return (
+            stop - at >= 2
+            and _plain_end(buffer, at + 1) == stop - 1
+            and (buffer[stop - 1] == _QUOTE)
+        )
+    start = at + (buffer[at] == _MINUS)
+    size = digit_run(buffer, start)
+    return start + size == stop and size > 0 and (size == 1 or buffer[start] != _ZERO)
 
-    (−1, to, 0) where the line is of another shape, or near the `end`.
+
+@helper
+def _short_line(buffer: Bytes, at: int, stop: int, out: Bytes, to: int) -> int:
+    """Write the usual line, ``Name = 12`` or ``Name = "text"``, up to its newline at `stop`.
+
+    Its JSON, ``"Name":12``, is as long as the line, so where the next one goes follows from `stop`
+    alone: the processor need not wait for this one's parts. Returns the length of the name, 0 where
+    the line is of another shape. Up to 64 bytes more than the line has are written.
     """
-    if at + 4 * WIDTH > len(buffer):
-        return -1, to, 0
+    if stop + 2 * WIDTH > len(buffer):
+        return 0
     size = name_run(buffer, at)
     value = at + size + 3
-    if size == 0 or size == WIDTH or buffer[value - 3] != _SPACE or buffer[value - 2] != _EQUALS:
-        return -1, to, 0
-    if buffer[value - 1] != _SPACE:
-        return -1, to, 0
+    if size == 0 or size == WIDTH or value >= stop or buffer[value - 3] != _SPACE:
+        return 0
+    if buffer[value - 2] != _EQUALS or buffer[value - 1] != _SPACE:
+        return 0
+    if not _is_short_value(buffer, value, stop):
+        return 0
     out[to] = _QUOTE
     copy_block(buffer, at, out, to + 1)
-    out[to + 1 + size] = _QUOTE
-    out[to + 2 + size] = 58
-    newline, behind = _short_value(buffer, value, out, to + 3 + size)
-    return (newline, behind, size) if newline < end else (-1, to, 0)
+    to += size
+    out[to + 1] = _QUOTE
+    out[to + 2] = _COLON
+    for done in range(0, stop - value, WIDTH):
+        copy_block(buffer, value + done, out, to + 3 + done)
+    return size
 
 
 @helper
@@ -258,9 +264,10 @@ def ad_to_json(buffer: Bytes, at: int, end: int, out: Bytes, to: int, found: Row
     out[to] = _OPEN
     start = to = to + 1
     while at < end:
-        stop, behind, length = _short_line(buffer, at, end, out, to)
-        if stop < 0:
-            stop = find_newline(buffer, at, end)
+        stop = find_newline(buffer, at, end)
+        behind = to + stop - at
+        length = _short_line(buffer, at, stop, out, to)
+        if length == 0:
             behind, length = _long_line(buffer, at, stop, out, to)
         if length > 0:
             _note(buffer, at, stop, length, found)

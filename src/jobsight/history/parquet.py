@@ -24,6 +24,9 @@ _WAITING = 2
 _REPEATED = ["reason", "host", "slot", "access_point", "owner", "source", "dag_node"]
 """Columns of few distinct texts: a dictionary makes them small and quick."""
 
+_LONG = ("attributes", "reason")
+"""Columns whose least and greatest text tell a query nothing."""
+
 
 def write_events(batches: Iterable[pa.RecordBatch], path: Path) -> None:
     """Write batches of the event table to `path`, whole or not at all, in bounded memory.
@@ -35,14 +38,15 @@ def write_events(batches: Iterable[pa.RecordBatch], path: Path) -> None:
 
     if path.is_dir():
         raise OutputError(f"cannot write {path}: it is a folder; name a file")
+    schema = event_schema()
     with (
         new_file(path) as temporary,
         pq.ParquetWriter(
             temporary,
-            event_schema(),
-            compression="zstd",
-            compression_level=1,
+            schema,
+            compression="lz4",
             use_dictionary=_REPEATED,
+            write_statistics=[name for name in schema.names if name not in _LONG],
         ) as writer,
         ThreadPoolExecutor(1, "jobsight-parquet") as pool,
     ):

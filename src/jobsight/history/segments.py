@@ -12,12 +12,16 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from jobsight.history.headers import HEADER_MARK, Header, first_header, parse_header, submit_host
 from jobsight.history.logfiles import LogFile
+from jobsight.history.record import Bytes, find_after
+from jobsight.jit import kernel
 
 __all__ = ["Log", "Segment", "in_order", "plan", "survey"]
 
-_BLOCK = 8 << 20
+_BLOCK = 1 << 20
 _LINE = 4 << 10  # a header line is padded to 256 bytes or so
 _HEAD = 8 << 10
 _PEEK = 1 << 20
@@ -54,9 +58,17 @@ class Log:
     access_point: str | None
 
 
+@kernel
+def _find_mark(text: Bytes, at: int, end: int) -> int:
+    """Where the mark of a header record begins in ``text[at:end]``, or −1."""
+    behind = find_after(text, at, end, HEADER_MARK)
+    return behind - len(HEADER_MARK) if behind > 0 else -1
+
+
 def survey(stream: _Stream) -> list[tuple[int, Header]]:
     """Position and header of each header record at the start of a line, in a text log."""
     buffer = bytearray(_BLOCK + 2 * _LINE)
+    text = np.frombuffer(buffer, np.uint8)
     found: list[tuple[int, Header]] = []
     base = kept = searched = 0
     while True:
@@ -66,14 +78,14 @@ def survey(stream: _Stream) -> list[tuple[int, Header]]:
         last = count < asked
         # A mark near the end waits for the rest of its line.
         limit = size if last else size - _LINE
-        at = buffer.find(HEADER_MARK, searched, limit)
+        at = _find_mark(text, searched, limit)
         while at >= 0:
             searched = at + len(HEADER_MARK)
             start = buffer.rfind(b"\n", max(0, at - _LINE), at) + 1
             if start > 0 or (base == 0 and at < _LINE):
                 header = parse_header(bytes(buffer[start : at + _LINE]).lstrip(b"\xef\xbb\xbf"))
                 found += [(base + start, header)] if header else []
-            at = buffer.find(HEADER_MARK, searched, limit)
+            at = _find_mark(text, searched, limit)
         if last:
             return found
         kept = 2 * _LINE
