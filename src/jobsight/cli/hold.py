@@ -1,9 +1,9 @@
 """``jobsight hold``: it is held; release or remove?
 
 With ``--json`` one job asked for by its full id gives one object; several ids, a cluster, --all and
---each give a list of objects, one a job. Jobs held by their user's own hand are answered with unsure,
-no probability and the reason, exit status 0. Where some of several ids name no held job, the others
-are answered, each of these gives a line on standard error, and the exit status is 1.
+--each give a list of objects, one a job. Jobs held by their user's own hand are answered with
+``unsure``, no probability and the reason, exit status 0. Where some of several ids name no held
+job, the others are answered, each of these gives a line on standard error, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -273,8 +273,9 @@ def _print_row(one: Answer) -> None:
     if one.now is not None:
         chance = _chance(one.now.probability, one.now.low, one.now.high)
     gain = f"{one.verdict.gain:.1f}" if one.verdict.gain > 0 else "–"
-    command = one.advice.command or "–"
+    # A trial is for several jobs together: it stands in the rows of --all.
+    command = one.advice.command if one.verdict.verb != "unsure" else None
     say(
         f"{_paint(one.verdict.verb, 8)} {one.job!s:<12} {chance:<18} {gain:>5}  "
-        f"{_cause(one):<32} {command}"
+        f"{_cause(one):<32} {command or '–'}"
     )
