@@ -31,9 +31,10 @@ GOES_ON = (0, 1, 1, 4, 5, 6, 9, 12, 12, 12, 12, 13, 21, 28, 40, 40)
 HELD = (13, 13, 13, 13, 13, 12, 9, 28, 6, 1)
 
 
-def event(rng: random.Random, held: bool) -> dict[str, Any]:
+def event(rng: random.Random, before: int | None) -> dict[str, Any]:
     """One record of a job, likely to release it where it is held."""
-    code = rng.choice(HELD if held else GOES_ON)
+    # A job whose first record is a hidden release would be seen by the frames' sampling alone.
+    code = rng.choice((0, 0, 1, 12) if before is None else HELD if before == 12 else GOES_ON)
     row: dict[str, Any] = {"code": code, "owner": rng.choice([None, "ann", "bob"])}
     number = rng.randrange(100)
     if code in (13, 28):
@@ -66,7 +67,7 @@ def logs(seed: int, sizes: list[int]) -> pl.DataFrame:
         for _ in range(size):
             at += rng.choice(STEPS)
             job = (rng.randint(1, 3), rng.randint(0, 1))
-            row = event(rng, last.get(job) == 12)
+            row = event(rng, last.get(job))
             last[job] = row["code"] if row["code"] in (0, 1, 5, 9, 12, 13) else last.get(job, -1)
             rows.append({"log": log, "at": at, "cluster": job[0], "proc": job[1], **row})
     return table(rows)
@@ -78,7 +79,7 @@ def histories() -> st.SearchStrategy[pl.DataFrame]:
 
 
 @given(histories(), st.sampled_from([0.0, 0.0, 1.0, 2.5]), st.sampled_from(["release", "hold"]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_examples_do_not_change_when_the_future_is_cut_off(
     events_table: pl.DataFrame, delay: float, as_of: str
 ) -> None:
@@ -90,7 +91,7 @@ def test_examples_do_not_change_when_the_future_is_cut_off(
 
 
 @given(histories())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_a_live_question_is_told_what_training_is_told(events_table: pl.DataFrame) -> None:
     """With the log ending before a release, asking then gives the features of that release."""
     history = History.from_table(events_table)

@@ -21,9 +21,9 @@ def part(spans: list[float], outcome: bool | None = True) -> pl.DataFrame:
 
 def test_all_is_measured_in_the_median_time_to_an_outcome() -> None:
     scale = resolve_scale(part([10, 20, 90]), HoldSettings())
-    assert scale.pace == 20
-    assert scale.windows == (20, 80, 320)
-    assert scale.delays == (20, 40, 80)
+    assert scale.pace == 20.0
+    assert scale.windows == (20.0, 80.0, 320.0)
+    assert scale.delays == (20.0, 40.0, 80.0)
     assert scale.timeframe_len == 2.5
     assert scale.horizon == 90
     assert scale.horizon_micros == 90_000_000
@@ -37,7 +37,7 @@ def test_what_is_set_is_taken_as_it_is() -> None:
         "frames": {"timeframe_len": 3},
     }
     scale = resolve_scale(part([10]), HoldSettings.model_validate(given))
-    assert (scale.windows, scale.delays) == ((5, 60), (7,))
+    assert (scale.windows, scale.delays) == ((5.0, 60.0), (7.0,))
     assert (scale.timeframe_len, scale.horizon) == (3, 11)
 
 

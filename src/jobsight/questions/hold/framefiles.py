@@ -130,7 +130,7 @@ def _manifest(
         "as_of": settings.as_of,
         "seed": settings.seed,
         "settings": settings.model_dump(mode="json"),
-        "scale": asdict(scale),
+        "scale": {name: _plain(value) for name, value in asdict(scale).items()},
         "sources": [asdict(source) for source in sources],
         "versions": package_versions(),
         "shapes": {
@@ -149,3 +149,8 @@ def _manifest(
         },
         "times": [times.min(), times.max()],
     }
+
+
+def _plain(value: Any) -> Any:
+    """What JSON gives back is what was written: lists, no tuples."""
+    return list(value) if isinstance(value, tuple) else value
