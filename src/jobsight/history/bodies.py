@@ -53,7 +53,7 @@ def _range(buffer: Bytes, start: int, end: int, row: Row, column: int) -> None:
     """Put the range, less blanks at both ends, into ``row[column : column + 2]``; not if empty."""
     while start < end and (buffer[start] == _SPACE or buffer[start] == _TAB):
         start += 1
-    while end > start and (buffer[end - 1] == _SPACE or buffer[end - 1] == _TAB):
+    while end > start and buffer[end - 1] <= _SPACE:
         end -= 1
     if start < end:
         row[column] = start
@@ -209,7 +209,8 @@ def _extend_reason(buffer: Bytes, at: int, end: int, row: Row) -> None:
     else:
         while end > at and buffer[end - 1] <= _SPACE:
             end -= 1
-        row[REASON_END] = max(row[REASON_END], end)
+        if end > at:
+            row[REASON_END] = end
 
 
 @helper

@@ -89,7 +89,7 @@ def chunks(stream: ByteStream, *, start: int = 0, end: int | None = None) -> Ite
         size = _fill(stream, buffer, len(rest), limit)
         last = size < room
         cut = size if last else _cut(buffer, size)
-        if cut == 0 and room < LARGEST:
+        if cut == 0 and not last and room < LARGEST:
             rest, room = bytes(buffer), room * 2
             continue
         cut = cut or size

@@ -85,6 +85,9 @@ def _behind_ad(buffer: Bytes, at: int, size: int) -> int:
 
 @helper
 def _only_blank(buffer: Bytes, at: int, end: int) -> bool:
+    """Whether nothing is there but blanks, or the mark with which some editors begin a file."""
+    if starts_with(buffer, at, end, b"\xef\xbb\xbf"):
+        at += 3
     while at < end:
         if buffer[at] != _SPACE and buffer[at] != _TAB and buffer[at] != _RETURN:
             return False
