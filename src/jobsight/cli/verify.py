@@ -66,11 +66,16 @@ def _verify() -> None:
 def hold(
     logs: LogArguments,
     model: Annotated[Path, typer.Option(help="Model directory that `train` wrote.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Also write it as JSON, e.g. for `jobsight report`."),
+    ] = None,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Can its numbers be believed? Best on the logs that it was trained on."""
+    from jobsight.files import write_json
     from jobsight.questions.hold.audit import audit
     from jobsight.questions.hold.model import HoldModel
 
@@ -79,10 +84,14 @@ def hold(
     history, _, _ = read_history(logs, settings)
     with stages() as progress:
         found = audit(trained, history, progress=progress)
+    if output is not None:
+        write_json(output, found.to_json())
     if as_json:
         print_json(found.to_json())
     else:
         _print(found)
+    if output is not None and not as_json:
+        say(f"wrote {output}")
 
 
 def _print(found: Audit) -> None:

@@ -12,6 +12,7 @@ from jobsight.history.timelines import History
 from jobsight.questions.hold.answer import Answer
 from jobsight.questions.hold.evaluation import Evaluation
 from jobsight.questions.hold.model import HoldModel
+from jobsight.questions.hold.wording import percent
 from jobsight.questions.page import plain
 
 __all__ = ["Material", "cost_in_words", "number", "share"]
@@ -58,7 +59,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 def share(value: float | None) -> str:
     """A share as text; a dash where it is undefined."""
-    return "–" if value is None else f"{value:.0%}"
+    return "–" if value is None else percent(value)
 
 
 def cost_in_words(material: Material) -> str:

@@ -25,27 +25,32 @@ if TYPE_CHECKING:
 
 __all__ = ["PoolTimeline", "frames_plot", "pool_timeline", "short_cause", "timeline_plot"]
 
-_KINDS = 10
+_KINDS = 11
+_WIDTH = 52
 _INTERVALS = 120
 _END, _ABORT, _HELD, _RELEASED = 5, 9, 12, 13
 _BY_HAND = 1
 
 
-def short_cause(code: int | None, masked: str | None, origin: str | None = None) -> str:
-    """A hold's cause in a few words: where it lies, and what its reason says last.
+def short_cause(
+    code: int | None, masked: str | None, origin: str | None = None, site: str | None = None
+) -> str:
+    """A hold's cause in a few words: what its reason says last, and the place that it speaks of.
 
     Args:
         code: hold code.
         masked: the masked reason (`jobsight.history.reasons.mask`).
         origin: the transfer origin, where the reason names one.
+        site: where the job ran; told only where the reason's own words blame it.
     """
     text = (masked or "").rpartition("Details: ")[2].partition("( URL")[0]
     text = text.rpartition("with arguments <arguments>: ")[2]
+    place = site if "<site>" in text else origin if origin and "://" in origin else None
     for word in ("<path>", "<origin>", "<site>", "<slot>", "<host>", "()", "from origin"):
         text = text.replace(word, "")
-    text = plain(text.replace(" :", ":").replace("from :", ":")).strip(" .:,(")
-    text = text.removesuffix(" on").removesuffix(" for") or hold_name(code or 0)
-    return plain(f"{text} · {origin}" if origin and "://" in origin else text, 58)
+    text = plain(text.replace(" :", ":").replace("from :", ":"))
+    text = text.strip(" .:,(").removesuffix(" on").removesuffix(" for") or hold_name(code or 0)
+    return f"{plain(text, _WIDTH - len(place) - 3)} · {place}" if place else plain(text, _WIDTH)
 
 
 @dataclass(frozen=True)
@@ -91,13 +96,14 @@ def _by_kind(history: History, labels: RowLabels, holds: Ints, edges: Ints) -> d
             "code": history.table["hold_code"].gather(holds),
             "masked": labels.masked.gather(holds),
             "origin": reasons.origins(history.table["reason"].gather(holds)),
+            "site": labels.site.gather(holds),
         }
     )
     unique = table.unique(maintain_order=True)
     names = [short_cause(*row) for row in unique.iter_rows()]
     kinds = table.join(
         unique.with_columns(kind=pl.Series(names, dtype=pl.String)),
-        on=["code", "masked", "origin"],
+        on=table.columns,
         how="left",
         nulls_equal=True,
         maintain_order="left",
@@ -200,10 +206,11 @@ def _paint_ends(axes: Axes, timeline: PoolTimeline) -> None:
         edges[:-1], timeline.succeeded, width=width, align="edge", color="#7cc4ae", lw=0,
         label="ended with return value 0",
     )  # fmt: skip
-    axes.bar(
-        edges[:-1], -timeline.failed, width=width, align="edge", color="#e08a4f", lw=0,
-        label="ended otherwise (below)",
-    )  # fmt: skip
+    if timeline.failed.any():
+        axes.bar(
+            edges[:-1], -timeline.failed, width=width, align="edge", color="#e08a4f", lw=0,
+            label="ended otherwise (below)",
+        )  # fmt: skip
     axes.axhline(0, color=BLACK, lw=0.6)
     top = max(1.0, 1.55 * timeline.succeeded.max(initial=0))
     axes.set(ylabel="jobs ended", ylim=(-1.1 * timeline.failed.max(initial=0) - 0.05 * top, top))

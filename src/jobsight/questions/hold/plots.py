@@ -63,8 +63,10 @@ def _curves(axes: Axes, evaluation: Evaluation, kind: str) -> None:
         if not len(curve.x):
             continue
         label = f"{plain(name, 24)}  {_number(getattr(evaluation.scores[name], kind))}"
+        # Precision says nothing before the first success is found.
+        first = 0 if kind == "roc_auc" else int(np.argmax(curve.x > 0))
         drawn = "default" if kind == "roc_auc" else "steps-pre"
-        axes.plot(curve.x, curve.y, label=label, drawstyle=drawn, **styles[name])
+        axes.plot(curve.x[first:], curve.y[first:], label=label, drawstyle=drawn, **styles[name])
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
     axes.set_aspect("equal")
 
@@ -189,11 +191,15 @@ def slices_plot(rows: Sequence[Mapping[str, Any]]) -> Markup:
     return draw("slices", 5.6, 3.3, f"Share of successes by time: {told}.", paint)
 
 
-def importance_plot(rows: Sequence[tuple[str, float, float | None, float | None]]) -> Markup:
-    """What the model loses without each feature.
+def importance_plot(
+    rows: Sequence[tuple[str, float, float | None, float | None]], axis: str, name: str
+) -> Markup:
+    """What the model loses without each feature, or family of features.
 
     Args:
         rows: name, loss, and the loss's bounds where known; greatest first.
+        axis: what the loss is.
+        name: of the figure on its page.
     """
 
     def paint(figure: Figure) -> None:
@@ -203,11 +209,11 @@ def importance_plot(rows: Sequence[tuple[str, float, float | None, float | None]
             axes.barh(place, loss, color=BLUE if loss >= 0 else RED, height=0.64)
             if low is not None and high is not None:
                 axes.plot([low, high], [place, place], color=BLACK, lw=1.1)
-        axes.set_yticks(places, [plain(name, 44) for name, *_ in rows])
+        axes.set_yticks(places, [plain(row[0], 44) for row in rows])
         axes.axvline(0, color=BLACK, lw=0.8)
         axes.grid(visible=False, axis="y")
-        axes.set(xlabel="log loss gained when the feature is shuffled")
+        axes.set(xlabel=axis)
 
-    told = ", ".join(f"{name} {loss:.3f}" for name, loss, *_ in rows)
-    height = 1.0 + 0.29 * len(rows)
-    return draw("importance", 8.2, height, f"Features, most important first: {told}.", paint)
+    told = ", ".join(f"{row[0]} {row[1]:.3f}" for row in rows)
+    height = 1.0 + 0.27 * len(rows)
+    return draw(name, 5.6, height, f"Most important first, {axis}: {told}.", paint)

@@ -7,7 +7,9 @@ from collections import Counter
 
 from jobsight.clock import format_span
 from jobsight.history.frames import FrameIndex, build_frames
+from jobsight.history.reasons import mask
 from jobsight.questions.hold.answer import Answer
+from jobsight.questions.hold.decisions import held_jobs
 from jobsight.questions.hold.groups import GroupAnswer, group_answers
 from jobsight.questions.hold.material import Material, share
 from jobsight.questions.hold.pictures import (
@@ -22,7 +24,7 @@ from jobsight.questions.page import Markup, element, figure, join, plain, sectio
 __all__ = ["frames_part", "jobs_part", "pool_part", "tally"]
 
 _VERBS = ("release", "wait", "fix", "remove", "unsure")
-_OPEN = 12
+_OPEN = 8
 _FINDINGS = 5
 
 
@@ -211,7 +213,7 @@ def frames_part(material: Material) -> Markup | None:
     first = group_answers(mine)[0].said_for[0]
     picture = _frames_picture(material, first)
     settings = material.model.settings.frames
-    cause = short_cause(first.hold_code, first.reason)
+    cause = short_cause(first.hold_code, mask(first.reason))
     return section(
         "One held job and its neighbours, as the network sees them",
         figure(
@@ -227,8 +229,6 @@ def frames_part(material: Material) -> Markup | None:
 
 
 def _frames_picture(material: Material, answer: Answer) -> Markup:
-    from jobsight.questions.hold.decisions import held_jobs
-
     assert material.moment is not None
     settings, scale = material.model.settings, material.model.scale
     held = held_jobs(material.history, material.moment, material.labels)

@@ -39,6 +39,7 @@ _STRATA = (
     ("edited", "By whether it was mended"),
 )
 _SHOWN = 12
+_FEATURES = 12
 
 
 def models_part(material: Material) -> Markup:
@@ -248,17 +249,12 @@ def audit_part(material: Material) -> Markup | None:
     if audit is None:
         return None
     rows = [
-        [
-            element("span", "passed" if check.get("passed") else "failed",
-                    class_="pass" if check.get("passed") else "fail"),
-            plain(check.get("name", "")),
-            plain(check.get("detail", ""), 600),
-        ]
-        for check in audit.get("checks", ())
-    ]  # fmt: skip
+        [_sign(check.get("passed")), str(check["name"]).replace("_", " "), plain(check["detail"], 900)]
+        for check in audit["checks"]
+    ]
     return section(
         "Can this be trusted?",
-        element("p", plain(audit.get("verdict", ""), 1000), class_="verdict"),
+        element("p", plain(audit["verdict"], 1500), class_="verdict"),
         table(["", "check", "what was found"], rows, caption="The audit.", text_columns=3),
         _importance(audit),
         lead="What jobsight verify does to its own model: outcomes shuffled, logs cut off, splits "
@@ -266,22 +262,29 @@ def audit_part(material: Material) -> Markup | None:
     )
 
 
+def _sign(passed: bool | None) -> Markup:
+    if passed is None:
+        return element("span", "not told", class_="small")
+    return element("span", "passed" if passed else "weak", class_="pass" if passed else "fail")
+
+
 def _importance(audit: Mapping[str, Any]) -> Markup | None:
-    tables = audit.get("tables", {})
-    found = tables.get("features") if isinstance(tables, Mapping) else None
-    if not found:
-        return None
-    rows = [
-        (str(row["feature"]), float(row["loss"]), row.get("low"), row.get("high"))
-        for row in found[:15]
+    families = [
+        (str(row["family"]), float(row["log_loss"] or 0.0), row["low"], row["high"])
+        for row in audit.get("families", ())
     ]
-    return join(
-        [
-            element("h3", "Features that matter"),
-            figure(
-                importance_plot(rows),
-                "What the model that answers loses when a feature's values are shuffled among the "
-                "decisions.",
-            ),
-        ]
-    )
+    features = [
+        (str(row["feature"]), float(row["log_loss"]), None, None)
+        for row in audit.get("features", ())[:_FEATURES]
+    ]
+    figures = []
+    if families:
+        picture = importance_plot(families, "log loss gained without them", "families")
+        figures.append(figure(picture, "Trained again without a family; lines: 95 % intervals."))
+    if features:
+        picture = importance_plot(features, "log loss gained when shuffled", "features")
+        figures.append(figure(picture, "One feature's values shuffled among the decisions."))
+    if not figures:
+        return None
+    title = element("h3", "What the model rests on")
+    return join([title, element("div", *figures, class_="pair")])

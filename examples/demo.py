@@ -1,0 +1,79 @@
+"""The demonstration: from a real pool's event log to "release or remove", step by step.
+
+``python examples/demo.py FOLDER`` runs the command line as a user would, shows each command and
+what it prints, and writes everything, the report too, into FOLDER. ``make demo`` calls it.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+LOG = "data/pool-a.log.gz"
+ABOUT = (
+    "This is the event log of a real HTCondor 23.9.6 pool that was set up for this demonstration: "
+    "one access point, six sites with 62 slots, 14 owners. A script submitted the jobs and "
+    "injected the faults: outages of transfer origins, site networks and licence servers, missing "
+    "inputs, limits exceeded, broken programs. Time is compressed: jobs last seconds to a minute, "
+    "outages one or two minutes. So it shows that the method works on what HTCondor really writes, "
+    "not how well it will work on your pool."
+)
+SHOWN = 30
+
+
+def step(title: str, *arguments: str, shown: int = SHOWN) -> None:
+    """Run one command of jobsight, visibly; leave with its status where it fails."""
+    print(f"\n── {title}\n$ {shlex.join(['jobsight', *arguments])}", flush=True)
+    command = [str(Path(sys.executable).with_name("jobsight")), *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
+    lines = done.stdout.splitlines()
+    print("\n".join(lines[:shown]))
+    if len(lines) > shown:
+        print(f"… ({len(lines) - shown} more lines)")
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+def choose_moment(events: Path, model: Path) -> str:
+    """A moment of the test part at which many jobs are held, whose fates the log tells later."""
+    import polars as pl
+
+    from jobsight.history.timelines import History
+    from jobsight.questions.hold.decisions import hold_decisions
+    from jobsight.questions.hold.model import HoldModel
+    from jobsight.questions.hold.moment import telling_moment
+    from jobsight.questions.hold.wording import moment_text
+
+    trained = HoldModel.open(model, only_chosen=True)
+    history = History.from_table(pl.read_parquet(events))
+    decisions = hold_decisions(history, trained.settings).table
+    moment = telling_moment(decisions, int(trained.borders[3]))
+    return moment_text(int(history.clock.max()) if moment is None else moment)
+
+
+def main(folder: Path) -> None:
+    """Run all steps; about two minutes on two cores."""
+    began = time.monotonic()
+    events, model = folder / "events.parquet", folder / "model"
+    verified, report = folder / "verify.json", folder / "report.html"
+    print(f"Held jobs, end to end. {ABOUT}")
+    step("What is in the log?", "events", LOG, "-o", str(events))
+    step("Learn from it: train on the past, choose, calibrate, test on what came later",
+         "train", "hold", LOG, "-o", str(model))  # fmt: skip
+    step("How good is it, beside today's rules?", "evaluate", "hold", LOG, "--model", str(model))
+    step("Can these numbers be believed?",
+         "verify", "hold", LOG, "--model", str(model), "-o", str(verified))  # fmt: skip
+    at = choose_moment(events, model)
+    step("The jobs held at a moment after the training: what to do with them?",
+         "hold", "--all", "--log", LOG, "--model", str(model), "--at", at, shown=42)  # fmt: skip
+    step("All of it on one page",
+         "report", "hold", LOG, "--model", str(model), "--at", at, "--verified", str(verified),
+         "--about", ABOUT, "-o", str(report))  # fmt: skip
+    print(f"\nDone in {time.monotonic() - began:.0f} s. The report: {report.resolve().as_uri()}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "demo"))

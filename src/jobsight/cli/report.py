@@ -1,0 +1,130 @@
+"""``jobsight report hold``: one HTML page that shows a model, its logs, and the jobs held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jobsight.cli.common import (
+    ConfigOption,
+    LogArguments,
+    TimezoneOption,
+    load_settings,
+    read_history,
+    say,
+    stages,
+)
+
+if TYPE_CHECKING:
+    from jobsight.history.events import ReadReport
+    from jobsight.history.timelines import History
+    from jobsight.questions.hold.model import HoldModel
+    from jobsight.questions.hold.report import Material
+    from jobsight.settings import Settings
+
+__all__ = ["register"]
+
+_verb = typer.Typer(help="Write a report as one HTML page.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.add_typer(_verb, name="report")
+
+
+@_verb.callback()
+def _report() -> None:
+    pass
+
+
+@_verb.command()
+def hold(
+    logs: LogArguments,
+    model: Annotated[Path, typer.Option(help="Model directory that `train` wrote.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")],
+    at: Annotated[
+        str | None,
+        typer.Option(help="Moment of the answers [default: when most was at stake, of late]."),
+    ] = None,
+    verified: Annotated[
+        Path | None, typer.Option(help="What `jobsight verify hold -o FILE` wrote.")
+    ] = None,
+    about: Annotated[
+        str, typer.Option(help="What these logs are, in your words; stands on the first screen.")
+    ] = "",
+    timezone: TimezoneOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """How good is the model, what did the pool look like, which held jobs to release?"""
+    from jobsight.questions.hold.model import HoldModel
+    from jobsight.questions.hold.report import write_report
+
+    settings = load_settings(config, {"timezone": timezone})
+    verification = None if verified is None else _read_verification(verified)
+    trained = HoldModel.open(model, network=settings.hold.lstm.network)
+    history, read, _ = read_history(logs, settings)
+    with stages() as progress:
+        progress("judging and answering")
+        material = _material(trained, history, read, settings, at, verification, about)
+        progress("drawing")
+        write_report(output, material)
+    say(f"wrote {output}")
+
+
+def _material(
+    model: HoldModel,
+    history: History,
+    read: ReadReport,
+    settings: Settings,
+    at: str | None,
+    verification: dict[str, Any] | None,
+    about: str,
+) -> Material:
+    from jobsight.clock import parse_moment, zone_named
+    from jobsight.history.labels import label_rows
+    from jobsight.questions.hold.answer import Answerer
+    from jobsight.questions.hold.dataset import Dataset
+    from jobsight.questions.hold.evaluation import evaluate, unseen
+    from jobsight.questions.hold.groups import by_use
+    from jobsight.questions.hold.lookup import current_jobs
+    from jobsight.questions.hold.moment import later_outcomes, telling_moment
+    from jobsight.questions.hold.report import Material
+    from jobsight.questions.hold.wording import micros
+
+    data = Dataset.for_judging(history, model)
+    evaluation = evaluate(model, data, *unseen(model, data))
+    decisions = data.decisions.table
+    if at is not None:
+        moment = micros(parse_moment(at, zone_named(settings.timezone)))
+    else:
+        found = telling_moment(decisions, int(evaluation.table["time"].min()))  # type: ignore[arg-type]
+        moment = int(history.clock.max()) if found is None else found
+    answerer = Answerer(history, settings.hold, model)
+    held = answerer.held(moment, current_jobs(history, moment))
+    return Material(
+        model=model,
+        evaluation=evaluation,
+        history=history,
+        labels=label_rows(history),
+        read=read,
+        moment=moment,
+        answers=by_use(answerer.answer(held, moment)),
+        later=later_outcomes(decisions, moment),
+        verification=verification,
+        about=about,
+    )
+
+
+def _read_verification(path: Path) -> dict[str, Any]:
+    from jobsight.errors import SourceError
+    from jobsight.files import read_json
+
+    try:
+        found = read_json(path)
+        if found["question"] == "hold" and {"verdict", "checks"} <= set(found):
+            return dict(found)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise SourceError(f"{path} is not what `jobsight verify hold -o FILE` writes")
