@@ -128,7 +128,7 @@ def test_the_own_releases_of_a_job() -> None:
 
 
 def test_the_worst_cause_of_a_job_is_remembered() -> None:
-    bad = {"hold_code": 6, "hold_subcode": 2, "reason": "invalid interpreter"}
+    bad: dict[str, Any] = {"hold_code": 6, "hold_subcode": 2, "reason": "invalid interpreter"}
     others = []
     for n in range(4):
         others += [held(n, 5, **bad), event(n + 0.2, 13, 5), *released(outcomes=[True], at=n + 0.4)]

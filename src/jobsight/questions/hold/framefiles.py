@@ -1,4 +1,17 @@
-"""Writing the frames of all examples of a history as files that NumPy maps into memory."""
+"""Writing the frames of all examples of a history as files that NumPy maps into memory.
+
+The folder holds, for n examples:
+
+- ``frames.npy``: uint8 (n, m, j), oldest frame first; 0 for "not there yet", i for the i-th
+  state event of the manifest, from 1;
+- ``outcomes.npy``: bool (n,), true for success;
+- ``times.npy``: int64 (n,), the decisions' times in µs since 1970;
+- ``groups.npy``: int64 (n,), equal where examples must not be torn apart by a split, numbered
+  in order of appearance;
+- ``decisions.parquet``: the rows of the decision table;
+- ``manifest.json``: sources, settings, scale, versions, shapes and counts, those of the
+  censored decisions by kind among them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from jobsight.files import new_folder, write_json
 from jobsight.history.frames import FrameIndex, build_frames
@@ -39,18 +53,6 @@ def write_frames(
 ) -> dict[str, Any]:
     """Write the frames of every kept decision that has an outcome, in time order.
 
-    The folder holds, for n examples:
-
-    - ``frames.npy``: uint8 (n, m, j), oldest frame first; 0 for "not there yet", i for the i-th
-      state event of the manifest, from 1;
-    - ``outcomes.npy``: bool (n,), true for success;
-    - ``times.npy``: int64 (n,), the decisions' times in µs since 1970;
-    - ``groups.npy``: int64 (n,), equal where examples must not be torn apart by a split, numbered
-      in order of appearance;
-    - ``decisions.parquet``: the rows of the decision table;
-    - ``manifest.json``: sources, settings, scale, versions, shapes and counts, those of the
-      censored decisions by kind among them.
-
     The same input and settings give the same bytes on the same machine.
 
     Args:
@@ -70,22 +72,25 @@ def write_frames(
     """
     kept = apply_horizon(decisions.filter("kept"), scale.horizon_micros)
     examples = kept.filter(pl.col("outcome").is_not_null()).sort("time", "log", "row")
-    groups = examples["group"].to_list()
-    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
-    arrays = {
-        "outcomes": examples["outcome"].cast(pl.Boolean).to_numpy(),
-        "times": examples["time"].cast(pl.Int64).to_numpy(),
-        "groups": np.array([numbers[group] for group in groups], np.int64),
-    }
     manifest = _manifest(kept, examples, settings, scale, sources)
     with new_folder(folder) as temporary:
         index = FrameIndex(history, labels or label_rows(history), settings.frames.state_events)
         _write_blocks(temporary / "frames.npy", index, examples, settings, scale)
-        for name, array in arrays.items():
+        for name, array in _arrays(examples).items():
             np.save(temporary / f"{name}.npy", array, allow_pickle=False)
         examples.write_parquet(temporary / "decisions.parquet")
         write_json(temporary / "manifest.json", manifest)
     return manifest
+
+
+def _arrays(examples: pl.DataFrame) -> dict[str, NDArray[Any]]:
+    groups = examples["group"].to_list()
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    return {
+        "outcomes": examples["outcome"].cast(pl.Boolean).to_numpy(),
+        "times": examples["time"].cast(pl.Int64).to_numpy(),
+        "groups": np.array([numbers[group] for group in groups], np.int64),
+    }
 
 
 def _write_blocks(
