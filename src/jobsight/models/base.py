@@ -31,6 +31,9 @@ class Inputs:
         facts: whole-number columns that rule sets test, each int64 (n,), e.g. ``num_holds``.
         frames: uint8 (n, m, j), oldest frame first, 0 for "not there yet"; None if not built.
         state_events: number e of state events; frames hold values 0 … e.
+        rising: names of features of which more can only speak for success, such as the rate at
+            which like decisions succeeded. A model may hold itself to that; with little data it
+            then mistakes less noise for knowledge.
     """
 
     features: NDArray[np.float32]
@@ -39,6 +42,7 @@ class Inputs:
     facts: Mapping[str, NDArray[np.int64]]
     frames: NDArray[np.uint8] | None
     state_events: int
+    rising: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.features)

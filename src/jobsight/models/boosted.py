@@ -1,7 +1,8 @@
 """Gradient-boosted trees (LightGBM) on top of the rates, sane on a few hundred batches.
 
 The trees start from the smoothed rate of each row's finest cause, cross-fitted in training, and
-learn only what it misses: with little data they stay near the best baseline.
+learn only what it misses: with little data they stay near the best baseline. They never let a
+feature that can only speak for success (`Inputs.rising`), or the rate of a cause, speak against it.
 
 Saved twice: as LightGBM's text, for whoever wants to read it with LightGBM, and as arrays, which is
 what predictions are made from: they need neither LightGBM nor scikit-learn.
@@ -29,16 +30,12 @@ __all__ = ["Boosted"]
 _START = -2
 """Index of the column that holds the rate of the finest cause (see `CauseEncoder.names`)."""
 
-ROUNDS = 600
-PATIENCE = 50
-ROUNDS_WITHOUT_SELECT = 100
+LEAST_ROUNDS, MOST_ROUNDS, PATIENCE = 150, 1000, 60
 PARAMETERS: dict[str, Any] = {
     "objective": "binary",
     "metric": "binary_logloss",
     "boost_from_average": False,
     "learning_rate": 0.03,
-    "num_leaves": 4,
-    "max_depth": 3,
     "min_data_in_leaf": 5,
     # Rows of one batch share weight 1, so it is the hessian that bounds a leaf: 1.5 is six batches
     # of even odds.
@@ -70,7 +67,7 @@ class Boosted:
         self._text = ""
 
     def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Add trees until the weighted log loss on `select` stops falling.
+        """Add trees until the weighted log loss on `select` stops falling, but not too few.
 
         Raises:
             TrainingError: `train` has no rows or one class only.
@@ -80,14 +77,20 @@ class Boosted:
         self._features = train.inputs.names
         self._causes, encoded = CauseEncoder.fit(train, select)
         columns, later = _join(train.inputs, encoded), self._columns(select.inputs)
+        rising = [name in train.inputs.rising for name in self._features]
+        rising += [name.startswith("rate of ") for name in self._causes.names]
         booster = _boost(
             _Set(columns, _start(columns, self._causes), train),
             _Set(later, _start(later, self._causes), select),
-            seed,
+            {
+                **PARAMETERS,
+                "num_leaves": _leaves(float(train.weight.sum())),
+                "monotone_constraints": [int(rises) for rises in rising],
+                "seed": seed,
+            },
         )
-        rounds = booster.best_iteration if booster.best_iteration > 0 else None
-        self._text = booster.model_to_string(num_iteration=rounds)
-        self._trees = Trees.from_dump(booster.dump_model(num_iteration=rounds))
+        self._text = booster.model_to_string()
+        self._trees = Trees.from_dump(booster.dump_model())
 
     @property
     def trees(self) -> Trees:
@@ -167,6 +170,11 @@ def _start(columns: Floats, causes: CauseEncoder) -> Floats:
     return start
 
 
+def _leaves(batches: float) -> int:
+    """Leaves a tree: 4 for a few hundred batches, 10 for ten thousand, 32 for a million."""
+    return max(4, round(batches**0.25))
+
+
 class _Set(NamedTuple):
     """What LightGBM fits on: columns (n, c), log-odds to start from (n,), outcomes and weights."""
 
@@ -174,7 +182,7 @@ class _Set(NamedTuple):
     start: Floats
     rows: Labelled
 
-    def dataset(self, reference: Any = None) -> Any:
+    def dataset(self, parameters: dict[str, Any], reference: Any = None) -> Any:
         """The same as a ``lightgbm.Dataset``."""
         import lightgbm
 
@@ -184,24 +192,29 @@ class _Set(NamedTuple):
             weight=self.rows.weight,
             init_score=self.start,
             reference=reference,
-            params=PARAMETERS,
+            params=parameters,
         )
 
 
-def _boost(train: _Set, select: _Set, seed: int) -> Any:
-    """A ``lightgbm.Booster`` fitted on `train`, stopped early on `select` where it has rows."""
+def _boost(train: _Set, select: _Set, parameters: dict[str, Any]) -> Any:
+    """A ``lightgbm.Booster`` fitted on `train`, stopped early on `select` where it has rows.
+
+    A short select part stops too soon by chance, so the first `LEAST_ROUNDS` are always made; they
+    are few and weak enough not to harm.
+    """
     import lightgbm
 
-    data = train.dataset()
-    rounds = ROUNDS_WITHOUT_SELECT
-    sets: list[Any] = []
-    stops: list[Any] = []
-    if len(select.rows):
-        rounds = ROUNDS
-        sets = [select.dataset(reference=data)]
-        stops = [lightgbm.early_stopping(PATIENCE, verbose=False)]
+    data = train.dataset(parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return lightgbm.train(
-            {**PARAMETERS, "seed": seed}, data, rounds, valid_sets=sets, callbacks=stops
-        )
+        rounds = LEAST_ROUNDS
+        if len(select.rows):
+            stopped = lightgbm.train(
+                parameters,
+                data,
+                MOST_ROUNDS,
+                valid_sets=[select.dataset(parameters, data)],
+                callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
+            )
+            rounds = max(stopped.best_iteration, LEAST_ROUNDS)
+        return lightgbm.train(parameters, train.dataset(parameters), rounds)

@@ -126,3 +126,13 @@ def test_a_cut_file_is_refused(model: Boosted, tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ModelError, match=r"trees\.safetensors is damaged"):
         Boosted.load(tmp_path)
+
+
+def test_a_rising_feature_never_speaks_against_success() -> None:
+    train = replace(TRAIN, inputs=replace(TRAIN.inputs, rising=frozenset({"load"})))
+    model = Boosted()
+    model.fit(train, LATER, seed=1)
+    steps = np.sort(train.inputs.features[:, 0])
+    asked = train.inputs.take(np.zeros(len(steps), np.int64))
+    asked = replace(asked, features=np.column_stack([steps, asked.features[:, 1:]]))
+    assert np.all(np.diff(model.predict(asked)) >= 0.0)

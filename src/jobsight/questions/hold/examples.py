@@ -99,6 +99,7 @@ class ExampleBuilder:
             facts=_facts(decisions) | {"num_holds": self._index.holds(views)},
             frames=self._frames(decisions),
             state_events=len(self._settings.frames.state_events),
+            rising=self._index.rising,
         )
         return Examples(decisions.with_columns(delay=pl.Series(delays)), inputs)
 

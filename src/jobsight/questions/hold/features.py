@@ -50,6 +50,7 @@ _RECENT = ("cause", "cause at site", "origin")
 _CROWDED = ("cause", "origin", "cluster and cause")
 _PLACES = ("origin", "site")
 _OFTEN_UNKNOWN = ("origin", "origin at site", "site", "cause at site", "owner", "owner and cause")
+_RISING = (": rate", ": ended well", ": worst rate of a cause")
 _EARLIER = 4
 """Earlier holds of the job whose causes are looked at."""
 
@@ -63,6 +64,7 @@ class FeatureIndex:
 
     Attributes:
         names: the names of the features, unique.
+        rising: those that can only speak for success: rates of good outcomes.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class FeatureIndex:
         )
         empty = views_of(history, nobody)
         self.names = tuple(self._columns(empty, np.zeros(0)))
+        self.rising = frozenset(name for name in self.names if name.endswith(_RISING))
 
     def features(self, views: Views, delay: Floats) -> NDArray[np.float32]:
         """The features of n decisions: float32 (n, f).
