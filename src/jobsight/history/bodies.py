@@ -300,6 +300,8 @@ def is_foreign(buffer: Bytes, at: int, end: int, row: Row) -> bool:
     if code == 9:
         return not starts_with(buffer, start, end, b"Job terminated by ")
     if code == 4:
+        if row[CODE_LINE] == ENDED:
+            return find_after(buffer, start, end, b":") < 0
         below = row[CODE_LINE] == BELOW_USAGE
         return below and not starts_with(buffer, start, end, b"Partitionable Resources")
     return code in (13, 33) or (code == 0 and buffer[at] != _SPACE)

@@ -190,8 +190,8 @@ USAGE = (
     "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Local Usage\n"
     "\t0  -  Run Bytes Sent By Job\n\t43  -  Run Bytes Received By Job\n"
 )
-TABLE = "\tPartitionable Resources :    Usage  Request Allocated\n"
-"\t   Cpus                 :        1        1         1\n"
+HEAD = "\tPartitionable Resources :    Usage  Request Allocated\n"
+TABLE = HEAD + "\t   Cpus                 :        1        1         1\n"
 
 
 @pytest.mark.parametrize(
@@ -564,6 +564,14 @@ def test_a_record_cut_in_its_last_line_costs_that_record_alone(code: int, follow
         # Of a termination all was told; its result stands first.
         assert (found[:-2], skipped) in (([], [(0, len(cut), CUT)]), ([0], []))
         assert (skipped == []) == (code == 5)
+
+
+def test_an_eviction_cut_in_the_head_of_its_table_costs_that_record_alone() -> None:
+    body = "Job was evicted.\n\t(0) CPU times\n" + USAGE + HEAD
+    cut = record(4, body)[:-9]
+    events, skipped = read_three_ways(cut + record(5, TERMINATED))
+    assert [event["code"] for event in events] == [5]
+    assert skipped == [(0, len(cut), CUT)]
 
 
 def test_three_records_run_into_one_another() -> None:
