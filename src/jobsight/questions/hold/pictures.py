@@ -1,4 +1,4 @@
-"""The pictures of the pool in the report on held jobs: its outages over time, and one job's frames."""
+"""Pictures of a pool for the report on held jobs: its outages, and the frames of one job."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ __all__ = ["PoolTimeline", "frames_plot", "pool_timeline", "short_cause", "timel
 
 _KINDS = 11
 _WIDTH = 52
+_SHADES = ["#ffffff", "#f6b26b", "#c2410c", "#5b1a05"]
 _INTERVALS = 120
 _END, _ABORT, _HELD, _RELEASED = 5, 9, 12, 13
 _BY_HAND = 1
@@ -124,7 +125,7 @@ def _held_at(history: History, holds: Ints, moments: Ints) -> Ints:
     rows = np.flatnonzero(over)
     order = rows[np.lexsort((rows, history.job[rows]))]
     following = np.append(order[1:], -1)
-    same = np.append(history.job[order[1:]] == history.job[order[:-1]], False)  # noqa: FBT003
+    same = np.append(history.job[order[1:]] == history.job[order[:-1]], False)
     ended = np.zeros(len(history), np.int64)
     ended[order] = np.where(same, history.clock[following], np.iinfo(np.int64).max)
     begun = np.searchsorted(np.sort(history.clock[holds]), moments, side="right")
@@ -134,7 +135,7 @@ def _held_at(history: History, holds: Ints, moments: Ints) -> Ints:
 
 def _hours(moments: Ints) -> NDArray[np.object_]:
     """Moments as dates that plots understand."""
-    epoch = dt.datetime(1970, 1, 1)  # noqa: DTZ001
+    epoch = dt.datetime(1970, 1, 1)
     return np.array([epoch + dt.timedelta(microseconds=int(one)) for one in moments], object)
 
 
@@ -180,8 +181,8 @@ def _paint_holds(axes: Axes, timeline: PoolTimeline) -> None:
     names = list(timeline.holds)
     counts = np.array([timeline.holds[name] for name in names], np.float64).reshape(len(names), -1)
     most = counts.max(initial=1.0)
-    shades = LinearSegmentedColormap.from_list("holds", ["#ffffff", "#f6b26b", "#c2410c", "#5b1a05"])
-    ends = date2num(_hours(timeline.edges[[0, -1]]))
+    shades = LinearSegmentedColormap.from_list("holds", _SHADES)
+    ends = date2num(_hours(timeline.edges[[0, -1]]))  # type: ignore[no-untyped-call]
     axes.imshow(
         counts, cmap=shades, norm=PowerNorm(0.6, 0.0, most), aspect="auto", interpolation="none",
         extent=(ends[0], ends[1], len(names) - 0.5, -0.5),
@@ -239,9 +240,10 @@ def _mark(axes: Axes, moment: int | None, borders: Sequence[int], *, named: bool
 def _clock_axis(axes: Axes) -> None:
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    locator = AutoDateLocator()
+    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
+    form = ConciseDateFormatter(locator, show_offset=False)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_formatter(form)
 
 
 def frames_plot(
@@ -289,7 +291,8 @@ def frames_plot(
 
 def _runs(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The values without those that repeat the one before."""
-    return values[np.append(True, values[1:] != values[:-1])]  # noqa: FBT003
+    begins: NDArray[np.bool_] = np.append(True, values[1:] != values[:-1])
+    return values[begins]
 
 
 def _frame_ticks(axes: Axes, m: int, timeframe: float) -> None:

@@ -87,7 +87,9 @@ def roc_plot(evaluation: Evaluation) -> Markup:
         axes.set(xlabel="failures taken for successes", ylabel="successes found")
         _legend_below(axes, "area under the curve")
 
-    return draw("roc", 5.6, 6.6, _summary(evaluation, "roc_auc", "ROC curves; area by model"), paint)
+    return draw(
+        "roc", 5.6, 6.6, _summary(evaluation, "roc_auc", "ROC curves; area by model"), paint
+    )
 
 
 def precision_recall_plot(evaluation: Evaluation) -> Markup:
@@ -151,7 +153,7 @@ def cost_plot(evaluation: Evaluation, wasted_run: float, lost_job: float) -> Mar
         axes.barh(places, wasted, color=ORANGE, label="runs wasted", height=0.66)
         axes.barh(places, lost, left=wasted, color=BLUE, label="jobs lost", height=0.66)
         for place, total in zip(places, wasted + lost, strict=True):
-            axes.text(total, place, f" {total:.2f}", va="center", color=BLACK)
+            axes.text(float(total), float(place), f" {total:.2f}", va="center", color=BLACK)
         labels = [plain(name.replace("_", " "), 26) for name in names]
         axes.set_yticks(places, labels)
         for label, name in zip(axes.get_yticklabels(), names, strict=True):
@@ -185,7 +187,8 @@ def slices_plot(rows: Sequence[Mapping[str, Any]]) -> Markup:
         axes.legend(loc="upper right", ncols=2)
 
     told = "; ".join(
-        f"{row['value']}: foretold {row['predicted'] or 0:.0%}, observed {row['base_rate'] or 0:.0%}"
+        f"{row['value']}: foretold {row['predicted'] or 0:.0%}, "
+        f"observed {row['base_rate'] or 0:.0%}"
         for row in rows
     )
     return draw("slices", 5.6, 3.3, f"Share of successes by time: {told}.", paint)

@@ -52,9 +52,7 @@ def report_html(material: Material) -> str:
         "Where it comes from": _provenance_part(material),
     }
     shown = {name: part for name, part in parts.items() if part is not None}
-    links = [
-        element("a", name, href="#" + _id_of(part)) for name, part in shown.items()
-    ]
+    links = [element("a", name, href="#" + _id_of(part)) for name, part in shown.items()]
     return document(
         f"Jobsight: {_TITLE}",
         [
@@ -63,7 +61,9 @@ def report_html(material: Material) -> str:
                 _head(material),
                 element("nav", *links, aria_label="Parts of this report"),
                 *shown.values(),
-                element("footer", "Made by Jobsight. This page runs no scripts and asks no server."),
+                element(
+                    "footer", "Made by Jobsight. This page runs no scripts and asks no server."
+                ),
             )
         ],
     )
@@ -102,7 +102,9 @@ def _summary(material: Material) -> str:
         if counts[verb]
     )
     return f"{words} Asked about the {len(material.answers)} jobs held at " + (
-        f"{moment_text(material.moment)}, it says: {said}." if said else "that moment, it is silent."
+        f"{moment_text(material.moment)}, it says: {said}."
+        if said
+        else "that moment, it is silent."
     )
 
 

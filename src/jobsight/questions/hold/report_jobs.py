@@ -62,7 +62,7 @@ def jobs_part(material: Material) -> Markup | None:
 
 
 def _clock(moment: int) -> str:
-    return (dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=moment)).strftime("%H:%M:%S")  # noqa: DTZ001
+    return (dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=moment)).strftime("%H:%M:%S")
 
 
 def _tally_list(material: Material) -> Markup:
@@ -116,7 +116,9 @@ def probability_bar(probability: float, low: float, high: float) -> Markup:
     """A bar from 0 to 1 with its interval, as an inline SVG."""
     words = f"probability {probability:.0%}, interval {low:.0%} to {high:.0%}"
     wide = element("rect", x=0, y=3, width=100, height=9, rx=2, fill="#e3e9ee")
-    filled = element("rect", x=0, y=3, width=f"{100 * probability:.1f}", height=9, rx=2, fill="#0072B2")
+    filled = element(
+        "rect", x=0, y=3, width=f"{100 * probability:.1f}", height=9, rx=2, fill="#0072B2"
+    )
     line = element(
         "path", d=f"M{100 * low:.1f} 7.5H{100 * high:.1f}M{100 * low:.1f} 4v7M{100 * high:.1f} 4v7",
         stroke="#1b2733", stroke_width="1.3", fill="none",
@@ -197,8 +199,9 @@ def pool_part(material: Material) -> Markup:
         "What the pool looked like",
         figure(
             picture,
-            "A dark stretch in one row is an outage or a broken batch of jobs: one cause holds many "
-            "jobs at once, then stops. What has stopped is worth releasing; what goes on is not.",
+            "A dark stretch in one row is an outage or a broken batch of jobs: one cause holds "
+            "many jobs at once, then stops. What has stopped is worth releasing; what goes on is "
+            "not.",
         ),
         lead="Holds by cause and transfer origin, jobs held (but for those their users hold), and "
         "how jobs ended, over the whole log.",

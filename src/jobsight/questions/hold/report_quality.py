@@ -249,7 +249,11 @@ def audit_part(material: Material) -> Markup | None:
     if audit is None:
         return None
     rows = [
-        [_sign(check.get("passed")), str(check["name"]).replace("_", " "), plain(check["detail"], 900)]
+        [
+            _sign(check.get("passed")),
+            str(check["name"]).replace("_", " "),
+            plain(check["detail"], 900),
+        ]
         for check in audit["checks"]
     ]
     return section(
