@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
 from jobsight.learning.splits import PARTS, Split, split_random
-from jobsight.models.base import Inputs
+from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.decisions import Decisions, after_hold, described, groups
 from jobsight.questions.hold.examples import ExampleBuilder, Examples
 from jobsight.questions.hold.rulesets import RULE_NAMES
@@ -97,7 +97,7 @@ def frames_only(inputs: Inputs) -> Inputs:
 class FramesOnly(ExampleBuilder):
     """An `ExampleBuilder` whose inputs are frames alone."""
 
-    def ask(self, decisions: pl.DataFrame, *, delay: float = 0.0) -> Examples:
+    def ask(self, decisions: pl.DataFrame, *, delay: float | Floats = 0.0) -> Examples:
         """As `ExampleBuilder.ask`, by frames alone."""
         table, inputs = super().ask(decisions, delay=delay)
         return Examples(table, frames_only(inputs))

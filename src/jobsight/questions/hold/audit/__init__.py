@@ -18,7 +18,7 @@ from jobsight.questions.hold.dataset import Dataset
 from jobsight.questions.hold.evaluation import Evaluation, evaluate, unseen
 from jobsight.questions.hold.model import QUESTION, HoldModel
 
-__all__ = ["CHECKS", "Audit", "Check", "audit"]
+__all__ = ["CHECKS", "Audit", "Case", "Check", "audit", "case_of"]
 
 CHECKS: dict[str, Callable[[Case], Result]] = {
     "outcomes shuffled": check_shuffled,
@@ -85,7 +85,7 @@ def audit(model: HoldModel, history: History, *, progress: Progress = lambda _st
         TrainingError: no decision with an outcome is left to judge by.
     """
     progress("building examples")
-    case = _case(model, history)
+    case = case_of(model, history)
     results = []
     for step, check in CHECKS.items():
         progress(f"checking: {step}")
@@ -95,7 +95,12 @@ def audit(model: HoldModel, history: History, *, progress: Progress = lambda _st
     return Audit(model.label, case.own, case.evaluation, checks, tables, _verdict(checks))
 
 
-def _case(model: HoldModel, history: History) -> Case:
+def case_of(model: HoldModel, history: History) -> Case:
+    """What checks are made on.
+
+    Raises:
+        TrainingError: no decision with an outcome is left to judge by.
+    """
     data = Dataset.for_audit(history, model)
     own = data.holds_all_of(model)
     if own:

@@ -72,7 +72,8 @@ def _single(case: Case, columns: list[dict[str, Any]], families_: list[dict[str,
     if not case.own:
         words = f"Families were not ranked: {OTHER_LOGS}. "
     if best is None or not enough:
-        return Check("features", "honesty", None, f"{words}Too few batches tell of one feature.")
+        words += "Too few batches to judge one feature by." if alone else "It reads no features."
+        return Check("features", "honesty", None, words)
     passed = best["alone"] < TOO_GOOD
     words += (
         f"The strongest feature by itself is {best['feature']!r}, with ROC AUC {best['alone']:.2f}"

@@ -1,0 +1,40 @@
+import json
+from pathlib import Path
+
+import pytest
+from tests import pools
+from typer.testing import CliRunner
+
+from jobsight.cli import verify
+from jobsight.cli.main import app
+from jobsight.questions.hold import audit as hold_audit
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(verify, "read_history", lambda *_given: (pools.history(), None, []))
+    monkeypatch.setattr(hold_audit, "audit", lambda *_given, **_more: pools.audited())
+    made = pools.trained()
+    (tmp_path / "model").mkdir()
+    made.model.save(tmp_path / "model", seed=0, facts=made.facts())
+    return tmp_path / "model"
+
+
+def test_text_begins_with_the_verdict_and_marks_each_check(folder: Path) -> None:
+    result = CliRunner().invoke(app, ["verify", "hold", "x.log", "--model", str(folder)])
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("The reported numbers can be believed")
+    assert sum(line.startswith(("✓ ", "✗ ", "– ")) for line in lines) == 9
+    assert any(line.startswith("✓ shuffled outcomes: ") for line in lines)
+    assert "the seed's recipe:" in lines
+    assert max(map(len, lines)) < 140
+
+
+def test_json_is_one_object_with_the_promised_keys(folder: Path) -> None:
+    call = ["verify", "hold", "x.log", "--model", str(folder), "--json"]
+    result = CliRunner().invoke(app, call)
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert {"question", "model", "checks", "verdict"} <= data.keys()
+    assert data["question"] == "hold"
