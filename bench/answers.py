@@ -1,0 +1,98 @@
+"""One answer in process, the history indexed: how long, and how many a second in bulk."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench import inputs
+from bench.measure import Section, isolated, median, spread, timed
+
+__all__ = ["measure", "run", "train_model"]
+
+_MOMENTS = 40
+_SINGLE = 400
+_BULK_RUNS = 7
+
+
+def train_model(log: str, folder: str) -> Any:
+    """Train a boosted model on `log`; the name of the model that answers."""
+    from jobsight.history.events import read_events
+    from jobsight.history.timelines import History
+    from jobsight.questions.hold.dataset import Dataset
+    from jobsight.questions.hold.training import model_names, train
+    from jobsight.settings import HoldSettings
+
+    settings = HoldSettings()
+    history = History.from_table(read_events([log]).table)
+    data = Dataset.for_training(history, settings)
+    trained = train(data, names=model_names("boosted", settings.recipe))
+    Path(folder).mkdir()
+    trained.model.save(Path(folder), seed=settings.seed, facts=trained.facts())
+    return {"model": trained.model.label}
+
+
+def measure(log: str, folder: str) -> Any:
+    """Ask for single jobs at many moments, and for all held jobs of the fullest of them."""
+    from jobsight.history.events import read_events
+    from jobsight.history.timelines import History
+    from jobsight.questions.hold.answer import Answerer
+    from jobsight.questions.hold.lookup import current_jobs
+    from jobsight.questions.hold.model import HoldModel
+    from jobsight.settings import HoldSettings
+
+    history = History.from_table(read_events([log]).table)
+    model = HoldModel.open(Path(folder), only_chosen=True)
+    answerer = Answerer(history, HoldSettings(), model)
+    moments = np.quantile(history.clock, np.linspace(0.3, 1.0, _MOMENTS)).astype(np.int64).tolist()
+    held = {moment: answerer.held(moment, current_jobs(history, moment)) for moment in moments}
+    asked = [(moment, job) for moment in moments for job in held[moment]["job"].to_list()]
+    drawn = np.random.default_rng(0).permutation(len(asked))[: _SINGLE + 20]
+    seconds = []
+    for moment, job in (asked[k] for k in drawn):
+        started = time.perf_counter()
+        answerer.answer(answerer.held(moment, np.array([job], np.int32)), moment)
+        seconds.append(time.perf_counter() - started)
+    fullest = max(moments, key=lambda moment: len(held[moment]))
+    bulk = timed(lambda: answerer.answer(held[fullest], fullest), _BULK_RUNS)
+    return {
+        "seconds": seconds[20:],
+        "bulk": bulk,
+        "jobs": len(held[fullest]),
+        "model": model.label,
+        "events": len(history),
+    }
+
+
+def run() -> Section:
+    """The benchmark."""
+    with tempfile.TemporaryDirectory(prefix="jobsight-bench-") as name:
+        log, folder = str(inputs.plain_log(Path(name))), str(Path(name) / "model")
+        isolated("bench.answers:train_model", log=log, folder=folder)
+        found = isolated("bench.answers:measure", cores=1, log=log, folder=folder)
+    section = Section("One answer in process, history indexed")
+    single = np.array(found["seconds"]) * 1e3
+    section.say(
+        f"{found['events']:,} events, model {found['model']}, one core. Single jobs are asked at "
+        f"{_MOMENTS} moments in random order; bulk is every job held at the fullest of them."
+    )
+    section.table(
+        ["", "median", "99 %", "most"],
+        [
+            [
+                f"one answer, ms ({len(single)} asked)",
+                f"{np.median(single):.2f}",
+                f"{np.quantile(single, 0.99):.2f}",
+                f"{single.max():.2f}",
+            ]
+        ],
+    )
+    rate = found["jobs"] / median(found["bulk"])
+    section.say(
+        f"In bulk, {found['jobs']:,} jobs: {rate:,.0f} answers/s (runs {spread(found['bulk'])})."
+    )
+    return section
