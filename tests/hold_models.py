@@ -1,0 +1,80 @@
+"""Histories of held jobs, and models made without training, for tests."""
+
+from typing import Any
+
+import numpy as np
+
+from jobsight.history.timelines import History
+from jobsight.models.calibration import Calibration
+from jobsight.models.constant import Constant
+from jobsight.models.intervals import GRID, Intervals
+from jobsight.questions.hold.model import Fitted, HoldModel
+from jobsight.questions.hold.scale import Scale
+from jobsight.settings import HoldSettings
+from tests.histories import table
+
+TIMED_OUT = (13, 256, "timed out waiting for origin ( URL file = lab://ap20/data/1 )")
+MEMORY = (34, 102, "memory usage 163 MB exceeded request_memory 128 MB")
+EXITED = (3, 1, "job exited with code 2")
+BY_USER = (1, 0, "pausing (by user u01)")
+
+Cause = tuple[int | None, int | None, str]
+
+
+def held(at: float, cluster: int, proc: int = 0, cause: Cause = EXITED, **more: Any) -> list[Any]:
+    """The events of a job that starts and is held at `at` (seconds)."""
+    job = {"cluster": cluster, "proc": proc, "owner": "ann"} | more
+    code, subcode, reason = cause
+    hold = {"hold_code": code, "hold_subcode": subcode, "reason": reason}
+    return [
+        job | {"at": at - 3, "code": 0},
+        job | {"at": at - 2, "code": 1, "slot": "slot1_1@mwt2@vm"},
+        job | {"at": at, "code": 12} | hold,
+    ]
+
+
+def released(
+    at: float, cluster: int, proc: int = 0, *, good: bool, cause: Cause = EXITED, **more: Any
+) -> list[Any]:
+    """As `held`, then released after 2 s; 5 s later it ends well, or is held again and removed."""
+    job = {"cluster": cluster, "proc": proc, "owner": "ann"} | more
+    rows = held(at, cluster, proc, cause, **more)
+    rows.append(job | {"at": at + 2, "code": 13, "reason": "via condor_release (by user ann)"})
+    if good:
+        return [*rows, job | {"at": at + 7, "code": 5, "return_value": 0}]
+    again = rows[2] | {"at": at + 7}
+    return [*rows, again, job | {"at": at + 8, "code": 9, "reason": "via condor_rm (by user ann)"}]
+
+
+def history(*jobs: list[Any]) -> History:
+    """The history of some jobs' events, in order of time."""
+    rows = sorted((row for job in jobs for row in job), key=lambda row: row["at"])
+    return History.from_table(table(rows))
+
+
+def constant_model(
+    probability: float,
+    *,
+    margin: float = 0.05,
+    delays: dict[float, float] | None = None,
+    **settings: Any,
+) -> HoldModel:
+    """A model that answers one probability, ± `margin`, and others after `delays` (seconds)."""
+
+    def fitted(rate: float) -> Fitted:
+        grid = np.sin(np.linspace(0.0, np.pi / 2, GRID)) ** 2
+        low, high = np.maximum(grid - margin, 0.0), np.minimum(grid + margin, 1.0)
+        intervals = Intervals(low, high, 1.0, 50.0)
+        return Fitted(Constant(rate), Calibration(), intervals, 0.5, 0.5, 50)
+
+    return HoldModel(
+        settings=HoldSettings.model_validate(settings),
+        scale=Scale(30.0, (30.0, 120.0, 480.0), tuple(delays or ()), 5.0, 300.0),
+        borders=np.zeros(5, np.int64),
+        names=(),
+        chosen="constant",
+        reason="for tests",
+        fitted={"constant": fitted(probability)},
+        delays={delay: fitted(rate) for delay, rate in (delays or {}).items()},
+        seen=np.zeros(0, np.uint64),
+    )

@@ -1,0 +1,108 @@
+"""An answer rests on nothing written after the moment asked about."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.histories import table
+from tests.hold_models import BY_USER, EXITED, MEMORY, TIMED_OUT, constant_model
+
+from jobsight.history.timelines import History
+from jobsight.models.base import Floats, Inputs
+from jobsight.questions.hold.answer import Answerer
+from jobsight.questions.hold.decisions import held_jobs
+from jobsight.questions.hold.lookup import current_jobs
+from jobsight.questions.hold.model import Fitted, HoldModel
+from jobsight.settings import HoldSettings
+
+SITES = ("mwt2", "ucsd", None)
+
+
+def random_history(seed: int, jobs: int = 30) -> pl.DataFrame:
+    """Jobs in two logs that are held, released, edited, end or are removed, all by chance."""
+    rng = np.random.default_rng(seed)
+    rows: list[dict[str, Any]] = []
+    for number in range(jobs):
+        at = float(rng.integers(0, 40))
+        cause = (EXITED, MEMORY, TIMED_OUT, BY_USER)[rng.integers(4)]
+        site = SITES[rng.integers(3)]
+        job: dict[str, Any] = {"cluster": 1 + number // 4, "proc": number % 4, "log": number % 2}
+        job["owner"] = ("ann", "bob", None)[rng.integers(3)]
+        rows.append(job | {"at": at, "code": 0})
+        for _ in range(rng.integers(1, 4)):
+            at += float(rng.choice([0.0, 0.5, 2.0]))
+            rows.append(job | {"at": at, "code": 1, "slot": site and f"slot1@{site}@vm"})
+            at += float(rng.choice([0.0, 1.0, 5.0]))
+            hold = {"hold_code": cause[0], "hold_subcode": cause[1], "reason": cause[2]}
+            rows.append(job | {"at": at, "code": 12} | hold)
+            at += float(rng.choice([1.0, 4.0, 15.0]))
+            if rng.random() < 0.2:
+                rows.append(job | {"at": at, "code": 33})
+            if rng.random() < 0.8:
+                rows.append(job | {"at": at, "code": 13, "reason": "by (by user ann)"})
+        at += float(rng.choice([1.0, 6.0]))
+        end = (
+            {"code": 5, "return_value": int(rng.integers(2))} if rng.random() < 0.7 else {"code": 9}
+        )
+        rows.append(job | {"at": at} | end)
+    return table(sorted(rows, key=lambda row: (row["log"], row["at"])))
+
+
+class SumOfAll:
+    """A model that any change of any input changes."""
+
+    name = "sum"
+    needs_both = False
+
+    def predict(self, inputs: Inputs) -> Floats:
+        whole = np.nan_to_num(inputs.features.astype(np.float64)) @ np.arange(
+            1.0, inputs.features.shape[1] + 1
+        )
+        return np.asarray(0.5 + 0.5 * np.sin(whole), np.float64)
+
+
+def sum_model() -> HoldModel:
+    model = constant_model(0.5, delays={20.0: 0.5})
+    usual = model.answering
+
+    def fitted() -> Fitted:
+        return Fitted(SumOfAll(), usual.calibration, usual.intervals, 0.5, 0.5, 50)  # type: ignore[arg-type]
+
+    model.fitted["constant"] = fitted()
+    model.delays[20.0] = fitted()
+    return model
+
+
+def answers(events: pl.DataFrame, moment: int, model: HoldModel | None) -> list[dict[str, Any]]:
+    history = History.from_table(events)
+    answerer = Answerer(history, HoldSettings(), model)
+    held = answerer.held(moment, current_jobs(history, moment))
+    return [one.to_json() for one in answerer.answer(held, moment)]
+
+
+@pytest.mark.parametrize("trained", [False, True])
+@given(st.integers(0, 10_000), st.floats(0.2, 0.9))
+@settings(max_examples=12, deadline=None)
+def test_what_comes_later_changes_nothing(trained: bool, seed: int, share: float) -> None:
+    events = random_history(seed)
+    history = History.from_table(events)
+    first, last = int(history.clock.min()), int(history.clock.max())
+    moment = first + round((last - first) * share)
+    model = sum_model() if trained else None
+    cut = events.filter(pl.Series(history.clock <= moment))
+    assert answers(cut, moment, model) == answers(events, moment, model)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=10, deadline=None)
+def test_at_the_end_of_the_log_is_at_its_last_moment(seed: int) -> None:
+    events = random_history(seed)
+    history = History.from_table(events)
+    end = int(history.clock.max())
+    one_log = events.filter(pl.col("log") == 0)
+    for table_of in (events, one_log):
+        held = held_jobs(History.from_table(table_of), end)
+        assert len(answers(table_of, end, None)) == len(held)

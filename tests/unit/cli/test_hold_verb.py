@@ -1,0 +1,193 @@
+"""The command itself, on a small log in HTCondor's own words."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from tests.hold_models import constant_model
+
+from jobsight.cli.main import main
+from jobsight.files import new_folder
+
+HOSTILE = "job \x1b[31mexited\x07 with [red]code[/red] 2\u202e `rm -rf` $(x)"
+
+
+def event(code: int, job: str, at: str, *body: str) -> str:
+    cluster, proc = job.split(".")
+    head = f"{code:03d} ({int(cluster):03d}.{int(proc):03d}.000) 2026-11-21 01:{at} "
+    return head + "\n\t".join(body) + "\n...\n"
+
+
+def submitted(job: str, at: str) -> str:
+    return event(0, job, at, "Job submitted from host: <127.0.0.1:9618?alias=ap>")
+
+
+def held(job: str, at: str, code: int, subcode: int, reason: str) -> str:
+    return event(12, job, at, "Job was held.", reason, f"Code {code} Subcode {subcode}")
+
+
+def released(job: str, at: str) -> str:
+    return event(13, job, at, "Job was released.", "via condor_release (by user ann)")
+
+
+def ended(job: str, at: str) -> str:
+    return event(5, job, at, "Job terminated.", "(1) Normal termination (return value 0)")
+
+
+LOG = "".join(
+    [
+        *(submitted(f"{cluster}.{proc}", "00:00") for cluster in (7, 8) for proc in range(3)),
+        held("7.0", "01:00", 3, 1, HOSTILE),
+        released("7.0", "02:00"),
+        ended("7.0", "03:00"),
+        held("7.1", "04:00", 3, 1, HOSTILE),
+        held("7.2", "04:30", 34, 102, "memory usage 163 MB exceeded request_memory 128 MB"),
+        held("8.0", "04:40", 1, 0, "later (by user ann)"),
+        held("8.1", "09:00", 3, 1, HOSTILE),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("hold") / "pool.log"
+    path.write_text(LOG, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("models") / "model"
+    with new_folder(path) as folder:
+        constant_model(0.05).save(folder, seed=0, facts={})
+    return str(path)
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["jobsight", "hold", "--timezone", "UTC", *arguments])
+        with pytest.raises(SystemExit) as left:
+            main()
+        code = left.value.code
+        return Done(code if isinstance(code, int) else 0, *capsys.readouterr())
+
+    return call
+
+
+AT = ("--at", "2026-11-21 01:05:00")
+
+
+def test_one_job_as_one_object(run: Run, log: str, model: str) -> None:
+    done = run("7.2", "--log", log, "--model", model, *AT, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["job"], found["answer"]) == ("7.2", "fix")
+    assert found["at"] == "2026-11-21 01:05:00Z"
+    assert found["advice"]["command"] == (
+        "condor_qedit 7.2 RequestMemory 256 && condor_release 7.2"
+    )
+    assert found["model"].startswith("constant@")
+
+
+def test_text_without_a_model(run: Run, log: str) -> None:
+    done = run("7.1", "8.0", "--log", log, *AT)
+    assert done.returncode == 0, done.stderr
+    assert "RELEASE  job 7.1" in done.stdout
+    assert "1 release with this cause ended: 1 succeeded (100 %, 1 batch)" in done.stdout
+    assert "uncalibrated" in done.stdout
+    assert "UNSURE  job 8.0" in done.stdout
+    assert "its user's own hand" in done.stdout
+    # Hostile text is shown as text: no escape sequence, no markup taken for colour.
+    assert "[red]code[/red]" in done.stdout
+    assert all(letter.isprintable() or letter == "\n" for letter in done.stdout)
+
+
+def test_all_at_the_end_of_the_log(run: Run, log: str, model: str) -> None:
+    done = run("--all", "--log", log, "--model", model)
+    assert done.returncode == 0, done.stderr
+    assert "4 jobs held as of 2026-11-21 01:09:00Z (the end of the log)" in done.stdout
+    assert done.stdout.index("cluster 7") < done.stdout.index("cluster 8")
+    each = run("--each", "--log", log, "--model", model)
+    assert [line.split()[1] for line in each.stdout.splitlines()[1:]] == [
+        "7.2", "7.1", "8.1", "8.0",
+    ]  # fmt: skip
+
+
+def test_several_as_a_list(run: Run, log: str) -> None:
+    done = run("--all", "--log", log, *AT, "--json")
+    found = json.loads(done.stdout)
+    assert {one["job"] for one in found} == {"7.1", "7.2", "8.0"}
+    assert next(one for one in found if one["job"] == "8.0")["probability"] is None
+    cluster = json.loads(run("7", "--log", log, *AT, "--json").stdout)
+    assert [one["job"] for one in cluster] == ["7.1", "7.2"]
+
+
+def test_nothing_held(run: Run, log: str) -> None:
+    early = ("--at", "2026-11-21 01:00:30")
+    assert run("--all", "--log", log, *early).stdout.startswith("no job is held as of")
+    assert json.loads(run("--all", "--log", log, *early, "--json").stdout) == []
+
+
+@pytest.mark.parametrize(
+    ("job", "said"),
+    [
+        ("99.0", "no log tells of job 99.0"),
+        ("7.0", "job 7.0 is not held as of 2026-11-21 01:05:00Z: it terminated at"),
+        ("8.2", "it waits to start, submitted at"),
+    ],
+)
+def test_unknown_and_not_held_are_one_line(run: Run, log: str, job: str, said: str) -> None:
+    done = run(job, "--log", log, *AT)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+
+
+def test_those_that_are_held_are_answered_all_the_same(run: Run, log: str) -> None:
+    done = run("7.0", "7.1", "99.0", "--log", log, *AT, "--json")
+    assert done.returncode == 1
+    assert [one["job"] for one in json.loads(done.stdout)] == ["7.1"]
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_a_model_of_another_schema_is_one_line(run: Run, log: str, tmp_path: Path) -> None:
+    done = run("7.1", "--log", log, "--model", str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--log", "x"),
+        ("7.1",),
+        ("7.1", "--all", "--log", "x"),
+        ("seven", "--log", "x"),
+        ("7.1", "--log", "x", "--at", "noon"),
+    ],
+)
+def test_wrong_calls(run: Run, arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_as_a_program(log: str) -> None:
+    command = [sys.executable, "-m", "jobsight", "hold", "7.1", "--log", log, "--timezone", "UTC"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr
+    assert "job 7.1" in done.stdout
+    assert done.stderr == ""
