@@ -30,8 +30,9 @@ def current_jobs(history: History, moment: int) -> NDArray[np.int32]:
     """Numbers of the jobs that were known at `moment` (µs), each once.
 
     A job that several logs tell of (a user's own and the access point's) is taken from the log
-    that told of it last, and of jobs that were given the same id the last one. Jobs of different access points are different jobs; a log that does not
-    name its access point is taken for the other's where the ids are the same.
+    that told of it last, and of jobs that were given the same id the last one. Jobs of different
+    access points are different jobs; a log that does not name its access point is taken for the
+    other's where the ids are the same.
     """
     last = _last_told(history, moment)
     known = np.flatnonzero(last >= 0)
