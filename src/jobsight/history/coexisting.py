@@ -43,7 +43,8 @@ class Pool(NamedTuple):
 def make_pool(history: History) -> Pool:
     """Sweep through a history's jobs, in time linear in its rows."""
     first = history.jobs["first_row"].to_numpy()
-    start_clock = history.clock[first]
+    # A job of which nothing but releases is told never begins.
+    start_clock = np.append(history.clock, _NEVER)[first]
     started = np.argsort(start_clock, kind="stable").astype(np.int32)
     ended_at = np.full(len(first), _NEVER)
     ends = np.flatnonzero(np.isin(history.code, _ENDINGS) & (history.job >= 0))

@@ -25,6 +25,7 @@ Ints = NDArray[np.int64]
 SECOND = 1_000_000
 _KEY = ("log", "access_point", "cluster", "proc")
 _NEEDED = ("cluster", "proc", "time", "code", "owner", "access_point", "log")
+_RELEASED = 13
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,9 @@ class History:
         log_start: int64 (logs + 1,); rows of log k are ``log_start[k] … log_start[k + 1] - 1``.
         job_rows: int64 (rows of jobs,), the rows of each job in order, job after job.
         job_start: int64 (jobs + 1,); rows of job q are ``job_rows[job_start[q]:job_start[q + 1]]``.
-        jobs: one row a job number: `log`, `access_point`, `cluster`, `proc`, `first_row`, `owner`
-            (the first one told, null if none) and `owner_row` (where it was told): the owner is
+        jobs: one row a job number: `log`, `access_point`, `cluster`, `proc`, `first_row` (past the
+            end for a job of which only releases are told), `owner` (the first one told by a record
+            that is no release, null if none) and `owner_row` (where it was told): the owner is
             known to a decision only if it sees that row.
     """
 
@@ -175,16 +177,20 @@ def _number_jobs(table: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
         pl.col("cluster").cast(pl.Int64),
         pl.col("proc").cast(pl.Int32),
         "owner",
+        # A release may be hidden from a decision of its own second, so none begins a job.
+        begins=pl.col("code") != _RELEASED,
     ).with_row_index("row")
     of_jobs = keys.filter((pl.col("cluster") >= 0) & (pl.col("proc") >= 0))
-    known = pl.col("owner").is_not_null()
+    begins, known = pl.col("begins"), pl.col("begins") & pl.col("owner").is_not_null()
     jobs = (
         of_jobs.group_by(_KEY, maintain_order=True)
         .agg(
-            pl.col("row").first().cast(pl.Int64).alias("first_row"),
+            pl.col("row").filter(begins).first().cast(pl.Int64).alias("first_row"),
             pl.col("owner").filter(known).first(),
             pl.col("row").filter(known).first().cast(pl.Int64).alias("owner_row"),
         )
+        .with_columns(pl.col("first_row").fill_null(len(table)))
+        .sort("first_row", maintain_order=True)
         .with_row_index("job")
     )
     numbered = of_jobs.join(

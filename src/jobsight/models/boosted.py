@@ -172,7 +172,7 @@ def _start(columns: Floats, causes: CauseEncoder) -> Floats:
 
 def _leaves(batches: float) -> int:
     """Leaves a tree: 4 for a few hundred batches, 10 for ten thousand, 32 for a million."""
-    return max(4, round(batches**0.25))
+    return max(4, round(float(batches**0.25)))
 
 
 class _Set(NamedTuple):
