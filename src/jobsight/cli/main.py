@@ -21,6 +21,7 @@ app = typer.Typer(
     help="Tells how a batch job will behave on HTCondor and Slurm clusters.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
