@@ -68,8 +68,8 @@ def measure(log: str) -> dict[str, Any]:
     grid = []
     for copies, m, j in _GRID:
         asked = pl.concat([decisions] * copies)
-        seconds = timed(partial(_build, index, asked, m, j), _RUNS)
-        grid.append({"n": len(asked), "m": m, "j": j, "seconds": seconds})
+        times = timed(partial(_build, index, asked, m, j), _RUNS)
+        grid.append({"n": len(asked), "m": m, "j": j, **times})
     plain, agree, cells = _plain(history, decisions, index)
     return {
         "events": len(history),

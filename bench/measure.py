@@ -16,9 +16,19 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-__all__ = ["Section", "isolated", "machine", "main", "median", "peak_mb", "spread", "timed"]
+__all__ = [
+    "Section",
+    "Times",
+    "isolated",
+    "machine",
+    "main",
+    "median",
+    "peak_mb",
+    "spread",
+    "timed",
+]
 
 _VERSIONS = ("numba", "numpy", "polars", "pyarrow", "htcondor", "lightgbm")
 
@@ -46,16 +56,24 @@ class Section:
         return "\n".join([f"## {self.title}", "", *self.lines])
 
 
-def timed(work: Callable[[], object], runs: int, *, warm: int = 1) -> list[float]:
-    """Wall seconds of each of `runs` runs, after `warm` that do not count."""
+class Times(TypedDict):
+    """Seconds of each run: wall time, and processor time, which other programs hardly touch."""
+
+    seconds: list[float]
+    cpu: list[float]
+
+
+def timed(work: Callable[[], object], runs: int, *, warm: int = 1) -> Times:
+    """Time `runs` runs, after `warm` that do not count."""
     for _ in range(warm):
         work()
-    seconds = []
+    times = Times(seconds=[], cpu=[])
     for _ in range(runs):
-        started = time.perf_counter()
+        started, spent = time.perf_counter(), time.process_time()
         work()
-        seconds.append(time.perf_counter() - started)
-    return seconds
+        times["seconds"].append(time.perf_counter() - started)
+        times["cpu"].append(time.process_time() - spent)
+    return times
 
 
 def median(seconds: Sequence[float]) -> float:

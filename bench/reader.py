@@ -33,8 +33,8 @@ def ours(log: str, output: str | None, workers: int | None, runs: int, warm: int
             write_events(reader.batches(), Path(output))
         counts.update(events=reader.report.events, bytes=reader.report.bytes)
 
-    seconds = timed(read, runs, warm=warm)
-    return counts | {"seconds": seconds, "peak_mb": peak_mb()}
+    times = timed(read, runs, warm=warm)
+    return {**counts, **times, "peak_mb": peak_mb()}
 
 
 def theirs(log: str, attributes: bool, runs: int) -> Any:
@@ -50,7 +50,8 @@ def theirs(log: str, attributes: bool, runs: int) -> Any:
             events.append((row, dict(event)) if attributes else (row, None))
         counts["events"] = len(events)
 
-    return counts | {"seconds": timed(read, runs)}
+    times = timed(read, runs)
+    return {**counts, **times}
 
 
 def unzip(runs: int) -> Any:
@@ -62,7 +63,7 @@ def unzip(runs: int) -> Any:
             while block := source.read(1 << 18):
                 expander.decompress(block)
 
-    return {"seconds": timed(read, runs)}
+    return timed(read, runs)
 
 
 def _rate(found: Any) -> list[str]:
@@ -70,6 +71,7 @@ def _rate(found: Any) -> list[str]:
     return [
         f"{found['events'] / seconds:,.0f}",
         f"{found['bytes'] / seconds / 1e6:,.1f}",
+        f"{found['bytes'] / median(found['cpu']) / 1e6:,.1f}",
         spread(found["seconds"]),
     ]
 
@@ -115,7 +117,9 @@ def _compare(section: Section, log: Path, folder: Path) -> None:
         f"first {part.stat().st_size / 1e6:.1f} MB. Ratios are of events per second, to htcondor2 "
         "with all attributes on one core."
     )
-    section.table(["reader", "events/s", "MB/s", "spread of runs", "ratio"], rows)
+    section.table(
+        ["reader", "events/s", "MB/s", "MB a CPU second", "spread of runs", "ratio"], rows
+    )
 
 
 def _memory(section: Section, log: Path, folder: Path) -> None:
