@@ -99,7 +99,7 @@ def _material(
     if at is not None:
         moment = micros(parse_moment(at, zone_named(settings.timezone)))
     else:
-        found = telling_moment(decisions, int(evaluation.table["time"].min()))  # type: ignore[arg-type]
+        found = telling_moment(decisions, int(evaluation.table["time"].to_numpy().min()))
         moment = int(history.clock.max()) if found is None else found
     answerer = Answerer(history, settings.hold, model)
     held = answerer.held(moment, current_jobs(history, moment))

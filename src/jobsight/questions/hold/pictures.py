@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PoolTimeline", "frames_plot", "pool_timeline", "short_cause", "timeline_plot"]
 
-_KINDS = 11
+_KINDS = 13
 _WIDTH = 52
 _SHADES = ["#ffffff", "#f6b26b", "#c2410c", "#5b1a05"]
 _INTERVALS = 120
@@ -49,7 +49,7 @@ def short_cause(
     place = site if "<site>" in text else origin if origin and "://" in origin else None
     for word in ("<path>", "<origin>", "<site>", "<slot>", "<host>", "()", "from origin"):
         text = text.replace(word, "")
-    text = plain(text.replace(" :", ":").replace("from :", ":"))
+    text = plain(text.replace("from :", ":").replace(" :", ":"))
     text = text.strip(" .:,(").removesuffix(" on").removesuffix(" for") or hold_name(code or 0)
     return f"{plain(text, _WIDTH - len(place) - 3)} · {place}" if place else plain(text, _WIDTH)
 
@@ -60,7 +60,7 @@ class PoolTimeline:
 
     Attributes:
         edges: int64 (k + 1,), µs: borders of the intervals.
-        holds: int64 (k,) by cause in words, most frequent first; the last may be ``other causes``.
+        holds: int64 (k,) by cause in words, the greatest burst first; the last may be ``other causes``.
         succeeded, failed: int64 (k,), jobs that ended with return value 0, and otherwise.
         held: int64 (k,), jobs held at the end of the interval, but for those held by their user.
     """
@@ -109,14 +109,16 @@ def _by_kind(history: History, labels: RowLabels, holds: Ints, edges: Ints) -> d
         nulls_equal=True,
         maintain_order="left",
     )["kind"]
-    counts = kinds.value_counts().sort(["count", "kind"], descending=[True, False])
-    shown = counts["kind"].head(_KINDS).to_list()
     clock = history.clock[holds]
-    out = {kind: np.histogram(clock[(kinds == kind).to_numpy()], edges)[0] for kind in shown}
-    rest = ~kinds.is_in(shown).to_numpy()
-    if rest.any():
-        out["other causes"] = np.histogram(clock[rest], edges)[0]
-    return out
+    counts = {
+        kind: np.histogram(clock[(kinds == kind).to_numpy()], edges)[0]
+        for kind in kinds.unique(maintain_order=True)
+    }
+    # What bursts is an outage; what trickles is not.
+    order = sorted(counts, key=lambda kind: (-counts[kind].max(), -counts[kind].sum(), kind))
+    shown = {kind: counts[kind] for kind in order[:_KINDS]}
+    rest = [counts[kind] for kind in order[_KINDS:]]
+    return shown | ({"other causes": np.sum(rest, axis=0)} if rest else {})
 
 
 def _held_at(history: History, holds: Ints, moments: Ints) -> Ints:
