@@ -139,7 +139,7 @@ def batch_from_rows(
     """Make a batch from what the scanner found in `buffer`, which begins at `base` in its log."""
     import pyarrow as pa
 
-    by_column = np.ascontiguousarray(rows.T)
+    by_column = rows.T.copy()  # of its own: `rows` may be scratch memory
     columns = _same_in_all(origin, len(rows))
     for name, kind, column in _NUMBERS:
         columns[name] = pa.array(by_column[column].astype(kind))
