@@ -3,7 +3,8 @@
 With ``--json`` one job asked for by its full id gives one object; several ids, a cluster, --all and
 --each give a list of objects, one a job. Jobs held by their user's own hand are answered with
 ``unsure``, no probability and the reason, exit status 0. Where some of several ids name no held
-job, the others are answered, each of these gives a line on standard error, and the exit status is 1.
+job, the others are answered, each of these gives a line on standard error, and the exit status
+is 1.
 """
 
 from __future__ import annotations
@@ -75,27 +76,34 @@ def hold(
     ] = False,
 ) -> None:
     """Held jobs: release, wait, fix or remove? With probability, evidence and what to do."""
-    from jobsight.errors import JobError
-    from jobsight.questions.hold.groups import by_use
-    from jobsight.questions.hold.lookup import current_jobs, find_held
-
     asked = _asked(jobs or [], every or each)
     settings = load_settings(config, {"timezone": timezone})
     answerer, moment, when = _open(log or [], model, at, settings)
-    problems: list[str] = []
-    if asked:
-        held, problems = find_held(answerer, asked, moment)
-    else:
-        held = answerer.held(moment, current_jobs(answerer.history, moment))
-    answers = answerer.answer(held, moment)
-    if not asked:
-        answers = by_use(answers)
+    answers, problems = _answers(answerer, asked, moment)
     if as_json:
         _print_json(answers, single=len(asked) == 1 and asked[0].proc is not None)
     elif asked:
         _print_answers(answers, when)
     else:
         _print_all(answers, when, each=each)
+    _tell(problems)
+
+
+def _answers(answerer: Answerer, asked: list[JobId], moment: int) -> tuple[list[Answer], list[str]]:
+    """The answers for the ids asked for, else for all held jobs; and what is wrong with the ids."""
+    from jobsight.questions.hold.groups import by_use
+    from jobsight.questions.hold.lookup import current_jobs, find_held
+
+    if asked:
+        held, problems = find_held(answerer, asked, moment)
+        return answerer.answer(held, moment), problems
+    held = answerer.held(moment, current_jobs(answerer.history, moment))
+    return by_use(answerer.answer(held, moment)), []
+
+
+def _tell(problems: list[str]) -> None:
+    from jobsight.errors import JobError
+
     for line in problems[:-1]:
         note(f"jobsight: {printable(line)}")
     if problems:
