@@ -25,6 +25,7 @@ Parts = dict[str, tuple[pl.DataFrame, Labelled]]
 OTHER_LOGS = "these are not the logs that the model was trained on, so it cannot be trained again"
 
 _STUDIED_INSTEAD = "boosted"
+_SLOW = "lstm"
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,11 @@ class Case:
         if is_baseline(chosen) and _STUDIED_INSTEAD in self.model.fitted:
             return _STUDIED_INSTEAD
         return chosen
+
+    @property
+    def slow(self) -> bool:
+        """Whether the studied kind takes seconds to train, so that fewer turns must do."""
+        return self.studied == _SLOW
 
     @property
     def test(self) -> tuple[pl.DataFrame, Labelled]:

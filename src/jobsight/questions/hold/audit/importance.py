@@ -24,7 +24,7 @@ TOO_GOOD = 0.98
 LEAST_OF_EACH = 5
 """Batches' worth of successes, and of failures, that the test part needs for that suspicion."""
 
-SHUFFLES = 5
+SHUFFLES, SHUFFLES_IF_SLOW = 5, 2
 CAUSES, FRAMES = "the cause's own record", "frames"
 
 _FAMILIES = {
@@ -56,7 +56,9 @@ def check_features(case: Case) -> Result:
     """
     _, test = case.test
     fitted = case.model.fitted[case.studied]
-    columns = _by_shuffling(fitted, test, case.model.settings.seed)
+    random = np.random.default_rng(case.model.settings.seed)
+    turns = range(SHUFFLES_IF_SLOW if case.slow else SHUFFLES)
+    columns = _by_shuffling(fitted, test, [random.permutation(len(test)) for _ in turns])
     tables = {"features": columns, "families": _by_training(case) if case.own else []}
     return Result(_single(case, columns, tables["families"]), tables)
 
@@ -84,12 +86,12 @@ def _single(case: Case, columns: list[dict[str, Any]], families_: list[dict[str,
     return Check("features", "honesty", passed, words, numbers)
 
 
-def _by_shuffling(fitted: Fitted, test: Labelled, seed: int) -> list[dict[str, Any]]:
+def _by_shuffling(
+    fitted: Fitted, test: Labelled, orders: list[NDArray[np.int64]]
+) -> list[dict[str, Any]]:
     """Each column: how much log loss grows when its values change places among the rows."""
     inputs = test.inputs
     base = float(metrics.log_loss(fitted.predict(inputs), test.success, test.weight))
-    random = np.random.default_rng(seed)
-    orders = [random.permutation(len(inputs)) for _ in range(SHUFFLES)]
     rows = []
     for name in (*inputs.names, *([CAUSES] if inputs.causes else []), *_frames_of(fitted, inputs)):
         losses = [

@@ -25,10 +25,7 @@ __all__ = ["check_shuffled", "check_split", "check_truncation", "shuffle_batches
 SHUFFLES = 8
 """Eight fall on one side of chance by chance once in 128 times."""
 
-RANDOM_SPLITS = 5
-RANDOM_SPLITS_OF_SLOW = 2
-_SLOW = "lstm"
-
+RANDOM_SPLITS, RANDOM_SPLITS_IF_SLOW = 5, 2
 PROVED = 100
 """Examples that are built again from cut logs."""
 
@@ -127,7 +124,7 @@ def check_split(case: Case) -> Result:
     kind = case.studied
     ours = case.evaluation.scores[kind]
     own = "forward" if len(case.data.borders) else "as trained"
-    turns = range(RANDOM_SPLITS_OF_SLOW if kind == _SLOW else RANDOM_SPLITS)
+    turns = range(RANDOM_SPLITS_IF_SLOW if case.slow else RANDOM_SPLITS)
     rows: list[dict[str, Any]] = [
         {"split": own, "roc_auc": ours.roc_auc, "log_loss": ours.log_loss}
     ]

@@ -48,13 +48,7 @@ def find_spells(decisions: pl.DataFrame, reach: float) -> tuple[NDArray[np.int64
         `cause`, `place`, `first` and `last` failed release, `ended` (the success after it; µs),
         `releases`, `batches`.
     """
-    keyed = _keyed(decisions).filter(pl.col("outcome").is_not_null()).sort("released", "index")
-    apart = pl.col("released").diff().over("cause", "place") > round(reach * _MICRO)
-    turned = pl.col("outcome") != pl.col("outcome").shift().over("cause", "place")
-    begins = (apart | turned).fill_null(value=True)
-    runs = keyed.with_columns(run=begins.cum_sum().over("cause", "place")).with_columns(
-        following=pl.col("released").shift(-1).over("cause", "place"),
-    )
+    runs = _runs(decisions, reach)
     spells = (
         runs.filter(~pl.col("outcome"))
         .group_by("cause", "place", "run")
@@ -76,6 +70,17 @@ def find_spells(decisions: pl.DataFrame, reach: float) -> tuple[NDArray[np.int64
     for spell, rows in enumerate(spells["rows"].to_list()):
         number[rows] = spell
     return number, spells.select("cause", "place", "first", "last", "ended", "releases", "batches")
+
+
+def _runs(decisions: pl.DataFrame, reach: float) -> pl.DataFrame:
+    """Releases with known outcomes, numbered by runs of one outcome; and the release after each."""
+    keyed = _keyed(decisions).filter(pl.col("outcome").is_not_null()).sort("released", "index")
+    apart = pl.col("released").diff().over("cause", "place") > round(reach * _MICRO)
+    turned = pl.col("outcome") != pl.col("outcome").shift().over("cause", "place")
+    begins = (apart | turned).fill_null(value=True)
+    return keyed.with_columns(run=begins.cum_sum().over("cause", "place")).with_columns(
+        following=pl.col("released").shift(-1).over("cause", "place"),
+    )
 
 
 def _keyed(decisions: pl.DataFrame) -> pl.DataFrame:
