@@ -1,0 +1,104 @@
+"""Every command that the README and the docs show is run, and what it prints is compared.
+
+A block of ``console`` holds commands (``$ …``) and what they print. Shown and printed text match if
+they are equal but for numbers and blanks; ``...`` stands for any text within a line and, as a line
+of its own, for any lines. A block after ``<!-- long -->`` is run only for ``make prove``.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^(<!-- long -->\n)?```console\n(.*?)^```$", re.M | re.S)
+NUMBER = re.compile(r"[<>]?\d+(?:[.,:–]\d+)*")
+PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
+
+
+def steps(page: str) -> Iterator[tuple[str, str, bool]]:
+    """Each command of a page with what it is shown to print, and whether it takes long."""
+    for long, block in BLOCK.findall(page):
+        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+            command, _, shown = part.partition("\n")
+            yield command, shown, bool(long)
+
+
+def pattern(shown: str) -> re.Pattern[str]:
+    """What printed text, made plain by `plain`, must match to be what is shown."""
+    lines = []
+    for line in plain(shown).split("\n"):
+        if line == "...":
+            lines.append(r"(?:[^\n]*\n)*?")
+        else:
+            lines.append(re.escape(line).replace(re.escape("..."), r"[^\n]*") + r"\n")
+    return re.compile("".join(lines))
+
+
+def plain(text: str) -> str:
+    """Numbers as ``#``, runs of blanks as one, none at the ends of lines."""
+    lines = (" ".join(NUMBER.sub("#", line).split()) for line in text.strip().splitlines())
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of a user's own, with the repository's data in it; pages share what they make."""
+    place = tmp_path_factory.mktemp("docs")
+    (place / "data").symlink_to(ROOT / "data")
+    return place
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_print_what_is_shown(page: Path, folder: Path) -> None:
+    # Only the programs of this environment, and the system's, are found.
+    bin_folder = Path(sys.executable).parent
+    environment = os.environ | {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+    for command, shown, long in steps(page.read_text(encoding="utf-8")):
+        if long and not PROVE:
+            continue
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.returncode == 0, f"$ {command}\n{done.stderr}"
+        printed = plain(done.stdout) + "\n"
+        assert pattern(shown).fullmatch(printed), (
+            f"$ {command}\nshown:\n{shown}\nprinted:\n{done.stdout[:4000]}"
+        )
+
+
+def test_readme_shows_every_verb() -> None:
+    shown = {command.split()[1] for command, _, _ in steps(PAGES[0].read_text(encoding="utf-8"))}
+    assert shown == {"events", "frames", "train", "evaluate", "verify", "hold", "report"}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"])
+def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)\s#]+)\)", page.read_text(encoding="utf-8"))
+    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "matches"),
+    [
+        ("a 1\n...\nz\n", "a 22\nb\nc\nz", True),
+        ("a 1\n...\nz\n", "a 3\nz", True),
+        ("a ... z\n", "a whatever 7 z", True),
+        ("a ... z\n", "a\nz", False),
+        ("a\n", "a\nb", False),
+        ("at 01:52:18, <1 %\n", "at 3, 25 %", True),
+    ],
+)
+def test_what_is_shown_matches_by_the_rule(shown: str, printed: str, matches: bool) -> None:
+    assert bool(pattern(shown).fullmatch(plain(printed) + "\n")) is matches
