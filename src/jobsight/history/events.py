@@ -88,6 +88,14 @@ class EventLog:
     files: tuple[LogFile, ...]
 
 
+def _distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each key once, in order: sorting is several times as fast as the hashing of `np.unique`."""
+    keys = np.sort(keys)
+    new = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    return keys[new]
+
+
 class _Jobs:
     """Counts distinct jobs without keeping their events: sorted arrays, merged now and then."""
 
@@ -107,13 +115,13 @@ class _Jobs:
             self._odd.update((access_point, *pair) for pair in pairs)
             jobs &= ~odd
         waiting = self._new.setdefault(access_point, [])
-        waiting.append(np.unique((cluster[jobs] << 31) | proc[jobs]))
+        waiting.append(_distinct((cluster[jobs] << 31) | proc[jobs]))
         if sum(len(part) for part in waiting) > 1_000_000:
             self._merge(access_point)
 
     def _merge(self, access_point: str | None) -> None:
         known = self._known.get(access_point, np.empty(0, np.int64))
-        self._known[access_point] = np.unique(np.concatenate([known, *self._new[access_point]]))
+        self._known[access_point] = _distinct(np.concatenate([known, *self._new[access_point]]))
         self._new[access_point] = []
 
     def count(self) -> int:
