@@ -60,7 +60,8 @@ def _split(stamp: Int64) -> tuple[Int64, Int64, Int64]:
 
 def _join(year: Int64, month: Int64, rest: Int64) -> Int64:
     """The reverse; 29 February of a year without one is 1 March."""
-    return np.clip(_month_starts((year - 1970) * 12 + month) + rest, _FIRST, _LAST)
+    joined: Int64 = np.clip(_month_starts((year - 1970) * 12 + month) + rest, _FIRST, _LAST)
+    return joined
 
 
 def _in_base_year(month: Int64, rest: Int64) -> Int64:

@@ -114,7 +114,8 @@ class Overlaps:
         zone = self._zone
         zone.cover(int(wall.min()), int(wall.max()))
         if not len(zone.changes):
-            return np.subtract(wall, zone.offsets[0])
+            moved: Int64 = np.subtract(wall, zone.offsets[0])
+            return moved
         larger = np.maximum(zone.offsets[:-1], zone.offsets[1:])
         result: Int64 = wall - zone.offsets[np.searchsorted(zone.changes + larger, wall, "right")]
         for k in np.flatnonzero(zone.offsets[1:] < zone.offsets[:-1]):

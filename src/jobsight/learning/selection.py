@@ -46,6 +46,7 @@ def choose_model(
     bootstrap: Bootstrap,
     *,
     metric: str = "log_loss",
+    where: str = "the select part",
 ) -> Choice:
     """Choose among models by their predictions on the select part.
 
@@ -55,6 +56,7 @@ def choose_model(
         bootstrap: success, weight and batch of the select part.
         metric: a name of `jobsight.learning.metrics.METRICS`; the F-measures are compared at their
             best thresholds.
+        where: what to call the decisions in the reason.
 
     Raises:
         TrainingError: the select part has no rows, or no baseline was given.
@@ -77,7 +79,7 @@ def choose_model(
         margins[name] = against[best_known]
         if chosen == best_known and all(_is_better(item, sign) for item in against.values()):
             chosen = name
-    reason = _reason(chosen, best_known, metric, values, margins)
+    reason = _reason(chosen, best_known, metric, values, margins, where)
     return Choice(chosen, chosen in known, metric, values, margins, reason)
 
 
@@ -128,18 +130,19 @@ def _reason(
     metric: str,
     values: Mapping[str, Interval],
     margins: Mapping[str, Interval],
+    where: str,
 ) -> str:
     shown = f"{metric} {values[chosen].value:.3f}"
     base = f"{best_known} ({values[best_known].value:.3f})"
     if chosen != best_known:
         margin = margins[chosen]
         return (
-            f"{chosen} answers: {shown} on the select part against {base}, the best baseline; the "
+            f"{chosen} answers: {shown} on {where} against {base}, the best baseline; the "
             f"difference lies between {margin.low:+.3f} and {margin.high:+.3f}."
         )
     if not margins:
-        return f"{chosen} answers: {shown} on the select part; only baselines were trained."
+        return f"{chosen} answers: {shown} on {where}; only baselines were trained."
     return (
-        f"No model surely beats every baseline on the select part, so the best baseline answers: "
+        f"No model surely beats every baseline on {where}, so the best baseline answers: "
         f"{chosen}, {shown}."
     )

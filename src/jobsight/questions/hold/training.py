@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from jobsight.questions.hold.dataset import Dataset
 from jobsight.questions.hold.evaluation import Evaluation, evaluate
 from jobsight.questions.hold.model import Fitted, HoldModel, fingerprints
 from jobsight.questions.hold.recipes import recipe_named
+from jobsight.questions.hold.rehearsal import Rehearsal, rehearse
 from jobsight.questions.hold.rulesets import RULE_SETS
 
 __all__ = ["Trained", "fit_calibrated", "fit_model", "model_names", "train"]
@@ -129,9 +131,9 @@ def train(
     parts = {name: data.labelled(data.part(name)) for name in PARTS}
     _require_enough(parts, data)
     recipe = recipe_named(data.settings.recipe)
-    fitted, skipped = _fit_all(data, parts, names or recipe.models, required, progress)
+    fitted, skipped, rehearsal = _fit_all(data, parts, names or recipe.models, required, progress)
     progress("choosing")
-    choice = _choose(data, parts["select"], fitted, recipe.answers)
+    choice = _choose(data, parts["select"], fitted, rehearsal, recipe.answers)
     delays = _fit_delays(data, choice.name, progress)
     earlier = [table for name, (table, _) in parts.items() if name != "test"]
     model = HoldModel(
@@ -170,37 +172,63 @@ def _fit_all(
     names: Sequence[str],
     required: bool,
     progress: Progress,
-) -> tuple[dict[str, Fitted], dict[str, str]]:
-    fitted: dict[str, Fitted] = {}
+) -> tuple[dict[str, Fitted], dict[str, str], Rehearsal]:
+    made: dict[str, Model] = {}
     skipped: dict[str, str] = {}
     for name in names:
         progress(f"training {name}")
         try:
-            fitted[name] = fit_calibrated(name, data, *(parts[part][1] for part in PARTS[:3]))
+            made[name] = fit_model(name, data, parts["train"][1], parts["select"][1])
         except TrainingError as error:
             if required:
                 raise
             skipped[name] = str(error)
-    return fitted, skipped
+    progress("rehearsing")
+    rehearsal = rehearse(data, list(made), partial(_refit, data))
+    select, later = parts["select"][1], parts["calibrate"][1]
+    fitted = {
+        name: _calibrated(model, parts["train"][1], select, later, rehearsal)
+        for name, model in made.items()
+    }
+    return fitted, skipped, rehearsal
+
+
+def _refit(data: Dataset, name: str, train_part: Labelled, select: Labelled) -> Model:
+    return fit_model(name, data, train_part, select)
 
 
 def fit_calibrated(
-    name: str, data: Dataset, train_part: Labelled, select: Labelled, later: Labelled
+    name: str,
+    data: Dataset,
+    train_part: Labelled,
+    select: Labelled,
+    later: Labelled,
+    *,
+    delay: float = 0.0,
 ) -> Fitted:
-    """A model of this name, fitted, and calibrated on `later`, the calibrate part.
+    """A model of this name, fitted, and calibrated on `later`, the calibrate part, and rehearsals.
 
     Raises:
         TrainingError: the examples cannot teach it anything.
     """
     model = fit_model(name, data, train_part, select)
-    raw = model.predict(later.inputs)
-    calibration = choose_calibration(raw, later.success, later.weight)
+    rehearsal = rehearse(data, [name], partial(_refit, data), delay=delay)
+    return _calibrated(model, train_part, select, later, rehearsal)
+
+
+def _calibrated(
+    model: Model, train_part: Labelled, select: Labelled, later: Labelled, rehearsal: Rehearsal
+) -> Fitted:
+    raw = np.concatenate([rehearsal.predictions[model.name], model.predict(later.inputs)])
+    success = np.concatenate([rehearsal.success, later.success])
+    weight = np.concatenate([rehearsal.weight, later.weight])
+    calibration = choose_calibration(raw, success, weight)
     # Thresholds live on the calibrated scale, the one that is asked for later.
     on_select = calibration.apply(model.predict(select.inputs)), select.success, select.weight
     return Fitted(
         model=model,
         calibration=calibration,
-        intervals=Intervals.fit(calibration.apply(raw), later.success, later.weight),
+        intervals=Intervals.fit(calibration.apply(raw), success, weight),
         threshold=best_threshold(*on_select, of="success"),
         threshold_failure=best_threshold(*on_select, of="failure"),
         train_batches=round(float(train_part.weight.sum())),
@@ -211,21 +239,27 @@ def _choose(
     data: Dataset,
     select: tuple[pl.DataFrame, Labelled],
     fitted: dict[str, Fitted],
+    rehearsal: Rehearsal,
     answers: str | None,
 ) -> Choice:
     table, labelled = select
     bootstrap = Bootstrap(
-        labelled.success,
-        labelled.weight,
-        table["batch"].to_numpy(),
+        np.concatenate([rehearsal.success, labelled.success]),
+        np.concatenate([rehearsal.weight, labelled.weight]),
+        np.concatenate([rehearsal.batch, table["batch"].to_numpy()]),
         data.settings.bootstrap,
         data.settings.seed,
     )
     choice = choose_model(
-        {name: one.model.predict(labelled.inputs) for name, one in fitted.items()},
+        {
+            name: np.concatenate([rehearsal.predictions[name], one.model.predict(labelled.inputs)])
+            for name, one in fitted.items()
+        },
         [name for name in fitted if models.is_baseline(name)],
         bootstrap,
         metric=data.settings.metric,
+        where="the select part"
+        + (f" and {rehearsal.batches} rehearsed batches" if rehearsal.batches else ""),
     )
     if answers not in fitted:
         return choice
@@ -234,9 +268,13 @@ def _choose(
 
 
 def _fit_delays(data: Dataset, name: str, progress: Progress) -> dict[float, Fitted]:
-    """The chosen kind of model once more for each delay that enough training batches support."""
+    """The chosen kind of model once more for each delay that enough training batches support.
+
+    A baseline cannot tell a later release from an earlier one: where one answers, "wait" is never
+    proposed.
+    """
     delays: dict[float, Fitted] = {}
-    for delay in data.scale.delays:
+    for delay in () if models.is_baseline(name) else data.scale.delays:
         progress(f"training {name} for a delay of {delay:.0f} s")
         train_part, select, later = (
             data.labelled(data.part(part), delay=delay)[1] for part in PARTS[:3]
@@ -245,7 +283,7 @@ def _fit_delays(data: Dataset, name: str, progress: Progress) -> dict[float, Fit
         if batches < LEAST_FOR_DELAY or not _both(train_part) or not len(select):
             continue
         try:
-            delays[delay] = fit_calibrated(name, data, train_part, select, later)
+            delays[delay] = fit_calibrated(name, data, train_part, select, later, delay=delay)
         except TrainingError:
             continue
     return delays
