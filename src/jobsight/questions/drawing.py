@@ -97,6 +97,8 @@ def _inline(svg: str, alternative: str) -> Markup:
     body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, count=1, flags=re.S)
     box = re.search(r'viewBox="([^"]*)"', body)
     content = body[body.index(">") + 1 : body.rindex("</svg>")]
+    # A style in a page is everybody's; the page's own style sheet says the same for figures.
+    content = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", content, count=1, flags=re.S)
     # Ids of groups serve nobody here, and those of two figures would clash.
     content = re.sub(r'<g id="[^"]*"', "<g", content)
     words = plain(alternative)

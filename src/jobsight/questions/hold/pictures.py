@@ -51,7 +51,10 @@ def short_cause(
         text = text.replace(word, "")
     text = plain(text.replace("from :", ":").replace(" :", ":"))
     text = text.strip(" .:,(").removesuffix(" on").removesuffix(" for") or hold_name(code or 0)
-    return f"{plain(text, _WIDTH - len(place) - 3)} · {place}" if place else plain(text, _WIDTH)
+    if not place:
+        return plain(text, _WIDTH)
+    place = plain(place, _WIDTH // 2)
+    return f"{plain(text, _WIDTH - len(place) - 3)} · {place}"
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class PoolTimeline:
 
     Attributes:
         edges: int64 (k + 1,), µs: borders of the intervals.
-        holds: int64 (k,) by cause in words, the greatest burst first; the last may be ``other causes``.
+        holds: int64 (k,) by cause in words, the greatest burst first; at last ``other causes``.
         succeeded, failed: int64 (k,), jobs that ended with return value 0, and otherwise.
         held: int64 (k,), jobs held at the end of the interval, but for those held by their user.
     """

@@ -202,6 +202,7 @@ def pool_part(material: Material) -> Markup:
             "A dark stretch in one row is an outage or a broken batch of jobs: one cause holds "
             "many jobs at once, then stops. What has stopped is worth releasing; what goes on is "
             "not.",
+            class_="wide",
         ),
         lead="Holds by cause and transfer origin, jobs held (but for those their users hold), and "
         "how jobs ended, over the whole log.",
@@ -225,6 +226,7 @@ def frames_part(material: Material) -> Markup | None:
             f"the moment. {settings.m} frames of "
             f"{format_span(material.model.scale.timeframe_len)}; a cell is the last state event of "
             "that job by then. Half of the neighbours are related (same cause, site or owner).",
+            class_="wide",
         ),
         lead="The tensor of events × frames × jobs. The recurrent model reads it beside the other "
         "features.",

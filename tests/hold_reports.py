@@ -1,0 +1,63 @@
+"""What a report is made of, with hostile text wherever a log can put text."""
+
+from typing import Any
+
+from jobsight.history.events import ReadReport
+from jobsight.history.labels import label_rows
+from jobsight.questions.hold.answer import Answerer
+from jobsight.questions.hold.dataset import Dataset
+from jobsight.questions.hold.evaluation import evaluate, unseen
+from jobsight.questions.hold.material import Material
+from jobsight.questions.hold.moment import later_outcomes
+from tests.histories import micros
+from tests.hold_models import EXITED, TIMED_OUT, Cause, constant_model, held, history, released
+
+HOSTILE = (
+    "<script>alert(1)</script></style></svg><img src=x onerror=alert(2)> \"'& $x^{2$ \\frac "
+    "\u202egnp.exe\u202c \u0000\u001b[31m 你好 🙂 e\u0301"
+)
+BAD: Cause = (3, 1, f"job exited with code 2: {HOSTILE}")
+AUDIT: dict[str, Any] = {
+    "question": "hold",
+    "verdict": f"Believe it. {HOSTILE}",
+    "checks": [
+        {"name": "over_time", "passed": True, "detail": HOSTILE},
+        {"name": "split", "passed": None, "detail": "not told"},
+        {"name": "wait", "passed": False, "detail": "weak"},
+    ],
+    "families": [{"family": HOSTILE, "log_loss": 0.1, "low": 0.0, "high": 0.2}],
+    "features": [{"feature": "$\\frac{1}$", "log_loss": -0.1, "alone": None}],
+}
+
+
+def material(**changed: Any) -> Material:
+    """A small pool in which releases fared both ways; three jobs are held at second 2000."""
+    jobs = [released(100 * k, k, good=k % 3 == 0, cause=TIMED_OUT) for k in range(1, 13)]
+    jobs += [released(100 * k + 50, 50 + k, good=False, cause=BAD, owner=HOSTILE) for k in (1, 2)]
+    jobs += [held(1990, 70, cause=BAD, owner=HOSTILE, access_point=HOSTILE)]
+    jobs += [held(1995, 71, k, cause=TIMED_OUT, slot="slot1@<b>evil@vm") for k in (0, 1)]
+    # One of them is released after the moment asked about, and fares well.
+    jobs[-1] += [
+        {"at": 2100, "code": 13, "cluster": 71, "proc": 1, "owner": "ann"},
+        {"at": 2110, "code": 5, "return_value": 0, "cluster": 71, "proc": 1, "owner": "ann"},
+    ]
+    of = history(*jobs, released(3000, 99, good=True, cause=EXITED))
+    model = constant_model(0.6, frames={"m": 6, "j": 3})
+    data = Dataset.for_judging(of, model)
+    moment = micros(2000)
+    answerer = Answerer(of, model.settings, model)
+    read = ReadReport(files=1, logs=1, bytes=1000, events=len(of), jobs=len(of.jobs))
+    read.first, read.last = int(of.clock.min()), int(of.clock.max())
+    given: dict[str, Any] = {
+        "model": model,
+        "evaluation": evaluate(model, data, *unseen(model, data)),
+        "history": of,
+        "labels": label_rows(of),
+        "read": read,
+        "moment": moment,
+        "answers": answerer.answer(answerer.held(moment), moment),
+        "later": later_outcomes(data.decisions.table, moment),
+        "verification": AUDIT,
+        "about": f"Made up. {HOSTILE}",
+    }
+    return Material(**(given | changed))

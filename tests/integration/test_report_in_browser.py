@@ -1,0 +1,132 @@
+"""The report as a browser shows it, and the verb that writes it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.hold_reports import material
+from typer.testing import CliRunner
+
+from jobsight.cli.main import app
+from jobsight.questions.hold.report import write_report
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+WIDTHS = (1200, 800, 390)
+MEASURE = """<!doctype html><body><pre id="found"></pre>%s<script>
+addEventListener("load", () => {
+  const found = [...document.querySelectorAll("iframe")].map(frame => {
+    const page = frame.contentDocument.documentElement;
+    return {
+      asked: frame.clientWidth, needed: page.scrollWidth, height: page.scrollHeight,
+      scripts: frame.contentDocument.scripts.length,
+      pictures: [...frame.contentDocument.querySelectorAll("figure svg")]
+        .map(svg => svg.getBoundingClientRect().height),
+    };
+  });
+  document.getElementById("found").textContent = JSON.stringify(found);
+});
+</script></body>"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> str:
+    """The path of a chromium; installed where this is a Debian machine's root."""
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        command = ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]
+        subprocess.run(command, check=False, capture_output=True, timeout=600)
+        found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("no chromium here and it cannot be installed: the report was not looked at")
+    return found
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(path, material())
+    return path
+
+
+def run(browser: str, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    fixed = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
+    where = f"--user-data-dir={home / 'profile'}"
+    return subprocess.run(
+        [browser, *fixed, where, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+
+def measured(browser: str, report: Path, home: Path) -> list[dict[str, Any]]:
+    frames = "".join(
+        f'<iframe src="{report.as_uri()}" style="width:{width}px;border:0"></iframe>'
+        for width in WIDTHS
+    )
+    wrapper = home / "wrapper.html"
+    wrapper.write_text(MEASURE % frames, encoding="utf-8")
+    done = run(
+        browser,
+        home,
+        "--allow-file-access-from-files",
+        "--virtual-time-budget=8000",
+        "--window-size=1400,2000",
+        "--dump-dom",
+        wrapper.as_uri(),
+    )
+    found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
+    assert found
+    return list(json.loads(found[1]))
+
+
+def test_it_fits_every_width_and_runs_nothing(browser: str, report: Path, tmp_path: Path) -> None:
+    pages = measured(browser, report, tmp_path)
+    assert [page["asked"] for page in pages] == list(WIDTHS)
+    for page in pages:
+        assert page["needed"] <= page["asked"]
+        assert page["scripts"] == 0
+        assert page["height"] > 2000
+        assert min(page["pictures"]) > 50
+
+
+def test_it_renders_without_complaint(browser: str, report: Path, tmp_path: Path) -> None:
+    shot = tmp_path / "shot.png"
+    done = run(
+        browser,
+        tmp_path,
+        "--enable-logging=stderr",
+        "--window-size=1200,3000",
+        f"--screenshot={shot}",
+        report.as_uri(),
+    )
+    assert "CONSOLE" not in done.stderr
+    from PIL import Image
+
+    with Image.open(shot) as picture:
+        pixels = np.asarray(picture.convert("RGB")).reshape(-1, 3)
+    colours, counts = np.unique(pixels[::7], axis=0, return_counts=True)
+    assert len(colours) > 50
+    assert counts.max() / counts.sum() < 0.95
+
+
+def test_the_verb_explains_what_it_needs(tmp_path: Path) -> None:
+    log, model = tmp_path / "no.log", tmp_path / "model"
+    other = tmp_path / "other.json"
+    other.write_text('{"question": "fail"}')
+    output = tmp_path / "report.html"
+    arguments = ["report", "hold", str(log), "--model", str(model), "-o", str(output)]
+    for more, told in (
+        (["--verified", str(other)], "is not what `jobsight verify hold -o FILE` writes"),
+        ([], "model"),
+    ):
+        result = CliRunner().invoke(app, [*arguments, *more])
+        assert told in str(result.exception)
+    assert not output.exists()
