@@ -18,7 +18,8 @@ MAX_JSON_BYTES = 256 << 20
 
 
 def _explain(path: Path, error: OSError) -> OutputError:
-    return OutputError(f"cannot write {path}: {error.strerror or error}")
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return OutputError(f"cannot write {path}: {reason}")
 
 
 @contextlib.contextmanager
@@ -26,10 +27,14 @@ def new_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its name when the block ends well.
 
     Raises:
-        OutputError: the folder is missing, not writable, or full; `path` is then untouched.
+        OutputError: the folder is not writable or full, or something that is no regular file (a
+            folder, a device) has that name; `path` is then untouched.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        if path.exists() and not path.is_file():
+            kind = "a folder" if path.is_dir() else "no regular file"
+            raise OutputError(f"cannot write {path}: it is {kind}; name a file")
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         temporary.replace(path)

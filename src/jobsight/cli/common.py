@@ -7,9 +7,11 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
+
+from jobsight.errors import OutputError
 
 if TYPE_CHECKING:
     from jobsight.history.events import ReadReport
@@ -22,6 +24,7 @@ __all__ = [
     "JsonOption",
     "LogArguments",
     "TimezoneOption",
+    "flush",
     "load_settings",
     "note",
     "print_json",
@@ -71,8 +74,34 @@ def print_json(value: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Write to standard output: the answer, nothing else."""
-    sys.stdout.write(text + "\n")
+    """Write to standard output: the answer, nothing else.
+
+    Raises:
+        OutputError: it is closed, or what it leads to is full.
+        BrokenPipeError: its reader went away.
+    """
+    with _to_standard_output() as stream:
+        stream.write(text + "\n")
+
+
+def flush() -> None:
+    """Write out what waits for standard output; errors as of `say`."""
+    if sys.stdout is not None:
+        with _to_standard_output() as stream:
+            stream.flush()
+
+
+@contextlib.contextmanager
+def _to_standard_output() -> Iterator[TextIO]:
+    if sys.stdout is None:
+        raise OutputError("standard output is closed; redirect it to a file or to /dev/null")
+    try:
+        yield sys.stdout
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"cannot write to standard output: {reason}") from error
 
 
 def note(text: str) -> None:

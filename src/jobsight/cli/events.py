@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,9 +19,11 @@ from jobsight.cli.common import (
     progress_bar,
     say,
 )
+from jobsight.errors import OutputError
 
 if TYPE_CHECKING:
     from jobsight.history.events import ReadReport
+    from jobsight.history.logfiles import LogFile
 
 __all__ = ["register"]
 
@@ -50,6 +53,7 @@ def events(
     with progress_bar("reading") as progress:
         reader = EventReader(logs, timezone=timezone, access_point=access_point, progress=progress)
         if output is not None:
+            _check_output(output, reader.files)
             write_events(reader.batches(), output)
         else:
             deque(reader.batches(), maxlen=0)
@@ -57,6 +61,12 @@ def events(
         print_json(_as_json(reader.report))
     else:
         _print(reader.report, output)
+
+
+def _check_output(output: Path, logs: Sequence[LogFile]) -> None:
+    for log in logs:
+        if log.path is not None and output.exists() and output.samefile(log.path):
+            raise OutputError(f"{output} is one of the logs; name another file to write")
 
 
 def _as_json(report: ReadReport) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from jobsight import __version__
-from jobsight.cli import evaluate, events, frames, hold, report, train, verify
+from jobsight.cli import common, evaluate, events, frames, hold, report, train, verify
 from jobsight.errors import JobsightError
 
 __all__ = ["app", "main"]
@@ -52,14 +52,31 @@ for _verb in (events, frames, train, evaluate, verify, hold, report):
 def main() -> None:
     """Run the command line and leave with its exit status."""
     try:
-        app()
+        try:
+            app()
+        except SystemExit as leaving:
+            common.flush()  # now, while a full disk can still be told
+            raise leaving from None
     except JobsightError as error:
+        _abandon_output()
         print(f"jobsight: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(error.exit_status)
     except BrokenPipeError:
         # The reader of our output went away (`| head`): nobody is left to tell.
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        _abandon_output()
         sys.exit(0)
+    except OSError as error:
+        _abandon_output()
+        print(f"jobsight: {error.strerror or error}", file=sys.stderr)  # noqa: T201
+        sys.exit(1)
     except MemoryError:
         print("jobsight: out of memory; give fewer logs at a time", file=sys.stderr)  # noqa: T201
         sys.exit(1)
+
+
+def _abandon_output() -> None:
+    """Let what still waits for standard output, if that fails, go nowhere at the end."""
+    try:
+        common.flush()
+    except (JobsightError, BrokenPipeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,7 +8,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobsight.errors import OutputError
 from jobsight.files import new_file
 from jobsight.history.columns import event_schema
 
@@ -36,8 +35,6 @@ def write_events(batches: Iterable[pa.RecordBatch], path: Path) -> None:
     """
     import pyarrow.parquet as pq
 
-    if path.is_dir():
-        raise OutputError(f"cannot write {path}: it is a folder; name a file")
     schema = event_schema()
     with (
         new_file(path) as temporary,

@@ -1,0 +1,191 @@
+"""``jobsight events`` as users call it, with good input and odd."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.logtext import EXECUTE, HELD, RELEASED, SUBMIT, information, record
+
+LOG = record(0, SUBMIT) + record(1, EXECUTE) + record(12, HELD) + information(12)
+LOG += record(13, RELEASED, "124.000.000")
+FULL = Path("/dev/full")
+
+
+def jobsight(
+    *arguments: str | Path, stdin: bytes = b"", stdout: int | None = None, **options: str
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "jobsight", *map(str, arguments)],
+        input=stdin,
+        stdout=subprocess.PIPE if stdout is None else stdout,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TZ": "UTC", "NO_COLOR": "1", **options},
+        timeout=300,
+        check=False,
+    )
+
+
+def fails(result: subprocess.CompletedProcess[bytes], *words: str, status: int = 1) -> None:
+    """The call failed, and said why in one line."""
+    said = result.stderr.decode()
+    assert result.returncode == status, said
+    assert not result.stdout
+    assert said.startswith("jobsight: ")
+    assert said.count("\n") == 1
+    for word in words:
+        assert word in said
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "job.log"
+    path.write_bytes(LOG)
+    return path
+
+
+def test_json(log: Path) -> None:
+    log.write_bytes(LOG + b"rub\x1b[31mbish")
+    result = jobsight("events", log, "--json", "--timezone", "UTC")
+    assert result.returncode == 0
+    told = json.loads(result.stdout)
+    assert told.pop("seconds") >= 0
+    assert told == {
+        "files": 1,
+        "bytes": len(LOG) + 12,
+        "events": 5,
+        "jobs": 2,
+        "first": "2026-01-02T03:04:05Z",
+        "last": "2026-01-02T03:04:05Z",
+        "by_code": {"000": 1, "001": 1, "012": 1, "013": 1, "028": 1},
+        "skipped": [
+            {"file": str(log), "offset": len(LOG), "length": 12, "reason": "no event record here"}
+        ],
+    }
+
+
+def test_text_and_parquet(log: Path, tmp_path: Path) -> None:
+    output = tmp_path / "new" / "events.parquet"
+    result = jobsight("events", log, "-o", output)
+    assert result.returncode == 0
+    text = result.stdout.decode()
+    assert "5 events of 2 jobs in 1 file" in text
+    assert "012" in text
+    table = pl.read_parquet(output)
+    assert table["code"].to_list() == [0, 1, 12, 28, 13]
+    assert table["hold_code"].to_list() == [None, None, 13, None, None]
+    assert table["owner"].to_list() == [None, None, "u01", "u01", None]
+    assert os.listdir(output.parent) == ["events.parquet"]  # noqa: PTH208
+
+
+def test_damage_is_told_on_standard_error(log: Path) -> None:
+    log.write_bytes(b"rubbish\n" * 2 + LOG + LOG[:60])
+    result = jobsight("events", log)
+    assert result.returncode == 0
+    said = result.stderr.decode()
+    assert f"{log} at byte 0 (16 bytes): no event record here" in said
+    assert "truncated" in said
+
+
+@pytest.mark.parametrize("data", [LOG, gzip.compress(LOG)])
+def test_a_pipe(data: bytes) -> None:
+    result = jobsight("events", "-", "--json", stdin=data)
+    assert json.loads(result.stdout)["events"] == 5
+
+
+def test_an_empty_log_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "empty.log"
+    path.touch()
+    result = jobsight("events", path, "--json", "-o", tmp_path / "out.parquet")
+    assert result.returncode == 0
+    told = json.loads(result.stdout)
+    assert (told["events"], told["first"], told["by_code"]) == (0, None, {})
+    assert pl.read_parquet(tmp_path / "out.parquet").height == 0
+
+
+def test_what_is_not_there(tmp_path: Path) -> None:
+    fails(jobsight("events", tmp_path / "none.log"), "there is no file", "none.log")
+    fails(jobsight("events", f"{tmp_path}/*.log"), "no file matches")
+    fails(jobsight("events", tmp_path), "no event log in the folder")
+
+
+def test_wrong_calls(log: Path) -> None:
+    fails(jobsight("events", log, "--timezone", "Nowhere/Land"), "no time zone", status=2)
+    assert jobsight("events").returncode == 2
+    assert jobsight("events", log, "--bogus").returncode == 2
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write all")
+def test_what_may_not_be_read_or_written(log: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o500)
+    fails(jobsight("events", log, "-o", folder / "out.parquet"), "cannot write", "ermission")
+    log.chmod(0)
+    fails(jobsight("events", log), "may not read")
+
+
+def test_an_output_that_cannot_be_leaves_all_as_it_was(log: Path, tmp_path: Path) -> None:
+    fails(jobsight("events", log, "-o", tmp_path), "it is a folder")
+    fails(jobsight("events", log, "-o", log / "out.parquet"), "cannot write")
+    fails(jobsight("events", log, "-o", log), "is one of the logs")
+    (tmp_path / "other.log").symlink_to(log)
+    fails(jobsight("events", log, "-o", tmp_path / "other.log"), "is one of the logs")
+    fifo = tmp_path / "pipe"
+    os.mkfifo(fifo)
+    fails(jobsight("events", log, "-o", fifo), "it is no regular file")
+    assert fifo.is_fifo()
+    assert log.read_bytes() == LOG
+    assert sorted(os.listdir(tmp_path)) == ["job.log", "other.log", "pipe"]  # noqa: PTH208
+
+
+def test_an_older_output_outlives_a_full_disk(log: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("only root can make a small disk")
+    try:
+        output = folder / "out.parquet"
+        output.write_text("older")
+        log.write_bytes(b"".join(record(13, f"Job was released.\n\t{k:x}\n") for k in range(9999)))
+        fails(jobsight("events", log, "-o", output), "cannot write", "No space left")
+        assert output.read_text() == "older"
+        assert os.listdir(folder) == ["out.parquet"]  # noqa: PTH208
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_standard_output_on_a_full_disk(log: Path, more: list[str]) -> None:
+    with FULL.open("wb") as full:
+        result = jobsight("events", log, *more, stdout=full.fileno())
+    said = result.stderr.decode()
+    assert result.returncode == 1
+    assert said == "jobsight: cannot write to standard output: No space left on device\n"
+
+
+def test_a_reader_that_goes_away(log: Path) -> None:
+    command = f"{sys.executable} -m jobsight events {log} --json | true"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=300)
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
+def test_closed_streams(log: Path) -> None:
+    command = f"{sys.executable} -m jobsight events"
+    result = subprocess.run(
+        ["bash", "-c", f"{command} {log} >&-; {command} - <&-"],
+        capture_output=True,
+        check=False,
+        timeout=300,
+    )
+    assert result.returncode == 1
+    first, second = result.stderr.decode().splitlines()
+    assert first.startswith("jobsight: standard output is closed")
+    assert second.startswith("jobsight: standard input is closed")
