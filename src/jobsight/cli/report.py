@@ -82,7 +82,6 @@ def _material(
     verification: dict[str, Any] | None,
     about: str,
 ) -> Material:
-    from jobsight.clock import parse_moment, zone_named
     from jobsight.history.labels import label_rows
     from jobsight.questions.hold.answer import Answerer
     from jobsight.questions.hold.dataset import Dataset
@@ -91,16 +90,13 @@ def _material(
     from jobsight.questions.hold.lookup import current_jobs
     from jobsight.questions.hold.moment import later_outcomes, telling_moment
     from jobsight.questions.hold.report import Material
-    from jobsight.questions.hold.wording import micros
 
     data = Dataset.for_judging(history, model)
     evaluation = evaluate(model, data, *unseen(model, data))
     decisions = data.decisions.table
-    if at is not None:
-        moment = micros(parse_moment(at, zone_named(settings.timezone)))
-    else:
-        found = telling_moment(decisions, int(evaluation.table["time"].to_numpy().min()))
-        moment = int(history.clock.max()) if found is None else found
+    since = int(evaluation.table["time"].to_numpy().min())
+    moment = telling_moment(decisions, since) if at is None else _asked(at, settings)
+    moment = int(history.clock.max()) if moment is None else moment
     answerer = Answerer(history, settings.hold, model)
     held = answerer.held(moment, current_jobs(history, moment))
     return Material(
@@ -115,6 +111,14 @@ def _material(
         verification=verification,
         about=about,
     )
+
+
+def _asked(at: str, settings: Settings) -> int:
+    """The moment that the user names, in µs."""
+    from jobsight.clock import parse_moment, zone_named
+    from jobsight.questions.hold.wording import micros
+
+    return micros(parse_moment(at, zone_named(settings.timezone)))
 
 
 def _read_verification(path: Path) -> dict[str, Any]:

@@ -52,10 +52,10 @@ def plain(value: object, width: int | None = None) -> str:
 def _escaped(child: Child) -> str:
     if child is None:
         return ""
-    return child if isinstance(child, Markup) else html.escape(plain_keeping_ends(str(child)))
+    return child if isinstance(child, Markup) else html.escape(_printable(str(child)))
 
 
-def plain_keeping_ends(text: str) -> str:
+def _printable(text: str) -> str:
     """As `plain`, but blanks at the ends stay: a child may stand between two others."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
@@ -133,16 +133,8 @@ def table(
         )
         for number, row in enumerate(rows)
     )
-    return element(
-        "div",
-        element(
-            "table",
-            element("caption", caption),
-            element("thead", element("tr", head)),
-            element("tbody", body),
-        ),
-        class_="table",
-    )
+    parts = element("caption", caption), element("thead", element("tr", head))
+    return element("div", element("table", *parts, element("tbody", body)), class_="table")
 
 
 def document(title: str, body: Iterable[Child]) -> str:

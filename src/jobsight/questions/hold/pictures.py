@@ -263,8 +263,8 @@ def frames_plot(
         job: its name.
     """
     there = [int(value) for value in np.unique(frames)]
-    names = {0: "not there yet"}
-    names |= {k: f"{code:03d} {event_name(code)}" for k, code in enumerate(state_events, 1)}
+    names = {k: f"{code:03d} {event_name(code)}" for k, code in enumerate(state_events, 1)}
+    names[0] = "not there yet"
     colours = {value: _state_colour(value, state_events) for value in there}
 
     def paint(figure: Figure) -> None:
@@ -279,10 +279,8 @@ def frames_plot(
         )  # fmt: skip
         axes.invert_yaxis()
         axes.grid(visible=False)
-        axes.set_yticks(
-            np.arange(frames.shape[1]) + 0.5,
-            [plain(job, 24), *(f"other {k}" for k in range(1, frames.shape[1]))],
-        )
+        rows = [plain(job, 24), *(f"other {k}" for k in range(1, frames.shape[1]))]
+        axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
         axes.get_yticklabels()[0].set_fontweight("bold")
         axes.axhline(1, color=BLACK, lw=1.4)
         _frame_ticks(axes, len(frames), timeframe)
@@ -290,7 +288,7 @@ def frames_plot(
         axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
     own = ", ".join(names[int(value)] for value in _runs(frames[:, 0]))
-    words = f"Frames of job {job} and {frames.shape[1] - 1} others. Its own states: {own}."
+    words = f"Frames of job {job} and others. Its own states: {own}."
     return draw("frames", 11.2, 1.3 + 0.25 * frames.shape[1], words, paint)
 
 

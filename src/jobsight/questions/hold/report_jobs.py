@@ -28,7 +28,7 @@ _OPEN = 8
 _FINDINGS = 5
 
 
-def badge(verb: str) -> Markup:
+def _badge(verb: str) -> Markup:
     """An answer's word, in its colour."""
     return element("span", verb, class_=f"badge {verb}")
 
@@ -69,7 +69,7 @@ def _tally_list(material: Material) -> Markup:
     counts = tally(material)
     shown = [verb for verb in (*_VERBS, "held by its user") if counts[verb]]
     items = [
-        element("li", badge(verb), f" {counts[verb]} {'job' if counts[verb] == 1 else 'jobs'}")
+        element("li", _badge(verb), f" {counts[verb]} {'job' if counts[verb] == 1 else 'jobs'}")
         for verb in shown
     ]
     return element("ul", *items, class_="tally")
@@ -87,7 +87,7 @@ def _group_row(group: GroupAnswer, material: Material) -> list[Markup]:
     note = None if said == len(group.members) else f"for {said} of {len(group.members)}"
     gain = f"gain {group.gain:.1f}" if group.gain else None
     return [
-        join([badge(group.verb), *(_small(text) for text in (note, gain) if text)]),
+        join([_badge(group.verb), *(_small(text) for text in (note, gain) if text)]),
         _chance(group),
         join([element("strong", len(group.members)), _small(f"of cluster {first.job.cluster}")]),
         _why(group, first, material),
@@ -102,7 +102,7 @@ def _chance(group: GroupAnswer) -> Markup:
     if group.probability is None or group.low is None or group.high is None:
         return element("span", "unknown", class_="small")
     bounds = f"{share(group.low)} to {share(group.high)}"
-    bar = probability_bar(group.probability, group.low, group.high)
+    bar = _probability_bar(group.probability, group.low, group.high)
     percent = element("span", share(group.probability), class_="percent")
     parts = [percent, bar, element("span", bounds, class_="small")]
     best = group.said_for[0].verdict.best
@@ -112,7 +112,7 @@ def _chance(group: GroupAnswer) -> Markup:
     return join(parts)
 
 
-def probability_bar(probability: float, low: float, high: float) -> Markup:
+def _probability_bar(probability: float, low: float, high: float) -> Markup:
     """A bar from 0 to 1 with its interval, as an inline SVG."""
     words = f"probability {probability:.0%}, interval {low:.0%} to {high:.0%}"
     wide = element("rect", x=0, y=3, width=100, height=9, rx=2, fill="#e3e9ee")
@@ -167,7 +167,9 @@ def _hindsight(material: Material) -> Markup | None:
             if one.verdict.verb == verb and not one.by_hand and str(one.job) in material.later
         ]
         if ends:
-            rows.append([badge(verb), str(len(ends)), str(sum(ends)), share(sum(ends) / len(ends))])
+            rows.append(
+                [_badge(verb), str(len(ends)), str(sum(ends)), share(sum(ends) / len(ends))]
+            )
     if not rows:
         return None
     return join(
