@@ -6,6 +6,7 @@ from pathlib import Path
 
 from jobsight.clock import format_span
 from jobsight.files import new_file
+from jobsight.learning.bootstrap import Interval
 from jobsight.models import is_baseline
 from jobsight.questions.hold.material import Material, cost_in_words, number, share
 from jobsight.questions.hold.report_jobs import frames_part, jobs_part, pool_part, tally
@@ -119,13 +120,18 @@ def _standing(material: Material) -> str:
             f"better. It ranks a success above a failure in {auc} of pairs (0.5 is chance)."
         )
     gain = evaluation.gain_over_baseline.get(chosen)
-    sure = gain is not None and gain.high is not None and gain.high < 0
     return (
         f"The model that answers, {chosen}, ranks a success above a failure in {auc} of pairs (0.5 "
-        f"is chance) and foretells {'surely ' if sure else ''}"
-        f"{'better' if gain is not None and (gain.value or 0) < 0 else 'no better'} than the best "
-        "baseline."
+        f"is chance); its probabilities are {_compared(gain)} the best baseline's."
     )
+
+
+def _compared(gain: Interval | None) -> str:
+    """What a difference of log losses (less is better) says."""
+    if gain is None or gain.value is None or gain.value >= 0:
+        return "no better than"
+    sure = gain.high is not None and gain.high < 0
+    return "surely better than" if sure else "better here, though not surely so, than"
 
 
 def _cards(material: Material) -> list[Markup]:
