@@ -110,7 +110,9 @@ def _print(report: ReadReport, output: Path | None) -> None:
     for name, reason in report.passed_over:
         note(f"passed over {printable(name)}: {printable(reason)}")
     if report.skipped:
-        note(f"{len(report.skipped)} damaged stretches were skipped; all other records were kept:")
+        count = len(report.skipped)
+        stretches = "damaged stretch was" if count == 1 else "damaged stretches were"
+        note(f"{count} {stretches} skipped; all other records were kept:")
         for stretch in report.skipped[:_SHOWN]:
             note(
                 f"  {printable(stretch.file)} at byte {stretch.offset} "

@@ -5,10 +5,9 @@ Attribute names: HTCondor's condor_utils/condor_event.cpp, ``toClassAd`` of each
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from jobsight.history.adformats import Attributes, parse_time
 from jobsight.history.structured import Ad
+from jobsight.history.texts import LOOK_BACK
 
 __all__ = ["ads_to_columns", "ads_to_times"]
 
@@ -48,12 +48,13 @@ def ads_to_columns(ads: Sequence[Ad]) -> dict[str, list[Any]]:
     """Columns of the event table, each a list of n values, None where an event tells nothing.
 
     All columns but ``time``, ``source``, ``log`` and ``access_point``. The attributes and the owner
-    of an 028 go to the event before it, if that is its trigger; else they stay in its own row.
+    of an 028 go to its trigger, if that is among the `LOOK_BACK` rows before it; else they stay in
+    its own row.
     """
     rows = [_row(ad) for ad in ads]
-    for before, row in itertools.pairwise(rows):
+    for k, row in enumerate(rows):
         if row["code"] == _AD_INFORMATION:
-            _join(before, row)
+            _join(reversed(rows[max(k - LOOK_BACK, 0) : k]), row)
     for row in rows:
         del row["trigger"]
     names = _row(_SAMPLE).keys() - {"trigger"}
@@ -63,11 +64,15 @@ def ads_to_columns(ads: Sequence[Ad]) -> dict[str, list[Any]]:
 _SAMPLE = Ad(0, {"EventTypeNumber": 0})
 
 
-def _join(before: dict[str, Any], row: dict[str, Any]) -> None:
-    same_job = all(before[name] == row[name] for name in ("cluster", "proc", "subproc"))
-    if same_job and before["code"] == row["trigger"] and before["attributes"] is None:
-        before["attributes"], row["attributes"] = row["attributes"], None
-        before["owner"] = row["owner"]
+def _join(before: Iterable[dict[str, Any]], row: dict[str, Any]) -> None:
+    """Give the ad of an 028 to its trigger, the nearest of the rows before (nearest first)."""
+    wanted = row["trigger"], row["cluster"], row["proc"]
+    for other in before:
+        if (other["code"], other["cluster"], other["proc"]) == wanted:
+            if other["attributes"] is None:
+                other["attributes"], row["attributes"] = row["attributes"], None
+                other["owner"] = row["owner"]
+            return
 
 
 def _row(ad: Ad) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import datetime as dt
 import gzip
 import io
 import itertools
+import json
 import lzma
 import os
 import random
@@ -149,6 +150,19 @@ def test_rotated_logs_joined_in_two_files(in_order: pl.DataFrame, tmp_path: Path
     packed = gzip.compress(four + one + three)
     names = [write(tmp_path / "a", five + two), write(tmp_path / "b", packed)]
     assert what(read_events(names, timezone="UTC")).equals(in_order)
+
+
+def test_ads_of_writers_that_write_at_once_in_a_json_log(tmp_path: Path) -> None:
+    base = {"Proc": 0, "Subproc": 0, "EventTime": "2026-01-02T03:04:05"}
+    ads = [dict(base, EventTypeNumber=13, Cluster=k) for k in (1, 2)]
+    ads += [
+        dict(base, EventTypeNumber=28, Cluster=k, TriggerEventTypeNumber=13, Owner=f"u{k}")
+        for k in (2, 1)
+    ]
+    data = "".join(json.dumps(ad, indent=1) + "\n" for ad in ads).encode()
+    found = read_events([write(tmp_path / "log", data)], timezone="UTC").table
+    assert found["owner"].to_list() == ["u1", "u2", "u2", "u1"]
+    assert [one is None for one in found["attributes"]] == [False, False, True, True]
 
 
 def test_small_chunks_do_not_matter_to_a_real_log(in_order: pl.DataFrame) -> None:
