@@ -24,8 +24,8 @@ def train_model(log: str, folder: str) -> Any:
     """Train a boosted model on `log`; the name of the model that answers."""
     from jobsight.history.events import read_events
     from jobsight.history.timelines import History
-    from jobsight.questions.hold.dataset import Dataset
-    from jobsight.questions.hold.training import model_names, train
+    from jobsight.questions.hold.training.dataset import Dataset
+    from jobsight.questions.hold.training.train import model_names, train
     from jobsight.settings import HoldSettings
 
     settings = HoldSettings()
@@ -41,9 +41,9 @@ def measure(log: str, folder: str) -> Any:
     """Ask for single jobs at many moments, and for all held jobs of the fullest of them."""
     from jobsight.history.events import read_events
     from jobsight.history.timelines import History
-    from jobsight.questions.hold.answer import Answerer
-    from jobsight.questions.hold.lookup import current_jobs
-    from jobsight.questions.hold.model import HoldModel
+    from jobsight.questions.hold.answering.answer import Answerer
+    from jobsight.questions.hold.answering.lookup import current_jobs
+    from jobsight.questions.hold.training.model import HoldModel
     from jobsight.settings import HoldSettings
 
     history = History.from_table(read_events([log]).table)

@@ -47,7 +47,7 @@ def _history(log: str) -> History:
 
 
 def _decisions(history: History) -> pl.DataFrame:
-    from jobsight.questions.hold.decisions import hold_decisions
+    from jobsight.questions.hold.examples.decisions import hold_decisions
 
     return hold_decisions(history, HoldSettings()).table
 

@@ -42,10 +42,10 @@ def choose_moment(events: Path, model: Path) -> str:
     import polars as pl
 
     from jobsight.history.timelines import History
-    from jobsight.questions.hold.decisions import hold_decisions
-    from jobsight.questions.hold.model import HoldModel
-    from jobsight.questions.hold.moment import telling_moment
-    from jobsight.questions.hold.wording import moment_text
+    from jobsight.questions.hold.answering.wording import moment_text
+    from jobsight.questions.hold.examples.decisions import hold_decisions
+    from jobsight.questions.hold.reporting.moment import telling_moment
+    from jobsight.questions.hold.training.model import HoldModel
 
     trained = HoldModel.open(model, only_chosen=True)
     history = History.from_table(pl.read_parquet(events))

@@ -8,8 +8,8 @@ from jobsight.history.timelines import History
 from jobsight.models.calibration import Calibration
 from jobsight.models.constant import Constant
 from jobsight.models.intervals import GRID, Intervals
-from jobsight.questions.hold.model import Fitted, HoldModel
-from jobsight.questions.hold.scale import Scale
+from jobsight.questions.hold.examples.scale import Scale
+from jobsight.questions.hold.training.model import Fitted, HoldModel
 from jobsight.settings import HoldSettings
 from tests.histories import table
 

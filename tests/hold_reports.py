@@ -4,11 +4,11 @@ from typing import Any
 
 from jobsight.history.events import ReadReport
 from jobsight.history.labels import label_rows
-from jobsight.questions.hold.answer import Answerer
-from jobsight.questions.hold.dataset import Dataset
-from jobsight.questions.hold.evaluation import evaluate, unseen
-from jobsight.questions.hold.material import Material
-from jobsight.questions.hold.moment import later_outcomes
+from jobsight.questions.hold.answering.answer import Answerer
+from jobsight.questions.hold.reporting.material import Material
+from jobsight.questions.hold.reporting.moment import later_outcomes
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.evaluation import evaluate, unseen
 from tests.histories import micros
 from tests.hold_models import EXITED, TIMED_OUT, Cause, constant_model, held, history, released
 

@@ -14,8 +14,8 @@ import polars as pl
 
 from jobsight.history.timelines import History
 from jobsight.questions.hold.audit import Audit, audit
-from jobsight.questions.hold.dataset import Dataset
-from jobsight.questions.hold.training import Trained, train
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.train import Trained, train
 from jobsight.settings import HoldSettings
 from tests.histories import table
 

@@ -14,7 +14,7 @@ from tests.hold_reports import material
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app
-from jobsight.questions.hold.report import write_report
+from jobsight.questions.hold.reporting.report import write_report
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (1200, 800, 390)

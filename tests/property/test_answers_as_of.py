@@ -12,10 +12,10 @@ from tests.hold_models import BY_USER, EXITED, MEMORY, TIMED_OUT, constant_model
 
 from jobsight.history.timelines import History
 from jobsight.models.base import Floats, Inputs
-from jobsight.questions.hold.answer import Answerer
-from jobsight.questions.hold.decisions import held_jobs
-from jobsight.questions.hold.lookup import current_jobs
-from jobsight.questions.hold.model import Fitted, HoldModel
+from jobsight.questions.hold.answering.answer import Answerer
+from jobsight.questions.hold.answering.lookup import current_jobs
+from jobsight.questions.hold.examples.decisions import held_jobs
+from jobsight.questions.hold.training.model import Fitted, HoldModel
 from jobsight.settings import HoldSettings
 
 SITES = ("mwt2", "ucsd", None)

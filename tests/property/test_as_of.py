@@ -11,7 +11,7 @@ from tests.histories import table
 from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import SECOND, History
-from jobsight.questions.hold.decisions import held_jobs, hold_decisions
+from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.settings import STATE_EVENTS, HoldSettings
 
 M, J, FRAME = 5, 4, 1_500_000

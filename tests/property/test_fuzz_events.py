@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.logtext import (
     ABORTED,
@@ -80,7 +80,8 @@ def _records(draw: st.DrawFn) -> bytes:
 
 LOGS = st.lists(_records(), max_size=8)
 RUBBISH = st.one_of(
-    st.binary(max_size=60),
+    # What begins with an ad's own marks is rightly read as an XML log.
+    st.binary(max_size=60).filter(lambda data: b"<c>" not in data and b"<a n=" not in data),
     st.lists(
         st.sampled_from(
             [b"\n", b"...", b"...\n", b"\0", b"\r", b"(", b"\xff", b"\t", b" = ", b'"', b"028 ",
@@ -162,6 +163,7 @@ def test_a_sound_log_is_read_whole(log: list[bytes]) -> None:
 
 
 @fuzz
+@example(([record(13, RELEASED)] * 2, 0, b"<!DOCTYPE", 0))
 @given(_mutated())
 def test_what_lies_outside_of_damage_is_kept(case: tuple[list[bytes], int, bytes, int]) -> None:
     log, start, inner, end = case

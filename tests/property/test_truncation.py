@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.histories import table
 
 from jobsight.history.timelines import History
-from jobsight.questions.hold.decisions import held_jobs, hold_decisions
-from jobsight.questions.hold.examples import ExampleBuilder
-from jobsight.questions.hold.scale import Scale
-from jobsight.questions.hold.truncation import prove_as_of
+from jobsight.questions.hold.examples.builder import ExampleBuilder
+from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
+from jobsight.questions.hold.examples.scale import Scale
+from jobsight.questions.hold.examples.truncation import prove_as_of
 from jobsight.settings import HoldSettings
 
 SCALE = Scale(

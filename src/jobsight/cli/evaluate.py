@@ -43,9 +43,9 @@ def hold(
     as_json: JsonOption = False,
 ) -> None:
     """How well does the model tell which released jobs succeed?"""
-    from jobsight.questions.hold.dataset import Dataset
-    from jobsight.questions.hold.evaluation import evaluate, unseen
-    from jobsight.questions.hold.model import HoldModel
+    from jobsight.questions.hold.training.dataset import Dataset
+    from jobsight.questions.hold.training.evaluation import evaluate, unseen
+    from jobsight.questions.hold.training.model import HoldModel
 
     settings = load_settings(config, {"timezone": timezone})
     trained = HoldModel.open(model, network=settings.hold.lstm.network)

@@ -45,9 +45,9 @@ def frames(
     as_json: JsonOption = False,
 ) -> None:
     """Write frames, outcomes, times and groups of all released jobs, memory-mapped."""
-    from jobsight.questions.hold.decisions import hold_decisions
-    from jobsight.questions.hold.framefiles import write_frames
-    from jobsight.questions.hold.scale import resolve_scale
+    from jobsight.questions.hold.examples.decisions import hold_decisions
+    from jobsight.questions.hold.examples.framefiles import write_frames
+    from jobsight.questions.hold.examples.scale import resolve_scale
 
     settings = load_settings(
         config,

@@ -30,8 +30,8 @@ from jobsight.cli.common import (
 
 if TYPE_CHECKING:
     from jobsight.ids import JobId
-    from jobsight.questions.hold.answer import Answer, Answerer
-    from jobsight.questions.hold.groups import GroupAnswer
+    from jobsight.questions.hold.answering.answer import Answer, Answerer
+    from jobsight.questions.hold.answering.groups import GroupAnswer
     from jobsight.settings import Settings
 
 __all__ = ["register"]
@@ -91,8 +91,8 @@ def hold(
 
 def _answers(answerer: Answerer, asked: list[JobId], moment: int) -> tuple[list[Answer], list[str]]:
     """The answers for the ids asked for, else for all held jobs; and what is wrong with the ids."""
-    from jobsight.questions.hold.groups import by_use
-    from jobsight.questions.hold.lookup import current_jobs, find_held
+    from jobsight.questions.hold.answering.groups import by_use
+    from jobsight.questions.hold.answering.lookup import current_jobs, find_held
 
     if asked:
         held, problems = find_held(answerer, asked, moment)
@@ -127,9 +127,9 @@ def _open(
     """The answerer, the moment asked about (µs), and that moment in words."""
     from jobsight.clock import parse_moment, zone_named
     from jobsight.errors import UsageError
-    from jobsight.questions.hold.answer import Answerer
-    from jobsight.questions.hold.model import HoldModel
-    from jobsight.questions.hold.wording import micros, moment_text
+    from jobsight.questions.hold.answering.answer import Answerer
+    from jobsight.questions.hold.answering.wording import micros, moment_text
+    from jobsight.questions.hold.training.model import HoldModel
 
     if not logs:
         raise UsageError("name the event log with --log FILE")
@@ -164,7 +164,7 @@ def _print_answers(answers: list[Answer], when: str) -> None:
 
 def _print_one(one: Answer, when: str) -> None:
     from jobsight.clock import format_span
-    from jobsight.questions.hold.wording import moment_text
+    from jobsight.questions.hold.answering.wording import moment_text
 
     place = f" on {printable(one.access_point, 60)}" if one.access_point else ""
     say(f"{_paint(one.verdict.verb)}  job {one.job}{place}: {_headline(one)}")
@@ -212,7 +212,7 @@ def _headline(one: Answer) -> str:
 
 
 def _chance(probability: float, low: float | None, high: float | None) -> str:
-    from jobsight.questions.hold.wording import percent
+    from jobsight.questions.hold.answering.wording import percent
 
     if low is None or high is None:
         return percent(probability)
@@ -236,8 +236,8 @@ def _paint(verb: str, width: int = 0) -> str:
 
 
 def _print_all(answers: list[Answer], when: str, *, each: bool) -> None:
-    from jobsight.questions.hold.groups import group_answers
-    from jobsight.questions.hold.wording import counted
+    from jobsight.questions.hold.answering.groups import group_answers
+    from jobsight.questions.hold.answering.wording import counted
 
     if not answers:
         say(f"no job is held as of {when}")
@@ -253,7 +253,7 @@ def _print_all(answers: list[Answer], when: str, *, each: bool) -> None:
 
 
 def _print_group(group: GroupAnswer) -> None:
-    from jobsight.questions.hold.wording import counted
+    from jobsight.questions.hold.answering.wording import counted
 
     first = group.members[0]
     size = counted(len(group.members), "job")

@@ -20,8 +20,8 @@ from jobsight.cli.common import (
 if TYPE_CHECKING:
     from jobsight.history.events import ReadReport
     from jobsight.history.timelines import History
-    from jobsight.questions.hold.model import HoldModel
-    from jobsight.questions.hold.report import Material
+    from jobsight.questions.hold.reporting.report import Material
+    from jobsight.questions.hold.training.model import HoldModel
     from jobsight.settings import Settings
 
 __all__ = ["register"]
@@ -58,8 +58,8 @@ def hold(
     config: ConfigOption = None,
 ) -> None:
     """How good is the model, what did the pool look like, which held jobs to release?"""
-    from jobsight.questions.hold.model import HoldModel
-    from jobsight.questions.hold.report import write_report
+    from jobsight.questions.hold.reporting.report import write_report
+    from jobsight.questions.hold.training.model import HoldModel
 
     settings = load_settings(config, {"timezone": timezone})
     verification = None if verified is None else _read_verification(verified)
@@ -83,13 +83,13 @@ def _material(
     about: str,
 ) -> Material:
     from jobsight.history.labels import label_rows
-    from jobsight.questions.hold.answer import Answerer
-    from jobsight.questions.hold.dataset import Dataset
-    from jobsight.questions.hold.evaluation import evaluate, unseen
-    from jobsight.questions.hold.groups import by_use
-    from jobsight.questions.hold.lookup import current_jobs
-    from jobsight.questions.hold.moment import later_outcomes, telling_moment
-    from jobsight.questions.hold.report import Material
+    from jobsight.questions.hold.answering.answer import Answerer
+    from jobsight.questions.hold.answering.groups import by_use
+    from jobsight.questions.hold.answering.lookup import current_jobs
+    from jobsight.questions.hold.reporting.moment import later_outcomes, telling_moment
+    from jobsight.questions.hold.reporting.report import Material
+    from jobsight.questions.hold.training.dataset import Dataset
+    from jobsight.questions.hold.training.evaluation import evaluate, unseen
 
     data = Dataset.for_judging(history, model)
     evaluation = evaluate(model, data, *unseen(model, data))
@@ -116,7 +116,7 @@ def _material(
 def _asked(at: str, settings: Settings) -> int:
     """The moment that the user names, in µs."""
     from jobsight.clock import parse_moment, zone_named
-    from jobsight.questions.hold.wording import micros
+    from jobsight.questions.hold.answering.wording import micros
 
     return micros(parse_moment(at, zone_named(settings.timezone)))
 

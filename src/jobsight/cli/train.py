@@ -55,8 +55,8 @@ def hold(
 ) -> None:
     """Train on released jobs: which of them succeeded?"""
     from jobsight.files import new_folder
-    from jobsight.questions.hold.dataset import Dataset
-    from jobsight.questions.hold.training import model_names, train
+    from jobsight.questions.hold.training.dataset import Dataset
+    from jobsight.questions.hold.training.train import model_names, train
 
     settings = load_settings(
         config,

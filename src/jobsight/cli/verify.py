@@ -77,7 +77,7 @@ def hold(
     """Can its numbers be believed? Best on the logs that it was trained on."""
     from jobsight.files import write_json
     from jobsight.questions.hold.audit import audit
-    from jobsight.questions.hold.model import HoldModel
+    from jobsight.questions.hold.training.model import HoldModel
 
     settings = load_settings(config, {"timezone": timezone})
     trained = HoldModel.open(model, network=settings.hold.lstm.network)

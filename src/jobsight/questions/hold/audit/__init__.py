@@ -14,9 +14,9 @@ from jobsight.questions.hold.audit.leaks import check_shuffled, check_split, che
 from jobsight.questions.hold.audit.quality import check_calibration, check_strata, check_time
 from jobsight.questions.hold.audit.recipe_seed import check_seed_recipe
 from jobsight.questions.hold.audit.waiting import check_waiting
-from jobsight.questions.hold.dataset import Dataset
-from jobsight.questions.hold.evaluation import Evaluation, evaluate, unseen
-from jobsight.questions.hold.model import QUESTION, HoldModel
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.evaluation import Evaluation, evaluate, unseen
+from jobsight.questions.hold.training.model import QUESTION, HoldModel
 
 __all__ = ["CHECKS", "Audit", "Case", "Check", "audit", "case_of"]
 

@@ -13,9 +13,9 @@ from jobsight.errors import TrainingError
 from jobsight.learning.splits import PARTS
 from jobsight.models import is_baseline
 from jobsight.models.base import Labelled
-from jobsight.questions.hold.dataset import Dataset
-from jobsight.questions.hold.evaluation import Evaluation
-from jobsight.questions.hold.model import HoldModel
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.evaluation import Evaluation
+from jobsight.questions.hold.training.model import HoldModel
 
 __all__ = ["OTHER_LOGS", "Case", "Check", "Parts", "Progress", "Result"]
 

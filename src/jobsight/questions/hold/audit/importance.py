@@ -13,8 +13,8 @@ from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Bootstrap
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.questions.hold.audit.checks import OTHER_LOGS, Case, Check, Result
-from jobsight.questions.hold.model import Fitted
-from jobsight.questions.hold.training import fit_calibrated
+from jobsight.questions.hold.training.model import Fitted
+from jobsight.questions.hold.training.train import fit_calibrated
 
 __all__ = ["check_features", "families"]
 

@@ -14,11 +14,11 @@ from jobsight.learning import metrics
 from jobsight.learning.splits import PARTS, split_random
 from jobsight.models.base import Labelled
 from jobsight.questions.hold.audit.checks import OTHER_LOGS, Case, Check, Result
-from jobsight.questions.hold.dataset import Dataset
-from jobsight.questions.hold.decisions import batch_weights
-from jobsight.questions.hold.recipes import recipe_named
-from jobsight.questions.hold.training import fit_calibrated, fit_model
-from jobsight.questions.hold.truncation import prove_as_of
+from jobsight.questions.hold.examples.decisions import batch_weights
+from jobsight.questions.hold.examples.truncation import prove_as_of
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.recipes import recipe_named
+from jobsight.questions.hold.training.train import fit_calibrated, fit_model
 
 __all__ = ["check_shuffled", "check_split", "check_truncation", "shuffle_batches"]
 

@@ -15,7 +15,7 @@ from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Bootstrap
 from jobsight.models.base import Floats, Labelled
 from jobsight.questions.hold.audit.checks import Case, Check, Result
-from jobsight.questions.hold.evaluation import Evaluation
+from jobsight.questions.hold.training.evaluation import Evaluation
 
 __all__ = ["check_calibration", "check_strata", "check_time"]
 

@@ -15,11 +15,11 @@ from jobsight.learning import metrics
 from jobsight.learning.splits import PARTS
 from jobsight.models.base import Floats, Labelled
 from jobsight.questions.hold.audit.checks import OTHER_LOGS, Case, Check, Result
-from jobsight.questions.hold.dataset import Dataset
-from jobsight.questions.hold.model import Fitted
-from jobsight.questions.hold.recipes import recipe_named
-from jobsight.questions.hold.seed_recipe import frames_only, whole_life
-from jobsight.questions.hold.training import fit_calibrated
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.model import Fitted
+from jobsight.questions.hold.training.recipes import recipe_named
+from jobsight.questions.hold.training.seed_recipe import frames_only, whole_life
+from jobsight.questions.hold.training.train import fit_calibrated
 
 __all__ = ["check_seed_recipe"]
 

@@ -22,9 +22,9 @@ from jobsight.history.reasons import origins
 from jobsight.learning import metrics
 from jobsight.learning.costs import expected_gain
 from jobsight.models.base import Floats
+from jobsight.questions.hold.answering.verdict import hourly_delay_cost
 from jobsight.questions.hold.audit.checks import Case, Check, Result
-from jobsight.questions.hold.decisions import batch_weights
-from jobsight.questions.hold.verdict import hourly_delay_cost
+from jobsight.questions.hold.examples.decisions import batch_weights
 
 __all__ = ["check_waiting", "find_spells"]
 

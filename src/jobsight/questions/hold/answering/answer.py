@@ -1,0 +1,351 @@
+"""The answer: release, wait, fix, remove or unsure, with its probability, evidence and advice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.errors import ModelError
+from jobsight.history.labels import label_rows
+from jobsight.history.outcomes import held_by_hand
+from jobsight.history.timelines import History, Ints
+from jobsight.history.whereabouts import cluster_numbers
+from jobsight.ids import JobId
+from jobsight.questions.hold.answering.advice import Advice, Group, advise, by_hand
+from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings
+from jobsight.questions.hold.answering.mending import Held, Mend, known_mend
+from jobsight.questions.hold.answering.uncalibrated import LABEL, log_rate, rule_findings
+from jobsight.questions.hold.answering.verdict import (
+    Chance,
+    Verdict,
+    decide,
+    decide_without,
+    hourly_delay_cost,
+)
+from jobsight.questions.hold.answering.wording import moment_text
+from jobsight.questions.hold.examples.builder import ExampleBuilder
+from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
+from jobsight.questions.hold.examples.scale import Scale, resolve_scale
+from jobsight.questions.hold.training.model import HoldModel
+from jobsight.settings import Costs, HoldSettings
+
+__all__ = ["Answer", "Answerer"]
+
+NO_MODEL = "none"
+"""What an answer names as its model where nothing is predicted: a hold by the user's own hand."""
+
+_HELD = 12
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer for one held job.
+
+    Attributes:
+        job: its id.
+        access_point: as the log tells, else None.
+        moment: µs, as of when.
+        held_since: µs.
+        verdict: what to do, and what that gains.
+        now: chance of a release now; None where nothing gives one.
+        hold_code, hold_subcode: None where the log tells none.
+        reason: of the hold, as the log has it.
+        cause: number of its cause in this history (code, sub-code, masked reason).
+        alike: jobs of its cluster that are held for the same cause, this one among them.
+        mend: what is known to mend the cause.
+        evidence: findings, see `jobsight.questions.hold.answering.findings`.
+        advice: what to do.
+        model: what gave the probability.
+    """
+
+    job: JobId
+    access_point: str | None
+    moment: int
+    held_since: int
+    verdict: Verdict
+    now: Chance | None
+    hold_code: int | None
+    hold_subcode: int | None
+    reason: str
+    cause: int
+    alike: Sequence[JobId]
+    mend: Mend | None
+    evidence: list[Finding] = field(repr=False)
+    advice: Advice
+    model: str
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether its user's own hand holds it, so that nothing is predicted."""
+        return self.model == NO_MODEL
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain data, with the keys that the command prints."""
+        return {
+            "job": str(self.job),
+            "at": moment_text(self.moment),
+            "answer": self.verdict.verb,
+            "at_best": _best_json(self.verdict),
+            "probability": None if self.now is None else self.now.probability,
+            "interval": None if self.now is None else [self.now.low, self.now.high],
+            "hold_code": self.hold_code,
+            "hold_subcode": self.hold_subcode,
+            "reason": self.reason,
+            "evidence": self.evidence,
+            "advice": {"text": self.advice.text, "command": self.advice.command},
+            "model": self.model,
+        }
+
+
+def _best_json(verdict: Verdict) -> dict[str, Any] | None:
+    best = verdict.best
+    if best is None:
+        return None
+    return {
+        "wait": best.wait,
+        "probability": best.probability,
+        "interval": [best.low, best.high],
+    }
+
+
+class Answerer:
+    """Answers for the held jobs of one history, indexed once, as of any moment.
+
+    Nothing written after the moment asked about has any influence. May be asked from one thread at
+    a time.
+
+    Attributes:
+        history: the indexed log.
+    """
+
+    def __init__(
+        self, history: History, settings: HoldSettings, model: HoldModel | None = None
+    ) -> None:
+        """Index `history`.
+
+        Args:
+            history: the indexed log.
+            settings: the costs; and, without a model, what counts as success.
+            model: trained; None: rules and this log's own rates answer, uncalibrated.
+
+        Raises:
+            ModelError: the model was trained by the recipe ``seed``, which is another question.
+        """
+        if model is not None and model.settings.recipe == "seed":
+            raise ModelError(
+                "this model was trained by the recipe seed, which asks whether a job ever ends, "
+                "not whether to release it; train one without --recipe seed"
+            )
+        self.history = history
+        self._costs: Costs = settings.costs
+        self._settings = settings if model is None else model.settings
+        self._model = model
+        self._labels = label_rows(history)
+        table = hold_decisions(history, self._settings, self._labels).table
+        self._settled = table.filter("kept", pl.col("outcome").is_not_null())
+        self._index = FindingIndex(history, self._labels, table, self._settings)
+        self._memory = history.table["memory_mb"].cast(pl.Float64).fill_null(-1.0).to_numpy()
+        self._tells = history.table["attributes"].is_not_null().to_numpy()
+        self._cluster = cluster_numbers(history)
+        self._by_cluster = np.argsort(self._cluster, kind="stable")
+        self._cluster_start = np.searchsorted(
+            self._cluster[self._by_cluster], np.arange(int(self._cluster.max(initial=-1)) + 2)
+        )
+        self._builder = None if model is None else _builder(history, model, self._labels)
+        self._scale_of = lru_cache(maxsize=64)(self._scale_at)
+
+    def held(self, moment: int, jobs: NDArray[np.integer] | None = None) -> pl.DataFrame:
+        """The jobs held at `moment` (µs), all or those of the job numbers given.
+
+        Returns:
+            what `jobsight.questions.hold.decisions.held_jobs` returns.
+        """
+        return held_jobs(self.history, moment, self._labels, jobs)
+
+    def answer(self, held: pl.DataFrame, moment: int) -> list[Answer]:
+        """The answers for held jobs, in their order.
+
+        Args:
+            held: n rows of what `held` returned for this moment.
+            moment: µs.
+        """
+        scale = self._scale_of(moment) if self._model is None else self._model.scale
+        findings = Findings(self._index, moment, scale.windows[len(scale.windows) // 2])
+        mine = held.select(~held_by_hand(pl.col("hold_code"))).to_series()
+        asked = held.filter(mine)
+        chances = self._chances(asked, findings)
+        rules = [] if self._model else rule_findings(asked, self._num_holds(asked))
+        alike = self._alike(asked, moment)
+        answers = []
+        place = 0
+        for row, own in zip(held.iter_rows(named=True), mine, strict=True):
+            if not own:
+                answers.append(self._by_hand(row, moment, findings))
+                continue
+            extra = rules[place : place + 1]
+            family = alike[place]
+            answers.append(
+                self._decided(row, moment, scale, findings, chances[place], family, extra)
+            )
+            place += 1
+        return answers
+
+    def _decided(
+        self,
+        row: dict[str, Any],
+        moment: int,
+        scale: Scale,
+        findings: Findings,
+        chances: Sequence[Chance],
+        alike: Sequence[JobId],
+        extra: list[Finding],
+    ) -> Answer:
+        mend = known_mend(self._what_held(row, moment))
+        if chances:
+            verdict = decide(
+                chances,
+                self._costs,
+                delay_per_hour=hourly_delay_cost(self._costs, scale.pace),
+                mendable=mend is not None,
+                failed_batches=findings.ended("cause", row["hold_row"]).failed_batches,
+            )
+        else:
+            verdict = decide_without(mend is not None and mend.certain)
+        evidence = findings.about(
+            row["job"],
+            row["hold_row"],
+            row["site"],
+            row["reason"] or "",
+            lasting=mend is not None and mend.certain,
+        )
+        job = JobId(row["cluster"], row["proc"])
+        return self._put(
+            row,
+            moment,
+            verdict=verdict,
+            now=chances[0] if chances else None,
+            alike=alike,
+            mend=mend,
+            evidence=[*evidence, *extra],
+            advice=advise(verdict, mend, Group([job]), moment=moment, alike=alike),
+            model=LABEL if self._model is None else self._model.label,
+        )
+
+    def _by_hand(self, row: dict[str, Any], moment: int, findings: Findings) -> Answer:
+        """A hold of the user's own hand is the user's to end: nothing is predicted."""
+        return self._put(
+            row,
+            moment,
+            verdict=Verdict("unsure", None, 0.0),
+            now=None,
+            alike=[JobId(row["cluster"], row["proc"])],
+            mend=None,
+            evidence=findings.own(row["job"]),
+            advice=by_hand(row["hold_code"]),
+            model=NO_MODEL,
+        )
+
+    def _put(self, row: dict[str, Any], moment: int, **rest: Any) -> Answer:
+        return Answer(
+            job=JobId(row["cluster"], row["proc"]),
+            access_point=row["access_point"],
+            moment=moment,
+            held_since=row["hold_time"],
+            hold_code=row["hold_code"],
+            hold_subcode=row["hold_subcode"],
+            reason=row["reason"] or "",
+            cause=int(self._labels.cause[row["hold_row"]]),
+            **rest,
+        )
+
+    def _chances(self, asked: pl.DataFrame, findings: Findings) -> list[list[Chance]]:
+        """The chances of each job, releasing now first; none where nothing gives a probability."""
+        if self._model is None or self._builder is None:
+            rates = [log_rate(findings, row) for row in asked["hold_row"]]
+            return [[] if rate is None else [rate] for rate in rates]
+        chances: list[list[Chance]] = [[] for _ in range(len(asked))]
+        if not len(asked):
+            return chances
+        models = [(0.0, self._model.answering), *sorted(self._model.delays.items())]
+        waits = np.repeat([wait for wait, _ in models], len(asked))
+        # One question for all waits: most of its cost does not grow with the rows.
+        inputs = self._builder.ask(pl.concat([asked] * len(models)), delay=waits).inputs
+        for number, (wait, fitted) in enumerate(models):
+            rows = np.arange(len(asked)) + number * len(asked)
+            probability = fitted.predict(inputs.take(rows))
+            low, high = fitted.bounds(probability)
+            for place, one in enumerate(zip(probability, low, high, strict=True)):
+                chances[place].append(Chance(wait, *map(float, one)))
+        return chances
+
+    def _scale_at(self, moment: int) -> Scale:
+        return resolve_scale(
+            self._settled.filter(pl.col("resolved_time") <= moment), self._settings
+        )
+
+    def _alike(self, asked: pl.DataFrame, moment: int) -> list[list[JobId]]:
+        """For each job those of its cluster that are held for the same cause."""
+        if not len(asked):
+            return []
+        clusters = np.unique(self._cluster[asked["job"].to_numpy()])
+        numbers = [
+            self._by_cluster[self._cluster_start[one] : self._cluster_start[one + 1]]
+            for one in clusters
+        ]
+        together = self.held(moment, np.sort(np.concatenate(numbers)))
+        families: dict[tuple[int, int, int], list[JobId]] = {}
+        causes = self._labels.cause
+        for log, cluster, proc, row in together.select(
+            "log", "cluster", "proc", "hold_row"
+        ).iter_rows():
+            families.setdefault((log, cluster, int(causes[row])), []).append(JobId(cluster, proc))
+        return [
+            families[log, cluster, int(causes[row])]
+            for log, cluster, row in asked.select("log", "cluster", "hold_row").iter_rows()
+        ]
+
+    def _seen(self, job: int, moment: int) -> Ints:
+        rows = self.history.rows_of(job)
+        seen: Ints = rows[: np.searchsorted(self.history.clock[rows], moment, side="right")]
+        return seen
+
+    def _num_holds(self, asked: pl.DataFrame) -> NDArray[np.int64]:
+        counts = [
+            int((self.history.code[rows := self.history.rows_of(job)][rows <= row] == _HELD).sum())
+            for job, row in asked.select("job", "hold_row").iter_rows()
+        ]
+        return np.array(counts, np.int64)
+
+    def _what_held(self, row: dict[str, Any], moment: int) -> Held:
+        rows = self._seen(row["job"], moment)
+        used = float(self._memory[rows].max(initial=-1.0))
+        telling = rows[self._tells[rows]]
+        ad = self.history.table["attributes"][int(telling[-1])] if len(telling) else None
+        return Held(
+            code=row["hold_code"],
+            subcode=row["hold_subcode"],
+            reason=row["reason"] or "",
+            memory_mb=used if used >= 0 else None,
+            ad=_parsed(ad),
+        )
+
+
+def _builder(history: History, model: HoldModel, labels: Any) -> ExampleBuilder:
+    # Only the recurrent model reads frames.
+    frames = model.answering.model.name == "lstm"
+    return ExampleBuilder(history, model.settings, model.scale, labels=labels, frames=frames)
+
+
+def _parsed(text: str | None) -> dict[str, Any]:
+    try:
+        ad = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return ad if isinstance(ad, dict) else {}

@@ -1,0 +1,308 @@
+"""The evidence of an answer, in words and numbers, as of a moment.
+
+Each finding is a mapping with `what` (a fixed word), `text` (a sentence; names from the log made
+plain) and the numbers that the sentence is made of. Spans are in seconds. Nothing written after the
+moment counts.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from jobsight.clock import format_span
+from jobsight.history.counts import CountIndex
+from jobsight.history.labels import RowLabels
+from jobsight.history.reasons import origin
+from jobsight.history.timelines import History, Ints
+from jobsight.questions.hold.answering.tallies import Count, Tally
+from jobsight.questions.hold.answering.wording import counted, percent, plain
+from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
+from jobsight.settings import HoldSettings
+
+__all__ = ["Finding", "FindingIndex", "Findings"]
+
+Finding = dict[str, Any]
+
+_MICRO = 1_000_000
+_HEADER = 8
+
+_ENDED = {
+    "cause": "same_cause",
+    "cause at site": "same_cause_at_site",
+    "origin": "same_origin",
+    "owner and cause": "same_owner_and_cause",
+    "cluster and cause": "siblings",
+}
+_ACTIVE = ("cause", "cause at site", "origin", "site")
+
+
+class FindingIndex:
+    """What evidence is drawn from; built once for a history, immutable.
+
+    Attributes:
+        history: the indexed log.
+        evidence: rows of evidence and their keys.
+        ended: releases of jobs as they were, by family of like holds; ``all`` is every one.
+    """
+
+    def __init__(
+        self, history: History, labels: RowLabels, decisions: pl.DataFrame, settings: HoldSettings
+    ) -> None:
+        """Index a history and its decisions (`Decisions.table`)."""
+        self.history = history
+        self.evidence: Evidence = gather_evidence(history, labels, settings)
+        settled = decisions.filter("kept", pl.col("outcome").is_not_null())
+        as_it_was, mended = settled.filter(~pl.col("edited")), settled.filter("edited")
+        self.ended = {name: self._tally(as_it_was, name) for name in ("code", *_ENDED)}
+        self.ended["all"] = _tally(as_it_was, np.zeros(len(as_it_was), np.int64))
+        self.mended = self._tally(mended, "cause")
+        self.own = _tally(settled, settled["job"].cast(pl.Int64).to_numpy())
+        self.held = {name: self.evidence.index(self.evidence.held, name) for name in _ACTIVE}
+        self.waiting = tuple(
+            self.evidence.index(stream, "cluster and cause")
+            for stream in (self.evidence.held, self.evidence.left)
+        )
+        self.first_owners = _first_told(history)
+        headers = np.flatnonzero((history.code == _HEADER) & (history.job < 0))
+        self.first_header = int(history.clock[headers].min(initial=np.iinfo(np.int64).max))
+
+    def _tally(self, decisions: pl.DataFrame, family: str) -> Tally:
+        number = self.evidence.hold_numbers(decisions["hold_row"].to_numpy())
+        return _tally(decisions, self.evidence.keys[family][number])
+
+    def key(self, family: str, hold_row: int) -> int:
+        """Key of a hold in a family; −1 where it has none."""
+        if family == "all":
+            return 0
+        number = int(np.searchsorted(self.evidence.holds, hold_row))
+        return int(self.evidence.keys[family][number])
+
+
+def _tally(decisions: pl.DataFrame, keys: Ints) -> Tally:
+    return Tally(
+        keys,
+        decisions["resolved_time"].to_numpy(),
+        decisions["outcome"].cast(pl.Boolean).to_numpy(),
+        decisions["batch"].to_numpy(),
+    )
+
+
+def _first_told(history: History) -> Ints:
+    """When each owner was first told of, µs, ascending."""
+    known = history.jobs.filter(pl.col("owner_row").is_not_null())
+    clock = pl.Series("clock", history.clock[known["owner_row"].to_numpy()], dtype=pl.Int64)
+    first = known.with_columns(clock).group_by("owner").agg(pl.col("clock").min())
+    return np.sort(first["clock"].to_numpy())
+
+
+class Findings:
+    """The evidence as of one moment, over one window; what several jobs share is counted once."""
+
+    def __init__(self, index: FindingIndex, moment: int, window: float) -> None:
+        """See `index` as of `moment` (µs), with the last `window` seconds as "lately"."""
+        self._index = index
+        self._moment = moment
+        self._since = moment - round(window * _MICRO)
+        self._window = window
+        history = index.history
+        logs = np.arange(history.logs)
+        self._cuts = history.rows_at(logs, np.full(history.logs, moment + 1))[None, :]
+        self._counts: dict[tuple[str, int], Count] = {}
+        self._shared: dict[tuple[Any, ...], list[Finding]] = {}
+
+    def ended(self, family: str, hold_row: int) -> Count:
+        """How releases of holds like this one had ended."""
+        key = self._index.key(family, hold_row)
+        found = self._counts.get((family, key))
+        if found is None:
+            found = self._index.ended[family].count(key, self._moment)
+            self._counts[family, key] = found
+        return found
+
+    def waiting(self, hold_row: int) -> int:
+        """How many jobs of its cluster are held for the same cause, this one among them."""
+        key = self._index.key("cluster and cause", hold_row)
+        held, left = (int(self._count(index, key)) for index in self._index.waiting)
+        return held - left
+
+    def about(
+        self, job: int, hold_row: int, site: str | None, reason: str, *, lasting: bool
+    ) -> list[Finding]:
+        """The evidence for a held job.
+
+        Args:
+            job: its number.
+            hold_row: of its hold.
+            site: where it ran, as far as known.
+            reason: of the hold.
+            lasting: whether the cause is the job's own, so that no outage is to be spoken of.
+        """
+        # "Since its hold" differs from second to second, and with it what is shared.
+        since = int(self._index.history.clock[hold_row])
+        families = (*_ENDED, "site")
+        shape = (since, lasting, *(self._index.key(family, hold_row) for family in families))
+        shared = self._shared.get(shape)
+        if shared is None:
+            place = plain(site or "", 60)
+            source = plain(origin(reason) or "", 100)
+            shared = [
+                *self._precedents(hold_row, place, source),
+                *self._activity(hold_row, since, place),
+                *([] if lasting else self._outage(hold_row, since, place, source)),
+            ]
+            self._shared[shape] = shared
+        return [*shared, *self.own(job), *self._missing]
+
+    def _precedents(self, hold_row: int, place: str, source: str) -> list[Finding]:
+        labels = {
+            "cause": "with this cause",
+            "cause at site": f"with this cause at {place}",
+            "origin": f"of jobs that failed on {source}",
+            "owner and cause": "of this owner with this cause",
+            "cluster and cause": "of this cluster with this cause",
+        }
+        found = []
+        for family, what in _ENDED.items():
+            count = self.ended(family, hold_row)
+            if count.releases:
+                key = self._index.key(family, hold_row)
+                recent = self._index.ended[family].recent(key, self._since, self._moment)
+                found.append(_ended(what, labels[family], count, recent, self._window))
+        if not self.ended("cause", hold_row).releases:
+            text = "no release with this cause has ended before"
+            found.insert(0, {"what": "same_cause", "text": text, "releases": 0})
+        mended = self._index.mended.count(self._index.key("cause", hold_row), self._moment)
+        if mended.releases:
+            label = "with this cause, after the job was edited,"
+            found.append(_ended("mended", label, mended, (0, 0), self._window))
+        return found
+
+    def _activity(self, hold_row: int, since: int, place: str) -> list[Finding]:
+        found = [self._holds_lately(hold_row, since)]
+        if place:
+            key = self._index.key("site", hold_row)
+            found.append(self._site_lately(key, place))
+        return found
+
+    def _holds_lately(self, hold_row: int, since: int) -> Finding:
+        key = self._index.key("cause", hold_row)
+        lately = self._count(self._index.held["cause"], key, self._since)
+        later = self._count(self._index.held["cause"], key, since)
+        waiting = self.waiting(hold_row)
+        return {
+            "what": "cause_lately",
+            "text": f"in the last {format_span(self._window)} this cause held "
+            f"{counted(lately, 'job')}, {later:,} since this one; "
+            f"{waiting:,} of this cluster still wait with it",
+            "window": self._window,
+            "holds": lately,
+            "holds_since": later,
+            "waiting": waiting,
+        }
+
+    def _site_lately(self, key: int, place: str) -> Finding:
+        evidence = self._index.evidence
+        started = self._count(evidence.started["site"], key, self._since)
+        ended = self._count(evidence.ended_well["site"], key, self._since)
+        held = self._count(self._index.held["site"], key, self._since)
+        return {
+            "what": "site_lately",
+            "text": f"in the last {format_span(self._window)} at {place}: "
+            f"{counted(started, 'start')}, {ended:,} ended well, {held:,} held",
+            "site": place,
+            "window": self._window,
+            "starts": started,
+            "ended_well": ended,
+            "holds": held,
+        }
+
+    def _outage(self, hold_row: int, since: int, place: str, source: str) -> list[Finding]:
+        """Whether what failed at a place works again; nothing where nothing tells."""
+        family = "origin" if source else "cause at site" if place else "cause"
+        key = self._index.key(family, hold_row)
+        held = self._count(self._index.held[family], key, self._since)
+        good = self._index.ended[family].recent(key, since, self._moment)[1]
+        if source:
+            good = max(good, self._count(self._index.evidence.ended_well["origin"], key, since))
+        if bool(good) == bool(held):
+            return []
+        about = f"on {source}" if source else f"at {place}" if place else "with this cause"
+        state = "over" if good else "goes_on"
+        words = "the trouble seems over" if good else "the trouble goes on"
+        return [
+            {
+                "what": "outage",
+                "text": f"{words}: of the jobs that failed {about}, {good:,} ended well since this "
+                f"hold; held in the last {format_span(self._window)}: {held:,}",
+                "state": state,
+                "ended_well_since": good,
+                "holds": held,
+                "window": self._window,
+            }
+        ]
+
+    def own(self, job: int) -> list[Finding]:
+        """How earlier releases of the job itself ended."""
+        count = self._index.own.count(job, self._moment)
+        if not count.releases:
+            return []
+        how = "and did not succeed" if not count.succeeded else f"{count.succeeded} succeeded"
+        times = "once" if count.releases == 1 else f"{count.releases} times"
+        return [
+            {
+                "what": "own_releases",
+                "text": f"this job was released {times} before, {how}",
+                "releases": count.releases,
+                "succeeded": count.succeeded,
+            }
+        ]
+
+    @cached_property
+    def _missing(self) -> list[Finding]:
+        """What evidence a user's own log lacks."""
+        owners = int(np.searchsorted(self._index.first_owners, self._moment, side="right"))
+        if owners > 1 or self._index.first_header <= self._moment:
+            return []
+        return [
+            {
+                "what": "missing",
+                "text": "these logs tell of one user's jobs only, so how others fared with this "
+                "cause and at this site is missing: give the access point's EVENT_LOG too",
+                "owners": owners,
+            }
+        ]
+
+    def _count(self, index: CountIndex, key: int, since: int | None = None) -> int:
+        """Rows under a key up to the moment, all or after `since` (µs)."""
+        starts = None
+        if since is not None:
+            history = self._index.history
+            logs = np.arange(history.logs)
+            starts = history.rows_at(logs, np.full(history.logs, since + 1))[None, :]
+        return int(index.count(np.array([key]), self._cuts, starts)[0])
+
+
+def _ended(what: str, label: str, count: Count, recent: tuple[int, int], window: float) -> Finding:
+    rate = count.succeeded / count.releases
+    text = (
+        f"{counted(count.releases, 'release')} {label} ended: {count.succeeded:,} succeeded "
+        f"({percent(rate)}, {counted(count.batches, 'batch', 'batches')})"
+    )
+    if 0 < recent[0] < count.releases:
+        text += f"; in the last {format_span(window)} {recent[1]:,} of {recent[0]:,}"
+    return {
+        "what": what,
+        "text": text,
+        "releases": count.releases,
+        "succeeded": count.succeeded,
+        "rate": rate,
+        "batches": count.batches,
+        "failed_batches": count.failed_batches,
+        "window": window,
+        "recent_releases": recent[0],
+        "recent_succeeded": recent[1],
+    }

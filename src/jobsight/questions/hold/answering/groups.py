@@ -1,0 +1,108 @@
+"""Answers for many held jobs, put together by cause and cluster, most useful first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from jobsight.questions.hold.answering.advice import Advice, Group, advise
+from jobsight.questions.hold.answering.answer import Answer
+from jobsight.questions.hold.answering.verdict import Verb
+
+__all__ = ["GroupAnswer", "by_use", "group_answers"]
+
+
+@dataclass(frozen=True)
+class GroupAnswer:
+    """Held jobs of one cluster and one cause.
+
+    Attributes:
+        members: all of them.
+        verb: what is said for most of them.
+        said_for: those it is said for; the advice is for them alone.
+        probability, low, high: means over the members; None where none has a probability.
+        gain: summed over `said_for`, see `Verdict.gain`.
+        advice: what to do, with one command for all.
+    """
+
+    members: Sequence[Answer]
+    verb: Verb
+    said_for: Sequence[Answer]
+    probability: float | None
+    low: float | None
+    high: float | None
+    gain: float
+    advice: Advice
+
+
+def by_use(answers: Sequence[Answer]) -> list[Answer]:
+    """The answers by expected gain, greatest first; holds by a user's hand last."""
+    return sorted(answers, key=lambda one: (one.by_hand, -one.verdict.gain))
+
+
+def group_answers(answers: Sequence[Answer]) -> list[GroupAnswer]:
+    """One entry a cause and cluster, by expected gain, then by number of jobs."""
+    families: dict[tuple[str | None, int, int], list[Answer]] = {}
+    causes_of: dict[tuple[str | None, int, int | None, int | None], set[int]] = {}
+    for one in answers:
+        place = (one.access_point, one.job.cluster)
+        families.setdefault((*place, one.cause), []).append(one)
+        causes_of.setdefault((*place, one.hold_code, one.hold_subcode), set()).add(one.cause)
+    groups = []
+    for members in families.values():
+        first = members[0]
+        key = (first.access_point, first.job.cluster, first.hold_code, first.hold_subcode)
+        groups.append(_grouped(members, alone=len(causes_of[key]) == 1))
+    return sorted(
+        groups,
+        key=lambda group: (group.members[0].by_hand, -group.gain, -len(group.members)),
+    )
+
+
+def _grouped(members: Sequence[Answer], *, alone: bool) -> GroupAnswer:
+    """Put the answers of one family together; `alone`: nobody else shares their hold codes."""
+    votes = Counter(one.verdict.verb for one in members)
+    verb = max(votes, key=lambda one: (votes[one], one != "unsure"))
+    said_for = [one for one in members if one.verdict.verb == verb]
+    chances = [one.now for one in members if one.now is not None]
+    return GroupAnswer(
+        members=members,
+        verb=verb,
+        said_for=said_for,
+        probability=_mean([chance.probability for chance in chances]),
+        low=_mean([chance.low for chance in chances]),
+        high=_mean([chance.high for chance in chances]),
+        gain=sum(one.verdict.gain for one in said_for),
+        advice=_advice(said_for, whole=alone and len(said_for) == len(members)),
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
+    # What suffices for the one that needs most, and is late enough for the last, serves all.
+    first = max(said_for, key=_need)
+    if first.by_hand:
+        return first.advice
+    cause = (
+        (first.hold_code, first.hold_subcode)
+        if whole and first.hold_code is not None and first.hold_subcode is not None
+        else None
+    )
+    group = Group([one.job for one in said_for], cause)
+    mend = first.mend
+    if mend is not None and len({one.mend.text for one in said_for if one.mend}) > 1:
+        # Each has its own file or figure; the command serves all, the words one of them.
+        mend = replace(mend, text=f"{mend.text} (this for {first.job}, the others likewise)")
+    return advise(first.verdict, mend, group, moment=first.moment, alike=first.alike)
+
+
+def _need(answer: Answer) -> tuple[int, float]:
+    edit = answer.mend.edit if answer.mend else None
+    best = answer.verdict.best
+    return (edit[1] if edit else 0, best.wait if best else 0.0)

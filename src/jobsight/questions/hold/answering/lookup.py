@@ -1,0 +1,121 @@
+"""From job ids as users write them to the held jobs of a history, as of a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.history.timelines import History, Ints
+from jobsight.ids import JobId
+from jobsight.questions.hold.answering.answer import Answerer
+from jobsight.questions.hold.answering.wording import counted, moment_text, plain
+
+__all__ = ["current_jobs", "find_held"]
+
+_STATES = {
+    0: "it waits to start, submitted at",
+    1: "it runs since",
+    4: "it was evicted and waits to start again since",
+    5: "it terminated at",
+    9: "it was removed at",
+    12: "it is held since",
+    13: "it was released at",
+}
+
+
+def current_jobs(history: History, moment: int) -> NDArray[np.int32]:
+    """Numbers of the jobs that were known at `moment` (µs), each once.
+
+    A job that several logs tell of (a user's own and the access point's) is taken from the log
+    that told of it last, and of jobs that were given the same id the last one. Jobs of different
+    access points are different jobs; a log that does not name its access point is taken for the
+    other's where the ids are the same.
+    """
+    last = _last_told(history, moment)
+    known = np.flatnonzero(last >= 0)
+    same_id = ["cluster", "proc"]
+    jobs = history.jobs[known].select(
+        *same_id,
+        pl.col("access_point").fill_null(pl.col("access_point").drop_nulls().first().over(same_id)),
+        job=pl.Series(known, dtype=pl.Int32),
+        last=pl.Series(last[known], dtype=pl.Int64),
+    )
+    chosen = jobs.sort("last", "job").unique(
+        ["access_point", *same_id], keep="last", maintain_order=True
+    )
+    return np.sort(chosen["job"].to_numpy())
+
+
+def _last_told(history: History, moment: int) -> Ints:
+    """The clock of each job's last row at or before `moment`; −1 where it has none."""
+    last = np.full(len(history.jobs), -1, np.int64)
+    rows = np.flatnonzero((history.clock <= moment) & (history.job >= 0))
+    np.maximum.at(last, history.job[rows], history.clock[rows])
+    return last
+
+
+def find_held(
+    answerer: Answerer, asked: Sequence[JobId], moment: int
+) -> tuple[pl.DataFrame, list[str]]:
+    """The held jobs that ids name, and what is wrong with the ids that name none.
+
+    Args:
+        answerer: of the history.
+        asked: ids; one without a proc names every job of its cluster.
+        moment: µs.
+
+    Returns:
+        rows of `Answerer.held` in the order asked, each once; and one line for each id that names
+        no job, or none that is held.
+    """
+    history = answerer.history
+    numbers = current_jobs(history, moment)
+    jobs = history.jobs[numbers].select("cluster", "proc", "access_point", job=pl.Series(numbers))
+    tables: list[pl.DataFrame] = []
+    problems: list[str] = []
+    for one in asked:
+        wanted = pl.col("cluster") == one.cluster
+        named = jobs.filter(wanted if one.proc is None else wanted & (pl.col("proc") == one.proc))
+        held = answerer.held(moment, np.sort(named["job"].to_numpy()))
+        if len(held):
+            tables.append(held)
+        else:
+            problems.append(_problem(history, one, named["job"].to_numpy(), moment))
+    found = pl.concat(tables) if tables else answerer.held(moment, np.zeros(0, np.int64))
+    return found.unique("job", keep="first", maintain_order=True), problems
+
+
+def _problem(history: History, one: JobId, jobs: NDArray[np.int32], moment: int) -> str:
+    at = moment_text(moment)
+    if not len(jobs):
+        wanted = history.jobs.filter(pl.col("cluster") == one.cluster)
+        if one.proc is not None:
+            wanted = wanted.filter(pl.col("proc") == one.proc)
+        later = " before that time, only later" if len(wanted) else "; give the log that does"
+        what = "cluster" if one.proc is None else "job"
+        return f"no log tells of {what} {one} as of {at}{later}"
+    if len(jobs) > 1:
+        return f"none of the {counted(len(jobs), 'job')} of {one} is held as of {at}"
+    return f"job {_name(history, int(jobs[0]))} is not held as of {at}: " + _state(
+        history, int(jobs[0]), moment
+    )
+
+
+def _name(history: History, job: int) -> str:
+    cluster, proc = history.jobs.select("cluster", "proc").row(job)
+    return str(JobId(cluster, proc))
+
+
+def _state(history: History, job: int, moment: int) -> str:
+    rows = history.rows_of(job)
+    rows = rows[history.clock[rows] <= moment]
+    telling = rows[np.isin(history.code[rows], list(_STATES))]
+    if not len(telling):
+        return "the log does not tell its state"
+    last = int(telling[-1])
+    state = f"{_STATES[int(history.code[last])]} {moment_text(int(history.clock[last]))}"
+    reason = history.table["reason"][last]
+    return f"{state} ({plain(reason, 80)})" if reason and history.code[last] in (9, 13) else state

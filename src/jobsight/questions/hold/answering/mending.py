@@ -1,0 +1,357 @@
+"""What to mend before a held job is released, for the causes that are known.
+
+Shapes of reasons are those of HTCondor's starter, shadow and ``file_transfer.cpp``; hold codes are
+those of ``condor_holdcodes.h``. Where code and words disagree the words win: codes 12 and 13
+changed their meaning, and sites give their own sub-codes. A reason is hostile text: what is taken
+from it is shown, bounded and made plain, but never stands in a command.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jobsight.history.reasons import memory_figures, missing_file
+from jobsight.questions.hold.answering.wording import plain
+
+__all__ = ["Held", "Mend", "is_about_memory", "known_mend", "memory_request"]
+
+_MOST = 1e15
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is known of a held job that a mend may rest on.
+
+    Attributes:
+        code, subcode: of the hold; None where the log tells none.
+        reason: as the log has it.
+        memory_mb: the most memory the job was seen to use, in MB; None if never told.
+        ad: the job's attributes, as last told by a 028; empty if never.
+    """
+
+    code: int | None
+    subcode: int | None
+    reason: str
+    memory_mb: float | None = None
+    ad: Mapping[str, Any] = field(default_factory=dict)
+
+    def number(self, name: str) -> float | None:
+        """A positive number among the attributes; None where there is none."""
+        value = self.ad.get(name)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return None
+        return float(value) if 0 < value < _MOST else None
+
+
+@dataclass(frozen=True)
+class Mend:
+    """What to change.
+
+    Attributes:
+        what: memory, disk, duration, input, output, executable, permission, directory,
+            credential, image, space, size, schedule, expression or script.
+        text: what to do, in a sentence.
+        edit: job attribute and new value that ``condor_qedit`` sets, where that mends it.
+        certain: the cause cannot be anything else; a missing URL may be an outage of its server.
+    """
+
+    what: str
+    text: str
+    edit: tuple[str, int] | None = None
+    certain: bool = True
+
+
+def known_mend(held: Held) -> Mend | None:
+    """The mend of a hold's cause; None where no cause is known."""
+    for mend_of in _MENDS:
+        mend = mend_of(held)
+        if mend is not None:
+            return mend
+    return None
+
+
+_MEMORY = re.compile(
+    r"(?i)memory (?:usage|limit)|over (?:cgroup )?memory|out[- ]of[- ]memory|\bmb memory|"
+    r"request_?memory|exceed\w* (?:\w+ )?memory|memory \w{0,20} ?exceed"
+)
+_DISK = re.compile(
+    r"(?i)disk (?:usage|space|limit)|request_?disk|scratch (?:usage|space)|disk \w{0,20} ?exceed"
+)
+_RESOURCE_CODES = (3, 21, 26, 34)
+
+
+def is_about_memory(held: Held) -> bool:
+    """Whether the job was held for using more memory than it asked for."""
+    if (held.code, held.subcode) in ((34, 102), (21, 102)):
+        return True
+    return held.code in _RESOURCE_CODES and _MEMORY.search(held.reason[:2000]) is not None
+
+
+def _memory(held: Held) -> Mend | None:
+    if not is_about_memory(held):
+        return None
+    request = memory_request(held)
+    if request is None:
+        return Mend("memory", "ask for more memory (request_memory) than it used")
+    used, limit = _memory_known(held)
+    known = [
+        f"it used {used:,.0f} MB" if used else "",
+        f"was allowed {limit:,.0f} MB" if limit else "",
+    ]
+    because = " and ".join(text for text in known if text).removeprefix("was ")
+    return Mend(
+        "memory",
+        f"set RequestMemory to {request:,} MB ({because})",
+        edit=("RequestMemory", request),
+    )
+
+
+_MOST_MB = 64.0 * 1024 * 1024
+_HEADROOM = 1.25
+
+
+def memory_request(held: Held) -> int | None:
+    """RequestMemory (MB) that leaves headroom; None where no figure is known.
+
+    A quarter more than the job used. Where it was stopped at its limit, its true need is unknown:
+    then at least one and a half times the limit. Rounded up to 64, 256 or 1024 MB by size.
+    """
+    used, limit = _memory_known(held)
+    if used is None and limit is None:
+        return None
+    wanted = max((used or 0.0) * _HEADROOM, (limit or 0.0) * 1.5)
+    step = 64 if wanted <= 1024 else 256 if wanted <= 8192 else 1024
+    return math.ceil(wanted / step) * step
+
+
+def _memory_known(held: Held) -> tuple[float | None, float | None]:
+    """Memory used and allowed, in MB; figures that no machine has are left out."""
+    told = memory_figures(held.reason)
+    used = max(told.used or 0.0, held.memory_mb or 0.0)
+    limit = told.limit or held.number("RequestMemory") or 0.0
+    return (used if 0 < used < _MOST_MB else None, limit if 0 < limit < _MOST_MB else None)
+
+
+_DISK_FIGURE = re.compile(
+    r"(?i)(?:peak usage:?|usage(?: of)?|using|used|limit(?: of)?|request_?disk(?: of)?) "
+    r"(\d{1,15}(?:\.\d{1,6})?) ?(kilo|mega|giga|[KMG])i?b(?:ytes?)?\b"
+)
+_KIB = {"k": 1.0, "m": 1024.0, "g": 1024.0**2}
+_MOST_KIB = 1024.0**4
+
+
+def _disk(held: Held) -> Mend | None:
+    by_code = (held.code, held.subcode) in ((34, 104), (21, 103), (21, 104))
+    by_words = held.code in _RESOURCE_CODES and _DISK.search(held.reason[:2000])
+    if not by_code and not by_words:
+        return None
+    figures = [
+        float(number) * _KIB[unit[0].lower()]
+        for number, unit in _DISK_FIGURE.findall(held.reason[:2000])
+    ]
+    used = max([*figures, held.number("DiskUsage") or 0.0, held.number("DiskUsage_RAW") or 0.0])
+    request = held.number("RequestDisk") or 0.0
+    wanted = max(used * _HEADROOM, request * 2.0)
+    if not 0 < wanted < _MOST_KIB:
+        return Mend("disk", "ask for more disk (request_disk) than it used")
+    step = 1024 if wanted <= 1024**2 else 1024**2
+    target = math.ceil(wanted / step) * step
+    return Mend(
+        "disk",
+        f"set RequestDisk to {target:,} KB (it asked for {request:,.0f} KB)"
+        if request
+        else f"set RequestDisk to {target:,} KB",
+        edit=("RequestDisk", target),
+    )
+
+
+_DURATION = re.compile(r"(?i)exceeded (?:the )?allowed (job|execute) duration")
+
+
+def _duration(held: Held) -> Mend | None:
+    words = _DURATION.search(held.reason[:2000])
+    if held.code not in (46, 47) and not words:
+        return None
+    execute = words[1].lower() == "execute" if words else held.code == 47
+    name = "allowed_execute_duration" if execute else "allowed_job_duration"
+    return Mend(
+        "duration",
+        f"it ran longer than it may: raise {name} or choose a longer duration category, split the "
+        "work, or let it save its progress (checkpoint)",
+    )
+
+
+def _credential(held: Held) -> Mend | None:
+    if held.code != 4:
+        return None
+    return Mend("credential", "renew the job's credential (proxy or token)")
+
+
+def _image(held: Held) -> Mend | None:
+    if held.code not in (35, 45):
+        return None
+    kind = "Docker" if held.code == 35 else "container"
+    return Mend("image", f"correct the {kind} image: its name, its tag, and that it can be read")
+
+
+_INTERPRETER = re.compile(r"invalid interpreter \(([^)]{1,400})\)")
+_EXECUTABLE = re.compile(r"Failed to execute '([^']{1,400})'")
+_LAST_REASON = re.compile(r"\(errno ?=? ?(\d{1,3})")
+
+
+def _executable(held: Held) -> Mend | None:
+    text = held.reason[:2000]
+    interpreter, executable = _INTERPRETER.search(text), _EXECUTABLE.search(text)
+    if interpreter:
+        return Mend(
+            "executable",
+            f"the script's first line names {_shown(interpreter[1])}, which is missing where it "
+            "ran: name one that is there, bring it along, or ask for places that have it",
+        )
+    if held.code != 6 or not executable:
+        return None
+    name = _shown(_name_in_sandbox(executable[1]))
+    errno = _LAST_REASON.search(text)
+    number = int(errno[1]) if errno else held.subcode
+    if number == 8:
+        return Mend(
+            "executable",
+            f"{name} cannot be executed there: a script needs a first line such as #!/bin/bash, a "
+            "program the machines' architecture",
+        )
+    if number == 13:
+        return Mend("permission", f"make {name} executable (chmod +x)")
+    if number == 2:
+        return Mend(
+            "executable",
+            f"{name} or the interpreter on its first line is missing where it ran; Windows line "
+            "ends do that too",
+        )
+    return None
+
+
+_STANDARD = re.compile(r"Failed to open '([^']{1,400})' as standard (\w{1,10}): ([^(]{1,100})")
+
+
+def _standard_file(held: Held) -> Mend | None:
+    if held.code not in (7, 8, 9, 10):
+        return None
+    found = _STANDARD.search(held.reason[:2000])
+    name = _shown(found[1]) if found else "the file"
+    stream = found[2] if found else ("input" if held.code in (8, 10) else "output")
+    if "denied" in held.reason or held.subcode == 13:
+        return Mend("permission", f"let the job open {name}, its standard {stream} (permissions)")
+    if stream == "input":
+        return Mend("input", f"supply {name}, the job's standard input")
+    return Mend("directory", f"make the folder of {name}, the job's standard {stream}")
+
+
+_FOLDER = re.compile(r"initial working directory (/[^:]{1,400})")
+
+
+def _folder(held: Held) -> Mend | None:
+    found = _FOLDER.search(held.reason[:2000])
+    if held.code != 14 and not found:
+        return None
+    name = _shown(found[1]) if found else "its initial working directory"
+    return Mend("directory", f"make {name}, or let the job enter it")
+
+
+_SIZE = {32: ("input", "max_transfer_input_mb"), 33: ("output", "max_transfer_output_mb")}
+
+
+def _size(held: Held) -> Mend | None:
+    if held.code not in _SIZE:
+        return None
+    kind, setting = _SIZE[held.code]
+    return Mend("size", f"its {kind} files are larger than allowed: shrink them or raise {setting}")
+
+
+_SPACE = re.compile(r"(?i)no space left|quota exceeded|disk is full")
+_MISSING = re.compile(r"(?i)no such file|not found|\b404\b")
+_DENIED = re.compile(r"(?i)denied|forbidden|\b40[13]\b")
+_OUTPUT = re.compile(r"(?i)transfer output files? failure|STARTER at \S{1,80} failed to send file")
+_INPUT = re.compile(r"(?i)transfer input files? failure|SHADOW at \S{1,80} failed to send file")
+
+
+def _transfer(held: Held) -> Mend | None:
+    text = held.reason[:2000]
+    output = _OUTPUT.search(text) or (held.code == 12 and not _INPUT.search(text))
+    if not output and held.code != 13 and not _INPUT.search(text):
+        return None
+    file = missing_file(text)
+    is_url = file is not None and "://" in file
+    if _SPACE.search(text):
+        where = "where its output goes" if output else "where it ran"
+        return Mend("space", f"make room {where} (disk full or quota)", certain=bool(output))
+    if file is None:
+        return None
+    if _DENIED.search(text):
+        return Mend("permission", f"let the job reach {_shown(file)} (denied)", certain=not is_url)
+    if not _MISSING.search(text):
+        return None
+    if output:
+        return _missing_output(file)
+    where = "put it there" if is_url else "supply it"
+    return Mend(
+        "input",
+        f"input {_shown(file)} is missing: {where}, or correct transfer_input_files",
+        certain=not is_url,
+    )
+
+
+def _missing_output(file: str) -> Mend | None:
+    name = _name_in_sandbox(file)
+    # HTCondor makes these itself: if one is gone, the sandbox is, and the job is not to blame.
+    if name.startswith(("_condor_", ".machine.ad", ".job.ad")):
+        return None
+    return Mend(
+        "output",
+        f"the job never wrote {_shown(name)}: see its own output for why, or correct "
+        "transfer_output_files",
+        certain="://" not in file,
+    )
+
+
+_BY_CODE: Mapping[int, Mend] = {
+    5: Mend("expression", "one of its policy expressions is undefined: define what it refers to"),
+    19: Mend("script", "its prepare hook failed: see the hook's own output", certain=False),
+    20: Mend("schedule", "the time it was deferred to has passed: set a new deferral_time"),
+    22: Mend("permission", "let the job's log file be written: its folder and permissions"),
+    25: Mend("schedule", "correct its cron_* settings"),
+    43: Mend("script", "its pre-command failed: see that command's own output"),
+    44: Mend("script", "its post-command failed: see that command's own output"),
+}
+
+
+def _by_code(held: Held) -> Mend | None:
+    return None if held.code is None else _BY_CODE.get(held.code)
+
+
+_MENDS: tuple[Callable[[Held], Mend | None], ...] = (
+    _memory,
+    _disk,
+    _duration,
+    _credential,
+    _image,
+    _executable,
+    _standard_file,
+    _folder,
+    _size,
+    _transfer,
+    _by_code,
+)
+
+
+def _name_in_sandbox(path: str) -> str:
+    """A path without the execute folder that a job's files lie in, which is new at each start."""
+    inside = re.search(r"/dir_\d{1,12}/(?!.*/dir_\d)(.{1,400})", path)
+    return inside[1] if inside else path
+
+
+def _shown(text: str) -> str:
+    return plain(text, 160)

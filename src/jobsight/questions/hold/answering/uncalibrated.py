@@ -1,0 +1,73 @@
+"""Where there is no model yet: today's rules, and this log's own rates as of the moment.
+
+Rates lean from cause to code to all, as `jobsight.models.rates` has them, over the batches that had
+ended by then; the interval is Wilson's, widened as in `jobsight.models.intervals` with φ = 1. Both
+are marked as uncalibrated: nothing has compared them with later outcomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.models.base import Inputs
+from jobsight.models.intervals import wilson
+from jobsight.models.rates import RateTable
+from jobsight.questions.hold.answering.findings import Finding, Findings
+from jobsight.questions.hold.answering.verdict import Chance
+from jobsight.questions.hold.training.rulesets import RULE_SETS
+
+__all__ = ["LABEL", "log_rate", "rule_findings"]
+
+LABEL = "rules+rates (uncalibrated)"
+_LEVELS = ("all", "code", "cause")
+_WIDENING = 2.0
+
+
+def log_rate(findings: Findings, hold_row: int) -> Chance | None:
+    """P(success) of a release now by this log's own rates; None before any of its code ended."""
+    counts = [findings.ended(level, hold_row) for level in _LEVELS]
+    if not counts[1].batches:
+        return None
+    weight = np.array([[float(count.batches) for count in counts]])
+    success = np.array([[count.batch_successes for count in counts]])
+    table = RateTable(_LEVELS[1:], cells={(): (float(weight[0, 0]), float(success[0, 0]))})
+    rate = table.rates(weight, success)[:, -1]
+    count = weight[:, -1] / _WIDENING + 1.0
+    low, high = wilson((success[:, -1] / _WIDENING + rate) / count, count)
+    return Chance(
+        0.0, float(rate[0]), min(float(low[0]), float(rate[0])), max(float(high[0]), float(rate[0]))
+    )
+
+
+def rule_findings(held: pl.DataFrame, num_holds: NDArray[np.int64]) -> list[Finding]:
+    """What each of today's rule sets says of each held job: n findings.
+
+    Args:
+        held: n rows of `jobsight.questions.hold.decisions.held_jobs`.
+        num_holds: int64 (n,), how often each was held, this hold among them.
+    """
+    inputs = _facts_only(
+        {
+            "hold_code": held["hold_code"].cast(pl.Int64).fill_null(-1).to_numpy(),
+            "hold_subcode": held["hold_subcode"].cast(pl.Int64).fill_null(-1).to_numpy(),
+            "num_holds": num_holds,
+        }
+    )
+    arms = {name: rules.arm_of(inputs) for name, rules in RULE_SETS.items()}
+    findings: list[Finding] = []
+    for row in range(len(held)):
+        verdicts = {
+            name: rules.arms[int(arms[name][row])].name for name, rules in RULE_SETS.items()
+        }
+        text = ", ".join(f"{name} would {verdict}" for name, verdict in verdicts.items())
+        findings.append({"what": "rules", "text": f"today's rules: {text}", "verdicts": verdicts})
+    return findings
+
+
+def _facts_only(facts: Mapping[str, NDArray[np.int64]]) -> Inputs:
+    rows = len(next(iter(facts.values())))
+    return Inputs(np.zeros((rows, 0), np.float32), (), {}, facts, None, 0)

@@ -1,0 +1,140 @@
+"""Examples: what is known of held jobs as of a cut, in the form that models read.
+
+Training (the cut is the release), a question asked some time before the release, and a live
+question (the cut is now) differ only in their cuts and share this one path.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.history.frames import FrameIndex, build_frames
+from jobsight.history.labels import RowLabels, label_rows
+from jobsight.history.timelines import History
+from jobsight.models.base import Floats, Inputs
+from jobsight.questions.hold.examples.features import FeatureIndex
+from jobsight.questions.hold.examples.scale import Scale
+from jobsight.questions.hold.examples.views import delayed, views_of
+from jobsight.settings import HoldSettings
+
+__all__ = ["ExampleBuilder", "Examples"]
+
+_MICRO = 1_000_000
+_NO_CODE = -1
+
+
+class Examples(NamedTuple):
+    """Decisions, and what is known of each.
+
+    Attributes:
+        table: n rows, with the columns of the decision table and `delay` (seconds).
+        inputs: n rows in the same order.
+    """
+
+    table: pl.DataFrame
+    inputs: Inputs
+
+
+class ExampleBuilder:
+    """Builds examples from one history, indexed once; may be asked from several threads.
+
+    Attributes:
+        features: names of the features.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        settings: HoldSettings,
+        scale: Scale,
+        *,
+        labels: RowLabels | None = None,
+        frames: bool = True,
+    ) -> None:
+        """Index `history`.
+
+        Args:
+            history: the indexed log.
+            settings: what counts as good, frames, seed.
+            scale: learned from the training part.
+            labels: of the rows of `history`, where the caller has them.
+            frames: whether `Inputs.frames` are built; they are None if not.
+        """
+        self._history = history
+        self._settings = settings
+        self._scale = scale
+        self._labels = labels or label_rows(history)
+        self._with_frames = frames
+        self._index = FeatureIndex(history, self._labels, settings, scale)
+        self.features = self._index.names
+
+    def build(self, decisions: pl.DataFrame, *, delay: float = 0.0) -> Examples:
+        """Examples of released jobs, as of `delay` seconds before each decision.
+
+        Args:
+            decisions: rows of `jobsight.questions.hold.decisions.Decisions.table`.
+            delay: seconds; jobs that were not yet held that long before are left out.
+        """
+        return self.ask(delayed(self._history, decisions, delay), delay=delay)
+
+    def ask(self, decisions: pl.DataFrame, *, delay: float | Floats = 0.0) -> Examples:
+        """What is known at the cuts of `decisions`, of a release that lies `delay` seconds ahead.
+
+        Args:
+            decisions: n rows with the columns of `jobsight.questions.hold.decisions.held_jobs`; a
+                row may stand there several times, with different delays.
+            delay: seconds; one for all, or float64 (n,).
+        """
+        views = views_of(self._history, decisions)
+        delays = np.full(len(views), delay, np.float64)
+        inputs = Inputs(
+            features=self._index.features(views, delays),
+            names=self.features,
+            causes=_causes(decisions),
+            facts=_facts(decisions) | {"num_holds": self._index.holds(views)},
+            frames=self._frames(decisions),
+            state_events=len(self._settings.frames.state_events),
+            rising=self._index.rising,
+        )
+        return Examples(decisions.with_columns(delay=pl.Series(delays)), inputs)
+
+    @cached_property
+    def _frame_index(self) -> FrameIndex:
+        return FrameIndex(self._history, self._labels, self._settings.frames.state_events)
+
+    def _frames(self, decisions: pl.DataFrame) -> NDArray[np.uint8] | None:
+        if not self._with_frames:
+            return None
+        settings = self._settings.frames
+        frames, _ = build_frames(
+            self._frame_index,
+            decisions,
+            m=settings.m,
+            j=settings.j,
+            timeframe=max(round(self._scale.timeframe_len * _MICRO), 1),
+            related_share=settings.related_share,
+            seed=self._settings.seed,
+        )
+        return frames
+
+
+def _causes(decisions: pl.DataFrame) -> dict[str, NDArray[np.str_]]:
+    """Names of each cause from coarse to fine: ``13``, ``13/256``, ``13/256 masked reason``."""
+    code = pl.col("hold_code").cast(pl.String).fill_null("?")
+    subcode = code + "/" + pl.col("hold_subcode").cast(pl.String).fill_null("?")
+    reason = subcode + " " + pl.col("masked").fill_null("")
+    columns = decisions.select(code=code, subcode=subcode, reason=reason)
+    return {name: columns[name].to_numpy().astype(np.str_) for name in columns.columns}
+
+
+def _facts(decisions: pl.DataFrame) -> dict[str, NDArray[np.int64]]:
+    """What rule sets test; a code that is not told is −1."""
+    return {
+        name: decisions[name].cast(pl.Int64).fill_null(_NO_CODE).to_numpy()
+        for name in ("hold_code", "hold_subcode")
+    }

@@ -1,0 +1,230 @@
+"""The features of held jobs, as of a decision.
+
+Spans of time are ``log(1 + span / pace)`` and numbers ``log(1 + number)``, so that a pool that
+lives in minutes and one that lives in days look alike. Each rate of good outcomes leans on a
+coarser one::
+
+    rate = (good + 2 · coarser) / (good + bad + 2)
+
+from all holds over the code and the cause to what is particular: a site, an origin, an owner, a
+cluster, the job itself. A rate of a window leans on the rate of all time. So every rate is defined,
+and a feature is NaN only where the log cannot tell it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.history.counts import NEVER, CountIndex
+from jobsight.history.labels import RowLabels
+from jobsight.history.timelines import History, Ints
+from jobsight.history.whereabouts import at, preceding
+from jobsight.models.base import Floats
+from jobsight.questions.hold.examples.evidence import FAMILIES, Evidence, gather_evidence
+from jobsight.questions.hold.examples.own import OwnIndex
+from jobsight.questions.hold.examples.scale import Scale
+from jobsight.questions.hold.examples.views import Views, span, views_of
+from jobsight.settings import HoldSettings
+
+__all__ = ["FeatureIndex"]
+
+_MICRO = 1_000_000
+_STRENGTH = 2.0
+_COARSER = {
+    "cause": "code",
+    "cause at site": "cause",
+    "origin": "cause",
+    "origin at site": "origin",
+    "site": "all",
+    "owner": "all",
+    "owner and cause": "cause",
+    "cluster": "owner",
+    "cluster and cause": "owner and cause",
+    "job": "cluster",
+    "job and cause": "cluster and cause",
+    "code": "all",
+}
+_RECENT = ("cause", "cause at site", "origin")
+_CROWDED = ("cause", "origin", "cluster and cause")
+_PLACES = ("origin", "site")
+_OFTEN_UNKNOWN = ("origin", "origin at site", "site", "cause at site", "owner", "owner and cause")
+_RISING = (": rate", ": ended well", ": worst rate of a cause")
+_EARLIER = 4
+"""Earlier holds of the job whose causes are looked at."""
+
+Columns = dict[str, Floats]
+
+
+class FeatureIndex:
+    """Everything that features need of one history, built once, asked for many decisions.
+
+    Immutable after construction; may be asked from several threads.
+
+    Attributes:
+        names: the names of the features, unique.
+        rising: those that can only speak for success: rates of good outcomes.
+    """
+
+    def __init__(
+        self, history: History, labels: RowLabels, settings: HoldSettings, scale: Scale
+    ) -> None:
+        self._history = history
+        self._scale = scale
+        self._evidence = evidence = gather_evidence(history, labels, settings)
+        self._own = OwnIndex(history)
+        self._hold_before = preceding(history, evidence.holds, evidence.holds)
+        self._held, self._good, self._bad, self._left = (
+            _by_family(evidence, stream) for stream in ("held", "good", "bad", "left")
+        )
+        nobody = pl.DataFrame(
+            schema=dict.fromkeys(("job", "log", "hold_row", "cut", "time"), pl.Int64)
+        )
+        empty = views_of(history, nobody)
+        self.names = tuple(self._columns(empty, np.zeros(0)))
+        self.rising = frozenset(name for name in self.names if name.endswith(_RISING))
+
+    def features(self, views: Views, delay: Floats) -> NDArray[np.float32]:
+        """The features of n decisions: float32 (n, f).
+
+        Args:
+            views: what each decision sees.
+            delay: float64 (n,), seconds from the decision's time to the release asked about.
+        """
+        columns = self._columns(views, delay)
+        return np.stack(list(columns.values()), axis=1).astype(np.float32)
+
+    def holds(self, views: Views) -> Ints:
+        """Holds (012) of each job so far, this one among them: int64 (n,)."""
+        return self._own.holds(views)
+
+    def _columns(self, views: Views, delay: Floats) -> Columns:
+        pace = self._scale.pace
+        keys = self._keys(views)
+        waited = (views.moment - self._history.clock[views.hold_row]) / _MICRO
+        columns = {
+            "delay": np.log1p(delay / pace),
+            "held for": span(waited, pace),
+            "held for at release": span(waited + delay, pace),
+        }
+        columns |= self._own.columns(views, pace)
+        rates = self._rates(views, keys)
+        columns |= rates | self._recently(views, keys, rates)
+        columns |= self._crowds(views, keys)
+        columns |= self._recoveries(views, keys)
+        for family in _OFTEN_UNKNOWN:
+            for name, column in columns.items():
+                if name.startswith((f"{family}:", f"{family},")):
+                    column[keys[family] < 0] = np.nan
+        return columns
+
+    def _keys(self, views: Views) -> dict[str, Ints]:
+        number = self._evidence.hold_numbers(views.hold_row)
+        keys = {name: column[number] for name, column in self._evidence.keys.items()}
+        return keys | {"all": np.zeros(len(number), np.int64)}
+
+    def _starts(self, views: Views) -> dict[str, Ints]:
+        """First rows of the windows: the last W seconds, and since the hold."""
+        windows = {}
+        for number, seconds in enumerate(self._scale.windows, 1):
+            since = views.moment - round(seconds * _MICRO)
+            own = self._history.rows_at(views.log, since)
+            windows[f"last {number}"] = self._history.cuts_many(views.log, own, since)
+        return windows | {"since hold": views.hold_starts}
+
+    def _rates(self, views: Views, keys: dict[str, Ints]) -> Columns:
+        """How earlier releases of like holds ended, of all time."""
+        columns: Columns = {}
+        for family in ("all", *FAMILIES):
+            good, bad = self._settled(family, keys[family], views)
+            coarser = columns.get(f"{_COARSER.get(family)}: rate", np.full(len(views), 0.5))
+            columns[f"{family}: rate"] = _rate(good, bad, coarser)
+            columns[f"{family}: settled"] = np.log1p(good + bad)
+        columns["job: worst rate of a cause"] = self._worst(views, columns["cause: rate"])
+        return columns
+
+    def _worst(self, views: Views, rate: Floats) -> Floats:
+        """The lowest rate among the causes of this hold and of the job's holds before it.
+
+        A job whose input is missing may be held the next time because a site cannot be reached; a
+        release mends no more than the last of its ills.
+        """
+        evidence, worst = self._evidence, rate
+        number = evidence.hold_numbers(views.hold_row)
+        for _ in range(_EARLIER):
+            number = at(self._hold_before, number)
+            known = at(evidence.held_by_others, number) > 0
+            code, cause = (at(evidence.keys[name], number) for name in ("code", "cause"))
+            coarser = _rate(*self._settled("code", code, views), np.full(len(views), 0.5))
+            earlier = _rate(*self._settled("cause", cause, views), coarser)
+            worst = np.where(known, np.minimum(worst, earlier), worst)
+        return worst
+
+    def _recently(self, views: Views, keys: dict[str, Ints], rates: Columns) -> Columns:
+        """How releases of like holds ended in the last seconds, and since this hold."""
+        columns: Columns = {}
+        starts = self._starts(views)
+        for family in _RECENT:
+            for name, start in starts.items():
+                good, bad = self._settled(family, keys[family], views, start)
+                columns[f"{family}, {name}: rate"] = _rate(good, bad, rates[f"{family}: rate"])
+            last = self._good[family].last(keys[family], views.clean_cuts)
+            columns[f"{family}: since last good"] = self._age(views, last)
+            last = self._held[family].last(keys[family], views.cuts)
+            columns[f"{family}: since last hold"] = self._age(views, last)
+        return columns
+
+    def _settled(
+        self, family: str, keys: Ints, views: Views, starts: Ints | None = None
+    ) -> tuple[Ints, Ints]:
+        """Numbers of good and of bad outcomes under each key."""
+        good = self._good[family].count(keys, views.clean_cuts, starts)
+        return good, self._bad[family].count(keys, views.clean_cuts, starts)
+
+    def _crowds(self, views: Views, keys: dict[str, Ints]) -> Columns:
+        """How many are held alike now, and how many more than in the window before."""
+        columns: Columns = {}
+        for family in _CROWDED:
+            held, left = self._held[family], self._left[family]
+            now = held.count(keys[family], views.clean_cuts)
+            now = now - left.count(keys[family], views.clean_cuts)
+            columns[f"{family}: held now"] = np.log1p(np.maximum(now, 0))
+        cause, held = keys["cause"], self._held["cause"]
+        for name, start in self._starts(views).items():
+            columns[f"cause, {name}: holds"] = np.log1p(held.count(cause, views.cuts, start))
+        return columns
+
+    def _recoveries(self, views: Views, keys: dict[str, Ints]) -> Columns:
+        """Whether others of the same origin, site, cluster and owner run, and end well, again."""
+        columns: Columns = {}
+        starts = self._starts(views)
+        for family in _PLACES:
+            started, held = self._evidence.started[family], self._held[family]
+            for name, start in starts.items():
+                ran = started.count(keys[family], views.cuts, start)
+                failed = held.count(keys[family], views.cuts, start)
+                balance = np.log((ran + 0.5) / (failed + 0.5))
+                columns[f"{family}, {name}: starts against holds"] = balance
+            last = started.last(keys[family], views.cuts)
+            columns[f"{family}: since last start"] = self._age(views, last)
+        for family, index in self._evidence.ended_well.items():
+            ended = index.count(keys[family], views.cuts)
+            columns[f"{family}: ended well"] = np.log1p(ended)
+        return columns
+
+    def _age(self, views: Views, clock: Ints) -> Floats:
+        seconds = np.where(clock == NEVER, np.nan, (views.moment - clock) / _MICRO)
+        return span(seconds, self._scale.pace)
+
+
+def _by_family(evidence: Evidence, stream: str) -> dict[str, CountIndex]:
+    rows = getattr(evidence, stream)
+    indices = {family: evidence.index(rows, family) for family in FAMILIES}
+    everything = np.zeros(len(rows.rows), np.int64)
+    return indices | {"all": CountIndex(evidence.history, rows.rows, everything)}
+
+
+def _rate(good: Ints, bad: Ints, coarser: Floats) -> Floats:
+    rate: Floats = (good + _STRENGTH * coarser) / (good + bad + _STRENGTH)
+    return rate

@@ -1,0 +1,173 @@
+"""What the held job itself went through and asks for, as of a decision."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.history.counts import NEVER, CountIndex
+from jobsight.history.timelines import History, Ints
+from jobsight.history.whereabouts import at, cluster_numbers, preceding
+from jobsight.models.base import Floats
+from jobsight.questions.hold.examples.views import Views, span
+
+__all__ = ["OwnIndex"]
+
+_MICRO = 1_000_000
+_RELEASED, _AD, _TRANSFER = 13, 28, 40
+
+_EVENTS = {
+    "submissions": 0,
+    "starts": 1,
+    "evictions": 4,
+    "ends": 5,
+    "shadow exceptions": 7,
+    "removals": 9,
+    "holds": 12,
+    "remote errors": 21,
+    "disconnections": 22,
+}
+_TRANSFERS = {"input transfers": 2, "input transfers done": 3, "output transfers": 5}
+"""Types of the 040, as `detail` in the event table."""
+
+_REQUESTS = ("RequestMemory", "RequestCpus", "RequestDisk")
+_OF_JOB = (
+    "starts",
+    "evictions",
+    "shadow exceptions",
+    "holds",
+    "remote errors",
+    "disconnections",
+    *_TRANSFERS,
+)
+_OF_CLUSTER = ("submissions", "starts", "ends", "removals", "holds", "evictions")
+
+
+class OwnIndex:
+    """The rows of jobs and clusters by kind; immutable after construction."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._cluster = cluster_numbers(history)
+        mine = history.job >= 0
+        code, detail = history.code, history.table["detail"].fill_null(-1).to_numpy()
+        kinds = {name: mine & (code == number) for name, number in _EVENTS.items()}
+        transfer = mine & (code == _TRANSFER)
+        kinds |= {name: transfer & (detail == kind) for name, kind in _TRANSFERS.items()}
+        kinds["releases"] = mine & (code == _RELEASED)
+        rows = {name: np.flatnonzero(wanted) for name, wanted in kinds.items()}
+        self._of_job = {name: CountIndex(history, of, history.job[of]) for name, of in rows.items()}
+        self._of_cluster = {
+            name: CountIndex(history, rows[name], self._cluster[history.job[rows[name]]])
+            for name in _OF_CLUSTER
+        }
+        self._begins = np.sort(np.concatenate([rows["submissions"], rows["holds"]]))
+        visible = mine & (code != _RELEASED) & (code != _AD)
+        self._told = {
+            name: self._telling(visible, name)
+            for name in ("memory_mb", "return_value", "signal", "attributes")
+        }
+        self._peak = self._peaks()
+
+    def columns(self, views: Views, pace: float) -> dict[str, Floats]:
+        """The features of n decisions, by name: each float64 (n,)."""
+        columns: dict[str, Floats] = {}
+        for name in _OF_JOB:
+            columns[f"job: {name}"] = np.log1p(self._of_job[name].count(views.job, views.cuts))
+        releases = self._of_job["releases"].count(views.job, views.clean_cuts)
+        columns["job: releases"] = np.log1p(releases)
+        cluster = at(self._cluster, views.job.astype(np.int64))
+        for name in _OF_CLUSTER:
+            columns[f"cluster: {name}"] = np.log1p(
+                self._of_cluster[name].count(cluster, views.cuts)
+            )
+        return columns | self._attempt(views, pace) | self._usage(views)
+
+    def holds(self, views: Views) -> Ints:
+        """Holds of each job so far, this one among them: int64 (n,)."""
+        return self._of_job["holds"].count(views.job, views.cuts)
+
+    def _telling(self, visible: NDArray[np.bool_], column: str) -> CountIndex:
+        told = self._history.table[column].is_not_null().to_numpy()
+        rows = np.flatnonzero(visible & told)
+        return CountIndex(self._history, rows, self._history.job[rows])
+
+    def _peaks(self) -> NDArray[np.int64]:
+        """The most memory (MB) a job was seen to use, up to each row: int64 (n,), −1 if never."""
+        memory = self._history.table["memory_mb"].fill_null(-1)
+        table = pl.DataFrame({"job": self._history.job, "memory": memory})
+        return table.select(pl.col("memory").cum_max().over("job")).to_series().to_numpy()
+
+    def _attempt(self, views: Views, pace: float) -> dict[str, Floats]:
+        """How far the attempt came that this hold ended, and how long ago the job was submitted."""
+        history = self._history
+        began = at(self._begins, preceding(history, self._begins, views.hold_row))
+        first = history.job_rows[history.job_start[views.job]] if len(views) else began
+        # Only the job's own log has rows of it, so one start serves for all logs.
+        starts = np.where(began >= 0, began + 1, first)[:, None]
+
+        def times(name: str) -> Ints:
+            return self._of_job[name].count(views.job, views.before_hold, starts)
+
+        started = self._of_job["starts"].last(views.job, views.before_hold)
+        ran = times("starts") > 0
+        held = history.clock[views.hold_row]
+        run_time = np.where(ran, (held - started) / _MICRO, np.nan)
+        submitted = self._of_job["submissions"].last(views.job, views.cuts)
+        age = np.where(submitted == NEVER, np.nan, (views.moment - submitted) / _MICRO)
+        return {
+            "attempt: ran": ran.astype(np.float64),
+            "attempt: input transfers": np.log1p(times("input transfers")),
+            "attempt: input transfers done": np.log1p(times("input transfers done")),
+            "attempt: output transfers": np.log1p(times("output transfers")),
+            "attempt: remote errors": np.log1p(times("remote errors")),
+            "attempt: run time": span(run_time, pace),
+            "job: since submission": span(age, pace),
+        }
+
+    def _usage(self, views: Views) -> dict[str, Floats]:
+        last = {name: index.last_row(views.job, views.cuts) for name, index in self._told.items()}
+        requests = self._requests(last["attributes"])
+        memory, peak = (
+            self._value("memory_mb", last["memory_mb"]),
+            at(self._peak, last["memory_mb"]),
+        )
+        columns = {f"job: {name}": np.log1p(values) for name, values in requests.items()}
+        columns["job: memory"] = np.log1p(memory)
+        columns["job: peak memory to request"] = np.log(
+            np.where(peak < 0, np.nan, peak + 1.0) / (requests["RequestMemory"] + 1.0)
+        )
+        for name in ("return_value", "signal"):
+            columns[f"job: last {name.replace('_', ' ')}"] = self._value(name, last[name])
+        return columns
+
+    def _value(self, column: str, rows: Ints) -> Floats:
+        told = (
+            self._history.table[column].gather(np.maximum(rows, 0)) if len(self._history) else None
+        )
+        values = np.zeros(len(rows)) if told is None else told.cast(pl.Float64).to_numpy()
+        return np.where(rows >= 0, values, np.nan)
+
+    def _requests(self, rows: Ints) -> dict[str, Floats]:
+        ads = [
+            _parsed(self._history.table["attributes"][int(row)]) if row >= 0 else {} for row in rows
+        ]
+        return {name: np.array([_number(ad.get(name)) for ad in ads]) for name in _REQUESTS}
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        ad = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return ad if isinstance(ad, dict) else {}
+
+
+def _number(value: Any) -> float:
+    """A request as a number that is not negative; NaN for expressions and whatever else."""
+    whole = isinstance(value, int | float) and not isinstance(value, bool)
+    return min(float(value), 1e15) if whole and 0 <= value < float("inf") else float("nan")

@@ -1,0 +1,74 @@
+"""What the report on held jobs is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jobsight.history.events import ReadReport
+from jobsight.history.labels import RowLabels
+from jobsight.history.timelines import History
+from jobsight.questions.hold.answering.answer import Answer
+from jobsight.questions.hold.answering.wording import percent
+from jobsight.questions.hold.training.evaluation import Evaluation
+from jobsight.questions.hold.training.model import HoldModel
+from jobsight.questions.page import plain
+
+__all__ = ["Material", "cost_in_words", "number", "share"]
+
+
+@dataclass(frozen=True)
+class Material:
+    """Everything that one report shows.
+
+    Attributes:
+        model: that was evaluated and answers.
+        evaluation: of the model on these logs.
+        history: the logs, indexed.
+        labels: of the history's rows.
+        read: how the reading of the logs went.
+        moment: µs since 1970, when the held jobs are asked about; None: no such part.
+        answers: for every job held then.
+        later: by job id, whether its next release succeeded, as the log tells later.
+        verification: what ``jobsight verify hold --json`` prints; None: no such part.
+        about: what these logs are, in the words of whoever made the report.
+    """
+
+    model: HoldModel
+    evaluation: Evaluation
+    history: History
+    labels: RowLabels
+    read: ReadReport
+    moment: int | None = None
+    answers: Sequence[Answer] = ()
+    later: Mapping[str, bool] = field(default_factory=dict)
+    verification: Mapping[str, Any] | None = None
+    about: str = ""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the model's manifest tells of its training; empty where it was never saved."""
+        return {} if self.model.manifest is None else self.model.manifest.facts
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A metric as text; a dash where it is undefined."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def share(value: float | None) -> str:
+    """A share as text; a dash where it is undefined."""
+    return "–" if value is None else percent(value)
+
+
+def cost_in_words(material: Material) -> str:
+    """What the chosen model's decisions cost beside releasing everything and the best rule set."""
+    costs, chosen = material.evaluation.costs, material.evaluation.chosen
+    rules = [name for name in costs if name.startswith("rules:") and name != chosen]
+    always = costs["always_release"].cost
+    parts = [f"always releasing {always:.2f}"]
+    if rules:
+        best = min(rules, key=lambda name: costs[name].cost)
+        parts.append(f"the best of today's rules ({plain(best)}) {costs[best].cost:.2f}")
+    return ", ".join(parts)

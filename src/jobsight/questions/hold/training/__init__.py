@@ -1,0 +1,1 @@
+"""Learning to answer: recipes, the parts of a history, models, choice, evaluation."""

@@ -1,0 +1,281 @@
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.histories import micros, table
+from tests.hold_models import (
+    BY_USER,
+    EXITED,
+    MEMORY,
+    TIMED_OUT,
+    constant_model,
+    held,
+    history,
+    released,
+)
+
+from jobsight.errors import ModelError
+from jobsight.history.timelines import History
+from jobsight.ids import JobId
+from jobsight.questions.hold.answering.answer import Answer, Answerer
+from jobsight.questions.hold.answering.groups import by_use, group_answers
+from jobsight.questions.hold.answering.lookup import current_jobs, find_held
+from jobsight.questions.hold.training.model import HoldModel
+from jobsight.settings import HoldSettings
+
+
+def ask(
+    of: History, at: float, model: HoldModel | None = None, **settings: Any
+) -> dict[str, Answer]:
+    answerer = Answerer(of, HoldSettings.model_validate(settings), model)
+    answers = answerer.answer(answerer.held(micros(at)), micros(at))
+    return {str(one.job): one for one in answers}
+
+
+def finding(answer: Answer, what: str) -> dict[str, Any]:
+    return next(one for one in answer.evidence if one["what"] == what)
+
+
+def whats(answer: Answer) -> set[str]:
+    return {one["what"] for one in answer.evidence}
+
+
+FAILED_BEFORE = [released(100 * k, k, good=False, cause=EXITED) for k in range(1, 9)]
+
+
+def test_the_model_decides() -> None:
+    of = history(held(10, 1), held(10, 2, cause=MEMORY))
+    found = ask(of, 20, constant_model(0.7))
+    assert found["1.0"].verdict.verb == found["2.0"].verdict.verb == "release"
+    assert found["1.0"].now is not None
+    assert found["1.0"].now.probability == pytest.approx(0.7)
+    assert found["1.0"].model == "constant"
+    later = ask(of, 20, constant_model(0.3, delays={30.0: 0.9}))
+    assert later["1.0"].verdict.verb == "wait"
+    assert later["1.0"].verdict.best is not None
+    assert later["1.0"].verdict.best.wait == 30.0
+
+
+def test_mend_or_remove_by_cause() -> None:
+    of = history(*FAILED_BEFORE, held(1000, 20), held(1000, 21, cause=MEMORY))
+    found = ask(of, 1010, constant_model(0.05))
+    assert found["20.0"].verdict.verb == "remove"
+    assert found["20.0"].advice.command == "condor_rm 20.0"
+    assert found["21.0"].verdict.verb == "fix"
+    assert found["21.0"].advice.command == (
+        "condor_qedit 21.0 RequestMemory 256 && condor_release 21.0"
+    )
+    wide = ask(of, 1010, constant_model(0.05, margin=0.5))
+    assert {one.verdict.verb for one in wide.values()} == {"unsure"}
+
+
+def test_costs_come_from_the_settings_of_whoever_asks() -> None:
+    of = history(held(10, 1))
+    assert ask(of, 20, constant_model(0.3))["1.0"].verdict.verb == "release"
+    dear = {"costs": {"wasted_run": 10, "lost_job": 1}}
+    assert ask(of, 20, constant_model(0.3), **dear)["1.0"].verdict.verb == "unsure"
+
+
+def test_json_has_the_keys_that_are_promised() -> None:
+    of = history(*FAILED_BEFORE, held(1000, 20))
+    found = json.loads(json.dumps(ask(of, 1010, constant_model(0.7))["20.0"].to_json()))
+    assert list(found) == [
+        "job", "at", "answer", "at_best", "probability", "interval", "hold_code", "hold_subcode",
+        "reason", "evidence", "advice", "model",
+    ]  # fmt: skip
+    assert (found["job"], found["at"]) == ("20.0", "2026-11-21 00:16:50Z")
+    assert found["at_best"]["wait"] == 0.0
+    assert found["interval"] == pytest.approx([0.65, 0.75], abs=0.01)
+    assert found["advice"] == {"text": "release it as it is", "command": "condor_release 20.0"}
+
+
+def test_evidence_counts_what_had_ended_by_then() -> None:
+    others = released(700, 8, good=True, owner="bob")
+    of = history(*FAILED_BEFORE[:5], others, held(1000, 20))
+    found = ask(of, 1010, constant_model(0.5))["20.0"]
+    same = finding(found, "same_cause")
+    assert (same["releases"], same["succeeded"], same["batches"]) == (6, 1, 6)
+    assert same["failed_batches"] == 5
+    assert finding(found, "same_owner_and_cause")["releases"] == 5
+    assert finding(found, "cause_lately")["waiting"] == 1
+    site = finding(found, "site_lately")
+    assert (site["site"], site["starts"], site["holds"]) == ("mwt2", 1, 1)
+    before = ask(of, 306.5, constant_model(0.5))
+    assert before == {}  # job 3 was released at 302 and is held again at 307
+    early = ask(of, 301, constant_model(0.5))["3.0"]
+    assert finding(early, "same_cause")["releases"] == 2
+
+
+def test_edited_releases_stand_apart() -> None:
+    job = {"cluster": 5, "proc": 0, "owner": "ann"}
+    edited = [*released(100, 5, good=True), job | {"at": 101, "code": 33}]
+    found = ask(history(edited, held(200, 6)), 210, constant_model(0.5))["6.0"]
+    assert finding(found, "mended")["succeeded"] == 1
+    assert finding(found, "same_cause")["releases"] == 0
+
+
+def test_own_releases_and_siblings() -> None:
+    job = {"cluster": 5, "proc": 0, "owner": "ann"}
+    own = [*held(100, 5), job | {"at": 110, "code": 13}, held(120, 5)[2]]
+    found = ask(history(own, held(90, 5, 1)), 130, constant_model(0.5))
+    assert finding(found["5.0"], "own_releases")["releases"] == 1
+    assert finding(found["5.1"], "siblings")["releases"] == 1
+    assert "own_releases" not in whats(found["5.1"])
+    assert found["5.0"].alike == found["5.1"].alike == [JobId(5, 1), JobId(5, 0)]
+
+
+def test_an_outage_that_ended() -> None:
+    back = [
+        released(100, k, good=True, cause=TIMED_OUT) for k in range(2, 4)
+    ]  # well again at 107, after the hold of job 1
+    of = history(held(101, 1, cause=TIMED_OUT), *back)
+    short = constant_model(0.5)
+    assert "outage" not in whats(ask(of, 108, short)["1.0"])  # lately held, but well again as well
+    over = finding(ask(of, 300, short)["1.0"], "outage")
+    assert (over["state"], over["ended_well_since"], over["holds"]) == ("over", 2, 0)
+    assert "lab://ap20" in over["text"]
+    goes_on = finding(ask(of, 102, short)["1.0"], "outage")
+    assert goes_on["state"] == "goes_on"
+    # A job's own fault is no outage.
+    assert "outage" not in whats(ask(history(held(10, 1, cause=MEMORY)), 11, short)["1.0"])
+
+
+def test_held_by_the_users_own_hand() -> None:
+    found = ask(history(held(10, 1, cause=BY_USER)), 20, constant_model(0.9))["1.0"]
+    assert (found.verdict.verb, found.now, found.by_hand) == ("unsure", None, True)
+    assert found.advice.command is None
+    assert "its user" in found.advice.text
+    no_code = ask(history(held(10, 1, cause=(None, None, "old log"))), 20)["1.0"]
+    assert no_code.by_hand
+    assert no_code.to_json()["hold_code"] is None
+
+
+def test_without_a_model_the_logs_own_rates_answer() -> None:
+    of = history(*FAILED_BEFORE, released(900, 9, good=True, cause=MEMORY), held(1000, 20))
+    found = ask(of, 1010)["20.0"]
+    assert found.model == "rules+rates (uncalibrated)"
+    assert found.now is not None
+    assert 0 < found.now.low < found.now.probability < found.now.high < 1
+    assert found.now.probability < 0.2
+    verdicts = finding(found, "rules")["verdicts"]
+    assert verdicts == {
+        "crab": "remove", "gridpack": "remove", "ospool": "release", "pegasus": "remove",
+        "wmcore": "remove",
+    }  # fmt: skip
+
+
+def test_rule_sets_count_the_holds_of_the_job() -> None:
+    again = [held(100 + k, 5)[2] for k in range(5)]
+    found = ask(history(held(90, 5), *[[row] for row in again]), 130)["5.0"]
+    assert finding(found, "rules")["verdicts"]["ospool"] == "keep"
+
+
+def test_without_a_model_or_a_like_release() -> None:
+    found = ask(history(held(10, 1, cause=MEMORY), held(10, 2, cause=TIMED_OUT)), 20)
+    assert (found["1.0"].verdict.verb, found["1.0"].now) == ("fix", None)
+    assert found["2.0"].verdict.verb == "unsure"
+    assert found["2.0"].to_json()["at_best"] is None
+    assert "no release" in finding(found["2.0"], "same_cause")["text"]
+
+
+def test_a_users_own_log_says_what_it_lacks() -> None:
+    assert "missing" in whats(ask(history(held(10, 1)), 20)["1.0"])
+    two = history(held(10, 1), held(10, 2, owner="bob"))
+    assert "missing" not in whats(ask(two, 20)["1.0"])
+    header = {"at": 0, "code": 8, "cluster": -1, "proc": -1}
+    assert "missing" not in whats(ask(history([header], held(10, 1)), 20)["1.0"])
+
+
+def test_a_model_of_the_seeds_recipe_is_refused() -> None:
+    with pytest.raises(ModelError, match="recipe seed"):
+        ask(history(held(10, 1)), 20, constant_model(0.5, recipe="seed"))
+
+
+def test_many_are_answered_as_one_by_one() -> None:
+    of = history(*FAILED_BEFORE, *[held(1000 + k, 20, k) for k in range(6)])
+    answerer = Answerer(of, HoldSettings(), constant_model(0.1, margin=0.3))
+    moment = micros(1010)
+    together = answerer.held(moment)
+    many = [one.to_json() for one in answerer.answer(together, moment)]
+    for place, job in enumerate(together["job"]):
+        (one,) = answerer.answer(answerer.held(moment, np.array([job])), moment)
+        assert one.to_json() == many[place]
+    assert many[0]["advice"]["command"] == "condor_release 20.0 20.1 20.2"
+
+
+def test_groups_are_by_cause_and_cluster_and_most_useful_first() -> None:
+    of = history(
+        *[held(10 + k, 20, k) for k in range(5)],
+        held(10, 21),
+        held(10, 21, 1, cause=MEMORY),
+        held(10, 22, cause=BY_USER),
+    )
+    groups = group_answers(list(ask(of, 30, constant_model(0.7)).values()))
+    assert [(group.members[0].job.cluster, len(group.members)) for group in groups] == [
+        (20, 5), (21, 1), (21, 1), (22, 1),
+    ]  # fmt: skip
+    assert groups[0].gain == pytest.approx(5 * (0.7 * 4 - 0.3))
+    assert groups[0].advice.command == (
+        "condor_release -constraint 'ClusterId == 20 && JobStatus == 5 && HoldReasonCode == 3 "
+        "&& HoldReasonSubCode == 1'"
+    )
+    assert groups[-1].members[0].by_hand
+    assert groups[-1].advice.command is None
+
+
+def test_a_group_shares_no_command_with_others_of_its_codes() -> None:
+    other = (3, 1, "job exited with code 3")
+    jobs = [held(10 + k, 20, k, cause=EXITED if k < 4 else other) for k in range(8)]
+    for group in group_answers(list(ask(history(*jobs), 30, constant_model(0.7)).values())):
+        ids = " ".join(str(one.job) for one in group.members)
+        assert group.advice.command == f"condor_release {ids}"
+
+
+def test_answers_by_use() -> None:
+    of = history(held(10, 1, cause=BY_USER), held(10, 2), held(10, 3))
+    ordered = by_use(list(ask(of, 30, constant_model(0.7)).values()))
+    assert [str(one.job) for one in ordered] == ["2.0", "3.0", "1.0"]
+
+
+def find(of: History, at: float, *asked: JobId) -> tuple[list[str], list[str]]:
+    answerer = Answerer(of, HoldSettings())
+    found, problems = find_held(answerer, asked, micros(at))
+    return [f"{c}.{p}" for c, p in found.select("cluster", "proc").iter_rows()], problems
+
+
+def test_finding_jobs_by_id() -> None:
+    of = history(*[held(10 + k, 20, k) for k in range(3)], released(50, 21, good=True))
+    assert find(of, 30, JobId(20, None))[0] == ["20.0", "20.1", "20.2"]
+    assert find(of, 30, JobId(20, 2), JobId(20, None))[0] == ["20.2", "20.0", "20.1"]
+    found, problems = find(of, 60, JobId(20, 1), JobId(21, 0), JobId(99, 0))
+    assert found == ["20.1"]
+    assert "21.0 is not held as of 2026-11-21 00:01:00Z: it terminated at" in problems[0]
+    assert "no log tells of job 99.0" in problems[1]
+    assert "only later" in find(of, 30, JobId(21, None))[1][0]
+
+
+def test_a_job_that_two_logs_tell_of_is_one() -> None:
+    rows = [row | {"log": 0, "access_point": None} for row in held(10, 1)]
+    rows += [row | {"log": 1} for row in held(10, 2)]
+    rows += [row | {"log": 1} for row in released(11, 1, good=True)]
+    of = History.from_table(table(rows))
+    assert len(current_jobs(of, micros(12))) == 2
+    # The access point's log goes on where the user's own was cut short.
+    assert find(of, 60, JobId(1, 0))[0] == []
+    assert find(of, 12, JobId(1, 0))[0] == ["1.0"]
+
+
+def test_jobs_of_two_access_points_are_two() -> None:
+    rows = [
+        row | {"log": log, "access_point": name}
+        for log, name in enumerate(("ap1", "ap2"))
+        for row in held(10, 1)
+    ]
+    assert find(History.from_table(table(rows)), 20, JobId(1, 0))[0] == ["1.0", "1.0"]
+
+
+def test_nothing_held() -> None:
+    of = history(released(10, 1, good=True))
+    assert ask(of, 60) == {}
+    assert ask(of, 60, constant_model(0.5)) == {}

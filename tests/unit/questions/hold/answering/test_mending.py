@@ -1,0 +1,160 @@
+from typing import Any
+
+import pytest
+
+from jobsight.questions.hold.answering.mending import Held, Mend, known_mend, memory_request
+
+
+def mend(code: int | None, subcode: int | None, reason: str, **more: Any) -> Mend | None:
+    return known_mend(Held(code, subcode, reason, **more))
+
+
+def sure(code: int | None, subcode: int | None, reason: str, **more: Any) -> Mend:
+    found = mend(code, subcode, reason, **more)
+    assert found is not None
+    return found
+
+
+SLOT = "Error from slot1_8@mwt2@vm: "
+INPUT = (
+    "Transfer input files failure at execution point slot1_1@mwt2@vm using protocol lab. Details: "
+)
+OUTPUT = (
+    "Transfer output files failure at execution point slot1_6@x@vm while sending files to access "
+    "point vm. Details: reading from file /var/lib/condor/execute_x/dir_153918/"
+)
+
+CASES: list[tuple[int, int, str, str, str]] = [
+    # code, sub-code, reason, what, in the text
+    (34, 102, "Job has gone over cgroup memory limit of 3072 megabytes. Peak usage: 3070 "
+     "megabytes.  Consider resubmitting with a higher request_memory.", "memory", "4,608 MB"),
+    (34, 0, SLOT + "Job has gone over memory limit of 2000 megabytes. Peak usage: 14435 "
+     "megabytes.", "memory", "18,432 MB"),
+    (34, 0, "Docker job has gone over memory limit of 8055 Mb", "memory", "12,288 MB"),
+    (26, 34, "memory usage 163 MB exceeded request_memory 128 MB", "memory", "256 MB"),
+    (21, 102, "", "memory", "request_memory"),
+    (21, 104, SLOT + "disk usage exceeded request_disk", "disk", "request_disk"),
+    (26, 46, "job exceeded the allowed execute duration of 75 seconds", "duration",
+     "allowed_execute_duration"),
+    (46, 0, "The job exceeded allowed job duration of 20:00:00", "duration",
+     "allowed_job_duration"),
+    (47, 0, "", "duration", "allowed_execute_duration"),
+    (4, 0, "Proxy has expired", "credential", "renew"),
+    (35, 0, "Cannot pull", "image", "Docker"),
+    (45, 1, "Singularity test failed", "image", "container"),
+    (6, 2, SLOT + "Failed to execute '/var/lib/condor/execute/dir_15/bad.py' with arguments run=1:"
+     " invalid interpreter (/opt/none/python) specified on first line of script (errno=2: 'No such"
+     " file or directory')", "executable", "/opt/none/python"),
+    (6, 8, SLOT + "Failed to execute '/var/lib/condor/execute/dir_1/condor_exec.exe': (errno=8: "
+     "'Exec format error')", "executable", "condor_exec.exe cannot be executed"),
+    (6, 13, SLOT + "Failed to execute '/gpfs/user/run.sh': (errno=13: 'Permission denied')",
+     "permission", "chmod +x"),
+    (6, 2, SLOT + "Failed to execute '/x/dir_3/condor_exec.exe' with arguments 3: (errno=2: 'No "
+     "such file or directory')", "executable", "Windows"),
+    (7, 13, SLOT + "Failed to open '/home/r/out' as standard output: Permission denied (errno 13)",
+     "permission", "/home/r/out"),
+    (7, 2, SLOT + "Failed to open '/home/r/log/out' as standard output: No such file or directory "
+     "(errno 2)", "directory", "folder of /home/r/log/out"),
+    (8, 2, "Failed to open '/home/r/in' as standard input: No such file or directory (errno 2)",
+     "input", "supply /home/r/in"),
+    (14, 2, "Cannot access initial working directory /sdf/x: No such file or directory",
+     "directory", "/sdf/x"),
+    (32, 0, "", "size", "max_transfer_input_mb"),
+    (33, 0, "", "size", "max_transfer_output_mb"),
+    (13, 2, SLOT + "SHADOW at 1.2.3.4 failed to send file(s) to <1.2.3.5:9618>: error reading from "
+     "/home/c/in.svm: (errno 2) No such file or directory; STARTER failed to receive file(s) from "
+     "<1.2.3.4:9618>", "input", "/home/c/in.svm"),
+    (13, 256, INPUT + "HTTP response code 404: data/984 not found on ap20 ( URL file = "
+     "lab://ap20/data/984 )|", "input", "lab://ap20/data/984"),
+    (13, 256, INPUT + "HTTP response code 403: authorization denied for data/8 ( URL file = "
+     "lab://ap20/data/8 )|", "permission", "lab://ap20/data/8"),
+    (12, 2, OUTPUT + "out/result.dat: (errno 2) No such file or directory", "output",
+     "never wrote out/result.dat"),
+    # In older logs 13 is a failure to send, here by the starter: an output all the same.
+    (13, 2, SLOT + "STARTER at 1.2.3.4 failed to send file(s) to <1.2.3.5:9618>: error reading "
+     "from /scratch/glide_p/execute/dir_1/outSS: (errno 2) No such file or directory; SHADOW "
+     "failed to receive file(s)", "output", "never wrote outSS"),
+    (12, 122, OUTPUT + "x: (errno 122) Disk quota exceeded", "space", "quota"),
+    (5, 0, "", "expression", "undefined"),
+    (20, 0, "", "schedule", "deferral_time"),
+    (22, 0, "", "permission", "log file"),
+    (44, 0, "", "script", "post-command"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "subcode", "reason", "what", "said"), CASES)
+def test_known_causes(code: int, subcode: int, reason: str, what: str, said: str) -> None:
+    found = sure(code, subcode, reason)
+    assert found.what == what
+    assert said in found.text
+
+
+@pytest.mark.parametrize(
+    ("code", "subcode", "reason"),
+    [
+        (3, 1, "job exited with code 139"),
+        (3, 0, "The job attribute PeriodicHold expression '(NumJobStarts >= 3)' evaluated to TRUE"),
+        (
+            13,
+            256,
+            INPUT + "timed out waiting for response from origin ap2 ( URL file = lab://a/b )|",
+        ),
+        (13, 256, INPUT + "could not reach cache from MWT2: connection reset by peer (ap2)|"),
+        (12, 2, OUTPUT + "_condor_stdout: (errno 2) No such file or directory"),
+        (26, 120, "too many restarts"),
+        (None, None, ""),
+        (6, 0, "something else"),
+        (26, 1, "exceeded the disk-jockey quota of user memory-lane"),
+    ],
+)
+def test_unknown_causes(code: int | None, subcode: int | None, reason: str) -> None:
+    assert mend(code, subcode, reason) is None
+
+
+def test_memory_from_the_job_where_the_reason_tells_none() -> None:
+    found = sure(34, 102, "out of memory", memory_mb=900.0, ad={"RequestMemory": 1000})
+    # Stopped at its limit: half as much again, rounded up.
+    assert found.edit == ("RequestMemory", 1536)
+
+
+@pytest.mark.parametrize(
+    ("used", "limit", "wanted"),
+    [(100.0, None, 128), (3000.0, None, 3840), (None, 8000, 12288), (9000.0, 2000, 11264)],
+)
+def test_memory_is_rounded_up_with_headroom(
+    used: float | None, limit: float | None, wanted: int
+) -> None:
+    ad = {} if limit is None else {"RequestMemory": limit}
+    assert memory_request(Held(34, 102, "", used, ad)) == wanted
+
+
+@pytest.mark.parametrize("value", ["ifThenElse(x, 1, 2)", True, -5, float("nan"), 1e300, None])
+def test_requests_that_are_no_number_do_not_count(value: Any) -> None:
+    assert memory_request(Held(34, 102, "", None, {"RequestMemory": value})) is None
+
+
+def test_absurd_figures_do_not_count() -> None:
+    reason = "memory usage 999999999999 MB exceeded request_memory 128 MB"
+    assert sure(26, 34, reason).edit == ("RequestMemory", 192)
+
+
+def test_disk_in_kilobytes() -> None:
+    assert sure(21, 104, "", ad={"RequestDisk": 10240}).edit == ("RequestDisk", 20480)
+    used = sure(34, 104, "disk usage of 5 GB over the limit of 1 GB", ad={"RequestDisk": 1024})
+    assert used.edit == ("RequestDisk", 7 * 1024**2)
+
+
+def test_what_may_be_an_outage_is_not_certain() -> None:
+    assert not sure(
+        13, 256, INPUT + "HTTP response code 404: a not found ( URL file = lab://a/b )"
+    ).certain
+    assert sure(12, 2, OUTPUT + "x: (errno 2) No such file or directory").certain
+
+
+def test_hostile_reasons_are_made_plain() -> None:
+    found = sure(
+        6, 2, "invalid interpreter (/x\x1b[31m\n\u202e" + "a" * 390 + ") specified on first line"
+    )
+    assert found.text.isprintable()
+    assert len(found.text) < 400
+    assert known_mend(Held(34, 102, "memory " * 100_000)) is not None

@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+
+from jobsight.questions.hold.answering.tallies import Count, Tally
+from jobsight.questions.hold.answering.verdict import (
+    FAILED_BATCHES,
+    Chance,
+    Verdict,
+    decide,
+    decide_without,
+    hourly_delay_cost,
+)
+from jobsight.settings import Costs
+
+COSTS = Costs(wasted_run=1.0, lost_job=4.0)  # releasing pays from 0.2 on
+
+
+def chance(probability: float, low: float = 0.0, high: float = 1.0, wait: float = 0.0) -> Chance:
+    return Chance(wait, probability, low, high)
+
+
+def verdict(*chances: Chance, mendable: bool = False, failed: int = 0) -> Verdict:
+    return decide(
+        chances, COSTS, delay_per_hour=3.6, mendable=mendable, failed_batches=failed
+    )  # 3.6 an hour: 100 s cost 0.1
+
+
+def test_release_where_it_pays() -> None:
+    found = verdict(chance(0.6))
+    assert found.verb == "release"
+    assert found.gain == pytest.approx(0.6 * 4 - 0.4)
+
+
+def test_release_at_the_threshold_itself() -> None:
+    assert verdict(chance(0.2)).verb == "release"
+
+
+def test_wait_only_if_it_gains_more_than_its_delay_costs() -> None:
+    # 100 s cost 0.1, which 0.02 more probability (times 5) just makes up for.
+    assert verdict(chance(0.5), chance(0.519, wait=100)).verb == "release"
+    found = verdict(chance(0.5), chance(0.53, wait=100), chance(0.53, wait=200))
+    assert found.verb == "wait"
+    assert found.best == chance(0.53, wait=100)
+
+
+def test_wait_where_only_a_later_release_pays() -> None:
+    assert verdict(chance(0.05), chance(0.7, wait=100)).verb == "wait"
+
+
+def test_no_wait_that_pays_less_than_nothing() -> None:
+    assert verdict(chance(0.05), chance(0.19, wait=100)).verb == "unsure"
+
+
+@pytest.mark.parametrize(("high", "expected"), [(0.19, "fix"), (0.2, "unsure"), (0.9, "unsure")])
+def test_fix_needs_the_upper_bound_under_the_threshold(high: float, expected: str) -> None:
+    assert verdict(chance(0.05, 0.0, high), mendable=True).verb == expected
+
+
+def test_a_mend_does_not_keep_from_a_release_that_pays() -> None:
+    assert verdict(chance(0.4), mendable=True).verb == "release"
+
+
+@pytest.mark.parametrize(("failed", "expected"), [(FAILED_BATCHES, "remove"), (4, "unsure")])
+def test_remove_needs_five_failed_batches(failed: int, expected: str) -> None:
+    assert verdict(chance(0.01, 0.0, 0.1), failed=failed).verb == expected
+
+
+def test_remove_needs_every_upper_bound_under_the_threshold() -> None:
+    later = chance(0.02, 0.0, 0.3, wait=100)
+    assert verdict(chance(0.01, 0.0, 0.1), later, failed=9).verb == "unsure"
+    sure = chance(0.02, 0.0, 0.1, wait=100)
+    assert verdict(chance(0.01, 0.0, 0.1), sure, failed=9).verb == "remove"
+
+
+def test_never_remove_what_can_be_mended() -> None:
+    assert verdict(chance(0.01, 0.0, 0.1), mendable=True, failed=9).verb == "fix"
+
+
+def test_gain_of_not_releasing() -> None:
+    assert verdict(chance(0.05, 0.0, 0.1), mendable=True).gain == pytest.approx(0.95 - 0.2)
+    assert verdict(chance(0.05, 0.0, 0.9)).gain == 0.0
+
+
+def test_without_probability() -> None:
+    assert decide_without(True) == Verdict("fix", None, 0.0)
+    assert decide_without(False) == Verdict("unsure", None, 0.0)
+
+
+def test_cost_of_delay() -> None:
+    assert hourly_delay_cost(Costs(delay_per_hour=0.5), 60.0) == 0.5
+    # One pace of 60 s costs a twentieth of a run, an hour sixty times that.
+    assert hourly_delay_cost(Costs(wasted_run=2.0), 60.0) == pytest.approx(6.0)
+
+
+def tally() -> Tally:
+    rows = [  # key, ended, success, batch
+        (0, 10, False, 0),
+        (0, 30, True, 0),
+        (0, 20, False, 1),
+        (1, 20, True, 2),
+        (-1, 5, True, 3),
+    ]
+    keys, ended, success, batch = (np.array(column) for column in zip(*rows, strict=True))
+    return Tally(keys, ended, success.astype(bool), batch)
+
+
+def test_outcomes_count_from_when_they_were_written() -> None:
+    assert tally().count(0, 9) == Count(0, 0, 0, 0.0, 0)
+    assert tally().count(0, 10) == Count(1, 0, 1, 0.0, 1)
+    assert tally().count(0, 20) == Count(2, 0, 2, 0.0, 2)
+    # The batch that had failed until now has a success among two.
+    assert tally().count(0, 30) == Count(3, 1, 2, 0.5, 1)
+
+
+def test_recent_outcomes() -> None:
+    assert tally().recent(0, 10, 30) == (2, 1)
+    assert tally().recent(1, 20, 30) == (0, 0)
+
+
+def test_unknown_keys_count_nothing() -> None:
+    for key in (-1, 7):
+        assert tally().count(key, 99) == Count(0, 0, 0, 0.0, 0)
+    empty = np.zeros(0, np.int64)
+    assert Tally(empty, empty, empty.astype(bool), empty).recent(0, 0, 9) == (0, 0)

@@ -1,0 +1,213 @@
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests import pools
+
+from jobsight.models.base import Floats, Inputs
+from jobsight.questions.hold.audit import Audit, Case, audit, case_of, leaks
+from jobsight.questions.hold.audit.importance import check_features, families
+from jobsight.questions.hold.audit.leaks import (
+    check_shuffled,
+    check_split,
+    check_truncation,
+    shuffle_batches,
+)
+from jobsight.questions.hold.audit.quality import check_calibration, check_strata, check_time
+from jobsight.questions.hold.audit.waiting import find_spells
+from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
+from jobsight.questions.hold.training import recipes
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.train import train
+
+
+@pytest.fixture(scope="module")
+def case() -> Case:
+    return case_of(pools.trained().model, pools.history())
+
+
+@pytest.fixture(scope="module")
+def sound() -> Audit:
+    return pools.audited()
+
+
+def test_a_sound_model_passes(sound: Audit) -> None:
+    assert sound.own
+    assert sound.passed
+    assert [check.name for check in sound.checks] == [
+        "shuffled_outcomes",
+        "split",
+        "truncation",
+        "features",
+        "over_time",
+        "strata",
+        "calibration",
+        "wait",
+        "seed_recipe",
+    ]
+    assert sound.verdict.startswith("The reported numbers can be believed: no leak was found")
+
+
+def test_the_audit_is_plain_data(sound: Audit) -> None:
+    data = sound.to_json()
+    assert {"question", "model", "checks", "verdict", "families", "features", "time"} <= data.keys()
+    for check in data["checks"]:
+        assert {"name", "passed", "detail", "numbers"} <= check.keys()
+    assert {row["family"] for row in data["families"]} >= {"this job", "its transfer origin"}
+    terms = [row["terms"] for row in data["seed_recipe"]]
+    assert terms == ["its own terms", "as of the hold", "our terms", "put to work", "our model"]
+
+
+class Leaky(ExampleBuilder):
+    """Tells the outcome, where the table it is given knows it."""
+
+    def ask(self, decisions: pl.DataFrame, *, delay: float | Floats = 0.0) -> Examples:
+        table, inputs = super().ask(decisions, delay=delay)
+        told = pl.Series([None] * len(table), dtype=pl.Float32)
+        if "outcome" in table.columns:
+            told = table["outcome"].cast(pl.Float32)
+        return Examples(table, with_column(inputs, "told", told.to_numpy()))
+
+
+class Seer(ExampleBuilder):
+    """Counts all records of the job, also those to come."""
+
+    def ask(self, decisions: pl.DataFrame, *, delay: float | Floats = 0.0) -> Examples:
+        table, inputs = super().ask(decisions, delay=delay)
+        starts = self._history.job_start
+        jobs = decisions["job"].to_numpy()
+        return Examples(table, with_column(inputs, "records", starts[jobs + 1] - starts[jobs]))
+
+
+def with_column(inputs: Inputs, name: str, column: Any) -> Inputs:
+    wider = np.column_stack([inputs.features, column]).astype(np.float32)
+    return replace(inputs, features=wider, names=(*inputs.names, name))
+
+
+def leaking(monkeypatch: pytest.MonkeyPatch, builder: type[ExampleBuilder]) -> Case:
+    monkeypatch.setattr(leaks, "PROVED", 20)
+
+    def make(_recipe: object, *given: Any, labels: Any = None) -> ExampleBuilder:
+        return builder(*given, labels=labels)
+
+    monkeypatch.setattr(type(recipes.recipe_named("jobsight")), "builder", make)
+    data = Dataset.for_training(pools.history(), pools.settings(delays=()))
+    made = train(data, names=("constant", "boosted"))
+    return case_of(made.model, pools.history())
+
+
+def test_an_outcome_among_the_features_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = leaking(monkeypatch, Leaky)
+    shuffled = check_shuffled(case).check
+    assert shuffled.passed is False
+    assert shuffled.numbers["boosted"]["low"] > 0.9
+    truncated = check_truncation(case).check
+    assert truncated.passed is False
+    assert "'told'" in truncated.detail
+    features = check_features(case).check
+    assert features.passed is False
+    assert features.numbers["strongest"] == "told"
+
+
+def test_a_feature_of_the_future_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = check_truncation(leaking(monkeypatch, Seer))
+    assert result.check.passed is False
+    assert result.check.numbers["different"] > result.check.numbers["compared"] / 2
+    assert result.tables["truncation"][0]["what"] == "records"
+
+
+def test_decisions_on_both_sides_of_the_split_are_found(case: Case) -> None:
+    mixed = replace(case, parts=case.parts | {"test": case.parts["train"]})
+    check = check_split(mixed).check
+    assert check.passed is False
+    assert check.numbers["shared"]["groups"] > 0
+    assert "stand on both sides" in check.detail
+
+
+def test_predictions_that_are_off_are_found(case: Case) -> None:
+    chosen = case.model.chosen
+    wrong = {**case.evaluation.predictions, chosen: 1 - case.evaluation.predictions[chosen]}
+    off = replace(case, evaluation=replace(case.evaluation, predictions=wrong))
+    assert check_calibration(off).check.passed is False
+    assert check_strata(off).check.passed is False
+    assert check_time(off).check.passed is False
+
+
+def test_on_other_logs_what_needs_the_training_is_said_to_be_missing() -> None:
+    model = pools.trained().model
+    table = pools.history(clusters=80, seed=9).table
+    events = table.with_columns(access_point=pl.lit("other"))
+    found = audit(model, type(pools.history()).from_table(events))
+    unknown = {check.name: check.detail for check in found.checks if check.passed is None}
+    for name in ("shuffled_outcomes", "split", "seed_recipe"):
+        assert "not the logs that the model was trained on" in unknown[name]
+    assert {"truncation", "features", "over_time", "calibration"}.isdisjoint(unknown)
+    assert not found.own
+
+
+def test_shuffling_keeps_batches_alike() -> None:
+    batch = np.array([7, 7, 7, 3, 3, 9, 9, 9, 9, 1])
+    outcome = pl.Series([True] * 3 + [False] * 2 + [True] * 4 + [False])
+    results = [shuffle_batches(outcome, batch, seed) for seed in range(20)]
+    for shuffled in results:
+        table = pl.DataFrame({"batch": batch, "outcome": shuffled})
+        means = table.group_by("batch").agg(pl.col("outcome").mean())["outcome"]
+        assert set(means.to_list()) <= {0.0, 1.0}
+        assert sum(means) == 2
+    assert len({tuple(shuffled) for shuffled in results}) > 3
+    assert shuffle_batches(outcome, batch, 1).to_list() == results[1].to_list()
+
+
+def test_families_are_named_by_what_features_are_about() -> None:
+    names = pools.trained().model.names
+    found = families(names)
+    assert sorted(name for members in found.values() for name in members) == sorted(names)
+    assert "its site" in found and "its cluster" in found
+    assert families(("new thing: rate",)) == {"new thing": ("new thing: rate",)}
+
+
+def releases(*told: tuple[float, bool | None, int, str]) -> pl.DataFrame:
+    """Decisions by seconds, outcome, batch and host of the origin."""
+    return pl.DataFrame(
+        {
+            "released": [round(at * 1e6) for at, *_ in told],
+            "outcome": [outcome for _, outcome, *_ in told],
+            "batch": [batch for *_, batch, _ in told],
+            "reason": [f"could not get http://{host}/data" for *_, host in told],
+            "hold_code": 13,
+            "hold_subcode": 256,
+            "masked": "could not get <url>",
+            "site": "mwt2",
+        },
+        schema_overrides={"outcome": pl.Boolean},
+    )
+
+
+def test_a_spell_is_failures_of_two_batches_that_end_in_a_success() -> None:
+    table = releases(
+        (0, False, 1, "a"),
+        (10, False, 2, "a"),
+        (15, None, 3, "a"),
+        (20, True, 4, "a"),
+    )
+    number, spells = find_spells(table, 60)
+    assert number.tolist() == [0, 0, -1, -1]
+    assert spells.select("releases", "batches", "ended").row(0) == (2, 2, 20_000_000)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        releases((0, False, 1, "a"), (10, False, 2, "a")),  # did not end
+        releases((0, False, 1, "a"), (10, False, 1, "a"), (20, True, 2, "a")),  # one batch
+        releases((0, False, 1, "a"), (10, False, 2, "b"), (20, True, 3, "a")),  # two places
+        releases((0, False, 1, "a"), (100, False, 2, "a"), (110, True, 3, "a")),  # too far apart
+        releases((0, False, 1, "a"), (10, False, 2, "a"), (200, True, 3, "a")),  # ended too late
+    ],
+)
+def test_what_is_no_spell(table: pl.DataFrame) -> None:
+    number, spells = find_spells(table, 60)
+    assert len(spells) == 0
+    assert (number == -1).all()

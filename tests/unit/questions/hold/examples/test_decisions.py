@@ -1,0 +1,257 @@
+import json
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.histories import micros, table
+
+from jobsight.history.outcomes import apply_horizon
+from jobsight.history.timelines import History
+from jobsight.questions.hold.examples.decisions import (
+    Decisions,
+    batch_weights,
+    held_jobs,
+    hold_decisions,
+    summary,
+)
+from jobsight.settings import HoldSettings
+
+
+def decide(*rows: dict[str, Any], **settings: Any) -> Decisions:
+    history = History.from_table(table(rows))
+    return hold_decisions(history, HoldSettings.model_validate(settings))
+
+
+def hold(at: float, **more: Any) -> dict[str, Any]:
+    usual = {"at": at, "code": 12, "hold_code": 13, "hold_subcode": 256, "reason": "failed"}
+    return usual | more
+
+
+def release(at: float, **more: Any) -> dict[str, Any]:
+    return {"at": at, "code": 13, "reason": "via condor_release (by user ann)"} | more
+
+
+def test_a_decision_says_what_was_held_and_what_came_of_it() -> None:
+    slot = {"at": 1, "code": 1, "slot": "slot1_3@mwt2@vm", "owner": "ann"}
+    end = {"at": 9, "code": 5, "return_value": 0}
+    row = decide(slot, hold(2, reason="error 77 of x"), release(5), end).table.row(0, named=True)
+    expected = {
+        "job": 0,
+        "log": 0,
+        "access_point": "ap",
+        "cluster": 1,
+        "proc": 0,
+        "owner": "ann",
+        "hold_row": 1,
+        "hold_time": micros(2),
+        "cut": 2,
+        "time": micros(5),
+        "hold_code": 13,
+        "hold_subcode": 256,
+        "reason": "error 77 of x",
+        "masked": "error # of x",
+        "site": "mwt2",
+        "group": "cluster ap 1",
+        "row": 2,
+        "released": micros(5),
+        "repeat": 1,
+        "batch": 0,
+        "kept": True,
+        "weight": 1.0,
+        "releaser": "user",
+        "edited": False,
+        "kind": "exit_zero",
+        "resolved_row": 3,
+        "resolved_time": micros(9),
+        "outcome": True,
+        "censored": None,
+    }
+    assert row == expected
+
+
+def test_only_holds_by_others_than_the_user_are_decisions() -> None:
+    found = decide(
+        release(0),
+        hold(1, hold_code=1),
+        release(2),
+        hold(3, hold_code=None),
+        release(4),
+        hold(5),
+        release(6),
+        release(7),
+        {"at": 8, "code": 13, "cluster": -1, "proc": -1},
+    )
+    assert found.table["row"].to_list() == [6]
+    assert found.releases == 5
+    assert found.left_out == {"not held": 2, "code 1": 1, "code unknown": 1}
+
+
+def test_as_of_hold_sees_the_hold_and_its_ad_and_nothing_more() -> None:
+    ad = {"at": 2, "code": 28}
+    other = {"at": 2, "code": 28, "proc": 1}
+    one = decide(hold(2), ad, release(5), as_of="hold").table.row(0, named=True)
+    assert (one["cut"], one["time"], one["released"]) == (2, micros(2), micros(5))
+    assert decide(hold(2), other, release(5), as_of="hold").table["cut"].to_list() == [1]
+
+
+def test_an_owner_told_only_later_is_unknown_to_the_decision() -> None:
+    assert decide(hold(1), release(2, owner="ann")).table["owner"].to_list() == [None]
+
+
+def test_a_start_at_an_unknown_place_ends_what_was_known_of_it() -> None:
+    first = hold(1, reason="Error from slot1@ucsd@h: no")
+    rows = [first, release(2), {"at": 3, "code": 1, "slot": "slot1@h"}, hold(4), release(5)]
+    assert decide(*rows).table["site"].to_list() == ["ucsd", None]
+
+
+@pytest.mark.parametrize(
+    ("reason", "releaser"),
+    [
+        ("via condor_release (by user ann)", "user"),
+        ("The job attribute PeriodicRelease expression 'x' evaluated to TRUE", "policy"),
+        ("The system macro SYSTEM_PERIODIC_RELEASE expression 'x' evaluated to TRUE", "policy"),
+        ("Released by DAGMan (by user ann)", "dag"),
+        ("Data files spooled", "unknown"),
+        (None, "unknown"),
+    ],
+)
+def test_who_released(reason: str | None, releaser: str) -> None:
+    assert decide(hold(1), release(2, reason=reason)).table["releaser"].to_list() == [releaser]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "edited"),
+    [
+        ({"RequestMemory": 64}, {"RequestMemory": 128}, True),
+        ({"RequestMemory": 64}, {"RequestMemory": 64}, False),
+        ({}, {"RequestDisk": 5}, True),
+        ({"Arguments": "1"}, {"Arguments": "2"}, True),
+        (
+            {"HoldReason": "x", "NumHolds": 1, "JobStatus": 5},
+            {"NumHolds": 2, "JobStatus": 1},
+            False,
+        ),
+        ({"EventTime": "a", "MyType": "JobHeldEvent"}, {"EventTime": "b", "MyType": "x"}, False),
+        ({"HoldReason": "x"}, {"Reason": "y"}, False),
+    ],
+)
+def test_edited_by_the_ads(before: Any, after: Any, edited: bool) -> None:
+    rows = [hold(1, attributes=json.dumps(before)), release(2, attributes=json.dumps(after))]
+    assert decide(*rows).table["edited"].to_list() == [edited]
+
+
+@pytest.mark.parametrize("text", [None, "{", "[1]", "3"])
+def test_ads_that_cannot_be_compared_show_no_edit(text: str | None) -> None:
+    rows = [hold(1, attributes=text), release(2, attributes='{"RequestMemory": 1}')]
+    assert decide(*rows).table["edited"].to_list() == [False]
+
+
+def test_edited_by_a_change_that_the_log_tells() -> None:
+    changed = {"at": 2, "code": 33}
+    assert decide(hold(1), changed, release(3)).table["edited"].to_list() == [True]
+    assert decide(changed, hold(2.5), release(3)).table["edited"].to_list() == [False]
+
+
+def test_batches_span_their_first_release_and_share_weight_one() -> None:
+    rows = [hold(0, proc=p) for p in range(4)] + [hold(0, proc=4, reason="another")]
+    rows += [release(10 + at, proc=p) for p, at in enumerate([0, 59, 60, 61])]
+    found = decide(*rows, release(71, proc=4)).table
+    assert found["batch"].to_list() == [0, 0, 0, 1, 2]
+    assert found["weight"].to_list() == [1 / 3] * 3 + [1.0, 1.0]
+
+
+def test_masked_reasons_make_one_cause() -> None:
+    rows = [hold(0, proc=p, reason=f"file /data/{p} lost") for p in range(2)]
+    found = decide(*rows, release(1, proc=0), release(2, proc=1)).table
+    assert found["batch"].to_list() == [0, 0]
+
+
+def test_owners_and_clusters_are_batches_of_their_own() -> None:
+    rows = [hold(0, cluster=c, owner=o) for c, o in ((1, "a"), (2, "a"), (3, None))]
+    found = decide(*rows, *(release(1, cluster=c) for c in (1, 2, 3))).table
+    assert found["batch"].n_unique() == 3
+
+
+def test_loops_are_thinned() -> None:
+    rows = [one for k in range(90) for one in (hold(100 * k), release(100 * k + 1))]
+    found = decide(*rows).table
+    assert found.filter("kept")["repeat"].to_list() == [1, 2, 3, 4, 5, 10, 20, 40, 80]
+    assert found.filter(~pl.col("kept"))["weight"].null_count() == 81
+    assert summary(apply_horizon(found, 10**9))["kept"] == 9
+
+
+def test_groups_are_dag_nodes_where_the_ads_tell_them() -> None:
+    ad = json.dumps({"DAGManJobId": 77, "DAGNodeName": "B"})
+    rows = [
+        {"at": 0, "code": 0, "cluster": 1, "attributes": ad},
+        {"at": 0, "code": 0, "cluster": 2, "attributes": ad.replace("B", "C")},
+        {"at": 0, "code": 0, "cluster": 4, "attributes": '{"DAGManJobId": 77}', "dag_node": "B"},
+    ]
+    rows += [hold(1, cluster=c) for c in (1, 2, 3, 4)] + [
+        release(2, cluster=c) for c in (1, 2, 3, 4)
+    ]
+    groups = decide(*rows).table["group"].to_list()
+    assert groups == ["dag ap 77 B", "dag ap 77 C", "cluster ap 3", "dag ap 77 B"]
+
+
+def test_clusters_of_unknown_access_points_are_kept_apart_by_log() -> None:
+    rows = [
+        row | {"access_point": None, "log": log} for log in (0, 1) for row in (hold(1), release(2))
+    ]
+    found = decide(*rows).table
+    assert found["group"].to_list() == ["cluster log 0 1", "cluster log 1 1"]
+    assert found["batch"].to_list() == [0, 1]
+
+
+def test_held_jobs_at_a_moment() -> None:
+    history = History.from_table(
+        table(
+            [
+                hold(1, proc=0),
+                hold(1, proc=1, owner="ann"),
+                hold(2, proc=2, hold_code=1),
+                release(3, proc=0),
+                hold(4, proc=3),
+                {"at": 5, "code": 9, "proc": 1},
+            ]
+        )
+    )
+    assert held_jobs(history, micros(0)).is_empty()
+    assert held_jobs(history, micros(1))["proc"].to_list() == [0, 1]
+    now = held_jobs(history, micros(4))
+    some = held_jobs(history, micros(4), jobs=np.array([3, 0]))
+    assert some["proc"].to_list() == [3]
+    assert now["proc"].to_list() == [1, 2, 3]
+    assert now["owner"].to_list() == ["ann", None, None]
+    assert now["cut"].to_list() == [5, 5, 5]
+    assert now["row"].to_list() == [None] * 3
+    assert held_jobs(history, micros(9))["proc"].to_list() == [2, 3]
+
+
+def test_nothing_in_the_log() -> None:
+    found = decide()
+    assert (len(found.table), found.releases, found.left_out) == (0, 0, {})
+    counts = summary(apply_horizon(found.table, 1))
+    assert counts == {
+        "decisions": 0,
+        "kept": 0,
+        "examples": 0,
+        "batches": 0,
+        "successes": 0,
+        "censored": {},
+    }
+    assert held_jobs(History.from_table(table([])), 0).is_empty()
+
+
+def test_summary_counts_censored_by_kind() -> None:
+    rows = [hold(0), release(1), {"at": 2, "code": 5, "return_value": 0}]
+    rows += [hold(0, cluster=2), release(1, cluster=2), hold(2, cluster=2, hold_code=1)]
+    counts = summary(apply_horizon(decide(*rows).table, 10**9))
+    assert counts["examples"] == counts["successes"] == counts["batches"] == 1
+    assert counts["censored"] == {"held_by_user": 1}
+
+
+def test_weights_of_a_subset() -> None:
+    assert batch_weights(np.array([4, 9, 4, 4])).tolist() == [1 / 3, 1.0, 1 / 3, 1 / 3]
+    assert batch_weights(np.array([], dtype=np.int64)).tolist() == []

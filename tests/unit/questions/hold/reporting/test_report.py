@@ -1,0 +1,147 @@
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from tests.hold_reports import HOSTILE, material
+
+from jobsight.errors import OutputError
+from jobsight.questions.hold.reporting.report import report_html, write_report
+
+VOID = {"br", "col", "hr", "meta"}
+OURS = {
+    "html", "head", "meta", "title", "style", "body", "main", "header", "nav", "section", "footer",
+    "h1", "h2", "h3", "p", "a", "div", "span", "strong", "br", "code", "ul", "li", "dl", "dt", "dd",
+    "table", "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "details",
+    "summary", "svg", "g", "path", "defs", "use", "rect", "text", "tspan", "image", "clippath",
+}  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Collects what a browser would see: elements, attributes, text; checks that all is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert not reader.open
+    return reader
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return report_html(material())
+
+
+def test_nothing_hostile_becomes_markup(page: str) -> None:
+    reader = read(page)
+    assert {tag for tag, _ in reader.elements} <= OURS
+    names = {name for _, attributes in reader.elements for name in attributes}
+    assert not [name for name in names if name.startswith("on")]
+    text = "".join(reader.text)
+    assert "<script>alert(1)</script>" in text
+    assert not re.search("[\u0000\u001b\u202a-\u202e\ud800-\udfff]", page)
+    assert "你好" in text
+
+
+def test_the_page_forbids_scripts_and_asks_nobody(page: str) -> None:
+    reader = read(page)
+    policies = [
+        attributes["content"]
+        for tag, attributes in reader.elements
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policies == [
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+    ]
+    targets = [
+        attributes[name] or ""
+        for _, attributes in reader.elements
+        for name in ("href", "src", "xlink:href")
+        if name in attributes
+    ]
+    assert targets
+    assert all(target.startswith(("#", "data:image/png;base64,")) for target in targets)
+    assert "url(http" not in page
+    assert "@import" not in page
+
+
+def test_links_and_ids_within_the_page_fit(page: str) -> None:
+    elements = read(page).elements
+    ids = [attributes["id"] for _, attributes in elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for _, attributes in elements:
+        for name in ("href", "xlink:href"):
+            target = attributes.get(name) or ""
+            assert not target.startswith("#") or target[1:] in ids
+    for found in re.findall(r"url\(#([^)]+)\)", page):
+        assert found in ids
+
+
+def test_pictures_have_words(page: str) -> None:
+    pictures = [attributes for tag, attributes in read(page).elements if tag == "svg"]
+    assert len(pictures) >= 9
+    assert all(picture.get("role") == "img" and picture.get("aria-label") for picture in pictures)
+
+
+def test_the_report_says_what_it_found(page: str) -> None:
+    text = " ".join("".join(read(page).text).split())
+    assert "About these data. Made up." in text
+    assert "Asked about the 3 jobs held at 2026-11-21 00:33:20Z, it says: release 3." in text
+    assert "condor_release" in text
+    assert "What the log tells later: 1 were released, 1 of them succeeded." in text
+    assert "constant (answers)" in text
+    for word in ("ROC AUC", "Brier", "ECE", "log loss", "F1 of failure", "always release"):
+        assert word in text
+    assert "passedover time" in text
+
+
+def test_the_same_material_gives_the_same_bytes(page: str) -> None:
+    assert report_html(material()) == page
+
+
+def test_parts_without_material_are_left_out() -> None:
+    text = "".join(read(report_html(material(verification=None, moment=None, answers=()))).text)
+    assert "Can this be trusted?" not in text
+    assert "The jobs held at" not in text
+    assert "What the pool looked like" in text
+
+
+def test_a_moment_at_which_nothing_is_held() -> None:
+    assert "No job was held at that moment." in report_html(material(answers=(), later={}))
+
+
+def test_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "report.html"
+    write_report(path, material())
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert [entry.name for entry in path.parent.iterdir()] == ["report.html"]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError):
+        write_report(tmp_path / "file" / "report.html", material())
+
+
+def test_hostile_text_is_hostile() -> None:
+    assert "<script>" in HOSTILE
+    assert "\u202e" in HOSTILE

@@ -1,0 +1,72 @@
+import numpy as np
+import polars as pl
+import pytest
+from tests import pools
+
+from jobsight.errors import TrainingError
+from jobsight.history.timelines import History
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.evaluation import Evaluation, evaluate, unseen
+from jobsight.questions.hold.training.model import HoldModel
+
+
+@pytest.fixture(scope="module")
+def model() -> HoldModel:
+    return pools.trained().model
+
+
+def judged(model: HoldModel, history: History) -> Evaluation:
+    data = Dataset.for_judging(history, model)
+    rows, left_out = unseen(model, data)
+    return evaluate(model, data, rows, left_out)
+
+
+def test_the_training_log_counts_only_from_the_test_start_on(model: HoldModel) -> None:
+    report = judged(model, pools.history())
+    assert (report.table["time"] >= model.borders[3]).all()
+    assert report.left_out["before_test_start"] > 0
+    assert report.scores.keys() == model.fitted.keys()
+    # The same decisions as the training's own test part, and so the same numbers.
+    assert report.to_json()["models"] == model.report["models"]
+
+
+def test_a_grown_log_counts_only_from_the_test_start_on(model: HoldModel) -> None:
+    shorter, grown = judged(model, pools.history()), judged(model, pools.grown())
+    assert (grown.table["time"] >= model.borders[3]).all()
+    assert len(grown.table) > len(shorter.table)
+
+
+def test_another_log_counts_whole(model: HoldModel) -> None:
+    events = pools.history(clusters=80, seed=9).table.with_columns(access_point=pl.lit("other"))
+    report = judged(model, History.from_table(events))
+    assert "before_test_start" not in report.left_out
+    assert len(report.table) > 50
+
+
+def test_nothing_to_judge_by_is_said(model: HoldModel) -> None:
+    data = Dataset.for_judging(pools.history(), model)
+    with pytest.raises(TrainingError, match="no decision with an outcome is left"):
+        evaluate(model, data, np.zeros(len(data.table), np.bool_), {})
+
+
+def test_strata_and_quality_add_up(model: HoldModel) -> None:
+    report = judged(model, pools.history())
+    for name in ("cause", "owner", "site", "releaser", "edited"):
+        rows = report.stratum(name)
+        assert sum(row["examples"] for row in rows) == len(report.table)
+        assert sum(row["batches"] for row in rows) == pytest.approx(report.batches, abs=0.5)
+    nothing = report.quality(np.zeros(len(report.table), np.bool_))
+    assert nothing["base_rate"] is None and nothing["roc_auc"] is None
+
+
+def test_the_report_is_plain_data_with_the_promised_keys(model: HoldModel) -> None:
+    report = judged(model, pools.history()).to_json()
+    wanted = {"question", "examples", "batches", "base_rate", "censored", "models", "chosen"}
+    assert wanted <= report.keys()
+    scores = {"roc_auc", "average_precision", "f1", "brier", "ece", "log_loss", "roc_auc_ci"}
+    for name, row in report["models"].items():
+        assert scores <= row.keys()
+        if name != "constant" and row["roc_auc_ci"] is not None:
+            assert row["roc_auc_ci"][0] <= row["roc_auc"] <= row["roc_auc_ci"][1]
+    assert report["models"]["constant"]["roc_auc"] == 0.5
+    assert {"always_release", "rules:ospool", report["chosen"]} <= report["costs"].keys()

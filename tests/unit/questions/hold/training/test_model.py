@@ -1,0 +1,115 @@
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests import pools
+
+from jobsight.errors import ModelError
+from jobsight.questions.hold.training.model import HoldModel, fingerprints
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = pools.trained()
+    (tmp_path / "model").mkdir()
+    made.model.save(tmp_path / "model", seed=0, facts=made.facts())
+    return tmp_path / "model"
+
+
+def test_an_opened_model_is_the_saved_one(folder: Path) -> None:
+    made = pools.trained()
+    opened = HoldModel.open(folder)
+    inputs = made.parts["test"][1].inputs
+    assert opened.settings == made.model.settings
+    assert opened.scale == made.model.scale
+    assert opened.names == made.model.names
+    assert opened.borders.tolist() == made.model.borders.tolist()
+    assert opened.seen.tolist() == made.model.seen.tolist()
+    assert opened.report["chosen"] == opened.chosen
+    assert list(opened.fitted) == list(made.model.fitted)
+    for name, fitted in opened.fitted.items():
+        before = made.model.fitted[name].predict(inputs)
+        np.testing.assert_allclose(fitted.predict(inputs), before, atol=1e-12)
+    assert opened.label.startswith(opened.chosen)
+    assert opened.delays.keys() == made.model.delays.keys()
+
+
+def test_only_the_answering_model_can_be_loaded(folder: Path) -> None:
+    opened = HoldModel.open(folder, only_chosen=True)
+    assert list(opened.fitted) == [opened.chosen]
+    assert opened.answering is opened.fitted[opened.chosen]
+
+
+@pytest.mark.parametrize("name", ["hold.json", "models/rates/model.json", "seen.safetensors"])
+def test_a_changed_file_is_refused_by_name(folder: Path, name: str) -> None:
+    path = folder / name
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(ModelError, match=f"{name} was changed"):
+        HoldModel.open(folder)
+
+
+def test_a_missing_file_is_refused_by_name(folder: Path) -> None:
+    (folder / "report.json").unlink()
+    with pytest.raises(ModelError, match=r"report\.json"):
+        HoldModel.open(folder)
+
+
+def edit(path: Path, **changed: object) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+
+
+def reseal(folder: Path, name: str) -> None:
+    from jobsight.files import sha256
+
+    manifest = folder / "manifest.json"
+    files = json.loads(manifest.read_text())["files"]
+    edit(manifest, files=files | {name: sha256(folder / name)})
+
+
+def test_another_schema_or_question_is_refused(folder: Path) -> None:
+    edit(folder / "hold.json", schema=99)
+    reseal(folder, "hold.json")
+    with pytest.raises(ModelError, match="schema 99"):
+        HoldModel.open(folder)
+    edit(folder / "manifest.json", question="fail")
+    with pytest.raises(ModelError, match="'fail'"):
+        HoldModel.open(folder)
+    edit(folder / "manifest.json", schema="jobsight.model/9")
+    with pytest.raises(ModelError, match=r"jobsight\.model/9"):
+        HoldModel.open(folder)
+
+
+def test_a_damaged_body_is_one_clear_error(folder: Path) -> None:
+    edit(folder / "hold.json", scale={"pace": 1})
+    reseal(folder, "hold.json")
+    with pytest.raises(ModelError, match="damaged"):
+        HoldModel.open(folder)
+    with pytest.raises(ModelError, match="no model directory"):
+        HoldModel.open(folder / "models")
+
+
+def test_a_network_that_the_directory_names_is_not_imported(tmp_path: Path) -> None:
+    from jobsight.questions.hold.training.dataset import Dataset
+    from jobsight.questions.hold.training.train import train
+
+    data = Dataset.for_training(pools.history(), pools.settings())
+    made = train(data, names=("constant", "lstm"))
+    made.model.save(tmp_path, seed=0, facts=made.facts())
+    path = tmp_path / "models/lstm/model.json"
+    body = json.loads(path.read_text())
+    edit(path, settings=body["settings"] | {"network": "antigravity:Net"})
+    reseal(tmp_path, "models/lstm/model.json")
+    with pytest.raises(ModelError, match=r"antigravity:Net.*if you trust"):
+        HoldModel.open(tmp_path)
+    assert "antigravity" not in sys.modules
+
+
+def test_fingerprints_tell_decisions_apart_and_again() -> None:
+    table = pools.trained().data.table
+    one = fingerprints(table)
+    assert one.dtype == np.uint64
+    assert len(np.unique(one)) == len(table)
+    assert fingerprints(table.reverse()).tolist() == one[::-1].tolist()
+    assert len(fingerprints(table.clear())) == 0

@@ -1,0 +1,97 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests import pools
+
+from jobsight.errors import TrainingError, UsageError
+from jobsight.files import sha256
+from jobsight.history.timelines import History
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.train import model_names, train
+from jobsight.settings import HoldSettings
+
+
+def saved(folder: Path, settings: HoldSettings) -> dict[str, str]:
+    names = ("constant", "rates", "boosted", "lstm")
+    made = train(Dataset.for_training(pools.history(), settings), names=names)
+    folder.mkdir()
+    made.model.save(folder, seed=settings.seed, facts=made.facts())
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): sha256(path) for path in files}
+
+
+def test_same_input_and_seed_give_the_same_bytes(tmp_path: Path) -> None:
+    first = saved(tmp_path / "a", pools.settings(seed=3))
+    assert first == saved(tmp_path / "b", pools.settings(seed=3))
+    other = saved(tmp_path / "c", pools.settings(seed=4))
+    assert first.keys() == other.keys()
+    assert first["models/lstm/network.safetensors"] != other["models/lstm/network.safetensors"]
+
+
+def test_training_beats_the_constant_and_knows_its_parts() -> None:
+    made = pools.trained()
+    scores = made.evaluation.scores
+    chosen = scores[made.model.chosen]
+    assert chosen.roc_auc is not None and chosen.roc_auc > 0.8
+    assert (chosen.log_loss or 1.0) < (scores["constant"].log_loss or 0.0)
+    facts = made.facts()
+    assert sum(part["examples"] for part in facts["parts"].values()) < len(made.data.table)
+    assert len(facts["borders"]) == 5
+    assert made.model.seen.tolist() == sorted(made.model.seen.tolist())
+
+
+def test_one_class_only_says_what_is_needed() -> None:
+    events = pools.history().table.with_columns(
+        return_value=pl.when(pl.col("code") == 5).then(1).cast(pl.Int32)
+    )
+    data = Dataset.for_training(History.from_table(events), pools.settings())
+    with pytest.raises(TrainingError, match=r"0 batches that succeeded.*at least 3 of each"):
+        train(data, names=("constant",))
+
+
+def test_too_few_batches_says_how_many_are_needed() -> None:
+    data = Dataset.for_training(pools.history(clusters=30), pools.settings())
+    with pytest.raises(TrainingError, match=r"too few batches.*at least train 20, select 5"):
+        train(data, names=("constant",))
+
+
+def test_a_model_that_cannot_be_trained_is_an_error_only_if_it_was_asked_for() -> None:
+    data = Dataset.for_training(pools.history(), pools.settings())
+    one = replace(data)
+    builder = data.builder
+    build = builder.build
+
+    class Blind:
+        def build(self, decisions: pl.DataFrame, *, delay: float = 0.0) -> object:
+            table, inputs = build(decisions, delay=delay)
+            return table, replace(inputs, frames=None)
+
+    one.__dict__["builder"] = Blind()
+    made = train(one, names=("constant", "lstm"))
+    assert "without frames" in made.skipped["lstm"]
+    with pytest.raises(TrainingError, match="without frames"):
+        train(one, names=("constant", "lstm"), required=True)
+
+
+def test_baselines_always_stand_beside_the_model_asked_for() -> None:
+    assert model_names("boosted")[-1] == "boosted"
+    assert {"constant", "rates", "rules:ospool"} < set(model_names("boosted"))
+    assert "lstm" in model_names("all", "seed") and "boosted" not in model_names("all", "seed")
+    with pytest.raises(UsageError, match=r"no model named 'boosted'; known are all, constant"):
+        model_names("boosted", "seed")
+
+
+def test_delays_are_those_that_enough_batches_support() -> None:
+    made = pools.trained()
+    for delay, fitted in made.model.delays.items():
+        assert delay in made.model.scale.delays
+        assert fitted.train_batches >= 30
+        assert fitted.model.name == made.model.chosen
+    inputs = made.parts["test"][1].inputs
+    predicted = made.model.answering.predict(inputs)
+    low, high = made.model.answering.bounds(predicted)
+    assert bool(((low <= predicted) & (predicted <= high)).all())
+    assert np.isfinite(predicted).all()
