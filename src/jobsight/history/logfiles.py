@@ -31,6 +31,7 @@ _HEAD = 64 << 10
 _BLOCK = 4 << 20
 _TEXT_HEADER = re.compile(rb"^\d{3} \(-?\d+\.-?\d+\.-?\d+\) ", re.MULTILINE)
 _XML_START = (b"<?xml", b"<!DOCTYPE", b"<classads", b"<c>", b"<a n=")
+_XML_MARKS = (b"<c>", b"<a n=")
 _AD_MARKS = (b'"EventTypeNumber"', b'<a n="EventTypeNumber">', b'"MyType"', b'<a n="MyType">')
 
 
@@ -175,9 +176,11 @@ def sniff(head: bytes) -> Kind:
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not start:
         return "empty"
-    if start.startswith(_XML_START):
+    has_text = _TEXT_HEADER.search(head) is not None
+    has_xml = any(mark in head for mark in _XML_MARKS)
+    if start.startswith(_XML_START) and (has_xml or not has_text):
         return "xml"
-    if _TEXT_HEADER.search(head):
+    if has_text:
         return "text"
     if start.startswith(b"{") or b'"EventTypeNumber"' in head:
         return "json"
