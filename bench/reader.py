@@ -9,7 +9,7 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-from bench import inputs
+from bench import inputs, stages
 from bench.measure import Section, isolated, median, peak_mb, spread, timed
 
 __all__ = ["ours", "run", "theirs", "unzip"]
@@ -122,6 +122,7 @@ def run() -> Section:
         _compare(section, log, folder)
         _memory(section, log, folder)
         _compressed(section, log, folder)
+    stages.section(section)
     return section
 
 

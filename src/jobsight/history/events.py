@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["EventLog", "EventReader", "ReadReport", "Skipped", "read_events"]
+__all__ = ["EventLog", "EventReader", "ReadReport", "Skipped", "read_events", "scan_chunk"]
 
 _AD_BLOCK = 1 << 20
 _YEARLESS = 2  # forms from here on lack the year
@@ -133,14 +133,14 @@ class _Jobs:
 _SCRATCH = Scratch()
 
 
-def _scan_chunk(chunk: Chunk, origin: Origin) -> Batch:
-    rows, skips = _scan(chunk)
+def _chunk_batch(chunk: Chunk, origin: Origin) -> Batch:
+    rows, skips = scan_chunk(chunk)
     return batch_from_rows(
         chunk.data, rows, skips, base=chunk.offset, origin=origin, reasons=scanner.SKIP_REASONS
     )
 
 
-def _scan(chunk: Chunk) -> tuple[record.Row, record.Row]:
+def scan_chunk(chunk: Chunk) -> tuple[record.Row, record.Row]:
     """Rows and skips of a chunk, good until this thread scans the next one."""
     size = len(chunk.data)
     most = scanner.capacity(size)
@@ -284,7 +284,7 @@ def _feed(counter: YearCounter, segment: Segment) -> bool:
         return True  # these always tell the year
     with segment.file.open(segment.start) as stream:
         for chunk in chunks(stream, start=segment.start, end=segment.end):
-            rows, _ = _scan(chunk)
+            rows, _ = scan_chunk(chunk)
             counter.feed(rows[:, record.STAMP], rows[:, record.FORM].astype(np.uint8))
             if counter.settled:
                 return True
@@ -297,7 +297,7 @@ def _ahead(
     """Scan chunks in the pool, at most `depth` ahead of who reads; in order."""
     waiting: deque[Future[Batch]] = deque()
     for chunk in parts:
-        waiting.append(pool.submit(_scan_chunk, chunk, origin))
+        waiting.append(pool.submit(_chunk_batch, chunk, origin))
         if len(waiting) >= depth:
             yield waiting.popleft().result()
     while waiting:
