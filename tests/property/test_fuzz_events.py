@@ -31,7 +31,7 @@ from tests.logtext import (
 
 PROVE = os.environ.get("JOBSIGHT_PROVE") == "1"
 fuzz = settings(
-    max_examples=5000 if PROVE else 60,
+    max_examples=4000 if PROVE else 60,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -545,12 +545,18 @@ def test_a_separator_without_its_line_end_costs_nothing(code: int) -> None:
     assert skipped == []
 
 
-# Of these, what follows their header tells a run-in record from a text that somebody forged.
-@pytest.mark.parametrize("code", [*WHOLE, 28])
-@pytest.mark.parametrize("following", [4, 5, 6, 7, 12, 28])
+# Where users may write such lines (021, 047, an ad), a header in one is text; of the others, what
+# follows the header tells a run-in record from a text that somebody forged.
+RUN_INTO = [
+    (code, following)
+    for code in [*WHOLE, 28]
+    for following in (4, 5, 6, 7, 12, 28)
+    if code not in (21, 47) and (code, following) not in ((28, 28), (12, 12))
+]
+
+
+@pytest.mark.parametrize(("code", "following"), RUN_INTO)
 def test_a_record_cut_in_its_last_line_costs_that_record_alone(code: int, following: int) -> None:
-    if code in (21, 47) or (code, following) in ((28, 28), (12, 12)):
-        pytest.skip("users may write such lines: a header in one is text")
     body = WHOLE.get(
         code, "Job ad information event triggered.\nA = 1\nTriggerEventTypeNumber = 12\n"
     )
