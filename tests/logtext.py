@@ -26,6 +26,14 @@ HELD = "Job was held.\n\tError from slot1_1@site-a: no such file\n\tCode 13 Subc
 RELEASED = "Job was released.\n\tvia condor_release (by user u01)\n"
 ABORTED = "Job was aborted.\n\tvia condor_rm (by user u01)\n"
 
+USAGE = (
+    "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Remote Usage\n"
+    "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Local Usage\n"
+    "\t0  -  Run Bytes Sent By Job\n\t43  -  Run Bytes Received By Job\n"
+)
+HEAD = "\tPartitionable Resources :    Usage  Request Allocated\n"
+TABLE = HEAD + "\t   Cpus                 :        1        1         1\n"
+
 Event = dict[str, Any]
 Skip = tuple[int, int, str]
 
@@ -92,3 +100,11 @@ def _with_rubbish(skipped: list[Skip], at: int) -> list[Skip]:
     if skipped and skipped[-1][0] + skipped[-1][1] == at and skipped[-1][2] == reason:
         *skipped, (start, _, _) = skipped
     return [*skipped, (start, at + len(RUBBISH) - start, reason)]
+
+
+def one(data: bytes) -> Event:
+    """The only event of a sound log."""
+    events, skipped = read_three_ways(data)
+    assert skipped == []
+    assert len(events) == 1
+    return events[0]
