@@ -53,13 +53,13 @@ def measure(log: str, output: str) -> Any:
 
 def _read(log: str, output: str, clock: _Clock) -> None:
     from jobsight.clock import zone_named
-    from jobsight.history import scanner, texts
-    from jobsight.history.chunks import chunks
-    from jobsight.history.columns import Origin, batch_from_rows
+    from jobsight.history.eventlog import scanner, texts
+    from jobsight.history.eventlog.chunks import chunks
+    from jobsight.history.eventlog.columns import Origin, batch_from_rows
+    from jobsight.history.eventlog.logfiles import find_logs
+    from jobsight.history.eventlog.times import TimeResolver
     from jobsight.history.events import scan_chunk
-    from jobsight.history.logfiles import find_logs
     from jobsight.history.parquet import write_events
-    from jobsight.history.times import TimeResolver
 
     origin, reasons = Origin(log, 0, "ap"), scanner.SKIP_REASONS
     resolver = TimeResolver(zone_named("UTC"))
@@ -102,6 +102,6 @@ def section(into: Section, theirs: float) -> None:
         ],
     )  # fmt: skip
     into.say(
-        f"A hundredth of what HTCondor's reader takes for this log, {theirs:.1f} s at the rate above, "
-        f"is {theirs * 10:.0f} ms."
+        f"A hundredth of what HTCondor's reader takes for this log, {theirs:.1f} s at the rate "
+        f"above, is {theirs * 10:.0f} ms."
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jobsight.history import chunks
+from jobsight.history.eventlog import chunks
 from jobsight.history.events import read_events
 
 DATE = "2026-01-02 03:04:05"

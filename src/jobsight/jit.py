@@ -6,6 +6,7 @@ Where no cache directory is writable, kernels are compiled anew in each process 
 
 import hashlib
 import os
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -36,16 +37,25 @@ def _cache_directory() -> str | None:
     if "NUMBA_CACHE_DIR" in os.environ:
         return os.environ["NUMBA_CACHE_DIR"]
     base = os.environ.get("XDG_CACHE_HOME") or str(Path("~").expanduser() / ".cache")
-    for root in (Path(base), Path(tempfile.gettempdir()) / f"jobsight-{os.getuid()}"):
-        folder = root / "jobsight" / "numba" / _sources()
+    for root in (Path(base) / "jobsight", Path(tempfile.gettempdir()) / f"jobsight-{os.getuid()}"):
+        folder = root / "numba" / _sources()
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # The cache holds compiled code: a folder that somebody else made is not trusted.
-            if folder.stat().st_uid == os.getuid() and os.access(folder, os.W_OK):
+            if _is_ours(root) and _is_ours(folder) and os.access(folder, os.W_OK):
                 return str(folder)
         except OSError:
             continue
     return None
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nobody else made it or may change it: a cache holds code that will be run."""
+    status = folder.lstat()
+    return (
+        stat.S_ISDIR(status.st_mode)
+        and status.st_uid == os.getuid()
+        and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    )
 
 
 _CACHE = _cache_directory()

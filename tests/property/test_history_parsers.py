@@ -11,12 +11,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jobsight.history.adcolumns import ads_to_columns, ads_to_times
-from jobsight.history.compressed import Expander
-from jobsight.history.headers import first_header, parse_header, sinful_name, submit_host
-from jobsight.history.logfiles import looks_like_log, sniff
-from jobsight.history.structured import StructuredParser
-from jobsight.history.times import TimeResolver, YearCounter
+from jobsight.history.eventlog.adcolumns import ads_to_columns, ads_to_times
+from jobsight.history.eventlog.compressed import Expander
+from jobsight.history.eventlog.headers import first_header, parse_header, sinful_name, submit_host
+from jobsight.history.eventlog.logfiles import looks_like_log, sniff
+from jobsight.history.eventlog.structured import StructuredParser
+from jobsight.history.eventlog.times import TimeResolver, YearCounter
 
 FORMS = Path(__file__).resolve().parents[2] / "data" / "forms"
 LOGS = {name: (FORMS / name / "EventLog").read_bytes()[:6000] for name in ("json", "xml", "legacy")}

@@ -22,8 +22,8 @@ from jobsight.cli.common import (
 from jobsight.errors import OutputError
 
 if TYPE_CHECKING:
+    from jobsight.history.eventlog.logfiles import LogFile
     from jobsight.history.events import ReadReport
-    from jobsight.history.logfiles import LogFile
 
 __all__ = ["register"]
 

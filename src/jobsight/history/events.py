@@ -18,16 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.clock import zone_named
-from jobsight.history import record, scanner
-from jobsight.history.adcolumns import ads_to_columns, ads_to_times
-from jobsight.history.chunks import Chunk, chunks
-from jobsight.history.columns import Batch, Origin, batch_from_rows, batch_from_values, event_schema
-from jobsight.history.joins import AdJoiner
-from jobsight.history.logfiles import Kind, LogFile, LogStream, find_logs, spool
-from jobsight.history.scratch import Scratch
-from jobsight.history.segments import Log, Segment, plan
-from jobsight.history.structured import Ad, StructuredParser
-from jobsight.history.times import TimeResolver, YearCounter
+from jobsight.history.eventlog import record, scanner
+from jobsight.history.eventlog.adcolumns import ads_to_columns, ads_to_times
+from jobsight.history.eventlog.chunks import Chunk, chunks
+from jobsight.history.eventlog.columns import (
+    Batch,
+    Origin,
+    batch_from_rows,
+    batch_from_values,
+    event_schema,
+)
+from jobsight.history.eventlog.joins import AdJoiner
+from jobsight.history.eventlog.logfiles import Kind, LogFile, LogStream, find_logs, spool
+from jobsight.history.eventlog.scratch import Scratch
+from jobsight.history.eventlog.segments import Log, Segment, plan
+from jobsight.history.eventlog.structured import Ad, StructuredParser
+from jobsight.history.eventlog.times import TimeResolver, YearCounter
 
 if TYPE_CHECKING:
     import polars as pl

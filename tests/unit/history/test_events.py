@@ -21,7 +21,7 @@ import zstandard
 from tests.logtext import EXECUTE, HELD, RELEASED, SUBMIT, TERMINATED, chunk_size, record
 
 from jobsight.errors import SourceError, UsageError
-from jobsight.history.chunks import chunks
+from jobsight.history.eventlog.chunks import chunks
 from jobsight.history.events import EventLog, EventReader, read_events
 
 FORMS = Path(__file__).resolve().parents[3] / "data/forms"
@@ -270,7 +270,7 @@ def test_chunks_end_where_they_are_told_to() -> None:
 
 
 def test_a_stream_that_is_no_log_is_cut_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobsight.history.chunks.LARGEST", 1000)
+    monkeypatch.setattr("jobsight.history.eventlog.chunks.LARGEST", 1000)
     with chunk_size(100):
         found = list(chunks(_Stream(b"x" * 5000)))
     assert sum(len(one.data) for one in found) == 5000

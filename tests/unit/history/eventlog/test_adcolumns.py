@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import pytest
 
-from jobsight.history.adcolumns import ads_to_columns, ads_to_times
-from jobsight.history.structured import Ad, StructuredParser
+from jobsight.history.eventlog.adcolumns import ads_to_columns, ads_to_times
+from jobsight.history.eventlog.structured import Ad, StructuredParser
 
-FORMS = Path(__file__).resolve().parents[3] / "data" / "forms"
+FORMS = Path(__file__).resolve().parents[4] / "data" / "forms"
 
 
 def row(code: int, **attributes: Any) -> dict[str, Any]:

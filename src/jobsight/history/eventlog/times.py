@@ -13,7 +13,7 @@ import datetime as dt
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.history.zones import SECOND, Overlaps, Zone
+from jobsight.history.eventlog.zones import SECOND, Overlaps, Zone
 
 __all__ = [
     "ABSOLUTE",

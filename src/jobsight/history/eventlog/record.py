@@ -8,7 +8,7 @@ condor_utils/condor_event.cpp, ``formatHeader`` and ``readHeader``.
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.history.blocks import WIDTH, equal, first
+from jobsight.history.eventlog.blocks import WIDTH, equal, first
 from jobsight.jit import helper
 
 __all__ = [

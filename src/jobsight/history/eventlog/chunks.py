@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from jobsight.history.record import COLUMNS, Bytes, parse_header
+from jobsight.history.eventlog.record import COLUMNS, Bytes, parse_header
 
 __all__ = ["ByteStream", "Chunk", "chunks"]
 

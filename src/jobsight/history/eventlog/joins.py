@@ -1,7 +1,7 @@
 """Giving events the ads of their 028 records where a batch ends between the two.
 
-Within a batch `jobsight.history.texts` does it; by the same rules here, so that the event table is
-the same wherever batches end.
+Within a batch `texts` does it; by the same rules here, so that the event table is the same wherever
+batches end.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.history.columns import Batch
-from jobsight.history.texts import LOOK_BACK
+from jobsight.history.eventlog.columns import Batch
+from jobsight.history.eventlog.texts import LOOK_BACK
 
 if TYPE_CHECKING:
     import pyarrow as pa

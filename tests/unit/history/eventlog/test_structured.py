@@ -5,10 +5,10 @@ from typing import Literal
 
 import pytest
 
-from jobsight.history.adformats import parse_time
-from jobsight.history.structured import MAX_RECORD, Ad, Skip, StructuredParser
+from jobsight.history.eventlog.adformats import parse_time
+from jobsight.history.eventlog.structured import MAX_RECORD, Ad, Skip, StructuredParser
 
-FORMS = Path(__file__).resolve().parents[3] / "data" / "forms"
+FORMS = Path(__file__).resolve().parents[4] / "data" / "forms"
 Kind = Literal["xml", "json"]
 KINDS = pytest.mark.parametrize("kind", ["json", "xml"])
 

@@ -8,8 +8,8 @@ result is valid JSON whatever a user wrote.
 
 import numpy as np
 
-from jobsight.history.blocks import WIDTH, copy_block, digit_run, name_run, plain_run
-from jobsight.history.record import (
+from jobsight.history.eventlog.blocks import WIDTH, copy_block, digit_run, name_run, plain_run
+from jobsight.history.eventlog.record import (
     Bytes,
     Row,
     find_after,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jobsight.history.blocks import WIDTH, copy_block, equal, first
-from jobsight.history.classads import ad_to_json, room
-from jobsight.history.record import AD_END, AD_START, CLUSTER, CODE, PROC, Bytes, Row
-from jobsight.history.scratch import Scratch
+from jobsight.history.eventlog.blocks import WIDTH, copy_block, equal, first
+from jobsight.history.eventlog.classads import ad_to_json, room
+from jobsight.history.eventlog.record import AD_END, AD_START, CLUSTER, CODE, PROC, Bytes, Row
+from jobsight.history.eventlog.scratch import Scratch
 from jobsight.jit import helper, kernel
 
 if TYPE_CHECKING:

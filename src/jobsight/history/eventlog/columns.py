@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.history import record, texts
-from jobsight.history.record import NONE, Bytes, Row
+from jobsight.history.eventlog import record, texts
+from jobsight.history.eventlog.record import NONE, Bytes, Row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,7 +91,7 @@ class Batch:
 
     Attributes:
         columns: Arrow arrays of n rows by name, all of `event_schema` but ``time``.
-        stamp: int64 (n,), µs, wall clock as written (see `jobsight.history.times`).
+        stamp: int64 (n,), µs, wall clock as written (see `jobsight.history.eventlog.times`).
         form: uint8 (n,), how it was written.
         skipped: stretches skipped in this batch: (offset, length, reason).
         size: bytes of the log that this batch covers.

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from jobsight.errors import SourceError
-from jobsight.history import logfiles
-from jobsight.history.logfiles import LogFile, find_logs, looks_like_log, sniff, spool
+from jobsight.history.eventlog import logfiles
+from jobsight.history.eventlog.logfiles import LogFile, find_logs, looks_like_log, sniff, spool
 
 RECORD = b"001 (1.000.000) 2026-11-21 02:31:12 Job executing on host: <127.0.0.1:9618>\n...\n"
 

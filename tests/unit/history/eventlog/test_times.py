@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from jobsight.history.times import (
+from jobsight.history.eventlog.times import (
     ABSOLUTE,
     LOCAL,
     LOCAL_NO_YEAR,

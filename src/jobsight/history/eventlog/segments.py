@@ -1,7 +1,7 @@
 """Which files are one log, and in which order their parts were written.
 
 A global event log is rotated, and people join its files again in any order. Each part starts with a
-header record (`jobsight.history.headers`), which tells when it was begun and its number.
+header record (`jobsight.history.eventlog.headers`), which tells when it was begun and its number.
 """
 
 from __future__ import annotations
@@ -14,9 +14,15 @@ from typing import Protocol
 
 import numpy as np
 
-from jobsight.history.headers import HEADER_MARK, Header, first_header, parse_header, submit_host
-from jobsight.history.logfiles import LogFile
-from jobsight.history.record import Bytes, find_after
+from jobsight.history.eventlog.headers import (
+    HEADER_MARK,
+    Header,
+    first_header,
+    parse_header,
+    submit_host,
+)
+from jobsight.history.eventlog.logfiles import LogFile
+from jobsight.history.eventlog.record import Bytes, find_after
 from jobsight.jit import kernel
 
 __all__ = ["Log", "Segment", "in_order", "plan", "survey"]

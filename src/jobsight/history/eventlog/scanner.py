@@ -1,10 +1,10 @@
 """Scanning text event logs: bytes in, one row of numbers per record out, compiled to machine code.
 
 The scanner does no I/O and makes no strings: it fills a table of int64, one row a record, whose
-columns `jobsight.history.record` names; texts are ranges of the buffer, cut out afterwards by
-`jobsight.history.texts`. Every form that HTCondor wrote since 2003 is read: ``MM/DD`` and ISO
-dates, ``T``, fractions, ``Z`` and offsets, CRLF, procs of any length, negative ids, both shapes of
-004, reasons over several lines, unknown event numbers.
+columns `record` names; texts are ranges of the buffer, cut out afterwards by `texts`. Every form
+that HTCondor wrote since 2003 is read: ``MM/DD`` and ISO dates, ``T``, fractions, ``Z`` and
+offsets, CRLF, procs of any length, negative ids, both shapes of 004, reasons over several lines,
+unknown event numbers.
 
 Damage is a stretch of the buffer that belongs to no sound record. The scanner goes on at the next
 record: a header at the start of a line, behind a separator that lost its line end, behind NUL
@@ -14,9 +14,16 @@ forged; it begins a record only where what follows cannot belong to the record w
 
 import numpy as np
 
-from jobsight.history.blocks import WIDTH, ad_ends, first
-from jobsight.history.bodies import BELOW_USAGE, ENDED, body_line, finish, first_line, is_foreign
-from jobsight.history.record import (
+from jobsight.history.eventlog.blocks import WIDTH, ad_ends, first
+from jobsight.history.eventlog.bodies import (
+    BELOW_USAGE,
+    ENDED,
+    body_line,
+    finish,
+    first_line,
+    is_foreign,
+)
+from jobsight.history.eventlog.record import (
     CODE,
     CODE_LINE,
     COLUMNS,

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from jobsight.history.zones import SECOND, Overlaps, Zone
+from jobsight.history.eventlog.zones import SECOND, Overlaps, Zone
 
 BERLIN = ZoneInfo("Europe/Berlin")
 UTC = dt.UTC

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from jobsight.errors import SourceError
-from jobsight.history.compressed import Compression, Expander, detect, gzip_time
+from jobsight.history.eventlog.compressed import Compression, Expander, detect, gzip_time
 
 __all__ = ["Kind", "LogFile", "LogStream", "find_logs", "looks_like_log", "sniff", "spool"]
 

@@ -4,14 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from jobsight.history.headers import Header, first_header, parse_header, sinful_name, submit_host
+from jobsight.history.eventlog.headers import (
+    Header,
+    first_header,
+    parse_header,
+    sinful_name,
+    submit_host,
+)
 
 LINE = (
     b"008 (-01.-01.-01) 2026-11-21 02:34:47 Global JobLog: ctime=1795228484 "
     b"id=0.341752.1795228483.640935.5.1795228484.140720 sequence=5 size=9524 events=7 "
     b"offset=36999 event_off=9 max_rotation=4 creator_name=<>          \n"
 )
-FORMS = Path(__file__).resolve().parents[3] / "data" / "forms"
+FORMS = Path(__file__).resolve().parents[4] / "data" / "forms"
 
 
 def test_a_header_is_read() -> None:

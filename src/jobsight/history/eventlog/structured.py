@@ -1,14 +1,14 @@
 """XML and JSON event logs: one ClassAd per event, split by bytes, each parsed alone.
 
 A parser without I/O: bytes are pushed in, ads come out. Memory stays bounded, as no record may be
-longer than 1 MiB. How one record is written is the business of `jobsight.history.adformats`.
+longer than 1 MiB. How one record is written is the business of `adformats`.
 """
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from jobsight.history.adformats import Attributes, Json, Xml
+from jobsight.history.eventlog.adformats import Attributes, Json, Xml
 
 __all__ = ["MAX_RECORD", "Ad", "Skip", "StructuredParser"]
 

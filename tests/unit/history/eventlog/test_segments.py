@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from jobsight.history import segments
-from jobsight.history.logfiles import LogFile, find_logs
-from jobsight.history.segments import Log, plan, survey
+from jobsight.history.eventlog import segments
+from jobsight.history.eventlog.logfiles import LogFile, find_logs
+from jobsight.history.eventlog.segments import Log, plan, survey
 
-FORMS = Path(__file__).resolve().parents[3] / "data" / "forms"
+FORMS = Path(__file__).resolve().parents[4] / "data" / "forms"
 RECORD = b"001 (%d.000.000) 2026-11-21 02:31:12 Job executing on host: <127.0.0.1:9618>\n...\n"
 
 

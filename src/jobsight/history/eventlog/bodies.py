@@ -4,7 +4,7 @@ Layout of the bodies: HTCondor's condor_utils/condor_event.cpp. Users write part
 node names, messages), so every text is only ever kept as the range of bytes it stands in.
 """
 
-from jobsight.history.record import (
+from jobsight.history.eventlog.record import (
     AD_END,
     AD_START,
     CODE,

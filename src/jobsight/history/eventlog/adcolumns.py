@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.history.adformats import Attributes, parse_time
-from jobsight.history.structured import Ad
-from jobsight.history.texts import LOOK_BACK
+from jobsight.history.eventlog.adformats import Attributes, parse_time
+from jobsight.history.eventlog.structured import Ad
+from jobsight.history.eventlog.texts import LOOK_BACK
 
 __all__ = ["ads_to_columns", "ads_to_times"]
 

@@ -1,0 +1,1 @@
+"""Reading one event log: files, order, records, texts, times, columns."""
