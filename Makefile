@@ -38,7 +38,7 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 prove: $(READY)
-	JOBSIGHT_PROVE=1 $(BIN)/python -m pytest -q
+	$(BIN)/python -m tests.prove
 
 bench: $(READY)
 	$(BIN)/python -m bench
