@@ -148,9 +148,9 @@ def test_what_may_not_be_read_or_written(log: Path, tmp_path: Path) -> None:
 def test_an_output_that_cannot_be_leaves_all_as_it_was(log: Path, tmp_path: Path) -> None:
     fails(jobsight("events", log, "-o", tmp_path), "it is a folder")
     fails(jobsight("events", log, "-o", log / "out.parquet"), "cannot write")
-    fails(jobsight("events", log, "-o", log), "is one of the logs")
+    fails(jobsight("events", log, "-o", log), "is one of the files read")
     (tmp_path / "other.log").symlink_to(log)
-    fails(jobsight("events", log, "-o", tmp_path / "other.log"), "is one of the logs")
+    fails(jobsight("events", log, "-o", tmp_path / "other.log"), "is one of the files read")
     fifo = tmp_path / "pipe"
     os.mkfifo(fifo)
     fails(jobsight("events", log, "-o", fifo), "it is no regular file")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -17,16 +18,20 @@ if TYPE_CHECKING:
     from jobsight.history.events import ReadReport
     from jobsight.history.timelines import History
     from jobsight.learning.manifest import Source
+    from jobsight.questions.hold.training.model import HoldModel
     from jobsight.settings import Settings
 
 __all__ = [
+    "Case",
     "ConfigOption",
     "JsonOption",
     "LogArguments",
     "TimezoneOption",
+    "check_output",
     "flush",
     "load_settings",
     "note",
+    "open_case",
     "print_json",
     "printable",
     "progress_bar",
@@ -46,7 +51,7 @@ LogArguments = Annotated[
 ]
 TimezoneOption = Annotated[
     str | None,
-    typer.Option(help="Time zone of log times without one, e.g. Europe/Paris [default: local]."),
+    typer.Option(help="Time zone of log times without one, e.g. Europe/Paris (default: local)."),
 ]
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="Settings file (YAML), read after the usual ones.")
@@ -64,6 +69,42 @@ def load_settings(config: Path | None, overrides: dict[str, Any]) -> Settings:
 def _given(tree: dict[str, Any]) -> dict[str, Any]:
     pruned = {key: _given(item) if isinstance(item, dict) else item for key, item in tree.items()}
     return {key: item for key, item in pruned.items() if item is not None and item != {}}
+
+
+def check_output(
+    output: Path | None,
+    inputs: Iterable[Path | None],
+    *,
+    folder: bool = False,
+    model: Path | None = None,
+) -> None:
+    """Refuse an output that would harm an input: call it before anything is written.
+
+    Args:
+        output: the file or folder to write; None: nothing is checked.
+        inputs: all files that are read: logs, settings, earlier results; None is passed over.
+        folder: the output is a folder, so no input may lie in it.
+        model: a model directory that is read: nothing may be written into it.
+
+    Raises:
+        OutputError: the output is one of these, or there is something else than a regular file (a
+            folder, where one is written) by that name.
+    """
+    if output is None:
+        return
+    target = output.resolve()
+    if output.exists() and not (output.is_dir() if folder else output.is_file()):
+        found = "a folder" if output.is_dir() else "no folder" if folder else "no regular file"
+        raise OutputError(f"cannot write {output}: it is {found}; name another")
+    if model is not None and target.is_relative_to(model.resolve()):
+        raise OutputError(f"{output} lies in the model directory; name another place to write")
+    for source in inputs:
+        if source is None:
+            continue
+        if folder and source.resolve().is_relative_to(target):
+            raise OutputError(f"{source}, which is read, lies in {output}; name another folder")
+        if not folder and output.exists() and source.exists() and output.samefile(source):
+            raise OutputError(f"{output} is one of the files read; name another to write")
 
 
 def print_json(value: Any) -> None:
@@ -149,8 +190,17 @@ def stages() -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-def read_history(logs: list[str], settings: Settings) -> tuple[History, ReadReport, list[Source]]:
-    """Read logs and index them; damage is told on standard error."""
+def read_history(
+    logs: list[str], settings: Settings, *, output: Path | None = None, folder: bool = False
+) -> tuple[History, ReadReport, list[Source]]:
+    """Read logs and index them; damage is told on standard error.
+
+    Args:
+        logs: files, folders, globs, ``-``.
+        settings: zone and access point.
+        output: what will be written; refused where it is one of the logs, see `check_output`.
+        folder: the output is a folder.
+    """
     from jobsight.errors import SourceError
     from jobsight.history.events import read_events
     from jobsight.history.timelines import History
@@ -163,7 +213,16 @@ def read_history(logs: list[str], settings: Settings) -> tuple[History, ReadRepo
             timezone=settings.timezone,
             progress=progress,
         )
-    report = log.report
+    check_output(output, (Path(file.name) for file in log.files), folder=folder)
+    _tell_skipped(log.report)
+    if not log.report.events:
+        raise SourceError(f"no event record in {', '.join(map(printable, logs))}")
+    history = History.from_table(log.table)
+    sources = [Source.of(Path(file.name)) for file in log.files if file.path is not None]
+    return history, log.report, sources
+
+
+def _tell_skipped(report: ReadReport) -> None:
     if report.skipped:
         first = report.skipped[0]
         note(
@@ -171,11 +230,38 @@ def read_history(logs: list[str], settings: Settings) -> tuple[History, ReadRepo
             f"{printable(first.file)} at byte {first.offset}: {first.reason}; "
             "`jobsight events` lists all"
         )
-    if not report.events:
-        raise SourceError(f"no event record in {', '.join(map(printable, logs))}")
-    history = History.from_table(log.table)
-    sources = [Source.of(Path(file.name)) for file in log.files if file.path is not None]
-    return history, report, sources
+
+
+@dataclass(frozen=True)
+class Case:
+    """A trained model and logs to hold it against."""
+
+    settings: Settings
+    model: HoldModel
+    history: History
+    read: ReadReport
+
+
+def open_case(
+    logs: list[str],
+    model: Path,
+    *,
+    timezone: str | None,
+    config: Path | None,
+    output: Path | None = None,
+) -> Case:
+    """Load the settings, open the model, read the logs; `output` is refused if it is any of them.
+
+    Raises:
+        JobsightError: see `load_settings`, `HoldModel.open`, `read_history`, `check_output`.
+    """
+    from jobsight.questions.hold.training.model import HoldModel
+
+    check_output(output, [config], model=model)
+    settings = load_settings(config, {"timezone": timezone})
+    trained = HoldModel.open(model, network=settings.hold.lstm.network)
+    history, read, _ = read_history(logs, settings, output=output)
+    return Case(settings, trained, history, read)
 
 
 def table(headings: list[str], rows: list[list[str]]) -> str:

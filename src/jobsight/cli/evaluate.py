@@ -12,9 +12,8 @@ from jobsight.cli.common import (
     JsonOption,
     LogArguments,
     TimezoneOption,
-    load_settings,
+    open_case,
     print_json,
-    read_history,
     say,
     table,
 )
@@ -45,14 +44,11 @@ def hold(
     """How well does the model tell which released jobs succeed?"""
     from jobsight.questions.hold.training.dataset import Dataset
     from jobsight.questions.hold.training.evaluation import evaluate, unseen
-    from jobsight.questions.hold.training.model import HoldModel
 
-    settings = load_settings(config, {"timezone": timezone})
-    trained = HoldModel.open(model, network=settings.hold.lstm.network)
-    history, _, _ = read_history(logs, settings)
-    data = Dataset.for_judging(history, trained)
-    rows, left_out = unseen(trained, data)
-    report = evaluate(trained, data, rows, left_out).to_json()
+    case = open_case(logs, model, timezone=timezone, config=config)
+    data = Dataset.for_judging(case.history, case.model)
+    rows, left_out = unseen(case.model, data)
+    report = evaluate(case.model, data, rows, left_out).to_json()
     if as_json:
         print_json(report)
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,16 +12,15 @@ from jobsight.cli.common import (
     JsonOption,
     LogArguments,
     TimezoneOption,
+    check_output,
     note,
     print_json,
     printable,
     progress_bar,
     say,
 )
-from jobsight.errors import OutputError
 
 if TYPE_CHECKING:
-    from jobsight.history.eventlog.logfiles import LogFile
     from jobsight.history.events import ReadReport
 
 __all__ = ["register"]
@@ -42,7 +40,7 @@ def events(
     ] = None,
     timezone: TimezoneOption = None,
     access_point: Annotated[
-        str | None, typer.Option(help="Name of the access point [default: as the log tells].")
+        str | None, typer.Option(help="Name of the access point (default: as the log tells).")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -53,7 +51,7 @@ def events(
     with progress_bar("reading") as progress:
         reader = EventReader(logs, timezone=timezone, access_point=access_point, progress=progress)
         if output is not None:
-            _check_output(output, reader.files)
+            check_output(output, (Path(file.name) for file in reader.files))
             write_events(reader.batches(), output)
         else:
             deque(reader.batches(), maxlen=0)
@@ -61,12 +59,6 @@ def events(
         print_json(_as_json(reader.report))
     else:
         _print(reader.report, output)
-
-
-def _check_output(output: Path, logs: Sequence[LogFile]) -> None:
-    for log in logs:
-        if log.path is not None and output.exists() and output.samefile(log.path):
-            raise OutputError(f"{output} is one of the logs; name another file to write")
 
 
 def _as_json(report: ReadReport) -> dict[str, Any]:

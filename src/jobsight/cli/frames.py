@@ -12,6 +12,7 @@ from jobsight.cli.common import (
     JsonOption,
     LogArguments,
     TimezoneOption,
+    check_output,
     load_settings,
     print_json,
     read_history,
@@ -34,12 +35,12 @@ def frames(
         int | None, typer.Option("--j", help="Jobs an example, the held one first.")
     ] = None,
     timeframe_len: Annotated[
-        float | None, typer.Option(help="Seconds a frame [default: by the pool's pace].")
+        float | None, typer.Option(help="Seconds a frame (default: by the pool's pace).")
     ] = None,
     as_of: Annotated[
         Literal["release", "hold"] | None, typer.Option(help="The moment of the last frame.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the sampling of jobs [default: 0].")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the sampling of jobs (default: 0).")] = None,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     as_json: JsonOption = False,
@@ -49,6 +50,7 @@ def frames(
     from jobsight.questions.hold.examples.framefiles import write_frames
     from jobsight.questions.hold.examples.scale import resolve_scale
 
+    check_output(output, [config], folder=True)
     settings = load_settings(
         config,
         {
@@ -60,7 +62,7 @@ def frames(
             },
         },
     )
-    history, _, sources = read_history(logs, settings)
+    history, _, sources = read_history(logs, settings, output=output, folder=True)
     decisions = hold_decisions(history, settings.hold)
     scale = resolve_scale(decisions.table, settings.hold)
     manifest = write_frames(history, decisions.table, output, settings.hold, scale, sources=sources)

@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobsight.cli.common import (
+    Case,
     ConfigOption,
     LogArguments,
     TimezoneOption,
-    load_settings,
-    read_history,
+    check_output,
+    open_case,
     say,
     stages,
 )
 
 if TYPE_CHECKING:
-    from jobsight.history.events import ReadReport
-    from jobsight.history.timelines import History
     from jobsight.questions.hold.reporting.report import Material
-    from jobsight.questions.hold.training.model import HoldModel
     from jobsight.settings import Settings
 
 __all__ = ["register"]
@@ -46,7 +44,7 @@ def hold(
     output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")],
     at: Annotated[
         str | None,
-        typer.Option(help="Moment of the answers [default: when most was at stake, of late]."),
+        typer.Option(help="Moment of the answers (default: when most was at stake, of late)."),
     ] = None,
     verified: Annotated[
         Path | None, typer.Option(help="What `jobsight verify hold -o FILE` wrote.")
@@ -59,28 +57,20 @@ def hold(
 ) -> None:
     """How good is the model, what did the pool look like, which held jobs to release?"""
     from jobsight.questions.hold.reporting.report import write_report
-    from jobsight.questions.hold.training.model import HoldModel
 
-    settings = load_settings(config, {"timezone": timezone})
+    check_output(output, [verified])
     verification = None if verified is None else _read_verification(verified)
-    trained = HoldModel.open(model, network=settings.hold.lstm.network)
-    history, read, _ = read_history(logs, settings)
+    case = open_case(logs, model, timezone=timezone, config=config, output=output)
     with stages() as progress:
         progress("judging and answering")
-        material = _material(trained, history, read, settings, at, verification, about)
+        material = _material(case, at, verification, about)
         progress("drawing")
         write_report(output, material)
     say(f"wrote {output}")
 
 
 def _material(
-    model: HoldModel,
-    history: History,
-    read: ReadReport,
-    settings: Settings,
-    at: str | None,
-    verification: dict[str, Any] | None,
-    about: str,
+    case: Case, at: str | None, verification: dict[str, Any] | None, about: str
 ) -> Material:
     from jobsight.history.labels import label_rows
     from jobsight.questions.hold.answering.answer import Answerer
@@ -91,6 +81,7 @@ def _material(
     from jobsight.questions.hold.training.dataset import Dataset
     from jobsight.questions.hold.training.evaluation import evaluate, unseen
 
+    model, history, settings = case.model, case.history, case.settings
     data = Dataset.for_judging(history, model)
     evaluation = evaluate(model, data, *unseen(model, data))
     decisions = data.decisions.table
@@ -104,7 +95,7 @@ def _material(
         evaluation=evaluation,
         history=history,
         labels=label_rows(history),
-        read=read,
+        read=case.read,
         moment=moment,
         answers=by_use(answerer.answer(held, moment)),
         later=later_outcomes(decisions, moment),

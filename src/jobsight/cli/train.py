@@ -12,6 +12,7 @@ from jobsight.cli.common import (
     JsonOption,
     LogArguments,
     TimezoneOption,
+    check_output,
     load_settings,
     note,
     print_json,
@@ -42,7 +43,7 @@ def hold(
     model: Annotated[
         str, typer.Option(help="all, or one model; the baselines are always trained beside it.")
     ] = "all",
-    seed: Annotated[int | None, typer.Option(help="Of everything random [default: 0].")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of everything random (default: 0).")] = None,
     recipe: Annotated[
         str | None, typer.Option(help="jobsight, or seed: the project's first study, to compare.")
     ] = None,
@@ -58,6 +59,7 @@ def hold(
     from jobsight.questions.hold.training.dataset import Dataset
     from jobsight.questions.hold.training.train import model_names, train
 
+    check_output(output, [config], folder=True)
     settings = load_settings(
         config,
         {
@@ -66,7 +68,7 @@ def hold(
         },
     )
     names = model_names(model, settings.hold.recipe)
-    history, _, sources = read_history(logs, settings)
+    history, _, sources = read_history(logs, settings, output=output, folder=True)
     with new_folder(output) as folder, stages() as progress:
         trained = train(
             Dataset.for_training(history, settings.hold),

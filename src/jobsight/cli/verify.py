@@ -12,10 +12,9 @@ from jobsight.cli.common import (
     JsonOption,
     LogArguments,
     TimezoneOption,
-    load_settings,
+    open_case,
     print_json,
     printable,
-    read_history,
     say,
     stages,
     table,
@@ -77,13 +76,10 @@ def hold(
     """Can its numbers be believed? Best on the logs that it was trained on."""
     from jobsight.files import write_json
     from jobsight.questions.hold.audit import audit
-    from jobsight.questions.hold.training.model import HoldModel
 
-    settings = load_settings(config, {"timezone": timezone})
-    trained = HoldModel.open(model, network=settings.hold.lstm.network)
-    history, _, _ = read_history(logs, settings)
+    case = open_case(logs, model, timezone=timezone, config=config, output=output)
     with stages() as progress:
-        found = audit(trained, history, progress=progress)
+        found = audit(case.model, case.history, progress=progress)
     if output is not None:
         write_json(output, found.to_json())
     if as_json:
