@@ -5,16 +5,25 @@ import hashlib
 import json
 import math
 import os
-import tempfile
+import secrets
+import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from jobsight.errors import OutputError
 
-__all__ = ["new_file", "new_folder", "read_json", "sha256", "without_nan", "write_json"]
+__all__ = ["MANIFEST", "new_file", "new_folder", "read_json", "sha256", "without_nan", "write_json"]
+
+MANIFEST = "manifest.json"
+"""In every folder that Jobsight writes: its schema (``jobsight.…``) and the files beside it."""
 
 MAX_JSON_BYTES = 256 << 20
+
+_FRAMES = ("frames.npy", "outcomes.npy", "times.npy", "groups.npy", "decisions.parquet")
+_LISTLESS = {"jobsight.frames": _FRAMES}
+"""What a folder holds whose manifest does not list it, by schema."""
 
 
 def _explain(path: Path, error: OSError) -> OutputError:
@@ -22,22 +31,41 @@ def _explain(path: Path, error: OSError) -> OutputError:
     return OutputError(f"cannot write {path}: {reason}")
 
 
+def _place(path: Path) -> Path:
+    """Where `path` really lies: what a link points to is written, not the link."""
+    return Path(os.path.realpath(path))
+
+
+def _beside(path: Path) -> Path:
+    """A name beside `path` that nobody can foresee, so that no link waits there."""
+    return path.with_name(f".jobsight-{secrets.token_hex(8)}.part")
+
+
 @contextlib.contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its name when the block ends well.
+
+    A file that is replaced hands on its permissions, a new one gets those of the umask. A link is
+    followed.
 
     Raises:
         OutputError: the folder is not writable or full, or something that is no regular file (a
             folder, a device) has that name; `path` is then untouched.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    target = _place(path)
+    temporary = _beside(target)
     try:
-        if path.exists() and not path.is_file():
-            kind = "a folder" if path.is_dir() else "no regular file"
+        if target.exists() and not target.is_file():
+            kind = "a folder" if target.is_dir() else "no regular file"
             raise OutputError(f"cannot write {path}: it is {kind}; name a file")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(target.stat().st_mode) & 0o777 if target.exists() else None
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        os.close(os.open(temporary, flags, 0o666 if mode is None else mode))
         yield temporary
-        temporary.replace(path)
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
     except OSError as error:
         raise _explain(path, error) from error
     finally:
@@ -49,37 +77,67 @@ def new_file(path: Path) -> Iterator[Path]:
 def new_folder(path: Path) -> Iterator[Path]:
     """Yield an empty temporary folder that takes the place of `path` when the block ends well.
 
-    A folder already at `path` is replaced only if it holds a ``manifest.json``, that is, if it was
-    written so before; anything else there is refused, so that a mistyped name deletes nothing.
+    A folder already at `path` is replaced only if it is empty, or if its ``manifest.json`` says
+    that it was written so before and lists every file in it; anything else is refused, so that a
+    mistyped name deletes nothing. Permissions and links are treated as by `new_file`.
 
     Raises:
         OutputError: as above, or the disk is full or not writable; `path` is then untouched.
     """
-    import shutil
-
-    if path.exists() and not (path / "manifest.json").is_file() and not _is_empty_folder(path):
-        raise OutputError(f"{path} exists and was not written by jobsight; name another folder")
+    target = _place(path)
+    temporary = _beside(target)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    except OSError as error:
-        raise _explain(path, error) from error
-    try:
+        _require_ours(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary.mkdir()
         yield temporary
-        temporary.chmod(0o755)
-        retired = temporary.with_name(temporary.name + ".old")
-        if path.exists():
-            path.rename(retired)
-        temporary.rename(path)
-        shutil.rmtree(retired, ignore_errors=True)
+        _require_ours(path)
+        _exchange(temporary, target)
     except OSError as error:
         raise _explain(path, error) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _is_empty_folder(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
+def _exchange(temporary: Path, target: Path) -> None:
+    """Put a folder in the place of another, which is deleted, or stays where that fails."""
+    if not target.exists():
+        temporary.rename(target)
+        return
+    temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+    retired = _beside(target)
+    target.rename(retired)
+    try:
+        temporary.rename(target)
+    except BaseException:
+        retired.rename(target)
+        raise
+    shutil.rmtree(retired, ignore_errors=True)
+
+
+def _require_ours(path: Path) -> None:
+    """Refuse to replace what is there unless it is ours, whole and nothing but that."""
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        return
+    foreign = OutputError(f"{path} exists and was not written by jobsight; name another folder")
+    try:
+        manifest = read_json(path / MANIFEST, dict)
+    except (OSError, ValueError):
+        raise foreign from None
+    kind = str(manifest.get("schema")).partition("/")[0]
+    files = manifest.get("files", dict.fromkeys(_LISTLESS.get(kind, ())))
+    if not kind.startswith("jobsight.") or not isinstance(files, dict):
+        raise foreign
+    listed = {MANIFEST, *files}
+    for folder, subfolders, files in os.walk(path):
+        links = [name for name in subfolders if (Path(folder) / name).is_symlink()]
+        for name in (*files, *links):
+            found = (Path(folder) / name).relative_to(path).as_posix()
+            if found not in listed:
+                raise OutputError(
+                    f"{path} would be replaced, but holds {found!r}, which jobsight did not "
+                    "write; move it or name another folder"
+                )
 
 
 def without_nan(value: Any) -> Any:
@@ -104,16 +162,30 @@ def write_json(path: Path, value: Any) -> None:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path, expect: type = object) -> Any:
     """Read a JSON file of at most 256 MiB.
+
+    Args:
+        path: a regular file.
+        expect: type that the whole must have, such as dict.
 
     Raises:
         OSError: the file is missing or unreadable.
-        ValueError: it is too large, no UTF-8, or no JSON.
+        ValueError: it is no regular file, too large, no UTF-8, no JSON, nested too deeply, or
+            something else than expected.
     """
-    if path.stat().st_size > MAX_JSON_BYTES:
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError(f"{path} is no regular file")
+    if status.st_size > MAX_JSON_BYTES:
         raise ValueError(f"{path} is larger than {MAX_JSON_BYTES} bytes")
-    return json.loads(path.read_text(encoding="utf-8"))
+    try:
+        found = json.loads(path.read_bytes().decode("utf-8"))
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply") from None
+    if not isinstance(found, expect):
+        raise ValueError(f"{path} holds a {type(found).__name__}, no {expect.__name__}")
+    return found
 
 
 def sha256(path: Path) -> str:

@@ -1,4 +1,7 @@
 import json
+import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,29 +29,197 @@ def test_a_folder_that_is_a_file_is_an_output_error(tmp_path: Path) -> None:
         path.write_text("")
 
 
+@pytest.fixture
+def umask() -> Iterator[int]:
+    before = os.umask(0o027)
+    yield 0o027
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_file_keeps_its_permissions_and_a_new_one_gets_the_usual(
+    tmp_path: Path, umask: int
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("old")
+    secret.chmod(0o600)
+    for path in (secret, tmp_path / "new"):
+        with new_file(path) as temporary:
+            temporary.write_text("new")
+    assert (mode(secret), secret.read_text()) == (0o600, "new")
+    assert mode(tmp_path / "new") == 0o666 & ~umask
+
+
+def test_a_link_is_followed_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "there" / "file")
+    for text in ("1", "2"):
+        with new_file(link) as temporary:
+            assert temporary.parent == tmp_path / "there"
+            temporary.write_text(text)
+    assert link.is_symlink()
+    assert (tmp_path / "there" / "file").read_text() == "2"
+
+
+def test_the_temporary_name_cannot_be_foreseen(tmp_path: Path) -> None:
+    names = set()
+    for _ in range(2):
+        with new_file(tmp_path / "x") as temporary:
+            names.add(temporary.name)
+            assert temporary.is_file()
+    assert len(names) == 2
+    with new_file(tmp_path / ("x" * 255)):
+        pass
+
+
+def test_a_link_to_itself_is_an_output_error(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(OutputError), new_file(tmp_path / "loop" / "x"):
+        pass
+
+
+def ours(folder: Path, content: str) -> None:
+    (folder / "models").mkdir()
+    (folder / "models" / "x").write_text(content)
+    write_json(folder / "manifest.json", {"schema": "jobsight.model/1", "files": {"models/x": ""}})
+
+
 def test_a_new_folder_takes_the_place_of_one_of_ours_only(tmp_path: Path) -> None:
     target = tmp_path / "model"
     for content in ("1", "2"):
         with new_folder(target) as folder:
-            (folder / "manifest.json").write_text(content)
-    assert (target / "manifest.json").read_text() == "2"
+            ours(folder, content)
+    assert (target / "models" / "x").read_text() == "2"
     foreign = tmp_path / "thesis"
     foreign.mkdir()
     (foreign / "chapter.tex").write_text("precious")
     with pytest.raises(OutputError, match="was not written by jobsight"), new_folder(foreign):
         pass
+    for manifest in (
+        "{}",
+        "[]",
+        "",
+        "[" * 100_000,
+        '{"schema": "jobsight.x/1", "files": 3}',
+        '{"name": "web app", "schema": 3}',
+    ):
+        (foreign / "manifest.json").write_text(manifest)
+        with pytest.raises(OutputError, match="was not written by jobsight"), new_folder(foreign):
+            pass
     assert (foreign / "chapter.tex").read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "thesis"]
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "models/own", "link"])
+def test_what_is_not_listed_is_not_deleted(tmp_path: Path, name: str) -> None:
+    target = tmp_path / "model"
+    with new_folder(target) as folder:
+        ours(folder, "1")
+    with pytest.raises(OutputError, match=f"holds '{name}'"), new_folder(target) as folder:
+        ours(folder, "2")
+        # It may come while we work, too.
+        if name == "link":
+            (target / name).symlink_to(tmp_path)
+        else:
+            (target / name).write_text("precious")
+    assert (target / "models" / "x").read_text() == "1"
+    with pytest.raises(OutputError, match=f"holds '{name}'"), new_folder(target):
+        raise AssertionError
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_frames_are_replaced_by_frames(tmp_path: Path) -> None:
+    target = tmp_path / "frames"
+    for _ in range(2):
+        with new_folder(target) as folder:
+            (folder / "frames.npy").write_text("")
+            write_json(folder / "manifest.json", {"schema": "jobsight.frames/1"})
+    (target / "own.npy").write_text("precious")
+    with pytest.raises(OutputError, match=r"holds 'own\.npy'"), new_folder(target):
+        pass
 
 
 def test_a_failed_folder_leaves_the_old_one(tmp_path: Path) -> None:
     target = tmp_path / "model"
     with new_folder(target) as folder:
-        (folder / "manifest.json").write_text("old")
+        ours(folder, "old")
     with pytest.raises(RuntimeError), new_folder(target):
         raise RuntimeError
-    assert (target / "manifest.json").read_text() == "old"
+    assert (target / "models" / "x").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(tmp_path: Path) -> None:
+    target = tmp_path / "model"
+    with new_folder(target) as folder:
+        ours(folder, "old")
+    with pytest.raises(OutputError), new_folder(target) as folder:
+        folder.rename(tmp_path / "gone")
+        (tmp_path / "gone" / "x").write_text("")
+    assert (target / "models" / "x").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["gone", "model"]
+
+
+def test_the_second_rename_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "model"
+    with new_folder(target) as folder:
+        ours(folder, "old")
+    rename = Path.rename
+    calls: list[Path] = []
+
+    def failing(self: Path, other: Path) -> Path:
+        calls.append(self)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device")
+        return rename(self, other)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(OutputError, match="No space left"), new_folder(target) as folder:
+        ours(folder, "new")
+    assert (target / "models" / "x").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_linked_folder_is_replaced_where_it_lies(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir(mode=0o700)
+    link = tmp_path / "model"
+    link.symlink_to(tmp_path / "there")
+    with new_folder(link) as folder:
+        ours(folder, "1")
+    assert link.is_symlink()
+    assert (tmp_path / "there" / "models" / "x").read_text() == "1"
+    assert mode(tmp_path / "there") == 0o700
+
+
+def test_a_new_folder_has_the_usual_permissions(tmp_path: Path, umask: int) -> None:
+    with new_folder(tmp_path / "model"):
+        pass
+    assert mode(tmp_path / "model") == 0o777 & ~umask
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 100_000, "nested"),
+        ("[1]", "holds a list, no dict"),
+        ("{", "Expecting"),
+        ("\udcff", "utf-8"),
+    ],
+)
+def test_odd_json_is_a_value_error(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "x.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ValueError, match=message):
+        read_json(tmp_path / "x.json", dict)
+
+
+def test_a_pipe_is_no_json(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="no regular file"):
+        read_json(tmp_path / "pipe")
 
 
 def test_json_is_strict_and_stable(tmp_path: Path) -> None:

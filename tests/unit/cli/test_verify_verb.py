@@ -12,7 +12,7 @@ from jobsight.questions.hold import audit as hold_audit
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    read = (pools.history(), None, [])
+    read: tuple[object, ...] = (pools.history(), None, [])
     monkeypatch.setattr(common, "read_history", lambda *_given, **_more: read)
     monkeypatch.setattr(hold_audit, "audit", lambda *_given, **_more: pools.audited())
     made = pools.trained()
