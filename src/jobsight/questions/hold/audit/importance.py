@@ -134,20 +134,11 @@ def _alone(column: NDArray[np.float32], test: Labelled) -> float | None:
 
 def _by_training(case: Case) -> list[dict[str, Any]]:
     """Each family: what the test part loses when the model is trained without it (paired)."""
-    kind = case.studied
     table, test = case.test
-    predictions = {"": case.evaluation.predictions[kind]}
     known = families(test.inputs.names)
-    wanted = [*known, *([CAUSES] if test.inputs.causes else [])]
-    wanted += _frames_of(case.model.fitted[kind], test.inputs)
-    for family in wanted:
-        dropped = known.get(family, ())
-        earlier = [_labelled_without(part, family, dropped) for part in case.earlier()]
-        try:
-            fitted = fit_calibrated(kind, case.data, *earlier)
-        except TrainingError:
-            continue
-        predictions[family] = fitted.predict(_without(test.inputs, family, dropped))
+    predictions = _predictions_without(case, known)
+    if "" not in predictions:
+        return []
     settings = case.model.settings
     bootstrap = Bootstrap(
         test.success, test.weight, table["batch"].to_numpy(), settings.bootstrap, settings.seed
@@ -168,8 +159,29 @@ def _by_training(case: Case) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -(row["log_loss"] or 0.0))
 
 
+def _predictions_without(case: Case, known: dict[str, tuple[str, ...]]) -> dict[str, Floats]:
+    """What a model that was trained without each family says of the test part.
+
+    Beside them, under no name, stands one that was trained with all: fitted and calibrated on the
+    same parts as the others (no rehearsals), so that nothing but the family makes the difference.
+    """
+    kind, (_, test) = case.studied, case.test
+    wanted = ["", *known, *([CAUSES] if test.inputs.causes else [])]
+    wanted += _frames_of(case.model.fitted[kind], test.inputs)
+    predictions: dict[str, Floats] = {}
+    for family in wanted:
+        dropped = known.get(family, ())
+        earlier = [_labelled_without(part, family, dropped) for part in case.earlier()]
+        try:
+            fitted = fit_calibrated(kind, case.data, *earlier)
+        except TrainingError:
+            continue
+        predictions[family] = fitted.predict(_without(test.inputs, family, dropped))
+    return predictions
+
+
 def _labelled_without(part: Labelled, family: str, dropped: tuple[str, ...]) -> Labelled:
-    return Labelled(_without(part.inputs, family, dropped), part.success, part.weight)
+    return replace(part, inputs=_without(part.inputs, family, dropped))
 
 
 def _without(inputs: Inputs, family: str, dropped: tuple[str, ...]) -> Inputs:

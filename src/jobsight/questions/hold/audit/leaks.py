@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -159,7 +159,7 @@ def _random(
     for name in PARTS:
         rows = split.rows(name)
         one = labelled.take(rows)
-        parts.append(Labelled(one.inputs, one.success, batch_weights(batch[rows])))
+        parts.append(replace(one, weight=batch_weights(batch[rows])))
     *earlier, test = parts
     try:
         fitted = fit_calibrated(case.studied, case.data, *earlier)

@@ -80,7 +80,7 @@ def _row(terms: str, explained: str, fitted: Fitted, test: Labelled) -> _Row:
 
 
 def _frames(labelled: Labelled) -> Labelled:
-    return Labelled(frames_only(labelled.inputs), labelled.success, labelled.weight)
+    return replace(labelled, inputs=frames_only(labelled.inputs))
 
 
 def _known_before(seed: Dataset, border: int) -> list[Labelled] | None:

@@ -5,6 +5,12 @@ to say how sure an answer is. So the train part is played through as if time had
 models are fitted anew before each later block and foretell that block. Every prediction is of
 decisions later than all that its model was taught, and the parts behind the train part stay
 untouched.
+
+Three numbers are not as of each block but of the whole train part: its median time from a release
+to the outcome (the pace, by which spans are divided and from which windows, delays and the length
+of a frame follow), the horizon, and what a delay is. They hold no single outcome, and what was
+learned with them reaches the choice and the calibration, never the test. To measure them anew would
+mean to index the history once more for each block and delay.
 """
 
 from __future__ import annotations
@@ -74,7 +80,8 @@ def rehearse(
 
     Args:
         data: split in time; nothing is rehearsed where it is not, or where the select part has
-            `enough` batches of its own.
+            `enough` batches of its own. A block before which one of the models could not yet be
+            fitted is left out for all, so that all are compared on the same decisions.
         names: of the models.
         fit: makes a fitted model of a name, a train part and a select part.
         delay: see `Dataset.labelled`.

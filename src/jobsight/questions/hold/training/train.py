@@ -204,16 +204,23 @@ def fit_calibrated(
     select: Labelled,
     later: Labelled,
     *,
-    delay: float = 0.0,
+    rehearsal: Rehearsal | None = None,
 ) -> Fitted:
-    """A model of this name, fitted, and calibrated on `later`, the calibrate part, and rehearsals.
+    """A model of this name, fitted, and calibrated on `later`, the calibrate part.
+
+    Args:
+        name: of the model.
+        data: its settings count here, none of its decisions.
+        train_part: what it is taught.
+        select: may stop the fitting, and sets the thresholds.
+        later: what it is calibrated on.
+        rehearsal: of this model on these very parts; it is calibrated on that too.
 
     Raises:
         TrainingError: the examples cannot teach it anything.
     """
     model = fit_model(name, data, train_part, select)
-    rehearsal = rehearse(data, [name], partial(_refit, data), delay=delay)
-    return _calibrated(model, train_part, select, later, rehearsal)
+    return _calibrated(model, train_part, select, later, rehearsal or Rehearsal.none([name]))
 
 
 def _calibrated(
@@ -283,7 +290,14 @@ def _fit_delays(data: Dataset, name: str, progress: Progress) -> dict[float, Fit
         if batches < LEAST_FOR_DELAY or not _both(train_part) or not len(select):
             continue
         try:
-            delays[delay] = fit_calibrated(name, data, train_part, select, later, delay=delay)
+            delays[delay] = fit_calibrated(
+                name,
+                data,
+                train_part,
+                select,
+                later,
+                rehearsal=rehearse(data, [name], partial(_refit, data), delay=delay),
+            )
         except TrainingError:
             continue
     return delays

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from tests import pools
 
-from jobsight.models.base import Floats, Inputs
-from jobsight.questions.hold.audit import Audit, Case, audit, case_of, leaks
+from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.questions.hold.audit import Audit, Case, audit, case_of, importance, leaks
 from jobsight.questions.hold.audit.importance import check_features, families
 from jobsight.questions.hold.audit.leaks import (
     check_shuffled,
@@ -19,7 +19,9 @@ from jobsight.questions.hold.audit.quality import check_calibration, check_strat
 from jobsight.questions.hold.audit.waiting import find_spells
 from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
 from jobsight.questions.hold.training import recipes
+from jobsight.questions.hold.training import train as training
 from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.model import Fitted
 from jobsight.questions.hold.training.train import train
 
 
@@ -145,6 +147,26 @@ def test_on_other_logs_what_needs_the_training_is_said_to_be_missing() -> None:
         assert "not the logs that the model was trained on" in unknown[name]
     assert {"truncation", "features", "over_time", "calibration"}.isdisjoint(unknown)
     assert not found.own
+
+
+def test_models_trained_again_are_taught_by_their_own_parts_alone(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[str, ...]] = []
+    fit = importance.fit_calibrated
+
+    def watched(name: str, data: Dataset, *parts: Labelled, **more: object) -> Fitted:
+        assert not more
+        assert len({part.inputs.names for part in parts}) == 1
+        seen.append(parts[0].inputs.names)
+        return fit(name, data, *parts)
+
+    monkeypatch.setattr(importance, "fit_calibrated", watched)
+    monkeypatch.setattr(training, "rehearse", None)  # it would foretell decisions of other parts
+    assert check_features(case).tables["families"]
+    assert check_split(case).check.passed
+    assert case.test[1].inputs.names in seen
+    assert len(set(seen)) > 5
 
 
 def test_shuffling_keeps_batches_alike() -> None:

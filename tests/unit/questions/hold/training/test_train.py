@@ -9,8 +9,9 @@ from tests import pools
 from jobsight.errors import TrainingError, UsageError
 from jobsight.files import sha256
 from jobsight.history.timelines import History
+from jobsight.models.calibration import choose_calibration
 from jobsight.questions.hold.training.dataset import Dataset
-from jobsight.questions.hold.training.train import model_names, train
+from jobsight.questions.hold.training.train import fit_calibrated, fit_model, model_names, train
 from jobsight.settings import HoldSettings
 
 
@@ -95,3 +96,11 @@ def test_delays_are_those_that_enough_batches_support() -> None:
     low, high = made.model.answering.bounds(predicted)
     assert bool(((low <= predicted) & (predicted <= high)).all())
     assert np.isfinite(predicted).all()
+
+
+def test_a_model_is_calibrated_on_the_parts_it_is_given_and_nothing_else() -> None:
+    made = pools.trained()
+    train_part, select, later = (made.parts[name][1] for name in ("train", "select", "calibrate"))
+    fitted = fit_calibrated("linear", made.data, train_part, select, later)
+    raw = fit_model("linear", made.data, train_part, select).predict(later.inputs)
+    assert fitted.calibration == choose_calibration(raw, later.success, later.weight)

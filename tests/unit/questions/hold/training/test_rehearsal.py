@@ -1,0 +1,148 @@
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from tests import pools
+
+from jobsight.errors import TrainingError
+from jobsight.history.timelines import History
+from jobsight.models.base import Labelled, Model
+from jobsight.models.constant import Constant
+from jobsight.models.linear import Linear
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.rehearsal import Rehearsal, rehearse
+
+
+class Recorder:
+    """Fits a model and remembers what taught it."""
+
+    def __init__(self, model: type[Model] = Linear, fails: int = -1) -> None:
+        self.taught: list[tuple[Labelled, Labelled]] = []
+        self.model, self.fails = model, fails
+
+    def __call__(self, name: str, before: Labelled, stopping: Labelled) -> Model:
+        self.taught.append((before, stopping))
+        if len(self.taught) - 1 == self.fails:
+            raise TrainingError("too little")
+        model = self.model()
+        model.fit(before, stopping, seed=0)
+        return model
+
+
+@pytest.fixture(scope="module")
+def data() -> Dataset:
+    return Dataset.for_training(pools.history(), pools.settings())
+
+
+def numbered(data: Dataset) -> Dataset:
+    """The same decisions with their place in the train part as their only feature."""
+
+    class Builder:
+        def build(self, table: pl.DataFrame, *, delay: float = 0.0) -> object:
+            _, inputs = data.builder.build(table, delay=delay)
+            place = np.arange(len(table), dtype=np.float32)[:, None]
+            return table, replace(inputs, features=place, names=("place",))
+
+    other = replace(data)
+    other.__dict__["builder"] = Builder()
+    return other
+
+
+def played(data: Dataset) -> tuple[list[pl.DataFrame], list[pl.DataFrame], list[pl.DataFrame]]:
+    """What taught, what stopped, and what was foretold, block by block."""
+    one = numbered(data)
+    table, _ = one.labelled(one.part("train"))
+    recorder = Recorder(Constant)
+    found = rehearse(one, ["constant"], recorder)
+    places = [
+        tuple(table[part.inputs.features[:, 0].astype(np.int64)] for part in parts)
+        for parts in recorder.taught
+    ]
+    foretold, start = [], 0
+    for number in range(len(places)):
+        levels = np.flatnonzero(np.diff(found.predictions["constant"])) + 1
+        ends = [*levels.tolist(), len(found.batch)]
+        batches = found.batch[start : ends[number]]
+        foretold.append(table.filter(pl.col("batch").is_in(np.unique(batches).tolist())))
+        start = ends[number]
+    return [before for before, _ in places], [stop for _, stop in places], foretold
+
+
+def test_blocks_lie_forward_in_time_and_were_foretold_by_what_was_known(data: Dataset) -> None:
+    before, stopping, foretold = played(data)
+    assert len(foretold) == 3
+    ends = []
+    for taught, stop, block in zip(before, stopping, foretold, strict=True):
+        begin = block["released"].min()
+        assert taught["released"].max() < stop["released"].min()
+        assert pl.concat([taught, stop])["resolved_time"].max() < begin
+        ends.append((begin, block["released"].max()))
+    assert all(one[1] < other[0] for one, other in itertools.pairwise(ends))
+
+
+def test_no_group_or_batch_is_both_taught_and_foretold(data: Dataset) -> None:
+    for taught, stop, block in zip(*played(data), strict=True):
+        for name in ("group", "batch"):
+            known = set(taught[name]) | set(stop[name])
+            assert not known & set(block[name])
+
+
+def test_outcomes_after_the_begin_of_a_block_do_not_change_its_predictions(data: Dataset) -> None:
+    names = ["linear"]
+    first = rehearse(data, names, Recorder())
+    table, _ = data.labelled(data.part("train"))
+    rows = table.with_columns(where=pl.int_range(pl.len())).filter(
+        pl.col("batch").is_in(np.unique(first.batch).tolist())
+    )
+    last = rows.filter(pl.col("released") > rows["released"].quantile(0.7))
+    flipped = data.table.with_columns(
+        outcome=pl.col("outcome") ^ (pl.col("released") >= last["released"].min())
+    )
+    again = rehearse(replace(data, table=flipped), names, Recorder())
+    assert not np.array_equal(again.success, first.success)
+    changed = again.success != first.success
+    later = int(np.argmax(changed))
+    assert np.array_equal(again.predictions["linear"][:later], first.predictions["linear"][:later])
+    assert not changed[:later].any()
+
+
+def test_what_teaches_does_not_see_what_the_history_tells_later(data: Dataset) -> None:
+    recorder = Recorder()
+    rehearse(data, ["linear"], recorder)
+    _, _, foretold = played(data)
+    begin = foretold[1]["released"].min()
+    later = pl.col("time").dt.epoch("us") >= begin
+    events = data.history.table.with_columns(
+        return_value=pl.when(later).then(1).otherwise("return_value").cast(pl.Int32)
+    )
+    other = replace(
+        Dataset.for_training(History.from_table(events), data.settings),
+        scale=data.scale,
+    )
+    changed = Recorder()
+    rehearse(other, ["linear"], changed)
+    for one, two in zip(recorder.taught[:2], changed.taught[:2], strict=True):
+        for part, same in zip(one, two, strict=True):
+            assert np.array_equal(part.success, same.success)
+            assert np.array_equal(part.inputs.features, same.inputs.features, equal_nan=True)
+
+
+def test_a_block_that_one_model_cannot_foretell_counts_for_none(data: Dataset) -> None:
+    whole = rehearse(data, ["linear"], Recorder())
+    less = rehearse(data, ["linear"], Recorder(fails=0))
+    assert 0 < less.batches < whole.batches
+    assert np.array_equal(less.batch, whole.batch[-len(less.batch) :])
+
+
+def test_nothing_is_rehearsed_without_borders_or_where_enough_was_selected(data: Dataset) -> None:
+    def never(_name: str, _before: Labelled, _stopping: Labelled) -> Model:
+        raise AssertionError("nothing should be fitted")
+
+    seed = Dataset.for_training(pools.history(), pools.settings(recipe="seed"))
+    for one, enough in ((seed, 400), (data, 1), (replace(data, borders=data.borders[:0]), 400)):
+        found = rehearse(one, ["linear"], never, enough=enough)
+        assert found.batches == 0
+        assert found.predictions["linear"].shape == (0,)
+    assert Rehearsal.none(["a", "b"]).predictions.keys() == {"a", "b"}
