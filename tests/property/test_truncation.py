@@ -25,6 +25,10 @@ SETTINGS = HoldSettings.model_validate({"frames": {"m": 4, "j": 3}})
 STEPS = (0.0, 0.0, 0.25, 1.0, 3.0, 40.0)
 """Seconds between events: many of them share a second."""
 
+LONG_STEP = 9 * 86_400.0
+FUTURE = 30_000 * 86_400.0
+"""A log that rests, and one with a record of the far future: its clock must not go with it."""
+
 HOSTS = ("<1.2.3.4:9618?sock=a_1>", "<1.2.3.4:9618?sock=slot1_1_b_77>", None)
 SLOTS = ("slot1@mwt2@h", "slot1@ucsd@h", "slot1@h", None)
 GOES_ON = (0, 1, 1, 4, 5, 6, 9, 12, 12, 12, 12, 13, 21, 28, 40, 40)
@@ -61,11 +65,12 @@ def logs(seed: int, sizes: list[int]) -> pl.DataFrame:
         at = 0.0
         last: dict[tuple[int, int], int] = {}
         for _ in range(size):
-            at += rng.choice(STEPS)
+            at += rng.choice(STEPS) if rng.random() < 0.97 else LONG_STEP
             job = (rng.randint(1, 3), rng.randint(0, 1))
             row = event(rng, last.get(job))
             last[job] = row["code"] if row["code"] in (0, 1, 5, 9, 12, 13) else last.get(job, -1)
-            rows.append({"log": log, "at": at, "cluster": job[0], "proc": job[1], **row})
+            odd = FUTURE if row["code"] == 6 and rng.random() < 0.3 else 0.0
+            rows.append({"log": log, "at": at + odd, "cluster": job[0], "proc": job[1], **row})
     return table(rows)
 
 

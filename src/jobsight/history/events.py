@@ -33,7 +33,7 @@ from jobsight.history.eventlog.logfiles import Kind, LogFile, LogStream, find_lo
 from jobsight.history.eventlog.scratch import Scratch
 from jobsight.history.eventlog.segments import Log, Segment, plan
 from jobsight.history.eventlog.structured import Ad, StructuredParser
-from jobsight.history.eventlog.times import TimeResolver, YearCounter
+from jobsight.history.eventlog.times import FutureDates, TimeResolver, YearCounter
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,11 +44,15 @@ __all__ = ["EventLog", "EventReader", "ReadReport", "Skipped", "read_events", "s
 _AD_BLOCK = 1 << 20
 _YEARLESS = 2  # forms from here on lack the year
 _LARGEST_CLUSTER = 2**31 - 1
+_IN_FUTURE = "dated in the future; taken as of the record before"
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A stretch of a log that holds no sound record: where, how many bytes, and why."""
+    """A stretch of a log that holds no sound record: where, how many bytes, and why.
+
+    Where only a record's date is unsound the record is kept, and the length is 0.
+    """
 
     file: str
     offset: int
@@ -205,13 +209,17 @@ class EventReader:
         with ThreadPoolExecutor(self._workers, "jobsight-scan") as pool:
             for log in self.logs:
                 resolver, joiner = self._resolver(log), AdJoiner()
+                dates = FutureDates(max(_modified(log), time.time()))
                 for segment in _ready(log):
                     if segment.header is not None and segment.header.ctime is not None:
                         resolver.begin_segment(segment.header.ctime)
                     origin = Origin(segment.file.name, log.number, log.access_point)
                     for batch in self._segment(segment, origin, pool):
-                        times = resolver.resolve(batch.stamp, batch.form)
-                        self._account(batch, times, origin)
+                        written = resolver.resolve(batch.stamp, batch.form)
+                        times, sound, odd = dates.mend(written)
+                        self._account(batch, times, sound, origin)
+                        for offset in batch.columns["offset"].take(odd).to_pylist():
+                            self._skipped(Skipped(origin.source, offset, 0, _IN_FUTURE))
                         yield from joiner.push(batch, times)
                 yield from joiner.flush()
         self.report.jobs = self._jobs.count()
@@ -231,12 +239,15 @@ class EventReader:
                 where = segment.start + self.report.bytes - before
                 self.report.skipped.append(Skipped(origin.source, where, 0, stream.problem))
 
-    def _account(self, batch: Batch, times: NDArray[np.int64], origin: Origin) -> None:
+    def _account(
+        self, batch: Batch, times: NDArray[np.int64], sound: NDArray[np.bool_], origin: Origin
+    ) -> None:
         report = self.report
         report.events += len(times)
         report.bytes += batch.size
         if len(times):
-            low, high = int(times.min()), int(times.max())
+            dated = times[sound] if sound.any() else times
+            low, high = int(dated.min()), int(dated.max())
             report.first = low if report.first is None else min(report.first, low)
             report.last = high if report.last is None else max(report.last, high)
             for found in batch.columns["code"].value_counts().to_pylist():
@@ -267,8 +278,12 @@ class EventReader:
                 counter.begin_segment(segment.header.ctime, self._zone)
             if counter.settled or _feed(counter, segment):
                 break
-        modified = max(segment.file.modified for segment in log.segments)
-        return TimeResolver(self._zone, first_year=counter.first_year(modified, self._zone))
+        return TimeResolver(self._zone, first_year=counter.first_year(_modified(log), self._zone))
+
+
+def _modified(log: Log) -> float:
+    """Seconds since 1970 of the last change of any of the log's files."""
+    return max(segment.file.modified for segment in log.segments)
 
 
 def _ready(log: Log) -> Iterator[Segment]:

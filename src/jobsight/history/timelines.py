@@ -27,6 +27,12 @@ _KEY = ("log", "access_point", "cluster", "proc")
 _NEEDED = ("cluster", "proc", "time", "code", "owner", "access_point", "log")
 _RELEASED = 13
 
+_REST = 7 * 86_400 * SECOND
+"""A log may well rest for a week: a step so far is followed at once."""
+
+_LONG_REST = 366 * 86_400 * SECOND
+"""A step so far is borne out only by a record of about the same date."""
+
 
 @dataclass(frozen=True)
 class History:
@@ -38,7 +44,8 @@ class History:
     Attributes:
         table: the event table (docs/architecture.md), rows unchanged and in order.
         time: int64 (n,), µs since 1970, as written.
-        clock: int64 (n,), running maximum of `time` within each log: never steps back.
+        clock: int64 (n,), running maximum of `time` within each log: never steps back. A step of
+            more than a week it takes only when the next record of a job bears it out.
         code: int16 (n,), event numbers.
         log: int32 (n,), which log a row belongs to; never decreases.
         job: int32 (n,), dense job number in order of first row; −1 for records of no job.
@@ -163,9 +170,47 @@ def _running_maximum(time: Ints, of_job: NDArray[np.bool_], log_start: Ints) -> 
         inside, jobs = clock[start:end], of_job[start:end]
         if not jobs.any():
             inside[:] = time[start:end]
+            np.maximum.accumulate(inside, out=inside)
         else:
+            inside[jobs] = _follow(inside[jobs])
             inside[: np.argmax(jobs)] = inside[np.argmax(jobs)]
-        np.maximum.accumulate(inside, out=inside)
+            np.maximum.accumulate(inside, out=inside)
+    return clock
+
+
+@kernel
+def _follow(time: Ints) -> Ints:
+    """The clock at each record of a job in one log, of which some may be dated in the far future.
+
+    A step of more than `_REST` waits for the next record. If that is dated before the step, the
+    step was an error; if after, it is followed, but one of more than `_LONG_REST` only if both
+    records lie within `_REST`. So the clock at a row rests on no later row, but for the first ones.
+
+    Args:
+        time: int64 (n,), µs.
+
+    Returns:
+        int64 (n,), never decreasing.
+    """
+    clock = np.empty_like(time)
+    begin = 0
+    # With nothing before it, the first record is judged by the one behind it.
+    while begin + 1 < len(time) and time[begin + 1] < time[begin] - _REST:
+        begin += 1
+    clock[: begin + 1] = time[begin]
+    now = waiting = time[begin]
+    for row in range(begin + 1, len(time)):
+        here = time[row]
+        if waiting > now and here >= waiting - _REST:
+            if here <= waiting + _REST:
+                now = max(waiting, here)
+            elif waiting - now <= _LONG_REST:
+                now = waiting
+        if here - now <= _REST:
+            now = waiting = max(now, here)
+        else:
+            waiting = here
+        clock[row] = now
     return clock
 
 

@@ -4,6 +4,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jobsight.errors import SourceError
 from jobsight.history.timelines import History
@@ -133,3 +135,63 @@ def test_mixed_logs_and_missing_columns_are_named() -> None:
         History.from_table(TWO_LOGS.reverse())
     with pytest.raises(SourceError, match="owner"):
         History.from_table(TWO_LOGS.drop("owner"))
+
+
+DAY = 86_400.0
+FAR = 30_000 * DAY
+
+
+def clock_of(*seconds: float, log: int = 0) -> list[float]:
+    """The clock in seconds at records of one log with these times."""
+    history = History.from_table(table(*((log, "ap", 7, 0, at, 6, None) for at in seconds)))
+    return [(value - micros(0)) / 1_000_000 for value in history.clock.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("times", "clock"),
+    [
+        ([FAR, 1, 2], [1, 1, 2]),
+        ([FAR + 99 * DAY, FAR, 1, 2], [1, 1, 1, 2]),
+        ([1, FAR, 2, 3], [1, 1, 2, 3]),
+        ([1, FAR, FAR + 99 * DAY, 2, 3], [1, 1, 1, 2, 3]),
+        ([1, FAR + 99 * DAY, FAR, 2, 3], [1, 1, 1, 2, 3]),
+        ([1, 2, FAR], [1, 2, 2]),
+        ([5, 4, 6], [5, 5, 6]),
+    ],
+)
+def test_a_record_of_the_future_does_not_move_the_clock(
+    times: list[float], clock: list[float]
+) -> None:
+    assert clock_of(*times) == clock
+
+
+@pytest.mark.parametrize(
+    ("times", "clock"),
+    [
+        ([0, 9 * DAY, 9 * DAY + 1], [0, 0, 9 * DAY + 1]),
+        ([0, 9 * DAY, 8 * DAY], [0, 0, 9 * DAY]),
+        ([0, 9 * DAY, 18 * DAY, 27 * DAY], [0, 0, 9 * DAY, 18 * DAY]),
+        ([0, 6 * DAY, 12 * DAY], [0, 6 * DAY, 12 * DAY]),
+        ([0, FAR, FAR + 1], [0, 0, FAR + 1]),
+    ],
+)
+def test_the_clock_follows_a_long_rest_one_record_late(
+    times: list[float], clock: list[float]
+) -> None:
+    assert clock_of(*times) == clock
+
+
+def test_one_logs_error_is_none_of_another() -> None:
+    rows = [(log, "ap", 7, 0, at, 6, None) for log in (0, 1) for at in (0, FAR, 2)]
+    rows[4] = (1, "ap", 7, 0, 1, 6, None)
+    history = History.from_table(table(*rows))
+    assert history.clock.tolist() == [micros(s) for s in (0, 0, 2, 0, 1, 2)]
+
+
+@given(st.lists(st.sampled_from([0, 1, 3 * DAY, 8 * DAY, 300 * DAY, FAR, -9 * DAY, -FAR])))
+def test_the_clock_rests_on_no_later_record(steps: list[float]) -> None:
+    times = np.concatenate([[0.0, 1.0], np.cumsum(steps)]).clip(0, 2 * FAR).tolist()
+    whole = clock_of(*times)
+    assert whole == sorted(whole)
+    for end in range(2, len(times)):
+        assert clock_of(*times[:end]) == whole[:end]

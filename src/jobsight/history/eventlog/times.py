@@ -22,6 +22,7 @@ __all__ = [
     "LOCAL_NO_YEAR",
     "UTC_NO_YEAR",
     "YEAR_DAYS",
+    "FutureDates",
     "TimeResolver",
     "YearCounter",
 ]
@@ -39,6 +40,7 @@ Int64 = NDArray[np.int64]
 Forms = NDArray[np.uint8]
 
 _DAY = 86_400 * SECOND
+_AHEAD_DAYS = 2
 _LEAP_YEAR = 366 * _DAY
 _BASE_YEAR = 1972
 _FIRST = int(np.datetime64("0001-01-02", "us").astype(np.int64))
@@ -245,3 +247,44 @@ class TimeResolver:
         counted[known] = (count + year[anchor] - count[anchor])[known]
         self._year, self._season = int(counted[-1]), int(season[-1])
         return np.where(yearless, _join(counted, month, rest), stamp)
+
+
+class FutureDates:
+    """Finds the records of one log that are dated in the future, and dates them like those before.
+
+    A log that is in the future from its start on stays as it is: it is this machine's clock that is
+    wrong, or nothing tells by how much. The result does not depend on where batches are cut. Not
+    thread-safe.
+
+    Args:
+        latest: seconds since 1970; the later of now and the log's last change. Clocks of other
+            machines may be ahead of it by two days.
+    """
+
+    def __init__(self, latest: float) -> None:
+        self._bound = _moment(latest + _AHEAD_DAYS * _DAY / SECOND)
+        self._sound: int | None = None  # time of the last sound record
+        self._odd = False  # whether the last record was of the future
+
+    def mend(self, time: Int64) -> tuple[Int64, NDArray[np.bool_], Int64]:
+        """The times of the next n records, those of the future replaced.
+
+        Args:
+            time: int64 (n,), µs since 1970.
+
+        Returns:
+            the times to use, int64 (n,); whether each was sound, bool (n,); and the first record of
+            each run of others, int64 (k,).
+        """
+        sound = time <= self._bound
+        if not len(time):
+            return time, sound, np.empty(0, np.int64)
+        last = np.maximum.accumulate(np.where(sound, np.arange(len(time)), -1))
+        before = time if self._sound is None else np.full_like(time, self._sound)
+        mended: Int64 = np.where(last >= 0, time[np.maximum(last, 0)], before)
+        odd = ~sound
+        begins = np.flatnonzero(odd & ~np.concatenate([[self._odd], odd[:-1]]))
+        self._odd = bool(odd[-1])
+        if last[-1] >= 0:
+            self._sound = int(time[last[-1]])
+        return mended, sound, begins
