@@ -5,22 +5,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
+import json
+import os
 import platform
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from jobsight import __version__
 from jobsight.errors import ModelError
-from jobsight.files import read_json, sha256, write_json
+from jobsight.files import MANIFEST, read_json, sha256, write_json
 
 __all__ = ["SCHEMA", "Manifest", "Source", "package_versions", "read_manifest", "write_manifest"]
 
 SCHEMA = "jobsight.model/1"
 PACKAGES = ("lightgbm", "numba", "numpy", "polars", "scikit-learn", "torch")
-NAME = "manifest.json"
+NAME = MANIFEST
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,13 @@ class Manifest:
     versions: Mapping[str, str]
     files: Mapping[str, str]
 
+    @property
+    def digest(self) -> str:
+        """Eight hexadecimal digits that tell models apart: of files, settings and seed."""
+        made_of = [sorted(self.files.items()), dict(self.settings), self.seed]
+        text = json.dumps(made_of, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:8]
+
 
 def package_versions() -> dict[str, str]:
     """Versions of Python, Jobsight and the installed packages that shape a model."""
@@ -106,11 +117,13 @@ def write_manifest(
 
 
 def read_manifest(folder: Path, *, question: str) -> Manifest:
-    """Read a manifest and check that every file it lists is there, unchanged.
+    """Read a manifest and check that the files it lists, and no others, are there, unchanged.
+
+    So whatever is opened in the directory afterwards is what was written.
 
     Raises:
-        ModelError: no model directory, another schema or question, or a file that is missing or
-            changed; names it.
+        ModelError: no model directory, another schema or question, or a file that is missing,
+            changed, not listed, or a link; names it.
     """
     path = folder / NAME
     try:
@@ -128,8 +141,9 @@ def read_manifest(folder: Path, *, question: str) -> Manifest:
         raise ModelError(f"{folder} answers {data.get('question')!r}, not {question!r}")
     try:
         manifest = _from_json(data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelError(f"{path} is damaged ({type(error).__name__}: {error})") from None
+    _check_listed(folder, manifest.files)
     for name, expected in manifest.files.items():
         _check(folder, name, expected)
     return manifest
@@ -147,6 +161,20 @@ def _from_json(data: Mapping[str, Any]) -> Manifest:
     )
 
 
+def _check_listed(folder: Path, listed: Collection[str]) -> None:
+    """Refuse what no hash vouches for: files that are not listed, links, pipes."""
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(parent) / name
+            mode = path.lstat().st_mode
+            if stat.S_ISDIR(mode):
+                continue
+            if not stat.S_ISREG(mode):
+                raise ModelError(f"{path} is no regular file; a model directory holds no links")
+            if path.relative_to(folder).as_posix() not in {NAME, *listed}:
+                raise ModelError(f"{path} is not listed in {folder / NAME}; move it elsewhere")
+
+
 def _check(folder: Path, name: str, expected: str) -> None:
     parts = PurePosixPath(name)
     if parts.is_absolute() or ".." in parts.parts:
@@ -155,5 +183,7 @@ def _check(folder: Path, name: str, expected: str) -> None:
         found = sha256(folder / parts)
     except OSError as error:
         raise ModelError(f"cannot read {folder / parts}: {error.strerror or error}") from None
+    except ValueError:
+        raise ModelError(f"{folder / NAME} lists {name!r}, which is no file name") from None
     if found != expected:
         raise ModelError(f"{folder / parts} was changed since training (its hash differs)")

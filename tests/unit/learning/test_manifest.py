@@ -1,4 +1,6 @@
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,16 +67,66 @@ def test_files_outside_the_directory_are_refused(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("", "damaged"),
+        ("[" * 100_000, "nested too deeply"),
         ("[]", "schema None"),
         ('{"schema": "jobsight.model/0"}', "train again"),
         ('{"schema": "jobsight.model/1", "question": "fail"}', "answers 'fail', not 'hold'"),
         ('{"schema": "jobsight.model/1", "question": "hold"}', "damaged"),
+        ('{"schema": "jobsight.model/1", "question": "hold", "seed": Infinity}', "damaged"),
     ],
 )
 def test_a_bad_manifest_is_one_clear_error(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(ModelError, match=message):
         read_manifest(tmp_path, question="hold")
+
+
+def relist(folder: Path, **files: str) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"files": files}))
+
+
+def test_what_is_not_listed_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "m"
+    sealed(folder)
+    relist(folder)
+    with pytest.raises(ModelError, match=r"is not listed in .*manifest\.json"):
+        read_manifest(folder, question="hold")
+    sealed(tmp_path / "other")
+    (tmp_path / "other" / "boosted" / "more").write_text("")
+    with pytest.raises(ModelError, match=r"boosted/more is not listed"):
+        read_manifest(tmp_path / "other", question="hold")
+
+
+@pytest.mark.parametrize("name", ["log", "boosted", "pipe"])
+def test_links_and_pipes_are_refused(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "m"
+    sealed(folder)
+    if name == "pipe":
+        os.mkfifo(folder / name)
+    else:
+        (folder / name).rename(tmp_path / name)
+        (folder / name).symlink_to(tmp_path / name)
+    with pytest.raises(ModelError, match=f"{name} is no regular file"):
+        read_manifest(folder, question="hold")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_a_name_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "m"
+    made = sealed(folder)
+    relist(folder, **made.files, **{name: "0"})
+    with pytest.raises(ModelError, match="no file name"):
+        read_manifest(folder, question="hold")
+
+
+def test_models_differ_in_their_digest(tmp_path: Path) -> None:
+    one = sealed(tmp_path / "m")
+    assert one.digest == sealed(tmp_path / "n").digest
+    assert len(one.digest) == 8
+    files = {**one.files, "log": "f" * 64}
+    others = [replace(one, seed=4), replace(one, settings={}), replace(one, files=files)]
+    assert len({one.digest, *(other.digest for other in others)}) == 4
 
 
 def test_no_model_directory(tmp_path: Path) -> None:

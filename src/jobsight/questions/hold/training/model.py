@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight import models
-from jobsight.errors import ModelError
+from jobsight.errors import ModelError, UsageError
 from jobsight.files import read_json, write_json
 from jobsight.learning.manifest import Manifest, Source, read_manifest, write_manifest
 from jobsight.models.base import Floats, Inputs, Model
@@ -27,6 +27,7 @@ from jobsight.models.calibration import Calibration
 from jobsight.models.intervals import Intervals
 from jobsight.models.storage import load_arrays, save_arrays
 from jobsight.questions.hold.examples.scale import Scale
+from jobsight.questions.hold.training.rulesets import RULE_NAMES
 from jobsight.settings import HoldSettings
 
 __all__ = ["SCHEMA", "Fitted", "HoldModel", "fingerprints"]
@@ -127,9 +128,8 @@ class HoldModel:
 
     @property
     def label(self) -> str:
-        """How an answer names the model: its kind, and when and from what it was made."""
-        digest = "" if self.manifest is None else min(self.manifest.files.values())[:8]
-        return f"{self.chosen}@{digest}" if digest else self.chosen
+        """How an answer names the model: its kind, and digits that tell it from any other."""
+        return self.chosen if self.manifest is None else f"{self.chosen}@{self.manifest.digest}"
 
     def save(self, folder: Path, *, seed: int, facts: Mapping[str, Any]) -> None:
         """Write the model into `folder` (existing, empty), its manifest last.
@@ -181,40 +181,85 @@ class HoldModel:
         """
         manifest = read_manifest(folder, question=QUESTION)
         try:
-            body = read_json(folder / "hold.json")
+            body = read_json(folder / "hold.json", dict)
             if body.get("schema") != SCHEMA:
                 raise ModelError(
                     f"{folder} has schema {body.get('schema')!r}, this version reads {SCHEMA}; "
                     "train again"
                 )
-            settings = HoldSettings.model_validate(manifest.settings)
             return cls(
-                settings=settings,
-                scale=Scale(**_tuples(body["scale"])),
-                borders=np.array(body["borders"], np.int64),
-                names=tuple(body["names"]),
-                chosen=str(body["chosen"]),
-                reason=str(body["reason"]),
-                fitted={
-                    data["name"]: _open_fitted(
-                        data, folder / "models" / _folder_name(data["name"]), network
-                    )
-                    for data in body["fitted"]
-                    if not only_chosen or data["name"] == body["chosen"]
-                },
-                delays={
-                    float(delay): _open_fitted(data, folder / "delays" / str(k), network)
-                    for k, (delay, data) in enumerate(body["delays"])
-                },
-                seen=load_arrays(folder / "seen.safetensors")["seen"],
-                report=read_json(folder / "report.json"),
+                settings=HoldSettings.model_validate(manifest.settings),
+                report=read_json(folder / "report.json", dict),
                 sources=manifest.sources,
                 manifest=manifest,
+                **_facts(body),
+                **_fitted(body, folder, network, only_chosen=only_chosen),
+                seen=_seen(folder / "seen.safetensors"),
             )
-        except (OSError, KeyError, IndexError, TypeError, ValueError) as error:
+        except _DAMAGE as error:
             raise ModelError(
                 f"the model in {folder} is damaged ({type(error).__name__}: {error}); train again"
             ) from None
+
+
+_DAMAGE = (
+    OSError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    UsageError,
+)
+"""What taking a damaged file apart may raise."""
+
+
+def _facts(body: Mapping[str, Any]) -> dict[str, Any]:
+    borders = np.array(body["borders"], np.int64)
+    if borders.shape != (5,):
+        raise ValueError("there are not five borders of parts")
+    return {
+        "scale": Scale(**_tuples(body["scale"])),
+        "borders": borders,
+        "names": tuple(map(str, body["names"])),
+        "chosen": str(body["chosen"]),
+        "reason": str(body["reason"]),
+    }
+
+
+def _fitted(
+    body: Mapping[str, Any], folder: Path, network: str | None, *, only_chosen: bool
+) -> dict[str, Any]:
+    chosen = body["chosen"]
+    known = [_known(data["name"]) for data in body["fitted"]]
+    if chosen not in known:
+        raise ValueError(f"the chosen model {chosen!r} is not among the trained ones")
+    return {
+        "fitted": {
+            name: _open_fitted(data, folder / "models" / _folder_name(name), network)
+            for name, data in zip(known, body["fitted"], strict=True)
+            if not only_chosen or name == chosen
+        },
+        "delays": {
+            float(delay): _open_fitted(data, folder / "delays" / str(k), network)
+            for k, (delay, data) in enumerate(body["delays"])
+        },
+    }
+
+
+def _known(name: str) -> str:
+    """`name` if it is a model's: it will name a folder, so it may be nothing else."""
+    if name not in (*models.NAMES, *RULE_NAMES):
+        raise ValueError(f"no model is named {name!r}")
+    return name
+
+
+def _seen(path: Path) -> NDArray[np.uint64]:
+    seen = load_arrays(path)["seen"]
+    if seen.dtype != np.uint64 or seen.ndim != 1:
+        raise ValueError(f"{path.name} holds no fingerprints")
+    return seen
 
 
 def fingerprints(table: pl.DataFrame) -> NDArray[np.uint64]:
@@ -239,7 +284,7 @@ def _save_model(model: Model, folder: Path) -> None:
 
 
 def _open_fitted(data: Mapping[str, Any], folder: Path, network: str | None) -> Fitted:
-    model = models.load(str(data["name"]), folder, network=network)
+    model = models.load(_known(data["name"]), folder, network=network)
     return Fitted.from_json(data, model)
 
 

@@ -90,6 +90,64 @@ def test_a_damaged_body_is_one_clear_error(folder: Path) -> None:
         HoldModel.open(folder / "models")
 
 
+def rename(folder: Path, old: str, new: object) -> None:
+    body = json.loads((folder / "hold.json").read_text())
+    for data in body["fitted"]:
+        if data["name"] == old:
+            data["name"] = new
+    edit(folder / "hold.json", fitted=body["fitted"])
+    reseal(folder, "hold.json")
+
+
+@pytest.mark.parametrize("name", ["rules:/../../../outside", "rules:none", "oracle", "", 3, ["x"]])
+def test_a_name_of_no_model_is_refused(folder: Path, name: object) -> None:
+    (folder / "models" / "rules-" / "x").mkdir(parents=True)
+    rename(folder, "rates", name)
+    with pytest.raises(ModelError, match="no model is named"):
+        HoldModel.open(folder)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"borders": [1, 2]},
+        {"borders": [10**30] * 5},
+        {"chosen": "lstm"},
+        {"chosen": ["rates"]},
+        {"fitted": [3]},
+        {"fitted": {"rates": {}}},
+        {"delays": [[1]]},
+        {"delays": 7},
+        {"names": None},
+    ],
+)
+def test_an_odd_body_is_one_clear_error(folder: Path, changed: dict[str, object]) -> None:
+    edit(folder / "hold.json", **changed)
+    reseal(folder, "hold.json")
+    with pytest.raises(ModelError, match="damaged"):
+        HoldModel.open(folder)
+
+
+@pytest.mark.parametrize("name", ["hold.json", "report.json", "models/rates/model.json"])
+@pytest.mark.parametrize("text", ["[]", "null", "[" * 100_000, '{"a":' * 100_000])
+def test_a_file_that_holds_something_else_is_one_clear_error(
+    folder: Path, name: str, text: str
+) -> None:
+    (folder / name).write_text(text)
+    reseal(folder, name)
+    with pytest.raises(ModelError):
+        HoldModel.open(folder)
+
+
+def test_labels_tell_models_apart(folder: Path) -> None:
+    before = HoldModel.open(folder).label
+    assert HoldModel.open(folder).label == before
+    # Files alike in all models, such as that of the constant, do not decide.
+    edit(folder / "report.json", more=1)
+    reseal(folder, "report.json")
+    assert HoldModel.open(folder).label != before
+
+
 def test_a_network_that_the_directory_names_is_not_imported(tmp_path: Path) -> None:
     from jobsight.questions.hold.training.dataset import Dataset
     from jobsight.questions.hold.training.train import train
