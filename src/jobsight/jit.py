@@ -4,8 +4,11 @@ Kernels release the GIL and are cached on disk, so that a command does not wait 
 Where no cache directory is writable, kernels are compiled anew in each process and all else works.
 """
 
+import contextlib
 import hashlib
 import os
+import re
+import shutil
 import stat
 import tempfile
 from collections.abc import Callable
@@ -17,6 +20,9 @@ import numba
 __all__ = ["helper", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_KEPT = 3
+"""How many caches are kept, this one among them."""
 
 
 def _sources() -> str:
@@ -36,16 +42,25 @@ def _sources() -> str:
 def _cache_directory() -> str | None:
     if "NUMBA_CACHE_DIR" in os.environ:
         return os.environ["NUMBA_CACHE_DIR"]
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path("~").expanduser() / ".cache")
-    for root in (Path(base) / "jobsight", Path(tempfile.gettempdir()) / f"jobsight-{os.getuid()}"):
+    roots = [Path(tempfile.gettempdir()) / f"jobsight-{os.getuid()}"]
+    with contextlib.suppress(RuntimeError, OSError):  # there may be no home, or none to write in
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~").expanduser() / ".cache")
+        base.mkdir(parents=True, exist_ok=True, mode=0o700)
+        roots.insert(0, base / "jobsight")
+    for root in roots:
         folder = root / "numba" / _sources()
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if _is_ours(root) and _is_ours(folder) and os.access(folder, os.W_OK):
+        with contextlib.suppress(OSError):
+            if all(map(_made_ours, (root, folder.parent, folder))) and os.access(folder, os.W_OK):
+                _forget_older(folder)
                 return str(folder)
-        except OSError:
-            continue
     return None
+
+
+def _made_ours(folder: Path) -> bool:
+    """Make a folder unless it is there, and say whether it is safe, as of `_is_ours`."""
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    return _is_ours(folder)
 
 
 def _is_ours(folder: Path) -> bool:
@@ -56,6 +71,20 @@ def _is_ours(folder: Path) -> bool:
         and status.st_uid == os.getuid()
         and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     )
+
+
+def _forget_older(folder: Path) -> None:
+    """Delete the caches of older sources, all but the newest few; what cannot be, stays."""
+    with contextlib.suppress(OSError):
+        os.utime(folder)
+        others = [
+            other
+            for other in folder.parent.iterdir()
+            if re.fullmatch(r"[0-9a-f]{16}", other.name) and other != folder and _is_ours(other)
+        ]
+        # Another process may run on older sources: the newest are left to it.
+        for other in sorted(others, key=lambda other: other.stat().st_mtime)[: -_KEPT + 1]:
+            shutil.rmtree(other, ignore_errors=True)
 
 
 _CACHE = _cache_directory()

@@ -1,0 +1,83 @@
+"""Where compiled kernels are kept, and which folders are not trusted with that."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from jobsight import jit
+
+
+@pytest.fixture
+def places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Path, Path]:
+    """The user's cache folder, and the one for all users' temporary files."""
+    for name in ("home", "temporary"):
+        (tmp_path / name).mkdir()
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    own = tmp_path / "home" / "cache" / "jobsight"
+    return own, tmp_path / "temporary" / f"jobsight-{os.getuid()}"
+
+
+def test_the_cache_is_the_users_and_closed_to_others(places: tuple[Path, Path]) -> None:
+    own, _ = places
+    found = Path(jit._cache_directory() or "")
+    assert found.parent == own / "numba"
+    for folder in (found, found.parent, own, own.parent):
+        assert folder.stat().st_mode & 0o077 == 0
+    assert jit._cache_directory() == str(found)
+
+
+def test_temporary_files_are_the_second_choice(places: tuple[Path, Path]) -> None:
+    own, shared = places
+    own.parent.write_text("a file where the folder should be")
+    found = Path(jit._cache_directory() or "")
+    assert found.parent == shared / "numba"
+    assert found.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+@pytest.mark.parametrize("how", ["link", "open to others", "file"])
+def test_each_folder_on_the_way_must_be_ours(
+    places: tuple[Path, Path], tmp_path: Path, level: int, how: str
+) -> None:
+    own, shared = places
+    own.parent.write_text("")
+    way = [shared, shared / "numba", shared / "numba" / jit._sources()]
+    for folder in way[:level]:
+        folder.mkdir(mode=0o700)
+    planted = way[level]
+    if how == "link":
+        (tmp_path / "elsewhere").mkdir(mode=0o700)
+        planted.symlink_to(tmp_path / "elsewhere")
+    elif how == "file":
+        planted.write_text("")
+    else:
+        planted.mkdir()
+        planted.chmod(0o777)
+    assert jit._cache_directory() is None
+
+
+def test_older_caches_go_but_the_newest(places: tuple[Path, Path], tmp_path: Path) -> None:
+    numba = places[0] / "numba"
+    numba.mkdir(parents=True, mode=0o700)
+    for k in range(5):
+        (numba / f"{k:016x}").mkdir(mode=0o700)
+        (numba / f"{k:016x}" / "code").write_text("")
+        os.utime(numba / f"{k:016x}", (k, k))
+    (numba / "mine").mkdir()
+    (tmp_path / "there").mkdir()
+    (numba / f"{9:016x}").symlink_to(tmp_path / "there")
+    places[0].chmod(0o700)
+    found = jit._cache_directory()
+    left = {path.name for path in numba.iterdir()}
+    kept = {f"{k:016x}" for k in (3, 4, 9)}
+    assert left == kept | {"mine", Path(found or "").name}
+
+
+def test_a_named_cache_is_taken_as_it_is(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/somewhere")
+    assert jit._cache_directory() == "/somewhere"
