@@ -7,8 +7,6 @@ strata `releaser` and `edited` are never features.
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +18,7 @@ from jobsight.history import outcomes
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
 from jobsight.jit import kernel
+from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
 from jobsight.settings import HoldSettings
 
 __all__ = ["Decisions", "after_hold", "batch_weights", "described", "groups", "held_jobs",
@@ -28,7 +27,7 @@ __all__ = ["Decisions", "after_hold", "batch_weights", "described", "groups", "h
 _LIFE = (0, 1, 5, 9, 12, 13)
 """Submitted, started, ended, removed, held, released: the last of these tells if it is held."""
 
-_HELD, _RELEASED, _AD, _CHANGED = 12, 13, 28, 33
+_HELD, _RELEASED, _AD = 12, 13, 28
 
 
 @dataclass(frozen=True)
@@ -293,15 +292,9 @@ def _with_batches(table: pl.DataFrame, span: int) -> pl.DataFrame:
     batch = _batches(table["family"].to_numpy(), table["released"].to_numpy(), span)
     return (
         table.drop("family")
-        .with_columns(batch=pl.Series(batch), kept=_kept(pl.col("repeat")))
+        .with_columns(batch=pl.Series(batch), kept=kept_turns(pl.col("repeat")))
         .with_columns(weight=pl.when("kept").then(1.0 / pl.col("kept").sum().over("batch")))
     )
-
-
-def _kept(repeat: pl.Expr) -> pl.Expr:
-    """Releases 1–5, 10, 20, 40, …: a loop of releases teaches little after its first turns."""
-    tens = repeat // 10
-    return (repeat <= 5) | ((repeat % 10 == 0) & (tens.bitwise_count_ones() == 1))
 
 
 @kernel
@@ -326,17 +319,7 @@ def _with_strata(history: History, table: pl.DataFrame) -> pl.DataFrame:
     """Add `releaser` and `edited`."""
     rows, hold_rows = table["row"].to_numpy(), table["hold_row"].to_numpy()
     reason = history.table["reason"].gather(rows)
-    changed = _last_before(history, history.code == _CHANGED)[rows] > hold_rows
-    ads = history.table["attributes"]
-    edited = changed | np.array(
-        [
-            kept and _differ(before, after)
-            for kept, before, after in zip(
-                table["kept"], ads.gather(hold_rows), ads.gather(rows), strict=True
-            )
-        ],
-        dtype=np.bool_,
-    )
+    edited = edited_releases(history, hold_rows, rows, exact=table["kept"].to_numpy())
     return table.with_columns(
         reason.to_frame("words").select(_releaser(pl.col("words")).alias("releaser")).to_series(),
         edited=pl.when("kept").then(pl.Series(edited)),
@@ -345,42 +328,9 @@ def _with_strata(history: History, table: pl.DataFrame) -> pl.DataFrame:
 
 def _releaser(reason: pl.Expr) -> pl.Expr:
     """Who released, from the 013's own words."""
-    words = reason.str.replace_all(r"\(by user [^)]*\)", "")
-    return (
-        pl.when(words.str.contains(r"\bDAG\b|(?i:dagman)"))
-        .then(pl.lit("dag"))
-        .when(reason.str.contains(r"\(by user [^)]*\)"))
-        .then(pl.lit("user"))
-        .when(words.str.contains(r"(?i)periodic_?release|\bexpression\b.*\bevaluated to\b"))
-        .then(pl.lit("policy"))
-        .otherwise(pl.lit("unknown"))
-    )
-
-
-_BOOKKEEPING = re.compile(
-    r"^(MyType|TargetType|Cluster|ClusterId|Proc|ProcId|Subproc|JobStatus|LastJobStatus|Reason"
-    r"|Event.*|TriggerEvent.*|Hold.*|LastHold.*|Release.*|LastRelease.*|Vacate.*|LastVacate.*"
-    r"|Num[A-Z].*|Job.*(Date|Count|Starts|Time)|Entered.*|Last.*Time|.*Usage(_RAW)?|Cumulative.*"
-    r"|Remote.*|LastRemote.*|MATCH_.*|Shadow.*|.*SizeRaw|ImageSize.*|ResidentSetSize.*"
-    r"|ServerTime|CurrentTime|Total.*|Bytes.*|Transfer.*(Stats|Queued|ing.*)|.*_RAW)$"
-)
-"""Attributes that HTCondor itself changes between a hold and a release."""
-
-
-def _differ(before: str | None, after: str | None) -> bool:
-    """Whether an attribute that only an edit changes differs between two ads (JSON)."""
-    if before is None or after is None:
-        return False
-    try:
-        old, new = json.loads(before), json.loads(after)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        return False
-    # Events carry attributes of their own, so only what stands in both ads can be compared; but
-    # what a job requests is in every ad or in none.
-    names = (old.keys() & new.keys()) | {n for n in old.keys() ^ new.keys() if n[:7] == "Request"}
-    return any(old.get(n) != new.get(n) for n in names if not _BOOKKEEPING.match(n))
+    policy = r"(?i)periodic_?release|\bexpression\b.*\bevaluated to\b"
+    who = outcomes.attributed_to(reason, policy=policy, dag=r"\bDAG\b|(?i:dagman)")
+    return who.fill_null("unknown")
 
 
 def _with_outcomes(history: History, settings: HoldSettings, table: pl.DataFrame) -> pl.DataFrame:

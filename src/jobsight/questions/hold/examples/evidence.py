@@ -26,6 +26,7 @@ from jobsight.history.whereabouts import (
     row_owners,
     start_sites,
 )
+from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
 from jobsight.settings import HoldSettings
 
 __all__ = ["FAMILIES", "Evidence", "Stream", "gather_evidence"]
@@ -78,7 +79,8 @@ class Evidence:
         keys: by family, int64 (h,): equal where two holds share the family; −1 where unknown.
         held_by_others: bool (h,), whether something other than the user's hand held the job.
         held: those holds.
-        good, bad: what settled earlier releases of such holds, well or badly.
+        good, bad: what settled earlier releases of such holds, well or badly, where the job was
+            released as it had been held.
         left: what ended such holds: a release, a removal, or the next hold.
         started, ended_well: by family of one part (``site``, …): starts (001), and ends (005) with
             return value 0, under the family's keys.
@@ -114,7 +116,7 @@ def gather_evidence(history: History, labels: RowLabels, settings: HoldSettings)
     before = preceding(history, starts, ends)
     by_hand = history.table[holds].select(held_by_hand(pl.col("hold_code"))).to_series()
     ours = ~by_hand.to_numpy()
-    good, bad = _settled(history, holds, ours, settings)
+    good, bad = _settled(history, holds, parts["cause"], ours, settings)
     return Evidence(
         history=history,
         holds=holds,
@@ -171,12 +173,26 @@ def _parts(history: History, labels: RowLabels, holds: Ints, starts: Ints) -> tu
 
 
 def _settled(
-    history: History, holds: Ints, ours: NDArray[np.bool_], settings: HoldSettings
+    history: History,
+    holds: Ints,
+    cause: Ints,
+    ours: NDArray[np.bool_],
+    settings: HoldSettings,
 ) -> tuple[Stream, Stream]:
-    """The rows that settled releases, well and badly, each with the hold that was released."""
+    """The rows that settled releases, well and badly, each with the hold that was released.
+
+    Jobs that were edited while they were held are left out: they were not released as they were, so
+    what became of them says nothing of a job that is.
+    """
     life, releases = _rows_of(history, *_LIFE), _rows_of(history, _RELEASED)
     number = _hold_at(holds, ours, at(life, preceding(history, life, releases)))
     releases, number = releases[number >= 0], number[number >= 0]
+    turns = pl.DataFrame({"job": history.job[releases], "cause": cause[number]}).select(
+        exact=kept_turns(pl.int_range(1, pl.len() + 1).over("job", "cause"))
+    )
+    exact = turns["exact"].to_numpy()
+    as_it_was = ~edited_releases(history, holds[number], releases, exact=exact)
+    releases, number = releases[as_it_was], number[as_it_was]
     judged = judge(
         resolve(history, releases),
         success=settings.success,

@@ -22,7 +22,7 @@ from jobsight.questions.hold.training import recipes
 from jobsight.questions.hold.training import train as training
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.model import Fitted
-from jobsight.questions.hold.training.train import train
+from jobsight.questions.hold.training.train import fit_calibrated, train
 
 
 @pytest.fixture(scope="module")
@@ -153,13 +153,12 @@ def test_models_trained_again_are_taught_by_their_own_parts_alone(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[str, ...]] = []
-    fit = importance.fit_calibrated
 
     def watched(name: str, data: Dataset, *parts: Labelled, **more: object) -> Fitted:
         assert not more
         assert len({part.inputs.names for part in parts}) == 1
         seen.append(parts[0].inputs.names)
-        return fit(name, data, *parts)
+        return fit_calibrated(name, data, *parts)
 
     monkeypatch.setattr(importance, "fit_calibrated", watched)
     monkeypatch.setattr(training, "rehearse", None)  # it would foretell decisions of other parts

@@ -1,0 +1,90 @@
+"""Was a job edited while it was held? Its ads at the hold and at the release tell, and the 033.
+
+``condor_qedit`` writes no event of its own; what it changed shows in the ads (028) that some pools
+write behind each event. HTCondor's attribute-update event (033) tells of some changes directly.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.history.timelines import History, Ints
+from jobsight.history.whereabouts import at, preceding
+
+__all__ = ["edited_releases", "kept_turns"]
+
+_CHANGED = 33
+
+_REQUEST = r'"Request[A-Z][A-Za-z]*": ?(?:"(?:[^"\\]|\\.)*"|[^,}]*)'
+"""One request in an ad (JSON) with its value."""
+
+_BOOKKEEPING = re.compile(
+    r"^(MyType|TargetType|Cluster|ClusterId|Proc|ProcId|Subproc|JobStatus|LastJobStatus|Reason"
+    r"|Event.*|TriggerEvent.*|Hold.*|LastHold.*|Release.*|LastRelease.*|Vacate.*|LastVacate.*"
+    r"|Num[A-Z].*|Job.*(Date|Count|Starts|Time)|Entered.*|Last.*Time|.*Usage(_RAW)?|Cumulative.*"
+    r"|Remote.*|LastRemote.*|MATCH_.*|Shadow.*|.*SizeRaw|ImageSize.*|ResidentSetSize.*"
+    r"|ServerTime|CurrentTime|Total.*|Bytes.*|Transfer.*(Stats|Queued|ing.*)|.*_RAW)$"
+)
+"""Attributes that HTCondor itself changes between a hold and a release."""
+
+
+def _differ(before: str | None, after: str | None) -> bool:
+    """Whether an attribute that only an edit changes differs between two ads (JSON)."""
+    if before is None or after is None:
+        return False
+    try:
+        old, new = json.loads(before), json.loads(after)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return False
+    # Events carry attributes of their own, so only what stands in both ads can be compared; but
+    # what a job requests is in every ad or in none.
+    names = (old.keys() & new.keys()) | {n for n in old.keys() ^ new.keys() if n[:7] == "Request"}
+    return any(old.get(n) != new.get(n) for n in names if not _BOOKKEEPING.match(n))
+
+
+def kept_turns(repeat: pl.Expr) -> pl.Expr:
+    """Releases 1–5, 10, 20, 40, …: a loop of releases teaches little after its first turns."""
+    tens = repeat // 10
+    return (repeat <= 5) | ((repeat % 10 == 0) & (tens.bitwise_count_ones() == 1))
+
+
+def edited_releases(
+    history: History, hold_rows: Ints, rows: Ints, *, exact: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Which releases let go a job that was not as it had been held: bool (n,).
+
+    Known only where the log has a 033 between the two, or an ad (028) of both; else not edited.
+
+    Args:
+        history: the indexed log.
+        hold_rows: int64 (n,), the holds.
+        rows: int64 (n,), the releases (013) that ended them.
+        exact: bool (n,): whose ads are compared in full. Of the others, turns of a loop of which
+            there may be millions, only what the job requests is.
+    """
+    changes = np.flatnonzero((history.code == _CHANGED) & (history.job >= 0))
+    changed: NDArray[np.bool_] = at(changes, preceding(history, changes, rows)) > hold_rows
+    ads = history.table["attributes"]
+    told = ads.is_not_null().to_numpy()
+    asked = np.flatnonzero(~changed & told[hold_rows] & told[rows])
+    before, after = ads.gather(hold_rows[asked]), ads.gather(rows[asked])
+    differ = np.zeros(len(asked), np.bool_)
+    full = exact[asked]
+    pairs = zip(before.filter(pl.Series(full)), after.filter(pl.Series(full)), strict=True)
+    differ[full] = [_differ(old, new) for old, new in pairs]
+    short = pl.Series(~full)
+    differ[~full] = (_requests(before.filter(short)) != _requests(after.filter(short))).to_numpy()
+    changed[asked] = differ
+    return changed
+
+
+def _requests(ads: pl.Series) -> pl.Series:
+    """What each ad requests, in one text whatever the order of its attributes."""
+    return ads.str.extract_all(_REQUEST).list.sort().list.join("\n")
