@@ -21,6 +21,7 @@ __all__ = [
     "KINDS",
     "PERSONAL_HOLD_CODES",
     "apply_horizon",
+    "attributed_to",
     "held_by_hand",
     "judge",
     "removed_by",
@@ -74,18 +75,31 @@ def removed_by(reason: pl.Expr) -> pl.Expr:
     """Who removed a job, from the reason of its 009: ``policy``, ``dag`` or ``user``.
 
     A policy's removal names its expression (*The job attribute PeriodicRemove expression …
-    evaluated to TRUE*, *… SYSTEM_PERIODIC_REMOVE …*). DAGMan's names the DAG. A person's ends in
-    *(by user …)*, also where the person's own words (``condor_rm -reason``) speak of a policy. No
-    reason at all is a person's: policies always give one.
+    evaluated to TRUE*, *… SYSTEM_PERIODIC_REMOVE …*), also where that speaks of a DAG. DAGMan's
+    names the DAG. A person's ends in *(by user …)*, also where the person's own words
+    (``condor_rm -reason``) speak of a policy. No reason at all is a person's: policies always give
+    one.
     """
-    words = reason.str.replace_all(_BY_PERSON, "")
+    return attributed_to(reason, policy=_BY_POLICY, dag=_BY_DAG).fill_null("user")
+
+
+def attributed_to(reason: pl.Expr, *, policy: str, dag: str) -> pl.Expr:
+    """Whose act a reason tells of: ``policy``, ``dag``, ``user`` (by name), null where it does not.
+
+    Args:
+        reason: the text of the record.
+        policy: pattern of what policies write; nothing that ends in *(by user …)* is a policy's.
+        dag: pattern of what DAGMan writes, sought outside the name of the user.
+    """
     by_person = reason.str.contains(_BY_PERSON)
     return (
-        pl.when(words.str.contains(_BY_DAG))
-        .then(pl.lit("dag"))
-        .when(words.str.contains(_BY_POLICY) & ~by_person)
+        # A policy's expression may name attributes of DAGMan, such as DAGManJobId.
+        pl.when(reason.str.contains(policy) & ~by_person)
         .then(pl.lit("policy"))
-        .otherwise(pl.lit("user"))
+        .when(reason.str.replace_all(_BY_PERSON, "").str.contains(dag))
+        .then(pl.lit("dag"))
+        .when(by_person)
+        .then(pl.lit("user"))
     )
 
 

@@ -45,6 +45,11 @@ def test_whose_hold_it_is(code: int | None, ours: bool) -> None:
         ("The job attribute PeriodicRemove expression 'x > 3' evaluated to TRUE", "policy"),
         ("The system macro SYSTEM_PERIODIC_REMOVE expression 'x' evaluated to TRUE", "policy"),
         ("Job removed by SYSTEM_PERIODIC_REMOVE due to wall time exceeded allowed max.", "policy"),
+        (
+            "The job attribute PeriodicRemove expression 'DAGManJobId > 1' evaluated to TRUE",
+            "policy",
+        ),
+        ("Removed by SYSTEM_PERIODIC_REMOVE: DAG node too long", "policy"),
         ("DAG Abort: DAG is exiting and writing rescue file. (by user ann)", "dag"),
         ("removed because <OtherJobRemoveRequirements = DAGManJobId =?= 1> fired when", "dag"),
         ("Removed by DAGMan", "dag"),

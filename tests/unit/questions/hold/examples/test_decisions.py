@@ -108,6 +108,10 @@ def test_a_start_at_an_unknown_place_ends_what_was_known_of_it() -> None:
 @pytest.mark.parametrize(
     ("reason", "releaser"),
     [
+        (
+            "The job attribute PeriodicRelease expression 'DAGManJobId > 1' evaluated to TRUE",
+            "policy",
+        ),
         ("via condor_release (by user ann)", "user"),
         ("The job attribute PeriodicRelease expression 'x' evaluated to TRUE", "policy"),
         ("The system macro SYSTEM_PERIODIC_RELEASE expression 'x' evaluated to TRUE", "policy"),
