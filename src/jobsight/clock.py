@@ -7,7 +7,19 @@ from pathlib import Path
 
 from jobsight.errors import UsageError
 
-__all__ = ["format_moment", "format_span", "local_zone", "parse_moment", "zone_named"]
+__all__ = [
+    "format_micros",
+    "format_moment",
+    "format_span",
+    "local_zone",
+    "micros",
+    "parse_moment",
+    "zone_named",
+]
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_FIRST = dt.datetime.min.replace(tzinfo=dt.UTC)
+_LAST = dt.datetime.max.replace(tzinfo=dt.UTC)
 
 
 def local_zone() -> dt.tzinfo:
@@ -60,6 +72,17 @@ def format_moment(moment: dt.datetime) -> str:
     """ISO 8601 in UTC with a trailing Z; microseconds only where there are any."""
     text = moment.astimezone(dt.UTC).isoformat(sep=" ")
     return text.replace("+00:00", "Z")
+
+
+def micros(moment: dt.datetime) -> int:
+    """A moment as µs since 1970."""
+    return (moment - _EPOCH) // dt.timedelta(microseconds=1)
+
+
+def format_micros(moment: int) -> str:
+    """µs since 1970 as `format_moment` writes them; before year 1 and after 9999, the nearest."""
+    nearest = min(max(moment, micros(_FIRST)), micros(_LAST))
+    return format_moment(_EPOCH + dt.timedelta(microseconds=nearest))
 
 
 def format_span(seconds: float) -> str:

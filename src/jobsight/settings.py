@@ -1,7 +1,8 @@
 """All settings, their defaults, and where they come from.
 
 Later wins: ``/etc/jobsight/jobsight.yaml``, ``~/.config/jobsight/jobsight.yaml``, the file named by
-``JOBSIGHT_CONFIG``, environment variables (``JOBSIGHT_HOLD__SEED=7``), flags.
+``JOBSIGHT_CONFIG``, environment variables (``JOBSIGHT_HOLD__SEED=7``,
+``JOBSIGHT_HOLD__WINDOWS='[60, 240]'``), flags.
 """
 
 from __future__ import annotations
@@ -192,8 +193,25 @@ def _from_environment() -> dict[str, Any]:
             branch = tree
             for part in parts[:-1]:
                 branch = branch.setdefault(part, {})
-            branch[parts[-1]] = value
+                if not isinstance(branch, dict):
+                    raise SettingsError(f"{name}: {part!r} is given a value of its own as well")
+            if isinstance(branch.get(parts[-1]), dict):
+                raise SettingsError(f"{name}: settings below it are given as well")
+            branch[parts[-1]] = _from_text(name, value)
     return tree
+
+
+def _from_text(name: str, text: str) -> Any:
+    """A value of the environment: a list is YAML; all else stays text, which settings convert."""
+    if not text.lstrip().startswith("["):
+        return text
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        return YAML(typ="safe").load(text)
+    except (YAMLError, ValueError, RecursionError):
+        raise SettingsError(f"{name}: {text[:60]!r} is no list such as [60, 120]") from None
 
 
 def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:

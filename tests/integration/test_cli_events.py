@@ -192,6 +192,20 @@ def test_a_reader_that_goes_away(log: Path) -> None:
     assert (result.returncode, result.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["events", "LOG", "--json"]])
+def test_a_reader_that_has_gone_is_no_error(log: Path, arguments: list[str]) -> None:
+    # Long enough to be written before the end.
+    log.write_bytes(b"".join(record(12, HELD) + b"damage\n...\n" for _ in range(500)))
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        given = [str(log) if one == "LOG" else one for one in arguments]
+        result = jobsight(*given, stdout=writer)
+    finally:
+        os.close(writer)
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
 def test_closed_streams(log: Path) -> None:
     command = f"{sys.executable} -m jobsight events"
     result = subprocess.run(

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsight.clock import format_moment, format_span, local_zone, parse_moment, zone_named
+from jobsight.clock import (
+    format_micros,
+    format_moment,
+    format_span,
+    local_zone,
+    micros,
+    parse_moment,
+    zone_named,
+)
 from jobsight.errors import UsageError
 
 PARIS = zoneinfo.ZoneInfo("Europe/Paris")
@@ -52,3 +60,15 @@ def test_zones() -> None:
 )
 def test_spans(seconds: float, expected: str) -> None:
     assert format_span(seconds) == expected
+
+
+@given(st.datetimes(timezones=st.just(dt.UTC)))
+def test_micros_are_written_as_moments(moment: dt.datetime) -> None:
+    assert format_micros(micros(moment)) == format_moment(moment)
+
+
+def test_moments_past_all_calendars_are_the_nearest() -> None:
+    last = micros(dt.datetime(9999, 12, 31, 23, 59, 59, tzinfo=dt.UTC))
+    assert format_micros(last) == "9999-12-31 23:59:59Z"
+    assert format_micros(last + 10**9) == "9999-12-31 23:59:59.999999Z"
+    assert format_micros(-(2**63)) == "0001-01-01 00:00:00Z"

@@ -58,3 +58,31 @@ def test_a_list_of_events_in_the_environment_is_refused_plainly(
     monkeypatch.setenv("JOBSIGHT_HOLD__FRAMES__STATE_EVENTS", "everything")
     with pytest.raises(SettingsError, match=r"hold\.frames\.state_events"):
         Settings.load()
+
+
+def test_lists_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOBSIGHT_HOLD__WINDOWS", "[60,120.5]")
+    monkeypatch.setenv("JOBSIGHT_HOLD__DELAYS", "auto")
+    monkeypatch.setenv("JOBSIGHT_HOLD__HORIZON", "1e4")
+    monkeypatch.setenv("JOBSIGHT_HOLD__FRAMES__STATE_EVENTS", " [0, 1]")
+    monkeypatch.setenv("JOBSIGHT_ACCESS_POINT", "007")
+    settings = Settings.load()
+    assert settings.hold.windows == (60.0, 120.5)
+    assert settings.hold.delays == "auto"
+    assert settings.hold.horizon == 10_000.0
+    assert settings.hold.frames.state_events == (0, 1)
+    assert settings.access_point == "007"
+
+
+@pytest.mark.parametrize("text", ["[60, 120", "[" * 10_000, "[!!python/object:os.system x]"])
+def test_a_broken_list_in_the_environment(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("JOBSIGHT_HOLD__WINDOWS", text)
+    with pytest.raises(SettingsError, match="JOBSIGHT_HOLD__WINDOWS"):
+        Settings.load()
+
+
+def test_a_section_and_a_setting_in_it_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOBSIGHT_HOLD", "x")
+    monkeypatch.setenv("JOBSIGHT_HOLD__SEED", "3")
+    with pytest.raises(SettingsError, match="JOBSIGHT_HOLD"):
+        Settings.load()

@@ -55,6 +55,8 @@ def main() -> None:
         try:
             app()
         except SystemExit as leaving:
+            if isinstance(leaving.__context__, BrokenPipeError):  # typer makes status 1 of it
+                raise leaving.__context__ from None
             common.flush()  # now, while a full disk can still be told
             raise leaving from None
     except JobsightError as error:
