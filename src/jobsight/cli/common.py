@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from jobsight.errors import OutputError
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.history.events import ReadReport
@@ -33,7 +34,6 @@ __all__ = [
     "note",
     "open_case",
     "print_json",
-    "printable",
     "progress_bar",
     "read_history",
     "say",
@@ -148,13 +148,6 @@ def _to_standard_output() -> Iterator[TextIO]:
 def note(text: str) -> None:
     """Write to standard error: what is worth knowing beside the answer."""
     sys.stderr.write(text + "\n")
-
-
-def printable(text: str, width: int | None = None) -> str:
-    """Text from a log made safe for a terminal: one line, no control characters, cut to `width`."""
-    clean = "".join(letter if letter.isprintable() else " " for letter in text)
-    clean = " ".join(clean.split())
-    return clean if width is None or len(clean) <= width else clean[: width - 1] + "…"
 
 
 @contextlib.contextmanager

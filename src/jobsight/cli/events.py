@@ -15,10 +15,10 @@ from jobsight.cli.common import (
     check_output,
     note,
     print_json,
-    printable,
     progress_bar,
     say,
 )
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.history.events import ReadReport
@@ -79,12 +79,9 @@ def _as_json(report: ReadReport) -> dict[str, Any]:
 
 
 def _moment(microseconds: int | None) -> str | None:
-    import datetime as dt
+    from jobsight.clock import format_micros
 
-    if microseconds is None:
-        return None
-    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=microseconds)
-    return moment.isoformat().replace("+00:00", "Z")
+    return None if microseconds is None else format_micros(microseconds).replace(" ", "T")
 
 
 def _print(report: ReadReport, output: Path | None) -> None:

@@ -22,11 +22,11 @@ from jobsight.cli.common import (
     load_settings,
     note,
     print_json,
-    printable,
     read_history,
     say,
     stages,
 )
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.ids import JobId
@@ -125,10 +125,9 @@ def _open(
     logs: list[str], folder: Path | None, at: str | None, settings: Settings
 ) -> tuple[Answerer, int, str]:
     """The answerer, the moment asked about (µs), and that moment in words."""
-    from jobsight.clock import parse_moment, zone_named
+    from jobsight.clock import format_micros, micros, parse_moment, zone_named
     from jobsight.errors import UsageError
     from jobsight.questions.hold.answering.answer import Answerer
-    from jobsight.questions.hold.answering.wording import micros, moment_text
     from jobsight.questions.hold.training.model import HoldModel
 
     if not logs:
@@ -142,7 +141,7 @@ def _open(
         answerer = Answerer(history, settings.hold, trained)
     end = int(history.clock.max())
     moment = end if given is None else given
-    text = moment_text(moment)
+    text = format_micros(moment)
     return answerer, moment, text + (_END_OF_LOG if given is None else "")
 
 
@@ -163,13 +162,12 @@ def _print_answers(answers: list[Answer], when: str) -> None:
 
 
 def _print_one(one: Answer, when: str) -> None:
-    from jobsight.clock import format_span
-    from jobsight.questions.hold.answering.wording import moment_text
+    from jobsight.clock import format_micros, format_span
 
     place = f" on {printable(one.access_point, 60)}" if one.access_point else ""
     say(f"{_paint(one.verdict.verb)}  job {one.job}{place}: {_headline(one)}")
     waited = format_span(max(one.moment - one.held_since, 0) / 1e6)
-    _field("held", f"since {moment_text(one.held_since)} ({waited}), {_cause(one)}")
+    _field("held", f"since {format_micros(one.held_since)} ({waited}), {_cause(one)}")
     _field("reason", printable(one.reason, _REASON_WIDTH) or "none given")
     label = "evidence"
     shown: set[tuple[object, object]] = set()

@@ -106,8 +106,7 @@ def _material(
 
 def _asked(at: str, settings: Settings) -> int:
     """The moment that the user names, in µs."""
-    from jobsight.clock import parse_moment, zone_named
-    from jobsight.questions.hold.answering.wording import micros
+    from jobsight.clock import micros, parse_moment, zone_named
 
     return micros(parse_moment(at, zone_named(settings.timezone)))
 

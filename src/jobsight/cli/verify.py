@@ -14,11 +14,11 @@ from jobsight.cli.common import (
     TimezoneOption,
     open_case,
     print_json,
-    printable,
     say,
     stages,
     table,
 )
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.questions.hold.audit import Audit

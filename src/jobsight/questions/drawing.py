@@ -11,7 +11,8 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from jobsight.questions.page import Markup, element, plain
+from jobsight.questions.page import Markup, element
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,7 +102,7 @@ def _inline(svg: str, alternative: str) -> Markup:
     content = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", content, count=1, flags=re.S)
     # Ids of groups serve nobody here, and those of two figures would clash.
     content = re.sub(r'<g id="[^"]*"', "<g", content)
-    words = plain(alternative)
+    words = printable(alternative)
     return element(
         "svg",
         element("title", words),

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
 
+from jobsight.text import printable, visible
+
 __all__ = [
     "Markup",
     "anchor",
@@ -19,7 +21,6 @@ __all__ = [
     "element",
     "figure",
     "join",
-    "plain",
     "section",
     "table",
 ]
@@ -37,27 +38,10 @@ class Markup(str):
 Child = Markup | str | int | None
 
 
-def plain(value: object, width: int | None = None) -> str:
-    """Any text as one printable line: no control, formatting or surrogate characters.
-
-    Args:
-        value: whatever a log told.
-        width: cut to that many characters, with an ellipsis.
-    """
-    printable = "".join(letter if letter.isprintable() else " " for letter in str(value))
-    line = " ".join(printable.split())
-    return line if width is None or len(line) <= width else line[: width - 1].rstrip() + "…"
-
-
 def _escaped(child: Child) -> str:
     if child is None:
         return ""
-    return child if isinstance(child, Markup) else html.escape(_printable(str(child)))
-
-
-def _printable(text: str) -> str:
-    """As `plain`, but blanks at the ends stay: a child may stand between two others."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    return child if isinstance(child, Markup) else html.escape(visible(str(child)))
 
 
 def element(name: str, /, *children: Child, **attributes: object) -> Markup:
@@ -66,7 +50,7 @@ def element(name: str, /, *children: Child, **attributes: object) -> Markup:
     Attribute names are written with ``_`` for ``-``, and ``class_`` for ``class``.
     """
     given = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{html.escape(plain(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{html.escape(printable(value))}"'
         for key, value in attributes.items()
         if value is not None
     )

@@ -1,6 +1,6 @@
 import pytest
 
-from jobsight.questions.page import Markup, document, element, join, plain, section, table
+from jobsight.questions.page import Markup, document, element, join, section, table
 
 
 def test_children_and_attributes_are_escaped() -> None:
@@ -31,14 +31,8 @@ def test_blanks_between_children_stay() -> None:
     ],
 )
 def test_plain_text_is_one_printable_line(text: str, clean: str) -> None:
-    assert plain(text) == clean
+    assert element("p", title=text) == f'<p title="{clean}"></p>'
     assert element("p", text).isprintable()
-
-
-def test_plain_text_is_cut() -> None:
-    assert plain("abcdef", 4) == "abc…"
-    assert plain("abcd", 4) == "abcd"
-    assert plain("ab cdef", 4) == "ab…"
 
 
 def test_a_table_tells_text_from_numbers_and_marks_rows() -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jobsight.clock import format_span
+from jobsight.clock import format_micros, format_span
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.mending import Mend
 from jobsight.questions.hold.answering.verdict import Verdict
-from jobsight.questions.hold.answering.wording import counted, moment_text
+from jobsight.questions.hold.answering.wording import counted
 
 __all__ = ["TRIAL", "WAIT_ALIKE", "Advice", "Group", "advise", "by_hand"]
 
@@ -91,7 +91,7 @@ def advise(
         return Advice("release it as it is" + _hint(mend), release)
     if verdict.verb == "wait" and verdict.best is not None:
         wait = verdict.best.wait
-        until = moment_text(moment + round(wait * 1e6))
+        until = format_micros(moment + round(wait * 1e6))
         return Advice(f"wait {format_span(wait)}, until {until}, then release it", release)
     if verdict.verb == "fix" and mend is not None:
         if mend.edit is None:

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.clock import format_micros
 from jobsight.errors import ModelError
 from jobsight.history.labels import label_rows
 from jobsight.history.outcomes import held_by_hand
@@ -29,7 +30,6 @@ from jobsight.questions.hold.answering.verdict import (
     decide_without,
     hourly_delay_cost,
 )
-from jobsight.questions.hold.answering.wording import moment_text
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
@@ -90,7 +90,7 @@ class Answer:
         """The answer as plain data, with the keys that the command prints."""
         return {
             "job": str(self.job),
-            "at": moment_text(self.moment),
+            "at": format_micros(self.moment),
             "answer": self.verdict.verb,
             "at_best": _best_json(self.verdict),
             "probability": None if self.now is None else self.now.probability,

@@ -19,9 +19,10 @@ from jobsight.history.labels import RowLabels
 from jobsight.history.reasons import origin
 from jobsight.history.timelines import History, Ints
 from jobsight.questions.hold.answering.tallies import Count, Tally
-from jobsight.questions.hold.answering.wording import counted, percent, plain
+from jobsight.questions.hold.answering.wording import counted, percent
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.settings import HoldSettings
+from jobsight.text import printable
 
 __all__ = ["Finding", "FindingIndex", "Findings"]
 
@@ -147,8 +148,8 @@ class Findings:
         shape = (since, lasting, *(self._index.key(family, hold_row) for family in families))
         shared = self._shared.get(shape)
         if shared is None:
-            place = plain(site or "", 60)
-            source = plain(origin(reason) or "", 100)
+            place = printable(site or "", 60)
+            source = printable(origin(reason) or "", 100)
             shared = [
                 *self._precedents(hold_row, place, source),
                 *self._activity(hold_row, since, place),

@@ -8,10 +8,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.clock import format_micros
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.answer import Answerer
-from jobsight.questions.hold.answering.wording import counted, moment_text, plain
+from jobsight.questions.hold.answering.wording import counted
+from jobsight.text import printable
 
 __all__ = ["current_jobs", "find_held"]
 
@@ -89,7 +91,7 @@ def find_held(
 
 
 def _problem(history: History, one: JobId, jobs: NDArray[np.int32], moment: int) -> str:
-    at = moment_text(moment)
+    at = format_micros(moment)
     if not len(jobs):
         wanted = history.jobs.filter(pl.col("cluster") == one.cluster)
         if one.proc is not None:
@@ -116,6 +118,8 @@ def _state(history: History, job: int, moment: int) -> str:
     if not len(telling):
         return "the log does not tell its state"
     last = int(telling[-1])
-    state = f"{_STATES[int(history.code[last])]} {moment_text(int(history.clock[last]))}"
+    state = f"{_STATES[int(history.code[last])]} {format_micros(int(history.clock[last]))}"
     reason = history.table["reason"][last]
-    return f"{state} ({plain(reason, 80)})" if reason and history.code[last] in (9, 13) else state
+    return (
+        f"{state} ({printable(reason, 80)})" if reason and history.code[last] in (9, 13) else state
+    )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobsight.history.reasons import memory_figures, missing_file
-from jobsight.questions.hold.answering.wording import plain
+from jobsight.text import printable
 
 __all__ = ["Held", "Mend", "is_about_memory", "known_mend", "memory_request"]
 
@@ -354,4 +354,4 @@ def _name_in_sandbox(path: str) -> str:
 
 
 def _shown(text: str) -> str:
-    return plain(text, 160)
+    return printable(text, 160)

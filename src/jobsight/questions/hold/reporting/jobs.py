@@ -5,12 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 
-from jobsight.clock import format_span
+from jobsight.clock import format_micros, format_span
 from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.reasons import mask
 from jobsight.questions.hold.answering.answer import Answer
 from jobsight.questions.hold.answering.groups import GroupAnswer, group_answers
-from jobsight.questions.hold.answering.wording import moment_text
 from jobsight.questions.hold.examples.decisions import held_jobs
 from jobsight.questions.hold.reporting.material import Material, share
 from jobsight.questions.hold.reporting.pictures import (
@@ -19,7 +18,8 @@ from jobsight.questions.hold.reporting.pictures import (
     short_cause,
     timeline_plot,
 )
-from jobsight.questions.page import Markup, element, figure, join, plain, section, table
+from jobsight.questions.page import Markup, element, figure, join, section, table
+from jobsight.text import printable
 
 __all__ = ["frames_part", "jobs_part", "pool_part", "tally"]
 
@@ -50,7 +50,7 @@ def jobs_part(material: Material) -> Markup | None:
     groups = [one for one in group_answers(material.answers) if not one.members[0].by_hand]
     rows = [_group_row(one, material) for one in groups]
     lead = (
-        f"{len(material.answers)} jobs were held at {moment_text(material.moment)}. The answers "
+        f"{len(material.answers)} jobs were held at {format_micros(material.moment)}. The answers "
         "know nothing that was written after it. One row is one cause in one cluster; the most "
         "useful stands first. The command can be copied as it is."
     )
@@ -132,14 +132,15 @@ def _probability_bar(probability: float, low: float, high: float) -> Markup:
 def _why(group: GroupAnswer, first: Answer, material: Material) -> Markup:
     code = "no code" if first.hold_code is None else f"{first.hold_code}/{first.hold_subcode}"
     lines = [
-        element("div", plain(first.reason, 230) or "the log gives no reason"),
+        element("div", printable(first.reason, 230) or "the log gives no reason"),
         element("div", f"code {code}, held since {_clock(first.held_since)}", class_="small"),
         element("div", element("strong", group.advice.text)),
     ]
     if group.advice.command:
         lines.append(element("code", group.advice.command, class_="command"))
     known = [
-        element("li", plain(finding.get("text", ""), 260)) for finding in first.evidence[:_FINDINGS]
+        element("li", printable(finding.get("text", ""), 260))
+        for finding in first.evidence[:_FINDINGS]
     ]
     if known:
         summary = element("summary", f"evidence for {first.job}")

@@ -13,7 +13,7 @@ from jobsight.questions.hold.answering.answer import Answer
 from jobsight.questions.hold.answering.wording import percent
 from jobsight.questions.hold.training.evaluation import Evaluation
 from jobsight.questions.hold.training.model import HoldModel
-from jobsight.questions.page import plain
+from jobsight.text import printable
 
 __all__ = ["Material", "cost_in_words", "number", "share"]
 
@@ -70,5 +70,5 @@ def cost_in_words(material: Material) -> str:
     parts = [f"always releasing {always:.2f}"]
     if rules:
         best = min(rules, key=lambda name: costs[name].cost)
-        parts.append(f"the best of today's rules ({plain(best)}) {costs[best].cost:.2f}")
+        parts.append(f"the best of today's rules ({printable(best)}) {costs[best].cost:.2f}")
     return ", ".join(parts)

@@ -17,7 +17,8 @@ from jobsight.history.codes import event_name, hold_name
 from jobsight.history.labels import RowLabels
 from jobsight.history.timelines import SECOND, History, Ints
 from jobsight.questions.drawing import BLACK, GREY, PALETTE, draw
-from jobsight.questions.page import Markup, plain
+from jobsight.questions.page import Markup
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,12 +50,12 @@ def short_cause(
     place = site if "<site>" in text else origin if origin and "://" in origin else None
     for word in ("<path>", "<origin>", "<site>", "<slot>", "<host>", "()", "from origin"):
         text = text.replace(word, "")
-    text = plain(text.replace("from :", ":").replace(" :", ":"))
+    text = printable(text.replace("from :", ":").replace(" :", ":"))
     text = text.strip(" .:,(").removesuffix(" on").removesuffix(" for") or hold_name(code or 0)
     if not place:
-        return plain(text, _WIDTH)
-    place = plain(place, _WIDTH // 2)
-    return f"{plain(text, _WIDTH - len(place) - 3)} · {place}"
+        return printable(text, _WIDTH)
+    place = printable(place, _WIDTH // 2)
+    return f"{printable(text, _WIDTH - len(place) - 3)} · {place}"
 
 
 @dataclass(frozen=True)
@@ -279,7 +280,7 @@ def frames_plot(
         )  # fmt: skip
         axes.invert_yaxis()
         axes.grid(visible=False)
-        rows = [plain(job, 24), *(f"other {k}" for k in range(1, frames.shape[1]))]
+        rows = [printable(job, 24), *(f"other {k}" for k in range(1, frames.shape[1]))]
         axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
         axes.get_yticklabels()[0].set_fontweight("bold")
         axes.axhline(1, color=BLACK, lw=1.4)

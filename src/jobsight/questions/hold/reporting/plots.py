@@ -11,7 +11,8 @@ from jobsight.learning import metrics
 from jobsight.models import is_baseline
 from jobsight.questions.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PALETTE, RED, draw
 from jobsight.questions.hold.training.evaluation import Evaluation
-from jobsight.questions.page import Markup, plain
+from jobsight.questions.page import Markup
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +63,7 @@ def _curves(axes: Axes, evaluation: Evaluation, kind: str) -> None:
         curve = curve_of(evaluation.predictions[name], success, weight)
         if not len(curve.x):
             continue
-        label = f"{plain(name, 24)}  {_number(getattr(evaluation.scores[name], kind))}"
+        label = f"{printable(name, 24)}  {_number(getattr(evaluation.scores[name], kind))}"
         # Precision says nothing before the first success is found.
         first = 0 if kind == "roc_auc" else int(np.argmax(curve.x > 0))
         drawn = "default" if kind == "roc_auc" else "steps-pre"
@@ -127,7 +128,7 @@ def reliability_plot(evaluation: Evaluation) -> Markup:
         errors = np.stack([middle - points.low, points.high - middle])
         axes.errorbar(
             points.predicted, middle, yerr=errors, fmt="o", color=BLUE, ecolor="#7fb2d4",
-            elinewidth=1.6, capsize=3, ms=6, label=f"{plain(chosen, 24)}, with 90 % interval",
+            elinewidth=1.6, capsize=3, ms=6, label=f"{printable(chosen, 24)}, with 90 % interval",
         )  # fmt: skip
         axes.set(ylabel="share that succeeded", ylim=(-0.03, 1.03), xlim=(-0.02, 1.02))
         axes.legend(loc="upper left")
@@ -154,7 +155,7 @@ def cost_plot(evaluation: Evaluation, wasted_run: float, lost_job: float) -> Mar
         axes.barh(places, lost, left=wasted, color=BLUE, label="jobs lost", height=0.66)
         for place, total in zip(places, wasted + lost, strict=True):
             axes.text(float(total), float(place), f" {total:.2f}", va="center", color=BLACK)
-        labels = [plain(name.replace("_", " "), 26) for name in names]
+        labels = [printable(name.replace("_", " "), 26) for name in names]
         axes.set_yticks(places, labels)
         for label, name in zip(axes.get_yticklabels(), names, strict=True):
             label.set_fontweight("bold" if name == evaluation.chosen else "normal")
@@ -181,7 +182,7 @@ def slices_plot(rows: Sequence[Mapping[str, Any]]) -> Markup:
         predicted = [row["predicted"] or 0.0 for row in rows]
         axes.bar(places - 0.19, predicted, 0.36, color=BLUE, label="foretold")
         axes.bar(places + 0.19, observed, 0.36, color=GREEN, label="observed")
-        axes.set_xticks(places, [plain(row["value"], 30) for row in rows])
+        axes.set_xticks(places, [printable(row["value"], 30) for row in rows])
         axes.grid(visible=False, axis="x")
         axes.set(ylabel="share that succeeds", ylim=(0, max([0.5, *observed, *predicted]) * 1.15))
         axes.legend(loc="upper right", ncols=2)
@@ -212,7 +213,7 @@ def importance_plot(
             axes.barh(place, loss, color=BLUE if loss >= 0 else RED, height=0.64)
             if low is not None and high is not None:
                 axes.plot([low, high], [place, place], color=BLACK, lw=1.1)
-        axes.set_yticks(places, [plain(row[0], 44) for row in rows])
+        axes.set_yticks(places, [printable(row[0], 44) for row in rows])
         axes.axvline(0, color=BLACK, lw=0.8)
         axes.grid(visible=False, axis="y")
         axes.set(xlabel=axis)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jobsight.questions.hold.answering.wording import moment_text
+from jobsight.clock import format_micros
 from jobsight.questions.hold.reporting.material import Material, number, share
 from jobsight.questions.hold.reporting.plots import (
     cost_plot,
@@ -17,7 +17,8 @@ from jobsight.questions.hold.reporting.plots import (
     roc_plot,
     slices_plot,
 )
-from jobsight.questions.page import Markup, element, figure, join, plain, section, table
+from jobsight.questions.page import Markup, element, figure, join, section, table
+from jobsight.text import printable
 
 __all__ = ["audit_part", "costs_part", "models_part", "slices_part"]
 
@@ -210,7 +211,7 @@ def _time_slices(material: Material) -> list[dict[str, Any]]:
     rows = []
     for one in range(count):
         inside = member == one
-        start = moment_text(int(time[inside][0]))
+        start = format_micros(int(time[inside][0]))
         rows.append({"value": f"from {start[11:19]}", **evaluation.quality(inside)})
     return rows
 
@@ -230,7 +231,7 @@ def _quality_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Markup:
         ["", "batches", "succeeded", "foretold", "ROC AUC", "Brier"],
         [
             [
-                plain(row["value"], 150),
+                printable(row["value"], 150),
                 f"{row['batches']:.0f}",
                 share(row["base_rate"]),
                 share(row["predicted"]),
@@ -252,13 +253,13 @@ def audit_part(material: Material) -> Markup | None:
         [
             _sign(check.get("passed")),
             str(check["name"]).replace("_", " "),
-            plain(check["detail"], 900),
+            printable(check["detail"], 900),
         ]
         for check in audit["checks"]
     ]
     return section(
         "Can this be trusted?",
-        element("p", plain(audit["verdict"], 1500), class_="verdict"),
+        element("p", printable(audit["verdict"], 1500), class_="verdict"),
         table(["", "check", "what was found"], rows, caption="The audit.", text_columns=3),
         _importance(audit),
         lead="What jobsight verify does to its own model: outcomes shuffled, logs cut off, splits "

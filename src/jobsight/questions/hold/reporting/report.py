@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobsight.clock import format_span
+from jobsight.clock import format_micros, format_span
 from jobsight.files import new_file
 from jobsight.learning.bootstrap import Interval
 from jobsight.models import is_baseline
-from jobsight.questions.hold.answering.wording import moment_text
 from jobsight.questions.hold.reporting.jobs import frames_part, jobs_part, pool_part, tally
 from jobsight.questions.hold.reporting.material import Material, cost_in_words, number, share
 from jobsight.questions.hold.reporting.quality import (
@@ -17,7 +16,8 @@ from jobsight.questions.hold.reporting.quality import (
     models_part,
     slices_part,
 )
-from jobsight.questions.page import Markup, document, element, plain, section, table
+from jobsight.questions.page import Markup, document, element, section, table
+from jobsight.text import printable
 
 __all__ = ["Material", "report_html", "write_report"]
 
@@ -103,7 +103,7 @@ def _summary(material: Material) -> str:
         if counts[verb]
     )
     return f"{words} Asked about the {len(material.answers)} jobs held at " + (
-        f"{moment_text(material.moment)}, it says: {said}."
+        f"{format_micros(material.moment)}, it says: {said}."
         if said
         else "that moment, it is silent."
     )
@@ -205,7 +205,7 @@ def _provenance_part(material: Material) -> Markup:
          f"{_text(read.first)} to {_text(read.last)}"],
         ["Damaged stretches", f"{len(read.skipped)} skipped; all other records were kept"],
         ["Model", model.label],
-        *([f"Trained on {plain(source.name, 80)}", f"SHA-256 {source.sha256}"]
+        *([f"Trained on {printable(source.name, 80)}", f"SHA-256 {source.sha256}"]
           for source in model.sources),
         ["Parts of the training", _parts(material)],
         ["Pace of the pool", f"{format_span(scale.pace)} from a release to its outcome (median); "
@@ -220,7 +220,7 @@ def _provenance_part(material: Material) -> Markup:
 
 
 def _text(moment: int | None) -> str:
-    return "–" if moment is None else moment_text(moment)
+    return "–" if moment is None else format_micros(moment)
 
 
 def _parts(material: Material) -> str:

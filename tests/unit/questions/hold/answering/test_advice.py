@@ -40,6 +40,13 @@ def test_wait_says_until_when() -> None:
     assert found.command == "condor_release 12.3"
 
 
+def test_a_wait_beyond_the_calendar_is_told_all_the_same() -> None:
+    best = Chance(1e12, 0.5, 0.4, 0.6)
+    end = 253_402_300_799_000_000
+    found = advise(Verdict("wait", best, 0.0), None, Group([JOB]), moment=end, alike=[JOB])
+    assert "until 9999-12-31" in found.text
+
+
 def test_a_trial_where_many_wait_alike() -> None:
     assert advice("unsure", alike=4).command is None
     found = advice("unsure", MEND, alike=5)

@@ -1,0 +1,47 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobsight.text import printable, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("a\x1b[31mb\x07", "a [31mb"),
+        ("one\r\ntwo\tthree", "one two three"),
+        ("\u202egnp.exe\u202c", "gnp.exe"),
+        ("\ud800x\ue000", "x"),
+        ("你好 🙂", "你好 🙂"),
+        (7, "7"),
+        ("", ""),
+    ],
+)
+def test_one_printable_line(text: object, clean: str) -> None:
+    assert printable(text) == clean
+
+
+@given(st.text(alphabet=st.characters()), st.one_of(st.none(), st.integers(1, 40)))
+def test_nothing_hidden_is_left(text: str, width: int | None) -> None:
+    line = printable(text, width)
+    assert line.isprintable()
+    assert width is None or len(line) <= width
+    assert printable(line, width) == line
+    assert visible(text).isprintable()
+    assert len(visible(text)) == len(text)
+
+
+def test_cut_to_a_width() -> None:
+    assert printable("abcd", 4) == "abcd"
+    assert printable("abcdef", 4) == "abc…"
+    assert printable("ab cdef", 4) == "ab…"
+    assert printable("ab" + " " * 99 + "c", 4) == "ab…"
+
+
+def test_a_cut_costs_no_more_than_what_shows() -> None:
+    text = "\x07" * 10_000_000
+    start = time.perf_counter()
+    assert printable(text, 80) == "…"
+    assert time.perf_counter() - start < 0.1
