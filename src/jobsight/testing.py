@@ -47,7 +47,10 @@ def made_examples(rows: int, *, seed: int, m: int = 6, j: int = 4) -> Labelled:
     causes = {"code": code.astype(np.str_), "subcode": subcode.astype(np.str_)}
     facts = {"code": code, "subcode": subcode, "num_holds": random.integers(0, 9, rows)}
     inputs = _Inputs(features, ("load", "age", "wait", "same"), causes, facts, frames, 5)
-    return Labelled(inputs, success, random.choice([0.25, 0.5, 1.0], rows))
+    weight = random.choice([0.25, 0.5, 1.0], rows)
+    # Most batches are single rows, some are two that stand together.
+    batch = np.cumsum(random.random(rows) < 0.8).astype(np.int64)
+    return Labelled(inputs, success, weight, batch)
 
 
 def _bytes_of(folder: Path) -> dict[str, bytes]:

@@ -66,18 +66,22 @@ class Labelled:
         inputs: n rows.
         success: bool (n,).
         weight: float64 (n,), positive; the members of one batch share weight 1.
+        batch: int64 (n,), equal for the rows of one batch, which share their fate; None: each row
+            is one of its own.
     """
 
     inputs: Inputs
     success: NDArray[np.bool_]
     weight: Floats
+    batch: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.success)
 
     def take(self, rows: NDArray[Any]) -> Labelled:
         """The rows given (indices or a mask), in that order."""
-        return Labelled(self.inputs.take(rows), self.success[rows], self.weight[rows])
+        batch = None if self.batch is None else self.batch[rows]
+        return Labelled(self.inputs.take(rows), self.success[rows], self.weight[rows], batch)
 
 
 @runtime_checkable

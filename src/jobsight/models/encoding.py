@@ -1,8 +1,9 @@
 """From `Inputs` to plain columns of numbers: rates of causes, imputed and scaled features.
 
 Training rows must not see their own outcome in their cause's rate, nor that of the batch or outage
-they belong to. So the rates of training rows are cross-fitted over contiguous blocks of time: a row
-is encoded with the outcomes of all blocks but its own. Later rows use the whole training part.
+they belong to. So the rates of training rows are cross-fitted over contiguous blocks of time, whole
+batches each: a row is encoded with the outcomes of all blocks but its own. Later rows use the whole
+training part.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.rates import Causes, RateTable, choose_strength
@@ -36,7 +38,7 @@ class CauseEncoder:
         inputs = train.inputs
         table = RateTable.count(inputs.causes, train.success, train.weight)
         encoder = cls(choose_strength(table, select))
-        block = np.arange(len(train)) * min(BLOCKS, len(train)) // max(len(train), 1)
+        block = _blocks(train)
         columns = np.empty((len(train), len(encoder.names)))
         for number in np.unique(block):
             inside = block == number
@@ -64,6 +66,16 @@ class CauseEncoder:
         # (n, levels, 2) → (n, 2 · levels), the two columns of a level side by side
         pairs = np.stack([np.log(rates / (1.0 - rates)), np.log1p(weight[:, 1:])], axis=2)
         return pairs.reshape(rows, len(self.names))
+
+
+def _blocks(train: Labelled) -> NDArray[np.int64]:
+    """Block of each row, in time order; a batch lies where its first row does: int64 (n,)."""
+    rows = len(train)
+    block = np.arange(rows) * min(BLOCKS, rows) // max(rows, 1)
+    if train.batch is None:
+        return block
+    _, first, number = np.unique(train.batch, return_index=True, return_inverse=True)
+    return block[first[number]]
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,39 @@ TRAIN, SELECT = made_examples(160, seed=1), made_examples(60, seed=2)
 
 
 def test_training_rows_do_not_see_the_outcomes_of_their_own_block() -> None:
-    _, before = CauseEncoder.fit(TRAIN, SELECT.take(np.zeros(0, dtype=int)))
+    alone = replace(TRAIN, batch=None)
+    _, before = CauseEncoder.fit(alone, SELECT.take(np.zeros(0, dtype=int)))
     changed = TRAIN.success.copy()
     block = slice(0, len(TRAIN) // BLOCKS)
     changed[block] = ~changed[block]
     _, after = CauseEncoder.fit(
-        replace(TRAIN, success=changed), SELECT.take(np.zeros(0, dtype=int))
+        replace(TRAIN, success=changed, batch=None), SELECT.take(np.zeros(0, dtype=int))
     )
     assert np.array_equal(before[block], after[block])
     assert not np.array_equal(before, after)
+
+
+def test_a_batch_across_a_border_of_blocks_does_not_see_itself() -> None:
+    border = len(TRAIN) // BLOCKS
+    batch = np.arange(len(TRAIN), dtype=np.int64)
+    batch[border - 2 : border + 3] = border
+    train, nothing = replace(TRAIN, batch=batch), SELECT.take(np.zeros(0, dtype=int))
+    _, before = CauseEncoder.fit(train, nothing)
+    changed = TRAIN.success.copy()
+    inside = batch == border
+    changed[inside] = ~changed[inside]
+    _, after = CauseEncoder.fit(replace(train, success=changed), nothing)
+    assert np.array_equal(before[inside], after[inside])
+    assert not np.array_equal(before, after)
+
+
+def test_rows_without_batches_stand_alone() -> None:
+    alone = replace(TRAIN, batch=None)
+    each = replace(TRAIN, batch=np.arange(len(TRAIN)))
+    assert np.array_equal(CauseEncoder.fit(alone, SELECT)[1], CauseEncoder.fit(each, SELECT)[1])
+    taken = each.take(np.array([3, 1])).batch
+    assert taken is not None and taken.tolist() == [3, 1]
+    assert alone.take(np.array([3, 1])).batch is None
 
 
 def test_columns_are_finite_bounded_and_named() -> None:

@@ -144,7 +144,8 @@ class Dataset:
         """Examples of decisions with an outcome, as `labelled` gives them."""
         table, inputs = self.builder.build(table, delay=delay)
         success = table["outcome"].cast(pl.Boolean).to_numpy()
-        return table, Labelled(inputs, success, batch_weights(table["batch"].to_numpy()))
+        batch = table["batch"].cast(pl.Int64).to_numpy()
+        return table, Labelled(inputs, success, batch_weights(batch), batch)
 
     def censored(self, rows: Mask) -> dict[str, int]:
         """Decisions among `rows` without outcome, by kind."""
