@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from jobsight.models.base import Floats
 from jobsight.models.logistic import fit_logistic, log_odds, sigmoid
 
-__all__ = ["KINDS", "Calibration", "Kind", "choose_calibration"]
+__all__ = ["KINDS", "Calibration", "Kind", "choose_calibration", "cross_validated"]
 
 Kind = Literal["identity", "platt", "beta", "isotonic"]
 KINDS: tuple[Kind, ...] = ("identity", "platt", "beta", "isotonic")
@@ -107,28 +107,39 @@ def choose_calibration(
     total = float(weight.sum())
     rarer = min(float(weight[success].sum()), float(weight[~success].sum()))
     tried = [kind for kind in KINDS if total >= ENOUGH[kind] and rarer >= min(ENOUGH[kind] / 2, 10)]
-    fold = np.minimum((np.cumsum(weight) - weight) / max(total, 1e-12) * FOLDS, FOLDS - 1)
-    fold = fold.astype(np.int64)
-    losses = [_validated_loss(kind, probability, success, weight, fold) for kind in tried]
+    losses = [_validated_loss(kind, probability, success, weight) for kind in tried]
     return Calibration.fit(tried[int(np.argmin(losses))], probability, success, weight)
 
 
-def _validated_loss(
-    kind: Kind,
-    probability: Floats,
-    success: NDArray[np.bool_],
-    weight: Floats,
-    fold: NDArray[np.int64],
-) -> float:
-    loss = 0.0
+def cross_validated(
+    kind: Kind, probability: Floats, success: NDArray[np.bool_], weight: Floats
+) -> Floats:
+    """Calibrated by maps of this kind that did not see the rows' own fold of time: float64 (n,).
+
+    What a map says of the rows that it was fitted on flatters it; this is how far it is off later.
+
+    Args:
+        kind: of the maps.
+        probability: float64 (n,), raw, rows in time order.
+        success: bool (n,).
+        weight: float64 (n,), batches have weight 1.
+    """
+    total = max(float(weight.sum()), 1e-12)
+    fold = np.minimum((np.cumsum(weight) - weight) / total * FOLDS, FOLDS - 1).astype(np.int64)
+    mapped = np.empty(len(probability))
     for number in range(FOLDS):
         inside = fold == number
         outside = ~inside
         fitted = Calibration.fit(kind, probability[outside], success[outside], weight[outside])
-        mapped = fitted.apply(probability[inside])
-        right = np.where(success[inside], mapped, 1.0 - mapped)
-        loss -= float(weight[inside] @ np.log(right))
-    return loss
+        mapped[inside] = fitted.apply(probability[inside])
+    return mapped
+
+
+def _validated_loss(
+    kind: Kind, probability: Floats, success: NDArray[np.bool_], weight: Floats
+) -> float:
+    mapped = cross_validated(kind, probability, success, weight)
+    return -float(weight @ np.log(np.where(success, mapped, 1.0 - mapped)))
 
 
 def _columns(kind: Kind, probability: Floats) -> Floats:

@@ -58,7 +58,7 @@ class Intervals:
         """Learn from n calibration rows in time order; n may be 0, then all intervals are wide.
 
         Args:
-            probability: float64 (n,), calibrated.
+            probability: float64 (n,), calibrated by maps that did not see these rows.
             success: bool (n,).
             weight: float64 (n,), batches have weight 1.
         """

@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from jobsight.models.calibration import KINDS, Calibration, choose_calibration
+from jobsight.models.calibration import (
+    KINDS,
+    Calibration,
+    Kind,
+    choose_calibration,
+    cross_validated,
+)
 from jobsight.models.logistic import sigmoid
 
 
@@ -70,3 +76,16 @@ def test_plain_data_and_back() -> None:
     for bad in ({"kind": "x"}, {"kind": "platt", "parameters": [1.0], "bound": 0.1}):
         with pytest.raises(ValueError, match="calibration"):
             Calibration.from_json(bad)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cross_validated_values_do_not_rest_on_their_own_outcomes(kind: Kind) -> None:
+    probability, success = sample(300)
+    weight = np.ones(300)
+    before = cross_validated(kind, probability, success, weight)
+    turned = success.copy()
+    turned[:60] = ~turned[:60]  # the first of five folds
+    after = cross_validated(kind, probability, turned, weight)
+    assert np.array_equal(before[:60], after[:60])
+    assert (kind == "identity") == np.array_equal(before, after)
+    assert cross_validated(kind, probability[:0], success[:0], weight[:0]).shape == (0,)

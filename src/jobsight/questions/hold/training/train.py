@@ -19,7 +19,7 @@ from jobsight.learning.metrics import best_threshold
 from jobsight.learning.selection import Choice, choose_model
 from jobsight.learning.splits import PARTS
 from jobsight.models.base import Labelled, Model
-from jobsight.models.calibration import choose_calibration
+from jobsight.models.calibration import choose_calibration, cross_validated
 from jobsight.models.intervals import Intervals
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.evaluation import Evaluation, evaluate
@@ -235,7 +235,9 @@ def _calibrated(
     return Fitted(
         model=model,
         calibration=calibration,
-        intervals=Intervals.fit(calibration.apply(raw), success, weight),
+        intervals=Intervals.fit(
+            cross_validated(calibration.kind, raw, success, weight), success, weight
+        ),
         threshold=best_threshold(*on_select, of="success"),
         threshold_failure=best_threshold(*on_select, of="failure"),
         train_batches=round(float(train_part.weight.sum())),

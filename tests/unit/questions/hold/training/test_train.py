@@ -9,7 +9,8 @@ from tests import pools
 from jobsight.errors import TrainingError, UsageError
 from jobsight.files import sha256
 from jobsight.history.timelines import History
-from jobsight.models.calibration import choose_calibration
+from jobsight.models.calibration import choose_calibration, cross_validated
+from jobsight.models.intervals import Intervals
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.train import fit_calibrated, fit_model, model_names, train
 from jobsight.settings import HoldSettings
@@ -104,3 +105,6 @@ def test_a_model_is_calibrated_on_the_parts_it_is_given_and_nothing_else() -> No
     fitted = fit_calibrated("linear", made.data, train_part, select, later)
     raw = fit_model("linear", made.data, train_part, select).predict(later.inputs)
     assert fitted.calibration == choose_calibration(raw, later.success, later.weight)
+    validated = cross_validated(fitted.calibration.kind, raw, later.success, later.weight)
+    intervals = Intervals.fit(validated, later.success, later.weight)
+    assert fitted.intervals.to_json() == intervals.to_json()
