@@ -20,10 +20,14 @@ from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.recipes import recipe_named
 from jobsight.questions.hold.training.train import fit_calibrated, fit_model
 
-__all__ = ["check_shuffled", "check_split", "check_truncation", "shuffle_batches"]
+__all__ = ["check_shuffled", "check_split", "check_truncation", "shuffle_batches",
+           "shuffle_check"]  # fmt: skip
 
 SHUFFLES = 8
-"""Eight fall on one side of chance by chance once in 128 times."""
+
+T_BOUNDS = {2: 381.97, 3: 24.46, 4: 10.87, 5: 7.53, 6: 6.14, 7: 5.40, 8: 4.94}
+"""By the number of means: quantiles of Student's t at 1 − 0.005/6, so that two sides and three
+kinds of model together give a false alarm in fewer than one of 200 audits of sound models."""
 
 RANDOM_SPLITS, RANDOM_SPLITS_IF_SLOW = 5, 2
 PROVED = 100
@@ -54,8 +58,12 @@ def check_shuffled(case: Case) -> Result:
     """Train on outcomes shuffled over batches: what is then learned must be worth nothing.
 
     Outcomes are shuffled in the decision table, within each part and in the test part too, before
-    examples are built. So whatever way an outcome might take into the inputs is open, and a model
-    that finds it shows an AUC off one half.
+    examples are built. So a way from the table's outcomes into the inputs, from one part's examples
+    into another's, or from the order of the rows into the predictions shows as an AUC off one half.
+
+    It cannot show that inputs are made of what the logs themselves tell later: the logs are not
+    shuffled, so what they betray is unrelated to the shuffled outcomes. That is what
+    `check_truncation` finds.
     """
     if not case.own:
         return Result(Check("shuffled_outcomes", "honesty", None, OTHER_LOGS.capitalize() + "."))
@@ -69,7 +77,7 @@ def check_shuffled(case: Case) -> Result:
             for kind in kinds
             if kind in case.model.fitted
         ]
-    return Result(_shuffle_check(rows), {"shuffled_outcomes": rows})
+    return Result(shuffle_check(rows), {"shuffled_outcomes": rows})
 
 
 def _shuffled(data: Dataset, table: pl.DataFrame, seed: int) -> Labelled:
@@ -87,7 +95,8 @@ def _auc(data: Dataset, kind: str, parts: dict[str, Labelled]) -> float | None:
     return auc if np.isfinite(auc) else None
 
 
-def _shuffle_check(rows: list[dict[str, Any]]) -> Check:
+def shuffle_check(rows: list[dict[str, Any]]) -> Check:
+    """What test ROC AUCs on shuffled outcomes tell: rows with `model`, `seed`, `roc_auc`."""
     passed: bool | None = None
     words, numbers = [], {}
     for kind in dict.fromkeys(row["model"] for row in rows):
@@ -97,7 +106,7 @@ def _shuffle_check(rows: list[dict[str, Any]]) -> Check:
             continue
         low, high = min(known), max(known)
         numbers[kind] = {"mean": float(np.mean(known)), "low": low, "high": high}
-        passed = (passed is not False) and low <= 0.5 <= high
+        passed = (passed is not False) and _by_chance(known)
         words.append(f"{kind} {np.mean(known):.2f} ({low:.2f} to {high:.2f})")
     if passed is None:
         detail = "No model could be trained on shuffled outcomes."
@@ -105,10 +114,20 @@ def _shuffle_check(rows: list[dict[str, Any]]) -> Check:
         detail = (
             f"Trained on outcomes shuffled over batches, {SHUFFLES} times, test ROC AUC is "
             f"{'; '.join(words)}: "
-            + ("nothing is learned where there is nothing to learn." if passed
-               else "off one half, so outcomes reach the model by some other way.")
+            + ("no outcome reaches the inputs through the table of decisions. What the logs tell "
+               "later is for the check of truncation." if passed
+               else "off one half, so outcomes reach the inputs through the table of decisions.")
         )  # fmt: skip
     return Check("shuffled_outcomes", "honesty", passed, detail, numbers)
+
+
+def _by_chance(aucs: list[float]) -> bool:
+    """Whether the mean lies no farther off one half than its own scatter explains (Student's t)."""
+    bound = T_BOUNDS.get(len(aucs))
+    if bound is None:
+        return True
+    error = float(np.std(aucs, ddof=1) / np.sqrt(len(aucs)))
+    return abs(float(np.mean(aucs)) - 0.5) <= bound * error + 1e-9
 
 
 @dataclass(frozen=True)

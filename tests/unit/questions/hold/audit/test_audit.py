@@ -168,6 +168,22 @@ def test_models_trained_again_are_taught_by_their_own_parts_alone(
     assert len(set(seen)) > 5
 
 
+def test_chance_seldom_looks_like_a_leak() -> None:
+    def rows(aucs: Any) -> list[dict[str, Any]]:
+        return [{"model": "m", "seed": k, "roc_auc": float(auc)} for k, auc in enumerate(aucs)]
+
+    random = np.random.default_rng(0)
+    drawn = 0.5 + 0.05 * random.standard_normal((3000, leaks.SHUFFLES))
+    false = sum(leaks.shuffle_check(rows(aucs)).passed is False for aucs in drawn)
+    assert false / 3000 < 0.005
+    small = 0.56 + 0.02 * random.standard_normal((200, leaks.SHUFFLES))
+    found = sum(leaks.shuffle_check(rows(aucs)).passed is False for aucs in small)
+    assert found > 150
+    assert leaks.shuffle_check(rows([0.5] * 8)).passed is True
+    assert leaks.shuffle_check(rows([0.6])).passed is True
+    assert leaks.shuffle_check([]).passed is None
+
+
 def test_shuffling_keeps_batches_alike() -> None:
     batch = np.array([7, 7, 7, 3, 3, 9, 9, 9, 9, 1])
     outcome = pl.Series([True] * 3 + [False] * 2 + [True] * 4 + [False])
