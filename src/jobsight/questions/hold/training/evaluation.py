@@ -166,7 +166,7 @@ def unseen(model: HoldModel, data: Dataset) -> tuple[NDArray[np.bool_], dict[str
     if len(model.borders):
         log = data.table["log"].to_numpy()
         trained_on = np.isin(log, np.unique(log[known]))
-        earlier = trained_on & (data.table["time"].to_numpy() < model.borders[3])
+        earlier = trained_on & (data.table["released"].to_numpy() < model.borders[3])
         counts = {"before_test_start": int(earlier.sum())}
     else:
         earlier = known

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,7 +9,7 @@ from jobsight.errors import TrainingError
 from jobsight.history.timelines import History
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.evaluation import Evaluation, evaluate, unseen
-from jobsight.questions.hold.training.model import HoldModel
+from jobsight.questions.hold.training.model import HoldModel, fingerprints
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +72,14 @@ def test_the_report_is_plain_data_with_the_promised_keys(model: HoldModel) -> No
             assert row["roc_auc_ci"][0] <= row["roc_auc"] <= row["roc_auc_ci"][1]
     assert report["models"]["constant"]["roc_auc"] == 0.5
     assert {"always_release", "rules:ospool", report["chosen"]} <= report["costs"].keys()
+
+
+def test_a_release_in_the_test_part_counts_though_its_hold_was_before(model: HoldModel) -> None:
+    asked = replace(model, settings=pools.settings(as_of="hold"))
+    data = Dataset.for_judging(pools.history(), asked)
+    begin = int(model.borders[3])
+    across = (data.table["time"].to_numpy() < begin) & (data.table["released"].to_numpy() >= begin)
+    assert across.any()
+    rows, _ = unseen(replace(asked, seen=np.unique(fingerprints(data.table))), data)
+    assert rows[across].all()
+    assert (data.table["released"].to_numpy()[rows] >= begin).all()
