@@ -112,6 +112,7 @@ class _Jobs:
     def __init__(self) -> None:
         self._known: dict[str | None, NDArray[np.int64]] = {}
         self._new: dict[str | None, list[NDArray[np.int64]]] = {}
+        self._waiting: Counter[str | None] = Counter()
         self._odd: set[tuple[str | None, int, int]] = set()
 
     def add(
@@ -124,15 +125,17 @@ class _Jobs:
             pairs = zip(cluster[odd].tolist(), proc[odd].tolist(), strict=True)
             self._odd.update((access_point, *pair) for pair in pairs)
             jobs &= ~odd
-        waiting = self._new.setdefault(access_point, [])
-        waiting.append(_distinct((cluster[jobs] << 31) | proc[jobs]))
-        if sum(len(part) for part in waiting) > 1_000_000:
+        new = _distinct((cluster[jobs] << 31) | proc[jobs])
+        self._new.setdefault(access_point, []).append(new)
+        self._waiting[access_point] += len(new)
+        if self._waiting[access_point] > 1_000_000:
             self._merge(access_point)
 
     def _merge(self, access_point: str | None) -> None:
         known = self._known.get(access_point, np.empty(0, np.int64))
         self._known[access_point] = _distinct(np.concatenate([known, *self._new[access_point]]))
         self._new[access_point] = []
+        self._waiting[access_point] = 0
 
     def count(self) -> int:
         for access_point in self._new:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import glob
+import itertools
 import os
 import re
 import stat
@@ -28,6 +29,7 @@ __all__ = ["Kind", "LogFile", "LogStream", "find_logs", "looks_like_log", "sniff
 Kind = Literal["text", "xml", "json", "empty"]
 
 _HEAD = 64 << 10
+_KEPT = 8 << 10
 _BLOCK = 4 << 20
 _TEXT_HEADER = re.compile(rb"^\d{3} \(-?\d+\.-?\d+\.-?\d+\) ", re.MULTILINE)
 _XML_START = (b"<?xml", b"<!DOCTYPE", b"<classads", b"<c>", b"<a n=")
@@ -124,6 +126,7 @@ class LogFile:
         compression: None for plain bytes.
         size: bytes on disk when it was found; what is written afterwards is not read, so that two
             passes see the same log.
+        head: its first uncompressed bytes, 8 KiB or all there are.
         problem: None, or why an unpacked copy holds less than its source.
     """
 
@@ -133,6 +136,7 @@ class LogFile:
     kind: Kind
     compression: Compression | None
     size: int
+    head: bytes = field(default=b"", repr=False)
     problem: str | None = None
     _identity: tuple[int, int] = (0, 0)
     _copy: _Descriptor | None = field(default=None, repr=False)
@@ -153,7 +157,8 @@ class LogFile:
         if self._copy is not None:
             return LogStream(self, os.dup(self._copy.number), start)
         assert self.path is not None
-        for path in (self.path, *_siblings(self.path)):
+        # The folder is looked through only if the name no longer leads to the log.
+        for path in itertools.chain([self.path], _siblings(self.path)):
             with contextlib.suppress(OSError):
                 descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
                 if _identity(os.fstat(descriptor)) == self._identity:
@@ -223,7 +228,7 @@ def _key(file: LogFile) -> object:
 
 def _named(name: str, skipped: Callable[[str, str], None]) -> Iterator[LogFile]:
     if name == "-":
-        yield _from_standard_input()
+        yield _from_standard_input()[0]
         return
     try:
         os.stat(name)  # noqa: PTH116 - a name may hold what Path would tidy away
@@ -236,7 +241,7 @@ def _named(name: str, skipped: Callable[[str, str], None]) -> Iterator[LogFile]:
         if Path(each).is_dir():
             yield from _in_folder(each, skipped)
         else:
-            yield _open_file(each)
+            yield _open_file(each)[0]
 
 
 def _cannot_read(name: str, error: OSError | ValueError) -> SourceError:
@@ -263,11 +268,11 @@ def _in_folder(folder: str, skipped: Callable[[str, str], None]) -> Iterator[Log
             if not path.is_file():
                 skipped(str(path), "no regular file")
                 continue
-            file = _open_file(str(path))
+            file, head = _open_file(str(path))
         except (SourceError, OSError) as error:
             skipped(str(path), str(error))
             continue
-        if file.kind != "empty" and not looks_like_log(_head(file)):
+        if file.kind != "empty" and not looks_like_log(head):
             skipped(str(path), "holds no event record at its start")
             continue
         count += 1
@@ -276,7 +281,8 @@ def _in_folder(folder: str, skipped: Callable[[str, str], None]) -> Iterator[Log
         raise SourceError(f"there is no event log in the folder {folder!r}; name the logs' folder")
 
 
-def _open_file(name: str) -> LogFile:
+def _open_file(name: str) -> tuple[LogFile, bytes]:
+    """The file of that name, and its first uncompressed bytes."""
     try:
         status = os.stat(name)  # noqa: PTH116
         if stat.S_ISFIFO(status.st_mode):
@@ -300,17 +306,15 @@ def _open_file(name: str) -> LogFile:
     return _sniffed(file)
 
 
-def _head(file: LogFile) -> bytes:
-    view = memoryview(bytearray(_HEAD))
+def _sniffed(file: LogFile) -> tuple[LogFile, bytes]:
+    size = _HEAD if file.compression else min(_HEAD, file.size)
+    view = memoryview(bytearray(size))
     with file.open() as stream:
-        return bytes(view[: stream.readinto(view)])
+        head = bytes(view[: stream.readinto(view)])
+    return replace(file, kind=sniff(head), head=head[:_KEPT]), head
 
 
-def _sniffed(file: LogFile) -> LogFile:
-    return replace(file, kind=sniff(_head(file)))
-
-
-def _from_standard_input() -> LogFile:
+def _from_standard_input() -> tuple[LogFile, bytes]:
     if sys.stdin is None:
         raise SourceError("standard input is closed; name a file, or pipe a log into -")
     pipe = sys.stdin.buffer
@@ -322,7 +326,7 @@ def _from_standard_input() -> LogFile:
     return _copied("-", pipe, modified)
 
 
-def _copied(name: str, source: IO[bytes], modified: float) -> LogFile:
+def _copied(name: str, source: IO[bytes], modified: float) -> tuple[LogFile, bytes]:
     def readinto(view: memoryview) -> int:
         data = source.read(len(view))
         view[: len(data)] = data
@@ -360,6 +364,7 @@ def spool(file: LogFile) -> LogFile:
             kind=file.kind,
             compression=None,
             size=size,
+            head=file.head,
             problem=stream.problem,
             _identity=_identity(os.fstat(copy.number)),
             _copy=copy,

@@ -6,6 +6,7 @@ header record (`jobsight.history.eventlog.headers`), which tells when it was beg
 
 from __future__ import annotations
 
+import io
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
@@ -29,7 +30,6 @@ __all__ = ["Log", "Segment", "in_order", "plan", "survey"]
 
 _BLOCK = 1 << 20
 _LINE = 4 << 10  # a header line is padded to 256 bytes or so
-_HEAD = 8 << 10
 _PEEK = 1 << 20
 _COMPRESSED_NAME = re.compile(r"\.(gz|bz2|xz|zst)$")
 _ROTATED_NAME = re.compile(r"(.+?)\.(old|[1-9]\d{0,8})")
@@ -125,11 +125,14 @@ def plan(files: Sequence[LogFile], *, access_point: str | None = None) -> list[L
 
 
 def _parts(file: LogFile) -> list[Segment]:
-    header = first_header(_peek(file, _HEAD), file.kind)
+    header = first_header(file.head, file.kind)
     if file.kind != "text" or (header is None and not file.seekable):
         return [Segment(file, 0, None, header)]
-    with file.open() as stream:
-        headers = survey(stream)
+    if _is_whole(file):
+        headers = survey(io.BytesIO(file.head)) if HEADER_MARK in file.head else []
+    else:
+        with file.open() as stream:
+            headers = survey(stream)
     if not headers or headers[0][0] > 0:
         first = Segment(file, 0, headers[0][0] if headers else None, None)
     else:
@@ -142,10 +145,18 @@ def _parts(file: LogFile) -> list[Segment]:
     return [first, *rest] if first else rest
 
 
-def _peek(file: LogFile, size: int) -> bytes:
-    view = memoryview(bytearray(size))
+def _is_whole(file: LogFile) -> bool:
+    """Whether the head that was kept is all there is."""
+    return file.seekable and file.size <= len(file.head)
+
+
+def _submit_host(file: LogFile) -> str | None:
+    host = submit_host(file.head)
+    if host is not None or _is_whole(file):
+        return host
+    view = memoryview(bytearray(_PEEK))
     with file.open() as stream:
-        return bytes(view[: stream.readinto(view)])
+        return submit_host(bytes(view[: stream.readinto(view)]))
 
 
 def _access_point(segments: Iterable[Segment]) -> str | None:
@@ -154,7 +165,7 @@ def _access_point(segments: Iterable[Segment]) -> str | None:
         if segment.header is not None and segment.header.creator:
             return segment.header.creator
     files = dict.fromkeys(segment.file for segment in segments)
-    return next((host for file in files if (host := submit_host(_peek(file, _PEEK)))), None)
+    return next((host for file in files if (host := _submit_host(file))), None)
 
 
 def _family(file: LogFile) -> tuple[str, str, float]:

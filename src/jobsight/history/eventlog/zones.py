@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class Zone:
         self._zone = zone
         self._years: tuple[int, int] | None = None
         self.changes: Int64 = np.empty(0, np.int64)
-        self.offsets: Int64 = np.array([self._offset(0) * SECOND], np.int64)
+        self.offsets: Int64 = np.array([_offset(zone, 0) * SECOND], np.int64)
 
     def offset_at(self, moment: int) -> int:
         """µs east of UTC at one moment, µs UTC."""
@@ -52,28 +53,33 @@ class Zone:
                 return
             wanted = min(wanted[0], self._years[0]), max(wanted[1], self._years[1])
         self._years = wanted
-        self._search(_start_of(wanted[0]), _start_of(wanted[1] + 1))
+        found = _changes(self._zone, _start_of(wanted[0]), _start_of(wanted[1] + 1))
+        self.changes, self.offsets = (np.array(part, np.int64) * SECOND for part in found)
 
-    def _search(self, start: int, end: int) -> None:
-        # No zone changed its offset twice within a day.
-        offset = self._offset(start)
-        changes, offsets = [], [offset]
-        for day in range(start, end, _DAY):
-            if (after := self._offset(day + _DAY)) != offset:
-                low, high = day, day + _DAY
-                while high - low > 1:
-                    middle = (low + high) // 2
-                    low, high = (middle, high) if self._offset(middle) == offset else (low, middle)
-                changes.append(high)
-                offsets.append(after)
-                offset = after
-        self.changes = np.array(changes, np.int64) * SECOND
-        self.offsets = np.array(offsets, np.int64) * SECOND
 
-    def _offset(self, second: int) -> int:
-        moment = (_EPOCH + dt.timedelta(seconds=second)).astimezone(self._zone)
-        offset = moment.utcoffset()
-        return 0 if offset is None else round(offset.total_seconds())
+@lru_cache(64)
+def _changes(zone: dt.tzinfo, start: int, end: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Changes between two moments and the offsets around them, seconds; kept for the next log."""
+    # No zone changed its offset twice within a day.
+    offset = _offset(zone, start)
+    changes, offsets = [], [offset]
+    for day in range(start, end, _DAY):
+        if (after := _offset(zone, day + _DAY)) != offset:
+            low, high = day, day + _DAY
+            while high - low > 1:
+                middle = (low + high) // 2
+                same = _offset(zone, middle) == offset
+                low, high = (middle, high) if same else (low, middle)
+            changes.append(high)
+            offsets.append(after)
+            offset = after
+    return tuple(changes), tuple(offsets)
+
+
+def _offset(zone: dt.tzinfo, second: int) -> int:
+    """Seconds east of UTC."""
+    offset = (_EPOCH + dt.timedelta(seconds=second)).astimezone(zone).utcoffset()
+    return 0 if offset is None else round(offset.total_seconds())
 
 
 def _year(moment: int) -> int:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -216,3 +217,24 @@ def test_what_looks_like_a_log() -> None:
     assert looks_like_log(b"torn\n" + RECORD)
     assert looks_like_log(b'{"MyType": "SubmitEvent"}')
     assert not looks_like_log(b"Subject: (1.2.3) hello\n")
+
+
+def test_opening_does_not_look_through_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "log").write_bytes(RECORD)
+    (file,) = find_logs([str(tmp_path / "log")])
+    assert file.head == RECORD
+
+    def refuse(path: Path) -> Iterator[Path]:
+        yield from [path.rename("looked through")]
+
+    monkeypatch.setattr(logfiles, "_siblings", refuse)
+    assert content(file) == RECORD
+
+
+def test_the_head_that_is_kept_is_unpacked_and_short(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(gzip.compress(RECORD * 9000))
+    (file,) = find_logs([str(tmp_path / "log")])
+    assert file.head == (RECORD * 9000)[: len(file.head)]
+    assert len(file.head) == 8 << 10

@@ -201,3 +201,20 @@ def test_headers_are_found_across_blocks(monkeypatch: pytest.MonkeyPatch, block:
 @pytest.mark.parametrize("data", [b"", b"\n", b"Global JobLog:", header(1, 1)[:30], b"\0" * 9000])
 def test_nothing_is_found_where_nothing_is(data: bytes) -> None:
     assert survey(Bytes(data)) == []
+
+
+def test_small_logs_are_opened_once_to_be_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (
+        b"000 (1.000.000) 2026-01-02 03:04:05 Job submitted from host: <192.0.2.1:9618?alias=ap1>\n"
+    )
+    (tmp_path / "a.log").write_bytes(text + b"...\n")
+    files = find_logs([str(tmp_path)])
+
+    def refuse(_file: LogFile, _start: int = 0) -> None:
+        raise AssertionError("opened again")
+
+    monkeypatch.setattr(LogFile, "open", refuse)
+    (log,) = plan(files)
+    assert log.access_point == "ap1"
