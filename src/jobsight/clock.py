@@ -1,6 +1,8 @@
 """Time zones, moments and spans as users write them. All stored times are UTC."""
 
+import contextlib
 import datetime as dt
+import os
 import re
 import zoneinfo
 from pathlib import Path
@@ -21,14 +23,33 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _FIRST = dt.datetime.min.replace(tzinfo=dt.UTC)
 _LAST = dt.datetime.max.replace(tzinfo=dt.UTC)
 
+_LOCAL = Path("/etc/localtime")
+
 
 def local_zone() -> dt.tzinfo:
-    """The machine's time zone, with its rules for summer time where the system tells its name."""
+    """The machine's time zone, with its rules for summer time.
+
+    As the C library finds it (tzset(3)): the environment's TZ, where that names a zone or a file
+    of one, then ``/etc/localtime``; UTC where neither tells.
+    """
+    told = os.environ.get("TZ", "").removeprefix(":")
+    zone = _zone_of(told) if told else None
+    return zone or _zone_of(str(_LOCAL)) or dt.UTC
+
+
+def _zone_of(told: str) -> dt.tzinfo | None:
+    """The zone of a name, or of a file by its whole path; None where it is neither."""
     try:
-        name = Path("/etc/localtime").resolve(strict=True).as_posix().split("zoneinfo/", 1)[1]
-        return zoneinfo.ZoneInfo(name)
-    except (OSError, IndexError, ValueError, zoneinfo.ZoneInfoNotFoundError):
-        return dt.UTC
+        if not told.startswith("/"):
+            return zoneinfo.ZoneInfo(told)
+        path = Path(told).resolve(strict=True)
+        _, _, name = path.as_posix().partition("zoneinfo/")
+        with contextlib.suppress(ValueError, zoneinfo.ZoneInfoNotFoundError):
+            return zoneinfo.ZoneInfo(name)
+        with path.open("rb") as file:
+            return zoneinfo.ZoneInfo.from_file(file)
+    except (OSError, ValueError, zoneinfo.ZoneInfoNotFoundError):
+        return None
 
 
 def zone_named(name: str | None) -> dt.tzinfo:

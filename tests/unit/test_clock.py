@@ -1,10 +1,12 @@
 import datetime as dt
 import zoneinfo
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobsight import clock
 from jobsight.clock import (
     format_micros,
     format_moment,
@@ -44,6 +46,48 @@ def test_what_is_no_moment_is_refused(text: str) -> None:
 @given(st.datetimes(timezones=st.just(dt.UTC)))
 def test_what_is_written_is_read_again(moment: dt.datetime) -> None:
     assert parse_moment(format_moment(moment), PARIS) == moment
+
+
+@pytest.fixture
+def localtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What stands for /etc/localtime, of a machine without TZ; nothing is there yet."""
+    monkeypatch.delenv("TZ", raising=False)
+    monkeypatch.setattr(clock, "_LOCAL", tmp_path / "localtime")
+    return tmp_path / "localtime"
+
+
+def zone_file(name: str) -> Path:
+    places = (Path(folder, name) for folder in zoneinfo.TZPATH)
+    found = next((place for place in places if place.is_file()), None)
+    return found or pytest.skip("the system has no zone files")
+
+
+@pytest.mark.parametrize("told", ["Europe/Paris", ":Europe/Paris"])
+def test_the_environment_tells_the_zone(
+    localtime: Path, monkeypatch: pytest.MonkeyPatch, told: str
+) -> None:
+    monkeypatch.setenv("TZ", told)
+    assert local_zone() == PARIS
+
+
+@pytest.mark.parametrize("told", ["", "Mars/Olympus", "/nowhere", "../../etc/passwd"])
+def test_an_environment_that_tells_no_zone_is_passed_over(
+    localtime: Path, monkeypatch: pytest.MonkeyPatch, told: str
+) -> None:
+    monkeypatch.setenv("TZ", told)
+    assert local_zone() == dt.UTC
+
+
+def test_the_machines_zone_is_known_by_link_and_by_copy(localtime: Path) -> None:
+    localtime.symlink_to(zone_file("Europe/Paris"))
+    assert local_zone() == PARIS
+    localtime.unlink()
+    localtime.write_bytes(zone_file("Europe/Paris").read_bytes())
+    for month in (1, 7):
+        moment = dt.datetime(2026, month, 1, tzinfo=local_zone())
+        assert moment.utcoffset() == moment.replace(tzinfo=PARIS).utcoffset()
+    localtime.write_bytes(b"no zone")
+    assert local_zone() == dt.UTC
 
 
 def test_zones() -> None:
