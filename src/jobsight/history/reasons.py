@@ -35,7 +35,8 @@ MASK_LENGTH = 200
 _READ_LENGTH = 1500
 
 _REMEMBERED = 1 << 14
-"""Texts whose answers are kept: a history is often indexed again with a few more rows."""
+"""Texts whose answers are kept: a history is often indexed again with a few more rows. None is
+longer than `_READ_LENGTH`, so that they take little memory."""
 
 _SLOT = re.compile(r"[\w.-]{1,80}@[\w.@-]{1,160}")
 _URL = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,20})://([^\s/|'\"<>()]{1,255})[^\s|'\"<>()]{0,800}")
@@ -63,7 +64,6 @@ _LETTERS_AS_DIGITS = str.maketrans(
 )
 
 
-@lru_cache(_REMEMBERED)
 def mask(reason: str | None) -> str:
     """A reason without what differs from job to job: its cause, at most `MASK_LENGTH` long.
 
@@ -73,6 +73,11 @@ def mask(reason: str | None) -> str:
     ``#``. Small numbers after *code*, *errno*, *signal* and *status* are the cause itself and stay.
     None and blank texts give "".
     """
+    return _mask((reason or "")[:_READ_LENGTH])
+
+
+@lru_cache(_REMEMBERED)
+def _mask(reason: str) -> str:
     text = _clean(reason)
     slot = _SLOT.search(text)
     url = _URL.search(text)
@@ -127,13 +132,17 @@ def masked(reasons: pl.Series) -> pl.Series:
     return over_unique(reasons, mask).fill_null("")
 
 
-@lru_cache(_REMEMBERED)
 def origin(reason: str | None) -> str | None:
     """Where a transfer came from or went to, as far as the reason tells.
 
     ``scheme://host`` of its first URL, else the host after *SHADOW at* or *access point*; lower
     case, without port and credentials. None where it names no such place.
     """
+    return _origin((reason or "")[:_READ_LENGTH])
+
+
+@lru_cache(_REMEMBERED)
+def _origin(reason: str) -> str | None:
     text = _clean(reason)
     url = _URL.search(text)
     if url:
@@ -169,7 +178,6 @@ def sites(texts: pl.Series, attributes: pl.Series) -> pl.Series:
 _SITE_ATTRIBUTES = ("MATCH_EXP_JOBGLIDEIN_Site", "JOBGLIDEIN_Site", "MATCH_GLIDEIN_Site")
 
 
-@lru_cache(_REMEMBERED)
 def _site_of_attributes(attributes: str | None) -> str | None:
     if not attributes or "GLIDEIN_Site" not in attributes:
         return None

@@ -158,3 +158,14 @@ def test_memory_figures() -> None:
         reasons.MemoryFigures(2048, 0.5)
     )
     assert figures("disk usage exceeded request_disk") == reasons.MemoryFigures(None, None)
+
+
+def test_of_a_long_text_no_more_is_kept_than_is_read() -> None:
+    text = "Error from slot1@site@h: a://host/f timed out " + "x" * 5000
+    reasons._mask.cache_clear()
+    reasons._origin.cache_clear()
+    for tail in ("a", "b"):
+        reasons.mask(text + tail)
+        reasons.origin(text + tail)
+    assert reasons._mask.cache_info().currsize == 1
+    assert reasons._origin.cache_info().currsize == 1
