@@ -19,6 +19,7 @@ from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
 from jobsight.jit import kernel
 from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
+from jobsight.questions.hold.examples.twins import first_told
 from jobsight.settings import HoldSettings
 
 __all__ = ["Decisions", "after_hold", "batch_weights", "described", "groups", "held_jobs",
@@ -45,7 +46,8 @@ class Decisions:
             `group`. Times are int64 µs since 1970, on the log's clock.
         releases: number of releases (013) of jobs in the logs.
         left_out: releases that are no decision, by why: ``not held`` (the log shows no hold before
-            it), or ``code N`` for holds by the user's hand and vacate codes.
+            it), ``code N`` for holds by the user's hand and vacate codes, or ``told by another
+            log`` of the same job.
     """
 
     table: pl.DataFrame
@@ -64,8 +66,12 @@ def hold_decisions(
     rows = np.flatnonzero((history.code == _RELEASED) & (history.job >= 0))
     life = _last_before(history, np.isin(history.code, _LIFE))[rows]
     held = (life >= 0) & (history.code[life] == _HELD)
-    mine = held & ~_by_hand(history)[life]
-    left_out = _left_out(history, life, held, mine)
+    told = first_told(history)
+    again = held & (told[history.job[rows]] != history.job[rows])
+    mine = held & ~again & ~_by_hand(history)[life]
+    left_out = {"not held": int((~held).sum()), "told by another log": int(again.sum())}
+    left_out |= _by_code(history, life[held & ~again & ~mine])
+    left_out = {why: count for why, count in left_out.items() if count}
     rows, hold_rows = rows[mine], life[mine]
     if settings.as_of == "hold":
         cuts, moments = after_hold(history, hold_rows), history.clock[hold_rows]
@@ -145,14 +151,12 @@ def _by_hand(history: History) -> NDArray[np.bool_]:
     return column.to_numpy()
 
 
-def _left_out(
-    history: History, life: Ints, held: NDArray[np.bool_], mine: NDArray[np.bool_]
-) -> dict[str, int]:
-    codes = history.table["hold_code"].gather(life[held & ~mine])
-    counts = {"not held": int((~held).sum())} if not held.all() else {}
-    for code, count in codes.value_counts().sort("hold_code").iter_rows():
-        counts[f"code {'unknown' if code is None else code}"] = int(count)
-    return counts
+def _by_code(history: History, hold_rows: Ints) -> dict[str, int]:
+    codes = history.table["hold_code"].gather(hold_rows)
+    return {
+        f"code {'unknown' if code is None else code}": int(count)
+        for code, count in codes.value_counts().sort("hold_code").iter_rows()
+    }
 
 
 def _last_before(history: History, wanted: NDArray[np.bool_]) -> Ints:

@@ -27,6 +27,7 @@ from jobsight.history.whereabouts import (
     start_sites,
 )
 from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
+from jobsight.questions.hold.examples.twins import first_told
 from jobsight.settings import HoldSettings
 
 __all__ = ["FAMILIES", "Evidence", "Stream", "gather_evidence"]
@@ -78,7 +79,8 @@ class Evidence:
         holds: int64 (h,), rows of the holds (012) of jobs, ascending.
         keys: by family, int64 (h,): equal where two holds share the family; −1 where unknown.
         held_by_others: bool (h,), whether something other than the user's hand held the job.
-        held: those holds.
+        held: those holds; of a job that two logs tell of, and so in all that follows, only what
+            the log says that told of it first.
         good, bad: what settled earlier releases of such holds, well or badly, where the job was
             released as it had been held.
         left: what ended such holds: a release, a removal, or the next hold.
@@ -109,19 +111,22 @@ class Evidence:
 def gather_evidence(history: History, labels: RowLabels, settings: HoldSettings) -> Evidence:
     """Find all evidence in a history; `settings` say which outcomes are good and bad."""
     holds = _rows_of(history, _HELD)
+    told = first_told(history)
     starts = _rows_of(history, _START)
+    starts = starts[_once(history, told, starts)]
     ends = _rows_of(history, _END)
+    ends = ends[_once(history, told, ends)]
     ends = ends[(history.table["return_value"].gather(ends) == 0).fill_null(value=False).to_numpy()]
-    parts, of_starts = _parts(history, labels, holds, starts)
+    parts, of_starts = _parts(history, labels, holds, starts, told)
     before = preceding(history, starts, ends)
     by_hand = history.table[holds].select(held_by_hand(pl.col("hold_code"))).to_series()
-    ours = ~by_hand.to_numpy()
+    ours = ~by_hand.to_numpy() & _once(history, told, holds)
     good, bad = _settled(history, holds, parts["cause"], ours, settings)
     return Evidence(
         history=history,
         holds=holds,
         keys={name: _keys([parts[part] for part in of]) for name, of in FAMILIES.items()},
-        held_by_others=ours,
+        held_by_others=~by_hand.to_numpy(),
         held=Stream(holds[ours], np.flatnonzero(ours)),
         good=good,
         bad=bad,
@@ -142,7 +147,16 @@ def _keys(parts: list[Ints]) -> Ints:
     return parts[0] if len(parts) == 1 else factorize(*parts)
 
 
-def _parts(history: History, labels: RowLabels, holds: Ints, starts: Ints) -> tuple[Parts, Parts]:
+def _once(history: History, told: Ints, rows: Ints) -> NDArray[np.bool_]:
+    """Which rows are of the log that told of their job first: bool (n,)."""
+    jobs = history.job[rows]
+    once: NDArray[np.bool_] = told[jobs] == jobs
+    return once
+
+
+def _parts(
+    history: History, labels: RowLabels, holds: Ints, starts: Ints, told: Ints
+) -> tuple[Parts, Parts]:
     """What families are made of: of each hold (h,), and of each start (s,)."""
     hold_site, start_site = number_texts(
         labels.site.gather(holds), start_sites(history, labels, holds, starts)
@@ -160,8 +174,8 @@ def _parts(history: History, labels: RowLabels, holds: Ints, starts: Ints) -> tu
         "site": hold_site,
         "origin": origin,
         "owner": owner[: len(holds)],
-        "cluster": cluster[history.job[holds]],
-        "job": history.job[holds],
+        "cluster": cluster[told[history.job[holds]]],
+        "job": told[history.job[holds]],
     }
     of_starts = {
         "site": start_site,

@@ -1,0 +1,66 @@
+"""Jobs that two logs tell of, a user's own and the access point's: one job, not two.
+
+A history keeps the timelines of different logs apart, since neither log says how its records
+interleave with the other's. What teaches or counts as evidence must take each job once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from jobsight.history.timelines import History, Ints
+
+__all__ = ["first_told"]
+
+_LEFT = (5, 9)
+_NEVER = np.iinfo(np.int64).max
+
+
+def first_told(history: History) -> Ints:
+    """The job number under which each job number's job was told of first: int64 (jobs,).
+
+    Two are one job where access point, cluster and proc are the same and the second does not begin
+    after the first has left the queue (005, 009): an access point that was set up anew counts its
+    clusters from 1 again. Logs that do not name their access point may come from different ones, so
+    their jobs are different jobs. Which comes first rests on the first rows alone (of one moment:
+    the lower log), so that cutting the logs off does not change it.
+    """
+    alone = np.arange(len(history.jobs), dtype=np.int64)
+    if history.logs < 2:
+        return alone
+    key = ["access_point", "cluster", "proc"]
+    jobs = (
+        history.jobs.select(
+            *key,
+            "log",
+            job=pl.Series(alone),
+            begins=pl.Series(_clock_at(history, history.jobs["first_row"].to_numpy())),
+            leaves=pl.Series(_leaving(history)),
+        )
+        .filter(pl.col("access_point").is_not_null())
+        .sort(*key, "begins", "log", "job")
+        # A job that begins when all of its id have left is another one.
+        .with_columns(
+            another=pl.col("begins") > pl.col("leaves").cum_max().shift().over(key),
+        )
+        .with_columns(turn=pl.col("another").fill_null(value=True).cum_sum().over(key))
+        .with_columns(first=pl.col("job").first().over(*key, "turn"))
+    )
+    alone[jobs["job"].to_numpy()] = jobs["first"].to_numpy()
+    return alone
+
+
+def _clock_at(history: History, rows: Ints) -> Ints:
+    """The clock of each row; the end of time for a row past the end."""
+    inside = rows < len(history)
+    clock = history.clock[np.where(inside, rows, 0)]
+    return np.where(inside, clock, _NEVER)
+
+
+def _leaving(history: History) -> Ints:
+    """When each job first left the queue, the end of time if never: int64 (jobs,)."""
+    leaves = np.full(len(history.jobs), _NEVER)
+    rows = np.flatnonzero(np.isin(history.code, _LEFT) & (history.job >= 0))
+    np.minimum.at(leaves, history.job[rows], history.clock[rows])
+    return leaves
