@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.history.ads import TRIGGER
 from jobsight.history.counts import NEVER, CountIndex
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import at, cluster_numbers, preceding
@@ -68,9 +69,13 @@ class OwnIndex:
         self._begins = np.sort(np.concatenate([rows["submissions"], rows["holds"]]))
         visible = mine & (code != _RELEASED) & (code != _AD)
         self._told = {
-            name: self._telling(visible, name)
-            for name in ("memory_mb", "return_value", "signal", "attributes")
+            name: self._telling(visible, name) for name in ("memory_mb", "return_value", "signal")
         }
+        # An 028 tells by itself where other records stand before it; that of a release is hidden.
+        release = f'"{TRIGGER}": ?"?{_RELEASED}\\b'
+        of_release = history.table["attributes"].str.contains(release).fill_null(value=False)
+        telling = visible | (mine & (code == _AD) & ~of_release.to_numpy())
+        self._told["attributes"] = self._telling(telling, "attributes")
         self._peak = self._peaks()
 
     def columns(self, views: Views, pace: float) -> dict[str, Floats]:

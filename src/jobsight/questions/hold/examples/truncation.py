@@ -87,6 +87,15 @@ def prove_as_of(
         short = builder(again, settings, scale, labels=labels)
         return _difference(inputs.take(np.array([row])), short.ask(found, delay=delay).inputs)
 
+    return Proof(len(rows), _differences(rows, check, progress))
+
+
+def _differences(
+    rows: Ints,
+    check: Callable[[int], str | None],
+    progress: Callable[[int, int], None] | None,
+) -> tuple[tuple[int, str], ...]:
+    """The rows that differ, and in what, checked on all cores."""
     differences = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for done, (row, what) in enumerate(zip(rows, pool.map(check, rows), strict=True), 1):
@@ -94,7 +103,7 @@ def prove_as_of(
                 differences.append((int(row), what))
             if progress is not None:
                 progress(done, len(rows))
-    return Proof(len(rows), tuple(differences))
+    return tuple(differences)
 
 
 def as_seen(history: History, decision: pl.DataFrame) -> pl.DataFrame:
@@ -141,7 +150,9 @@ def _hidden(history: History, moment: int) -> NDArray[np.bool_]:
         history.clock >= moment - moment % SECOND
     )
     its_ad = (history.code[1:] == _AD) & (history.job[1:] == history.job[:-1]) & hidden[:-1]
-    hidden[1:] |= its_ad
+    # An 028 that tells an ad by itself stands behind another record than its own.
+    of_other = history.table["attributes"].is_not_null().to_numpy()
+    hidden[1:] |= its_ad & ~of_other[1:]
     return hidden
 
 
