@@ -66,10 +66,7 @@ def choose_model(
         raise TrainingError(
             "the select part has no decisions, so no model can be chosen; give a longer history"
         )
-    values = _values(predictions, bootstrap, metric)
-    if any(interval.value is None for interval in values.values()):
-        metric = "log_loss"
-        values = _values(predictions, bootstrap, metric)
+    metric, values = _measured(predictions, bootstrap, metric)
     sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
     ranked = sorted(values, key=lambda name: sign * (values[name].value or 0.0))
     chosen = best_known = next(name for name in ranked if name in known)
@@ -81,6 +78,16 @@ def choose_model(
             chosen = name
     reason = _reason(chosen, best_known, metric, values, margins, where)
     return Choice(chosen, chosen in known, metric, values, margins, reason)
+
+
+def _measured(
+    predictions: Mapping[str, Floats], bootstrap: Bootstrap, metric: str
+) -> tuple[str, dict[str, Interval]]:
+    """What is compared, the log loss where the metric is undefined, and its value for each model."""
+    values = _values(predictions, bootstrap, metric)
+    if all(interval.value is not None for interval in values.values()):
+        return metric, values
+    return "log_loss", _values(predictions, bootstrap, "log_loss")
 
 
 def _values(

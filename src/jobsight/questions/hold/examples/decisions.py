@@ -230,21 +230,11 @@ def described(
         [
             pl.DataFrame({"job": jobs, "log": history.log[hold_rows]}),
             ids,
-            pl.DataFrame(
-                {
-                    "hold_row": hold_rows,
-                    "hold_time": history.clock[hold_rows],
-                    "cut": cuts,
-                    "time": moments,
-                }
-            ),
+            pl.DataFrame({"hold_row": hold_rows, "hold_time": history.clock[hold_rows]}),
+            pl.DataFrame({"cut": cuts, "time": moments}),
             holds,
-            pl.DataFrame(
-                {
-                    "masked": labels.masked.gather(hold_rows),
-                    "site": labels.site.gather(hold_rows),
-                }
-            ),
+            labels.masked.gather(hold_rows).rename("masked").to_frame(),
+            labels.site.gather(hold_rows).rename("site").to_frame(),
         ],
         how="horizontal",
     )

@@ -189,12 +189,7 @@ def evaluate(
     Raises:
         TrainingError: no decision with an outcome is among them.
     """
-    table, labelled = data.labelled(rows)
-    if not len(table):
-        raise TrainingError(
-            "no decision with an outcome is left to judge by; give logs from after the training, "
-            "or longer ones"
-        )
+    table, labelled = _judged(data, rows)
     predictions = {name: fitted.predict(labelled.inputs) for name, fitted in model.fitted.items()}
     low, high = model.answering.bounds(predictions[model.chosen])
     return Evaluation(
@@ -220,6 +215,16 @@ def evaluate(
         censored=data.censored(rows),
         left_out=dict(left_out),
     )
+
+
+def _judged(data: Dataset, rows: NDArray[np.bool_]) -> tuple[pl.DataFrame, Labelled]:
+    table, labelled = data.labelled(rows)
+    if not len(table):
+        raise TrainingError(
+            "no decision with an outcome is left to judge by; give logs from after the training, "
+            "or longer ones"
+        )
+    return table, labelled
 
 
 def _scores(

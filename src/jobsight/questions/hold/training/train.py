@@ -135,8 +135,24 @@ def train(
     progress("choosing")
     choice = _choose(data, parts["select"], fitted, rehearsal, recipe.answers)
     delays = _fit_delays(data, choice.name, progress)
+    model = _assembled(data, parts, choice, fitted, delays, sources)
+    progress("testing")
+    left_out = data.dropped(data.since_test())
+    evaluation = evaluate(model, data, data.part("test"), left_out)
+    model.report = evaluation.to_json()
+    return Trained(model, data, parts, choice, evaluation, skipped)
+
+
+def _assembled(
+    data: Dataset,
+    parts: dict[str, tuple[pl.DataFrame, Labelled]],
+    choice: Choice,
+    fitted: dict[str, Fitted],
+    delays: dict[float, Fitted],
+    sources: Sequence[Source],
+) -> HoldModel:
     earlier = [table for name, (table, _) in parts.items() if name != "test"]
-    model = HoldModel(
+    return HoldModel(
         settings=data.settings,
         scale=data.scale,
         borders=data.borders,
@@ -148,11 +164,6 @@ def train(
         seen=np.unique(fingerprints(pl.concat(earlier))),
         sources=sources,
     )
-    progress("testing")
-    left_out = data.dropped(data.since_test())
-    evaluation = evaluate(model, data, data.part("test"), left_out)
-    model.report = evaluation.to_json()
-    return Trained(model, data, parts, choice, evaluation, skipped)
 
 
 def fit_model(name: str, data: Dataset, train_part: Labelled, select: Labelled) -> Model:
