@@ -83,7 +83,7 @@ def choose_model(
 def _measured(
     predictions: Mapping[str, Floats], bootstrap: Bootstrap, metric: str
 ) -> tuple[str, dict[str, Interval]]:
-    """What is compared, the log loss where the metric is undefined, and its value for each model."""
+    """What is compared (log loss where the metric is undefined), and its value for each model."""
     values = _values(predictions, bootstrap, metric)
     if all(interval.value is not None for interval in values.values()):
         return metric, values
