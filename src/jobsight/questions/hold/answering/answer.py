@@ -115,6 +115,19 @@ def _best_json(verdict: Verdict) -> dict[str, Any] | None:
     }
 
 
+def _require_same_question(settings: HoldSettings) -> None:
+    if settings.recipe == "seed":
+        raise ModelError(
+            "this model was trained by the recipe seed, which asks whether a job ever ends, "
+            "not whether to release it; train one without --recipe seed"
+        )
+    if settings.as_of == "hold":
+        raise ModelError(
+            "this model was trained on what is known at the hold, not on what is known now; "
+            "train one with hold.as_of: release"
+        )
+
+
 class Answerer:
     """Answers for the held jobs of one history, indexed once, as of any moment.
 
@@ -136,13 +149,11 @@ class Answerer:
             model: trained; None: rules and this log's own rates answer, uncalibrated.
 
         Raises:
-            ModelError: the model was trained by the recipe ``seed``, which is another question.
+            ModelError: the model was trained on another question: by the recipe ``seed``, or as of
+                holds.
         """
-        if model is not None and model.settings.recipe == "seed":
-            raise ModelError(
-                "this model was trained by the recipe seed, which asks whether a job ever ends, "
-                "not whether to release it; train one without --recipe seed"
-            )
+        if model is not None:
+            _require_same_question(model.settings)
         self.history = history
         self._costs: Costs = settings.costs
         self._settings = settings if model is None else model.settings

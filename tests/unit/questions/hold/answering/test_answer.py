@@ -192,6 +192,11 @@ def test_a_model_of_the_seeds_recipe_is_refused() -> None:
         ask(history(held(10, 1)), 20, constant_model(0.5, recipe="seed"))
 
 
+def test_a_model_of_what_is_known_at_the_hold_is_refused() -> None:
+    with pytest.raises(ModelError, match="known at the hold"):
+        ask(history(held(10, 1)), 20, constant_model(0.5, as_of="hold"))
+
+
 def test_many_are_answered_as_one_by_one() -> None:
     of = history(*FAILED_BEFORE, *[held(1000 + k, 20, k) for k in range(6)])
     answerer = Answerer(of, HoldSettings(), constant_model(0.1, margin=0.3))
