@@ -27,6 +27,7 @@ __all__ = [
     "ConfigOption",
     "JsonOption",
     "LogArguments",
+    "NetworkOption",
     "TimezoneOption",
     "check_output",
     "flush",
@@ -55,6 +56,13 @@ TimezoneOption = Annotated[
 ]
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="Settings file (YAML), read after the usual ones.")
+]
+NetworkOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Network of the lstm: lstm, lstm-flat, or your own as module:Class "
+        "(the current folder is searched too)."
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 
@@ -241,6 +249,7 @@ def open_case(
     *,
     timezone: str | None,
     config: Path | None,
+    network: str | None,
     output: Path | None = None,
 ) -> Case:
     """Load the settings, open the model, read the logs; `output` is refused if it is any of them.
@@ -251,7 +260,7 @@ def open_case(
     from jobsight.questions.hold.training.model import HoldModel
 
     check_output(output, [config], model=model)
-    settings = load_settings(config, {"timezone": timezone})
+    settings = load_settings(config, {"timezone": timezone, "hold": {"lstm": {"network": network}}})
     trained = HoldModel.open(model, network=settings.hold.lstm.network)
     history, read, _ = read_history(logs, settings, output=output)
     return Case(settings, trained, history, read)

@@ -11,6 +11,7 @@ from jobsight.cli.common import (
     ConfigOption,
     JsonOption,
     LogArguments,
+    NetworkOption,
     TimezoneOption,
     open_case,
     print_json,
@@ -39,13 +40,14 @@ def hold(
     model: Annotated[Path, typer.Option(help="Model directory that `train` wrote.")],
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
+    network: NetworkOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """How well does the model tell which released jobs succeed?"""
     from jobsight.questions.hold.training.dataset import Dataset
     from jobsight.questions.hold.training.evaluation import evaluate, unseen
 
-    case = open_case(logs, model, timezone=timezone, config=config)
+    case = open_case(logs, model, timezone=timezone, config=config, network=network)
     data = Dataset.for_judging(case.history, case.model)
     rows, left_out = unseen(case.model, data)
     report = evaluate(case.model, data, rows, left_out).to_json()

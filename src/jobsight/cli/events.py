@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobsight.cli.common import (
+    ConfigOption,
     JsonOption,
     LogArguments,
     TimezoneOption,
     check_output,
+    load_settings,
     note,
     print_json,
     progress_bar,
@@ -39,6 +41,7 @@ def events(
         Path | None, typer.Option("-o", "--output", help="Write the event table (Parquet).")
     ] = None,
     timezone: TimezoneOption = None,
+    config: ConfigOption = None,
     access_point: Annotated[
         str | None, typer.Option(help="Name of the access point (default: as the log tells).")
     ] = None,
@@ -48,10 +51,16 @@ def events(
     from jobsight.history.events import EventReader
     from jobsight.history.parquet import write_events
 
+    settings = load_settings(config, {"timezone": timezone, "access_point": access_point})
     with progress_bar("reading") as progress:
-        reader = EventReader(logs, timezone=timezone, access_point=access_point, progress=progress)
+        reader = EventReader(
+            logs,
+            timezone=settings.timezone,
+            access_point=settings.access_point,
+            progress=progress,
+        )
         if output is not None:
-            check_output(output, (Path(file.name) for file in reader.files))
+            check_output(output, [config, *(Path(file.name) for file in reader.files)])
             write_events(reader.batches(), output)
         else:
             deque(reader.batches(), maxlen=0)

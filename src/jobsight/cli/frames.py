@@ -69,14 +69,16 @@ def frames(
     if as_json:
         print_json({"frames": str(output), **manifest})
     else:
-        _print(manifest, output)
+        _print(manifest, decisions.left_out, output)
 
 
-def _print(manifest: dict[str, Any], output: Path) -> None:
+def _print(manifest: dict[str, Any], left_out: dict[str, int], output: Path) -> None:
     shape = " × ".join(str(size) for size in manifest["shapes"]["frames"])
     say(f"frames {shape} (examples × m × j) of {manifest['timeframe_len']:g} s each")
     counts = manifest["counts"]
     say(f"{counts['successes']} succeeded, {counts['examples'] - counts['successes']} failed")
     for kind, count in counts["censored"].items():
         say(f"  no outcome: {count} {kind.replace('_', ' ')}")
+    for why, count in left_out.items():
+        say(f"  no decision: {count} ({why})")
     say(f"wrote {output}")

@@ -18,6 +18,7 @@ import typer
 
 from jobsight.cli.common import (
     ConfigOption,
+    NetworkOption,
     TimezoneOption,
     load_settings,
     note,
@@ -68,6 +69,7 @@ def hold(
     each: Annotated[bool, typer.Option("--each", help="As --all, one row a job.")] = False,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
+    network: NetworkOption = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -77,7 +79,7 @@ def hold(
 ) -> None:
     """Held jobs: release, wait, fix or remove? With probability, evidence and what to do."""
     asked = _asked(jobs or [], every or each)
-    settings = load_settings(config, {"timezone": timezone})
+    settings = load_settings(config, {"timezone": timezone, "hold": {"lstm": {"network": network}}})
     answerer, moment, when = _open(log or [], model, at, settings)
     answers, problems = _answers(answerer, asked, moment)
     if as_json:

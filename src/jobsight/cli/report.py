@@ -11,6 +11,7 @@ from jobsight.cli.common import (
     Case,
     ConfigOption,
     LogArguments,
+    NetworkOption,
     TimezoneOption,
     check_output,
     open_case,
@@ -54,13 +55,14 @@ def hold(
     ] = "",
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
+    network: NetworkOption = None,
 ) -> None:
     """How good is the model, what did the pool look like, which held jobs to release?"""
     from jobsight.questions.hold.reporting.report import write_report
 
     check_output(output, [verified])
     verification = None if verified is None else _read_verification(verified)
-    case = open_case(logs, model, timezone=timezone, config=config, output=output)
+    case = open_case(logs, model, timezone=timezone, config=config, network=network, output=output)
     with stages() as progress:
         progress("judging and answering")
         material = _material(case, at, verification, about)

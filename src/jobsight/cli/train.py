@@ -11,6 +11,7 @@ from jobsight.cli.common import (
     ConfigOption,
     JsonOption,
     LogArguments,
+    NetworkOption,
     TimezoneOption,
     check_output,
     load_settings,
@@ -47,9 +48,7 @@ def hold(
     recipe: Annotated[
         str | None, typer.Option(help="jobsight, or seed: the project's first study, to compare.")
     ] = None,
-    network: Annotated[
-        str | None, typer.Option(help="Network of the lstm: a name, or package.module:Class.")
-    ] = None,
+    network: NetworkOption = None,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     as_json: JsonOption = False,

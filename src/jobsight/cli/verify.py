@@ -11,6 +11,7 @@ from jobsight.cli.common import (
     ConfigOption,
     JsonOption,
     LogArguments,
+    NetworkOption,
     TimezoneOption,
     open_case,
     print_json,
@@ -71,13 +72,14 @@ def hold(
     ] = None,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
+    network: NetworkOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Can its numbers be believed? Best on the logs that it was trained on."""
     from jobsight.files import write_json
     from jobsight.questions.hold.audit import audit
 
-    case = open_case(logs, model, timezone=timezone, config=config, output=output)
+    case = open_case(logs, model, timezone=timezone, config=config, network=network, output=output)
     with stages() as progress:
         found = audit(case.model, case.history, progress=progress)
     if output is not None:

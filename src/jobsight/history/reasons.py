@@ -261,12 +261,14 @@ class MemoryFigures:
 
 
 _USED = re.compile(
-    r"(?i)(?:peak usage:?|memory usage(?: of)?|using|used) (\d{1,12}(?:\.\d{1,6})?) ?([KMGT])?i?"
-    r"(?:B\b|b\b|bytes|megabytes)?"
+    r"(?i)(?:(?:peak|measured) usage:?|memory usage(?: of)?|using|used) "
+    r"(\d{1,12}(?:\.\d{1,6})?) ?([KMGT])?i?(?:B\b|b\b|bytes|megabytes)?"
+    r"|(\d{1,12}(?:\.\d{1,6})?) ?([KMGT])i?B used\b"
 )
 _LIMIT = re.compile(
     r"(?i)(?:memory limit of|request_memory(?: of)?|requested memory:?|limit(?: of|:)?) "
     r"(\d{1,12}(?:\.\d{1,6})?) ?([KMGT])?i?(?:B\b|b\b|bytes|megabytes)?"
+    r"|(\d{1,12}(?:\.\d{1,6})?) ?([KMGT])i?B (?:requested|allowed)\b"
 )
 _MEGABYTES = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 
@@ -283,4 +285,7 @@ def memory_figures(reason: str | None) -> MemoryFigures:
 
 
 def _megabytes(found: re.Match[str] | None) -> float | None:
-    return float(found[1]) * _MEGABYTES[(found[2] or "M").upper()] if found else None
+    if found is None:
+        return None
+    number, unit = found[1] or found[3], found[2] or found[4] or "M"
+    return float(number) * _MEGABYTES[unit.upper()]

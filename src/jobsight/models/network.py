@@ -13,7 +13,10 @@ A user's own network is named ``package.module:Class`` in the settings or by a f
 from __future__ import annotations
 
 import importlib
+import sys
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 
 import torch
 from torch import Tensor, nn
@@ -109,6 +112,16 @@ class LstmFlat(_Recurrent):
 NETWORKS: dict[str, type[nn.Module]] = {"lstm": Lstm, "lstm-flat": LstmFlat}
 
 
+def _module(name: str) -> ModuleType:
+    """A module of the user's own: installed, or in the current folder, which is searched last."""
+    here = str(Path.cwd())
+    sys.path.append(here)
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(here)
+
+
 def network_class(name: str) -> type[nn.Module]:
     """The class of a network's name, or of ``package.module:Class``, which is then imported.
 
@@ -126,8 +139,8 @@ def network_class(name: str) -> type[nn.Module]:
             "or name your own as package.module:Class"
         )
     try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+        found = getattr(_module(module), attribute)
+    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         raise SettingsError(f"cannot import the network {name!r}: {error}") from None
     if not (isinstance(found, type) and issubclass(found, nn.Module)):
         raise SettingsError(f"the network {name!r} is no torch.nn.Module")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.errors import ModelError, TrainingError
+from jobsight.errors import JobsightError, ModelError, SettingsError, TrainingError
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.encoding import Design
 from jobsight.models.logistic import sigmoid
@@ -74,7 +74,7 @@ class Recurrent:
 
         Raises:
             TrainingError: no frames, no rows or one class only, or PyTorch is not installed.
-            SettingsError: there is no such network.
+            SettingsError: there is no such network, or the user's own one fails.
         """
         _require_torch(TrainingError)
         if len(np.unique(train.success)) < 2:
@@ -86,8 +86,9 @@ class Recurrent:
         design, columns = Design.fit(train, select)
         _, m, j = train.inputs.frames.shape
         shape = NetworkShape(m, j, train.inputs.state_events + 1, len(design.names))
-        with _deterministic(seed):
-            network = network_class(self.settings.network)(shape, self.settings)
+        made = network_class(self.settings.network)
+        with _deterministic(seed), _blaming(self.settings.network):
+            network = made(shape, self.settings)
             data = _Tensors.of(train, columns)
             later = _Tensors.of(select, design.transform(select.inputs)) if len(select) else None
             _train(network, data, later, self.settings, seed)
@@ -255,6 +256,21 @@ def _require_torch(kind: type[Exception]) -> None:
         import torch  # noqa: F401
     except ImportError:
         raise kind("the model lstm needs PyTorch: pip install 'jobsight[lstm]'") from None
+
+
+@contextlib.contextmanager
+def _blaming(network: str) -> Iterator[None]:
+    """Turn what a network of the user's own raises into one line; ours raise nothing."""
+    try:
+        yield
+    except Exception as error:
+        if ":" not in network or isinstance(error, JobsightError):
+            raise
+        first = (str(error).splitlines() or [""])[0]
+        raise SettingsError(
+            f"the network {network!r} failed ({type(error).__name__}: {first}); see "
+            "jobsight.models.network for what it is given and has to return"
+        ) from None
 
 
 @contextlib.contextmanager

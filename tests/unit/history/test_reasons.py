@@ -157,6 +157,10 @@ def test_memory_figures() -> None:
     assert figures("memory usage of 2 GiB over request_memory 512 KB") == (
         reasons.MemoryFigures(2048, 0.5)
     )
+    text = "over cgroup memory limit of 1024 megabytes. Last measured usage: 3000 megabytes."
+    assert figures(text) == reasons.MemoryFigures(3000, 1024)
+    text = "memory exceeded: 3000 MB used of 1024 MB requested"
+    assert figures(text) == reasons.MemoryFigures(3000, 1024)
     assert figures("disk usage exceeded request_disk") == reasons.MemoryFigures(None, None)
 
 

@@ -156,3 +156,29 @@ def test_without_torch_the_error_says_what_to_install(
         Recurrent(SMALL).fit(TRAIN, SELECT, seed=0)
     with pytest.raises(ModelError, match=r"jobsight\[lstm\]"):
         Recurrent.load(tmp_path)
+
+
+def test_a_faulty_network_of_the_users_own_gives_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "faulty_nets.py").write_text(
+        "import torch\n"
+        "class NoArguments(torch.nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "class WrongShape(torch.nn.Module):\n"
+        "    def __init__(self, shape, settings):\n"
+        "        super().__init__()\n"
+        "        self.scale = torch.nn.Parameter(torch.ones(3))\n"
+        "    def forward(self, frames, rest):\n"
+        "        return self.scale\n"
+    )
+    monkeypatch.chdir(tmp_path)  # the current folder is searched for it
+    for name in ("NoArguments", "WrongShape"):
+        with pytest.raises(SettingsError, match=f"faulty_nets:{name}' failed"):
+            fitted(replace_network(f"faulty_nets:{name}"))
+    assert str(tmp_path) not in sys.path
+
+
+def replace_network(name: str) -> LstmSettings:
+    return SMALL.model_copy(update={"network": name})

@@ -92,7 +92,8 @@ def advise(
     if verdict.verb == "wait" and verdict.best is not None:
         wait = verdict.best.wait
         until = format_micros(moment + round(wait * 1e6))
-        return Advice(f"wait {format_span(wait)}, until {until}, then release it", release)
+        text = f"wait {format_span(wait)}, until {until}, then release it"
+        return Advice(text + _hint(mend), release)
     if verdict.verb == "fix" and mend is not None:
         if mend.edit is None:
             return Advice(f"{mend.text}; then release it", release)

@@ -120,7 +120,7 @@ def _verdict(checks: tuple[Check, ...]) -> str:
         verdict = (
             f"The reported numbers cannot be believed: {' and '.join(failed['honesty'])} failed"
         )
-    elif any(check.passed for check in checks if check.about == "honesty"):
+    elif all(check.passed for check in checks if check.about == "honesty"):
         verdict = (
             "The reported numbers can be believed: no leak was found, and "
             f"{passed} of {len(checks)} checks passed"
