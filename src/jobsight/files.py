@@ -21,10 +21,6 @@ MANIFEST = "manifest.json"
 
 MAX_JSON_BYTES = 256 << 20
 
-_FRAMES = ("frames.npy", "outcomes.npy", "times.npy", "groups.npy", "decisions.parquet")
-_LISTLESS = {"jobsight.frames": _FRAMES}
-"""What a folder holds whose manifest does not list it, by schema."""
-
 
 def _explain(path: Path, error: OSError) -> OutputError:
     reason = os.strerror(error.errno) if error.errno else str(error)
@@ -125,7 +121,7 @@ def _require_ours(path: Path) -> None:
     except (OSError, ValueError):
         raise foreign from None
     kind = str(manifest.get("schema")).partition("/")[0]
-    files = manifest.get("files", dict.fromkeys(_LISTLESS.get(kind, ())))
+    files = manifest.get("files")
     if not kind.startswith("jobsight.") or not isinstance(files, dict):
         raise foreign
     listed = {MANIFEST, *files}

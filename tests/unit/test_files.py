@@ -137,7 +137,8 @@ def test_frames_are_replaced_by_frames(tmp_path: Path) -> None:
     for _ in range(2):
         with new_folder(target) as folder:
             (folder / "frames.npy").write_text("")
-            write_json(folder / "manifest.json", {"schema": "jobsight.frames/1"})
+            manifest = {"schema": "jobsight.frames/1", "files": {"frames.npy": ""}}
+            write_json(folder / "manifest.json", manifest)
     (target / "own.npy").write_text("precious")
     with pytest.raises(OutputError, match=r"holds 'own\.npy'"), new_folder(target):
         pass

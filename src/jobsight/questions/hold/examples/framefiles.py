@@ -25,7 +25,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jobsight.files import new_folder, write_json
+from jobsight.files import new_folder, sha256, write_json
 from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import apply_horizon
@@ -79,6 +79,7 @@ def write_frames(
         for name, array in _arrays(examples).items():
             np.save(temporary / f"{name}.npy", array, allow_pickle=False)
         examples.write_parquet(temporary / "decisions.parquet")
+        manifest["files"] = {path.name: sha256(path) for path in sorted(temporary.iterdir())}
         write_json(temporary / "manifest.json", manifest)
     return manifest
 
