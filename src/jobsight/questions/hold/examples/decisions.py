@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from jobsight.history import outcomes
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
+from jobsight.history.whereabouts import preceding
 from jobsight.jit import kernel
 from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
 from jobsight.questions.hold.examples.twins import first_told
@@ -64,7 +65,7 @@ def hold_decisions(
     """
     labels = labels or label_rows(history)
     rows = np.flatnonzero((history.code == _RELEASED) & (history.job >= 0))
-    life = _last_before(history, np.isin(history.code, _LIFE))[rows]
+    life = _last_of_life_before(history, rows)
     held = (life >= 0) & (history.code[life] == _HELD)
     told = first_told(history)
     again = held & (told[history.job[rows]] != history.job[rows])
@@ -159,8 +160,10 @@ def _by_code(history: History, hold_rows: Ints) -> dict[str, int]:
     }
 
 
-def _last_before(history: History, wanted: NDArray[np.bool_]) -> Ints:
-    return _preceding(wanted, history.job_rows, history.job_start, len(history))
+def _last_of_life_before(history: History, rows: Ints) -> Ints:
+    """The last row of each row's job before it that tells whether it is held, −1 if none."""
+    among = np.flatnonzero(np.isin(history.code, _LIFE) & (history.job >= 0))
+    return np.append(among, -1)[preceding(history, among, rows)]
 
 
 @kernel
@@ -177,20 +180,6 @@ def _last_of_life(
         if place >= low:
             last[i] = job_rows[place]
     return last
-
-
-@kernel
-def _preceding(wanted: NDArray[np.bool_], job_rows: Ints, job_start: Ints, rows: int) -> Ints:
-    """For each row the last wanted row of its job before it, −1 if none: int64 (rows,)."""
-    preceding = np.full(rows, -1, np.int64)
-    for job in range(len(job_start) - 1):
-        before = np.int64(-1)
-        for place in range(job_start[job], job_start[job + 1]):
-            row = job_rows[place]
-            preceding[row] = before
-            if wanted[row]:
-                before = row
-    return preceding
 
 
 def after_hold(history: History, hold_rows: Ints) -> Ints:
