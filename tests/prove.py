@@ -42,10 +42,11 @@ def main() -> int:
             bad = next((child.tag for child in case if child.tag != "properties"), "passed")
             lines.append(f"| {case.get('name')} | {bad} | {float(case.get('time', 0)):.0f} |")
     failed = sum(child.tag in ("failure", "error") for case in cases for child in case)
+    asked = " ".join(sys.argv[1:]) or "all tests"
     RECORD.parent.mkdir(parents=True, exist_ok=True)
     RECORD.write_text(
-        f"# Proofs\n\nWritten by `make prove`: {len(cases)} tests, {failed} failed; the long ones "
-        f"below.\n\n{where}\n\n" + "\n".join(lines) + "\n",
+        f"# Proofs\n\nWritten by `make prove` ({asked}): {len(cases)} tests, {failed} failed; "
+        f"the long ones below.\n\n{where}\n\n" + "\n".join(lines) + "\n",
         encoding="utf-8",
     )
     return status

@@ -221,8 +221,9 @@ class EventReader:
                         written = resolver.resolve(batch.stamp, batch.form)
                         times, sound, odd = dates.mend(written)
                         self._account(batch, times, sound, origin)
-                        for offset in batch.columns["offset"].take(odd).to_pylist():
-                            self._skipped(Skipped(origin.source, offset, 0, _IN_FUTURE))
+                        noted = batch.columns["offset"].take(odd).to_pylist()
+                        for one in sorted([*batch.skipped, *((at, 0, _IN_FUTURE) for at in noted)]):
+                            self._skipped(Skipped(origin.source, *one))
                         yield from joiner.push(batch, times)
                 yield from joiner.flush()
         self.report.jobs = self._jobs.count()
@@ -257,8 +258,6 @@ class EventReader:
                 report.by_code[found["values"]] += found["counts"]
             cluster, proc = (batch.columns[name].to_numpy() for name in ("cluster", "proc"))
             self._jobs.add(origin.access_point, cluster, proc)
-        for offset, length, reason in batch.skipped:
-            self._skipped(Skipped(origin.source, offset, length, reason))
         self._progress(report.bytes, self._total)
 
     def _skipped(self, stretch: Skipped) -> None:
