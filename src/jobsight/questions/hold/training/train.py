@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -12,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from jobsight import models
+from jobsight.clock import format_micros
 from jobsight.errors import TrainingError, UsageError
 from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.manifest import Source
@@ -350,5 +350,4 @@ def _losses(data: Dataset) -> str:
 
 
 def _moment(microseconds: int) -> str:
-    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=microseconds)
-    return moment.isoformat().replace("+00:00", "Z")
+    return format_micros(microseconds).replace(" ", "T")
