@@ -7,6 +7,7 @@ The tree::
     │   └── SettingsError         a setting is unknown or has a bad value
     ├── SourceError               an input cannot be read at all (missing, no permission, no log)
     ├── OutputError               an output cannot be written (no permission, disk full)
+    ├── DocumentError             a job document cannot be read or written
     ├── JobError                  the job asked for is unknown, or is not held at that time
     ├── TrainingError             the examples do not suffice to train or to judge a model
     └── ModelError                a model directory is missing, damaged or of another schema
@@ -16,6 +17,7 @@ a readable input is no error: it is skipped, counted and reported (`jobsight.his
 """
 
 __all__ = [
+    "DocumentError",
     "JobError",
     "JobsightError",
     "ModelError",
@@ -49,6 +51,10 @@ class SourceError(JobsightError):
 
 class OutputError(JobsightError):
     """An output cannot be written; what was there before is untouched."""
+
+
+class DocumentError(JobsightError):
+    """A job document is damaged, of an unknown form, or cannot be written."""
 
 
 class JobError(JobsightError):

@@ -1,0 +1,45 @@
+"""The job document: all that is known of one job, how it is written, and how sources are joined.
+
+`document` has the structs, `keys` their ids, `states` the life cycle, `codec` the JSON, `merging`
+the rules by which what several sources know becomes one document.
+"""
+
+from jobsight.documents.codec import decode, encode, from_json, to_json
+from jobsight.documents.document import (
+    JSON,
+    SCHEMA,
+    Event,
+    JobDocument,
+    Outcome,
+    Prediction,
+    Program,
+    Request,
+    Submission,
+    Usage,
+)
+from jobsight.documents.keys import JobKey, condor_id, parse_key, slurm_id
+from jobsight.documents.merging import merge
+from jobsight.documents.states import State
+
+__all__ = [
+    "JSON",
+    "SCHEMA",
+    "Event",
+    "JobDocument",
+    "JobKey",
+    "Outcome",
+    "Prediction",
+    "Program",
+    "Request",
+    "State",
+    "Submission",
+    "Usage",
+    "condor_id",
+    "decode",
+    "encode",
+    "from_json",
+    "merge",
+    "parse_key",
+    "slurm_id",
+    "to_json",
+]

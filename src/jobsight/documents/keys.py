@@ -1,0 +1,61 @@
+"""Ids of documents: ``htcondor:<access point>:<cluster>.<proc>``, ``slurm:<cluster>:<job id>``.
+
+Names of access points and clusters may hold any character; colons, percent signs, blanks and
+control characters are written ``%XX``, so that an id is one word and can be cut at its colons.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+from jobsight.errors import UsageError
+
+__all__ = ["JobKey", "condor_id", "parse_key", "slurm_id"]
+
+_SAFE = "@._-+[]#/"
+_CONDOR_JOB = re.compile(r"\d{1,18}\.\d{1,18}", re.ASCII)
+_SLURM_JOB = re.compile(
+    r"(?:\d{1,18}(?:_(?:\d{1,18}|\[[\d,\-:%]+\]))?(?:\+\d{1,9})?|s[0-9A-Za-z]{13})", re.ASCII
+)
+
+
+class JobKey(NamedTuple):
+    """An id in its parts: scheduler (``htcondor`` or ``slurm``), its name, and the job in it."""
+
+    scheduler: str
+    cluster: str
+    """Access point, or name of the Slurm cluster."""
+    job: str
+
+    def __str__(self) -> str:
+        return f"{self.scheduler}:{quote(self.cluster, safe=_SAFE)}:{self.job}"
+
+
+def condor_id(access_point: str, cluster: int, proc: int) -> str:
+    """The id of an HTCondor job."""
+    return f"htcondor:{quote(access_point, safe=_SAFE)}:{cluster}.{proc}"
+
+
+def slurm_id(cluster: str, job: str) -> str:
+    """The id of a Slurm job: ``123``, ``123_4``, ``123+1``, or a SLUID."""
+    return f"slurm:{quote(cluster, safe=_SAFE)}:{job}"
+
+
+def parse_key(text: str) -> JobKey:
+    """The parts of a document's id.
+
+    Raises:
+        UsageError: the text is no id.
+    """
+    parts = text.split(":")
+    if len(parts) == 3:
+        form = {"htcondor": _CONDOR_JOB, "slurm": _SLURM_JOB}.get(parts[0])
+        if form is not None and form.fullmatch(parts[2]) and parts[1]:
+            return JobKey(parts[0], unquote(parts[1]), parts[2])
+    shown = text if len(text) <= 60 else text[:57] + "..."
+    raise UsageError(
+        f"{shown!r} is no job document's id; write htcondor:<access point>:<cluster>.<proc> "
+        "or slurm:<cluster>:<job>"
+    )

@@ -1,0 +1,85 @@
+"""The contract of a source: something that tells of jobs while they happen, and can be asked again.
+
+A collector asks `poll`, saves the documents *and* the position in one transaction, and then says
+`committed`. Whatever happens in between, the source is asked again from the position that was
+saved: nothing is lost, and since documents are merged (`jobsight.documents.merge`), nothing counts
+twice.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from jobsight.documents import JSON, JobDocument
+
+__all__ = ["Observed", "Position", "Source"]
+
+Position = dict[str, JSON]
+"""Where a source stands: small, plain JSON, understood by the source alone."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What one poll saw.
+
+    Attributes:
+        documents: what the source knows now of jobs that changed; parts, to be merged.
+        position: where the source stands after them.
+        more: more is waiting; ask again at once.
+    """
+
+    documents: Sequence[JobDocument]
+    position: Position
+    more: bool = False
+
+
+class Source(ABC):
+    """Something that tells of jobs.
+
+    A source belongs to one thread, which calls `resume` first, and again after a poll whose
+    documents could not be saved. Every method but `resume` and `close` returns within the time
+    limits of the source's settings.
+
+    Attributes:
+        name: the key of its position in the store, e.g. ``eventlog:/var/log/condor/EventLog``.
+        interval: seconds to wait after a poll that has nothing more.
+    """
+
+    name: str
+    interval: float
+
+    @abstractmethod
+    def resume(
+        self, position: Position | None, active: Callable[[], Iterator[JobDocument]]
+    ) -> None:
+        """Go on from `position`; None: from the beginning.
+
+        Args:
+            position: what the store has saved for this source.
+            active: gives the store's jobs that have not ended; for sources that must know them.
+
+        Raises:
+            SourceError: the position was written by a newer version, or is damaged.
+        """
+
+    @abstractmethod
+    def poll(self) -> Observed | None:
+        """What is new since the last call; None: nothing, and the position is as it was.
+
+        Raises:
+            SourceError: trouble that may pass (a file missing, a controller that is down). What was
+                seen before is not lost; the caller waits longer and longer and asks again.
+        """
+
+    def committed(self) -> None:  # noqa: B027  # most sources need not know
+        """The store has what the last poll gave."""
+
+    @abstractmethod
+    def status(self) -> dict[str, JSON]:
+        """Counters and lag, for people and monitoring: JSON, no secrets, no unbounded lists."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of files, processes and connections; may be called twice."""
