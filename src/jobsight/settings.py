@@ -17,7 +17,15 @@ from pydantic import ConfigDict, Field, PositiveFloat, PositiveInt
 
 from jobsight.errors import SettingsError
 
-__all__ = ["STATE_EVENTS", "Costs", "FrameSettings", "HoldSettings", "LstmSettings", "Settings"]
+__all__ = [
+    "STATE_EVENTS",
+    "Costs",
+    "FrameSettings",
+    "HoldSettings",
+    "LstmSettings",
+    "Settings",
+    "SlurmSettings",
+]
 
 STATE_EVENTS = (0, 1, 4, 5, 7, 9, 10, 11, 12, 13, 21, 22, 23, 24, 40)
 """Event numbers that change a job's state; 006, 008, 028 and 033 only accompany."""
@@ -92,6 +100,53 @@ class HoldSettings(_Section):
     lstm: LstmSettings = LstmSettings()
 
 
+class SlurmSettings(_Section):
+    """The source `slurm`: how a controller and its accounting are asked. Spans are in seconds."""
+
+    cluster: str | None = None
+    """Name of the cluster in job ids; None: as the controller or slurm.conf says."""
+    bin: Path | None = None
+    """Folder of squeue, sacct and scontrol; None: found by PATH."""
+    prefix: tuple[str, ...] = ()
+    """Words put before each command, such as nsenter with its options; they must hand on the
+    environment."""
+    conf: Path | None = None
+    """SLURM_CONF of the commands."""
+    timezone: str | None = None
+    """Zone of the cluster's local times, where a tool prints such; None: the machine's."""
+    interval: PositiveFloat = 30.0
+    timeout: PositiveFloat = 60.0
+    """After this a command is stopped, and the controller counts as slow."""
+    backoff_most: PositiveFloat = 600.0
+    """Longest pause after repeated trouble."""
+    output_most_mb: PositiveInt = 256
+    """More output of one command is refused; sacct is then asked about shorter spans."""
+    accounting: bool | None = None
+    """Ask sacct; None: as the controller's configuration says."""
+    config_every: PositiveFloat = 600.0
+    """Between looks at the controller's configuration and clock."""
+    lookback: Annotated[float, Field(ge=0)] = 86400.0
+    """At the first start, how far back sacct is asked about ended jobs."""
+    window: PositiveFloat = 21600.0
+    """Longest span that one call of sacct is asked about."""
+    overlap: Annotated[float, Field(ge=0)] = 300.0
+    """How late the accounting may learn of an end, clock skew included."""
+    details: bool = True
+    """Fetch what scontrol shows of new jobs."""
+    scripts: bool = True
+    """Fetch the batch scripts of new jobs."""
+    details_per_poll: PositiveInt = 20
+    """Jobs (whole arrays) whose details and script are fetched in one poll, in three calls at most
+    for each."""
+    array_tasks: PositiveInt = 10_000
+    """Pending tasks of one array that get documents before they start."""
+    settle_per_poll: PositiveInt = 500
+    """Jobs that vanished from the queue of which sacct is asked by their ids, in one call."""
+    unknown_end_after: PositiveFloat = 3600.0
+    """A job that left the queue, and of which nobody tells, counts as ended in an unknown way."""
+    documents_per_poll: PositiveInt = 2000
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -100,6 +155,7 @@ class Settings(_Section):
     access_point: str | None = None
     """Name of the access point the logs come from; None: as the log tells."""
     hold: HoldSettings = HoldSettings()
+    slurm: SlurmSettings = SlurmSettings()
 
     @classmethod
     def load(

@@ -1,0 +1,260 @@
+"""Asks Slurm's tools: runs them without a shell, within a time limit, and counts the calls.
+
+What is read is text (``squeue --format``, ``sacct --parsable``, ``scontrol``): it is steadier over
+22.05 to 26.05 than their JSON. Every delimiter holds 16 random characters, so no job name can
+imitate it. Times are asked for as seconds since 1970 (``SLURM_TIME_FORMAT=%s``).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import re
+import secrets
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from jobsight.clock import zone_named
+from jobsight.history.slurm import batchscript
+from jobsight.history.slurm.running import Ended, run_command
+from jobsight.history.slurm.sacct import COLUMNS, Run, exact_rows, join_runs
+from jobsight.history.slurm.scontrol import Config, Shown, read_config, read_jobs
+from jobsight.history.slurm.squeue import Queued, format_option, read_queue
+from jobsight.history.slurm.troubles import SlurmError, Trouble, classify
+from jobsight.settings import SlurmSettings
+from jobsight.text import printable
+
+__all__ = ["ENDED_STATES", "SlurmClient"]
+
+ENDED_STATES = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,RV,TO"
+"""States that sacct is asked for when it is asked what ended in a span of time."""
+
+_MICROS = 1_000_000
+_KEPT_ENVIRONMENT = ("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_DEBUG_FLAGS")
+
+
+class SlurmClient:
+    """Slurm's tools as functions. One thread at a time.
+
+    Attributes:
+        calls: how often each command was run.
+        seconds: how long they took in all, by command.
+        refused: lines of their output that could not be read; `first_refused` says why one was.
+    """
+
+    def __init__(self, settings: SlurmSettings) -> None:
+        self.calls: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.refused = 0
+        self.first_refused: str | None = None
+        self.last_refused: str | None = None
+        self._settings = settings
+        self._zone: dt.tzinfo = zone_named(settings.timezone)
+        self._delimiter = f"\x1f{secrets.token_hex(8)}\x1f"
+        self._columns: tuple[str, ...] | None = None
+
+    # --- what can be asked ---
+
+    def queue(self, jobs: Collection[str] | None = None) -> list[Queued]:
+        """The queue in one call: all jobs, ended ones too as long as the controller knows them.
+
+        Args:
+            jobs: only these (``123`` is all of an array); None: all.
+
+        Raises:
+            SlurmError: the controller gave no answer.
+        """
+        asked = [f"--jobs={','.join(sorted(jobs))}"] if jobs is not None else []
+        try:
+            text = self._run(
+                "squeue",
+                "--noheader",
+                "--all",
+                "--states=all",
+                f"--format={format_option(self._delimiter)}",
+                *asked,
+            )
+        except SlurmError as error:
+            if jobs is not None and error.trouble is Trouble.NO_JOB:
+                return []
+            raise
+        return list(read_queue(text, self._delimiter, self._zone, self._refuse))
+
+    def ended(self, since: int, until: int) -> list[Run]:
+        """The runs that ended in a span of time, in one call of sacct.
+
+        Args:
+            since: µs since 1970, by the controller's clock.
+            until: as `since`.
+
+        Raises:
+            SlurmError: the accounting gave no answer.
+        """
+        return self._accounts(
+            f"--starttime=uts{since // _MICROS}",
+            f"--endtime=uts{-(-until // _MICROS)}",
+            f"--state={ENDED_STATES}",
+        )
+
+    def accounts(self, jobs: Collection[str]) -> list[Run]:
+        """All runs of some jobs, in one call of sacct.
+
+        Raises:
+            SlurmError: the accounting gave no answer.
+        """
+        return self._accounts(f"--jobs={','.join(sorted(jobs))}", "--starttime=uts1000000")
+
+    def show(self, job: str) -> list[Shown]:
+        """What the controller knows of a job, of all tasks of an array, of all its components.
+
+        Raises:
+            SlurmError: no answer, or no such job (any more).
+        """
+        text = self._run("scontrol", "--oneliner", "show", "job", job)
+        return list(read_jobs(text, job.partition("_")[0].partition("+")[0], self._zone))
+
+    def script(self, job: str) -> str:
+        """The batch script of a job that the controller still knows.
+
+        Raises:
+            SlurmError: no answer, no such job, no batch script or no permission.
+        """
+        return self._run("scontrol", "write", "batch_script", job, "-")
+
+    def kept_script(self, job: str) -> str | None:
+        """The batch script as the accounting kept it; None where it did not.
+
+        Raises:
+            SlurmError: the accounting gave no answer.
+        """
+        text = self._run("sacct", f"--jobs={job}", "--batch-script", "--starttime=uts1000000")
+        return batchscript.from_sacct(text)
+
+    def config(self) -> Config:
+        """The controller's configuration and clock.
+
+        Raises:
+            SlurmError: the controller gave no answer.
+        """
+        return read_config(self._run("scontrol", "show", "config"), self._zone)
+
+    def version(self) -> tuple[int, int] | None:
+        """Version of the tools, such as (24, 11); None where they do not say.
+
+        Raises:
+            SlurmError: squeue is missing.
+        """
+        found = re.search(r"(\d{2})\.(\d{1,2})", self._run("squeue", "--version"), re.ASCII)
+        return (int(found[1]), int(found[2])) if found else None
+
+    # --- how ---
+
+    def _accounts(self, *options: str) -> list[Run]:
+        text = self._ask_accounts(options)
+        try:
+            rows = list(exact_rows(text, self._delimiter))
+        except ValueError as error:
+            raise SlurmError(f"sacct: {error}", Trouble.OTHER) from None
+        return list(join_runs(rows, self._zone, self._refuse))
+
+    def _ask_accounts(self, options: Sequence[str]) -> str:
+        """What sacct prints; asked once more with its columns found anew where it lacks one."""
+        fresh = self._columns is None
+        for last in (fresh, True):
+            columns = self._columns or self._find_columns()
+            try:
+                return self._run(
+                    "sacct",
+                    "--allusers",
+                    "--duplicates",
+                    "--parsable",
+                    "--noconvert",
+                    f"--delimiter={self._delimiter}",
+                    f"--format={','.join(columns)}",
+                    *options,
+                )
+            except SlurmError as error:
+                self._columns = None
+                if last or "invalid field" not in str(error).lower():
+                    raise
+        raise AssertionError("unreachable")
+
+    def _find_columns(self) -> tuple[str, ...]:
+        """The columns we want that this version of sacct has."""
+        known = {name.lower() for name in self._run("sacct", "--helpformat").split()}
+        self._columns = tuple(name for name in COLUMNS if name.lower() in known)
+        if "JobID" not in self._columns:
+            self._columns = None
+            raise SlurmError("sacct --helpformat lists no column JobID", Trouble.OTHER)
+        return self._columns
+
+    def _run(self, tool: str, *arguments: str) -> str:
+        words = [*self._settings.prefix, self._find(tool), *arguments]
+        self.calls[tool] += 1
+        try:
+            ended = run_command(
+                words,
+                env=self._environment(),
+                timeout=self._settings.timeout,
+                most_output=self._settings.output_most_mb << 20,
+            )
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            kind = Trouble.NO_PERMISSION if error.errno in (1, 13) else Trouble.MISSING
+            raise SlurmError(f"cannot run {words[0]}: {reason}", kind) from None
+        self.seconds[tool] += ended.seconds
+        self._require_sound(tool, ended)
+        return ended.stdout.decode("utf-8", "replace").replace("\0", "\ufffd")
+
+    def _require_sound(self, tool: str, ended: Ended) -> None:
+        if ended.overflow:
+            most = self._settings.output_most_mb
+            raise SlurmError(
+                f"{tool} printed more than {most} MB (setting slurm.output_most_mb)",
+                Trouble.TOO_MUCH,
+            )
+        if ended.status is not None and ended.status < 0:
+            raise SlurmError(f"{tool} was ended by signal {-ended.status}", Trouble.OTHER)
+        if ended.status is None:
+            limit = self._settings.timeout
+            raise SlurmError(
+                f"{tool} gave no answer within {limit:g} s (setting slurm.timeout)", Trouble.SLOW
+            )
+        told = ended.stderr.decode("utf-8", "replace")
+        if ended.status == 127 and not ended.stdout:
+            raise SlurmError(f"{tool}: {printable(told, 200)}", Trouble.MISSING)
+        if ended.status != 0:
+            raise SlurmError(f"{tool}: {printable(told, 200) or 'failed'}", classify(told))
+
+    def _find(self, tool: str) -> str:
+        """The tool's path; behind a prefix, whose file system may be another, only its name."""
+        if self._settings.bin is not None:
+            return str(self._settings.bin / tool)
+        if self._settings.prefix:
+            return tool
+        found = shutil.which(tool)
+        if found is None:
+            raise SlurmError(
+                f"{tool} is not on the PATH; name its folder in the setting slurm.bin",
+                Trouble.MISSING,
+            )
+        return str(Path(found))
+
+    def _environment(self) -> dict[str, str]:
+        """Ours without what would change the tools' output (SQUEUE_FORMAT and its like)."""
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name in _KEPT_ENVIRONMENT
+            or not name.startswith(("SLURM_", "SQUEUE_", "SACCT_", "SCONTROL_", "LC_", "LANG"))
+        }
+        if self._settings.conf is not None:
+            kept["SLURM_CONF"] = str(self._settings.conf)
+        return {**kept, "LC_ALL": "C", "SLURM_TIME_FORMAT": "%s", "SLURM_BITSTR_LEN": "0"}
+
+    def _refuse(self, error: ValueError) -> None:
+        self.refused += 1
+        self.last_refused = printable(error, 200)
+        self.first_refused = self.first_refused or self.last_refused

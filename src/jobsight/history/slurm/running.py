@@ -1,0 +1,101 @@
+"""One command run without a shell: its time, its output and its children are bounded."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO
+
+__all__ = ["Ended", "run_command"]
+
+_MOST_STDERR = 64 << 10
+_PIECE = 1 << 18
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    status: int | None
+    """Exit status, or minus a signal; None: it was stopped for its time or its output."""
+    stdout: bytes
+    stderr: bytes
+    seconds: float
+    overflow: bool = False
+    """It printed more than was allowed."""
+
+
+def run_command(
+    arguments: Sequence[str], *, env: Mapping[str, str], timeout: float, most_output: int
+) -> Ended:
+    """Run a command to its end, or stop it and all its children.
+
+    Args:
+        arguments: the program's path and what follows; no shell reads them.
+        env: its whole environment.
+        timeout: seconds.
+        most_output: bytes of standard output; of standard error, 64 KiB are kept.
+
+    Raises:
+        OSError: it cannot be started (missing, no permission).
+    """
+    started = time.monotonic()
+    process = subprocess.Popen(  # noqa: S603  # no shell; the path is the settings'
+        list(arguments),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(env),
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        with process.stdout, process.stderr:
+            printed = _drain(process.stdout, process.stderr, started + timeout, most_output)
+        if printed.complete:
+            # The pipes are closed, so this is the moment between closing them and leaving.
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.1, started + timeout - time.monotonic()))
+        status = process.poll()
+    finally:
+        if process.poll() is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    seconds = time.monotonic() - started
+    return Ended(status, printed.stdout, printed.stderr, seconds, overflow=printed.overflow)
+
+
+@dataclass
+class _Printed:
+    stdout: bytes
+    stderr: bytes
+    complete: bool
+    overflow: bool
+
+
+def _drain(stdout: IO[bytes], stderr: IO[bytes], deadline: float, most: int) -> _Printed:
+    """Read both pipes until they are closed, the time is over, or too much is there."""
+    kept: dict[int, bytearray] = {stdout.fileno(): bytearray(), stderr.fileno(): bytearray()}
+    output = kept[stdout.fileno()]
+    complete = overflow = False
+    with selectors.DefaultSelector() as waiting:
+        for number in kept:
+            waiting.register(number, selectors.EVENT_READ)
+        while not (complete or overflow) and (left := deadline - time.monotonic()) > 0:
+            for key, _ in waiting.select(left):
+                piece = os.read(key.fd, _PIECE)
+                if not piece:
+                    waiting.unregister(key.fd)
+                elif key.fd == stdout.fileno() or len(kept[key.fd]) < _MOST_STDERR:
+                    kept[key.fd] += piece
+            complete = not waiting.get_map()
+            overflow = len(output) > most
+    return _Printed(bytes(output), bytes(kept[stderr.fileno()][:_MOST_STDERR]), complete, overflow)

@@ -1,0 +1,417 @@
+"""sacct's text → records: one of each run of a job (a requeued job has several), with its steps.
+
+Two forms are read. `exact_rows` reads what `Client` asks for: ``--parsable`` with a delimiter that
+nobody can foresee, so that names with separators and line ends stay whole. `table_rows` reads what
+people keep: ``|`` between fields, one row a line, ``--parsable`` or ``--parsable2``, columns in any
+order under a header. Format: sacct(1).
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypedDict, TypeVar
+
+from jobsight.history.slurm.ids import SlurmId, parse_id
+from jobsight.history.slurm.sizes import parse_memory, parse_number, parse_tres
+from jobsight.history.slurm.times import parse_minutes, parse_span, parse_time
+
+__all__ = ["COLUMNS", "Run", "Step", "exact_rows", "join_runs", "read_row", "table_rows"]
+
+COLUMNS = (
+    "JobID",
+    "JobIDRaw",
+    "Cluster",
+    "JobName",
+    "User",
+    "Group",
+    "Account",
+    "Partition",
+    "QOS",
+    "Reservation",
+    "State",
+    "ExitCode",
+    "DerivedExitCode",
+    "Submit",
+    "Eligible",
+    "Start",
+    "End",
+    "ElapsedRaw",
+    "Suspended",
+    "TimelimitRaw",
+    "Priority",
+    "ReqMem",
+    "ReqCPUS",
+    "ReqNodes",
+    "ReqTRES",
+    "AllocCPUS",
+    "AllocNodes",
+    "AllocTRES",
+    "NTasks",
+    "NodeList",
+    "Reason",
+    "Constraints",
+    "Comment",
+    "WorkDir",
+    "SubmitLine",
+    "Restarts",
+    "MaxRSS",
+    "TotalCPU",
+    "ConsumedEnergyRaw",
+    "TRESUsageInTot",
+    "TRESUsageOutTot",
+    "MaxDiskRead",
+    "MaxDiskWrite",
+    "FailedNode",
+    "SLUID",
+)
+"""Columns worth asking for; a version that lacks some is asked for the others."""
+
+_LONGEST = 1 << 20
+_NO_HOST = frozenset({"", "none assigned", "(null)", "none", "n/a"})
+_Value = TypeVar("_Value")
+
+
+class _Times(TypedDict):
+    submit: int | None
+    eligible: int | None
+    start: int | None
+    end: int | None
+    elapsed_s: float | None
+    suspended_s: float | None
+    time_limit_s: float | None
+    cpu_s: float | None
+
+
+class _Amounts(TypedDict):
+    priority: int | None
+    req_cpus: int | None
+    req_nodes: int | None
+    alloc_cpus: int | None
+    alloc_nodes: int | None
+    ntasks: int | None
+    restarts: int | None
+    energy_j: int | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a step used. Memory in bytes, spans in seconds; None: not told."""
+
+    name: str
+    state: str = ""
+    exit_code: tuple[int, int] | None = None
+    max_rss: int | None = None
+    cpu_s: float | None = None
+    read: int | None = None
+    written: int | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One row of a job: one of its runs. Times are µs since 1970, memory is bytes, spans seconds.
+
+    Texts are "" and numbers None where sacct tells nothing, or has no such column.
+    """
+
+    id: SlurmId
+    state: str
+    raw_id: str = ""
+    cluster: str = ""
+    name: str = ""
+    user: str = ""
+    group: str = ""
+    account: str = ""
+    partition: str = ""
+    qos: str = ""
+    reservation: str = ""
+    exit_code: tuple[int, int] | None = None
+    derived_exit: tuple[int, int] | None = None
+    submit: int | None = None
+    eligible: int | None = None
+    start: int | None = None
+    end: int | None = None
+    elapsed_s: float | None = None
+    suspended_s: float | None = None
+    time_limit_s: float | None = None
+    """Infinity: unlimited."""
+    priority: int | None = None
+    req_mem: tuple[int, str | None] | None = None
+    """Bytes, and "cpu" or "node" where it is meant for each of these."""
+    req_cpus: int | None = None
+    req_nodes: int | None = None
+    req_tres: str = ""
+    alloc_cpus: int | None = None
+    alloc_nodes: int | None = None
+    alloc_tres: str = ""
+    ntasks: int | None = None
+    hosts: str = ""
+    reason: str = ""
+    constraints: str = ""
+    comment: str = ""
+    directory: str = ""
+    line: str = ""
+    restarts: int | None = None
+    cpu_s: float | None = None
+    energy_j: int | None = None
+    failed_node: str = ""
+    sluid: str = ""
+    steps: tuple[Step, ...] = field(default=())
+
+
+def exact_rows(text: str, delimiter: str) -> Iterator[dict[str, str]]:
+    """Rows of ``sacct --parsable --delimiter=…``, its header first; no value holds the delimiter.
+
+    Every field is followed by the delimiter, so line ends within a value do no harm. A last row cut
+    short is left out.
+
+    Raises:
+        ValueError: there is no header.
+    """
+    fields = text.split(delimiter)
+    width = next((at for at, part in enumerate(fields) if part.startswith("\n")), len(fields) - 1)
+    names = fields[:width]
+    if not names or "JobID" not in names:
+        raise ValueError("sacct printed no header")
+    for start in range(width, len(fields) - width, width):
+        row = fields[start : start + width]
+        row[0] = row[0].removeprefix("\n")
+        yield dict(zip(names, row, strict=True))
+
+
+def table_rows(
+    lines: Iterable[str], *, delimiter: str = "|", columns: Sequence[str] | None = None
+) -> Iterator[dict[str, str] | ValueError]:
+    """Rows of sacct's text as people keep it; a bad row is given as the error it is.
+
+    A row with too many fields holds the delimiter in its job name: where JobName is a column, its
+    surplus fields are taken as parts of the name. A delimiter behind each row is no field.
+
+    Args:
+        lines: the text, line by line.
+        delimiter: between fields.
+        columns: names of the columns; None: the first line tells.
+    """
+    names = list(columns) if columns else None
+    for number, line in enumerate(lines, 1):
+        row = line.rstrip("\r\n")
+        if not row:
+            continue
+        if len(row) > _LONGEST:
+            yield ValueError(f"line {number}: longer than {_LONGEST} characters")
+            continue
+        fields = _cut(row, delimiter)
+        if names is None:
+            names = [name.strip() for name in fields]
+            while names and not names[-1]:
+                names.pop()
+            continue
+        yield _row(names, fields, number, delimiter)
+
+
+def _cut(row: str, delimiter: str) -> list[str]:
+    """Fields of a line; quoted ones only between commas, where people's exports quote."""
+    if delimiter == "," and '"' in row:
+        try:
+            return next(csv.reader([row]))
+        except (csv.Error, StopIteration):
+            return row.split(delimiter)
+    return row.split(delimiter)
+
+
+def _row(
+    names: list[str], fields: list[str], number: int, delimiter: str
+) -> dict[str, str] | ValueError:
+    if len(fields) == len(names) + 1 and not fields[-1]:
+        fields = fields[:-1]
+    surplus = len(fields) - len(names)
+    lowered = [name.lower() for name in names]
+    if surplus > 0 and "jobname" in lowered:
+        at = lowered.index("jobname")
+        if not fields[-1] and surplus > 1:
+            fields, surplus = fields[:-1], surplus - 1
+        fields = [
+            *fields[:at],
+            "|".join(fields[at : at + surplus + 1]),
+            *fields[at + surplus + 1 :],
+        ]
+    if len(fields) != len(names):
+        return ValueError(f"line {number}: {len(fields)} fields for {len(names)} columns")
+    return dict(zip(names, fields, strict=True))
+
+
+def read_row(row: Mapping[str, str], zone: dt.tzinfo) -> Run | tuple[SlurmId, Step]:
+    """What a row tells: a run of a job, or a step and whose it is.
+
+    Column names are matched without regard to case; the older names NNodes, NCPUS, Timelimit and
+    Elapsed serve where the newer are lacking.
+
+    Raises:
+        ValueError: the row has no job id, or a value that cannot be understood; names the column.
+    """
+    cells = _Cells(row, zone)
+    job = cells.id()
+    if job.step is not None:
+        return job, _step(cells, job.step)
+    return Run(
+        id=job,
+        state=cells.text("state"),
+        raw_id=cells.text("jobidraw"),
+        cluster=cells.text("cluster"),
+        name=cells.text("jobname"),
+        user=cells.text("user"),
+        group=cells.text("group"),
+        account=cells.text("account"),
+        partition=cells.text("partition"),
+        qos=cells.text("qos"),
+        reservation=cells.text("reservation"),
+        exit_code=cells.exit("exitcode"),
+        derived_exit=cells.exit("derivedexitcode"),
+        **cells.times(),
+        **cells.amounts(),
+        req_mem=cells.memory("reqmem"),
+        req_tres=cells.tres("reqtres"),
+        alloc_tres=cells.tres("alloctres"),
+        hosts=cells.host("nodelist"),
+        reason=cells.plain("reason"),
+        constraints=cells.plain("constraints"),
+        comment=cells.text("comment"),
+        directory=cells.text("workdir"),
+        line=cells.text("submitline"),
+        failed_node=cells.host("failednode"),
+        sluid=job.sluid or cells.plain("sluid"),
+    )
+
+
+def _step(cells: _Cells, name: str) -> Step:
+    used = parse_tres(cells.text("tresusageintot"))
+    wrote = parse_tres(cells.text("tresusageouttot"))
+    return Step(
+        name=name,
+        state=cells.text("state"),
+        exit_code=cells.exit("exitcode"),
+        max_rss=cells.bytes("maxrss"),
+        cpu_s=cells.span("totalcpu"),
+        read=used.get("fs/disk", cells.bytes("maxdiskread")),
+        written=wrote.get("fs/disk", cells.bytes("maxdiskwrite")),
+    )
+
+
+class _Cells:
+    """One row's values by lower-case column name."""
+
+    def __init__(self, row: Mapping[str, str], zone: dt.tzinfo) -> None:
+        self._row = {name.lower(): value for name, value in row.items()}
+        self._zone = zone
+
+    def text(self, name: str) -> str:
+        return self._row.get(name, "").strip()
+
+    def plain(self, name: str) -> str:
+        text = self.text(name)
+        return "" if text.lower() in ("none", "(null)", "unknown") else text
+
+    def host(self, name: str) -> str:
+        text = self.text(name)
+        return "" if text.lower() in _NO_HOST else text
+
+    def id(self) -> SlurmId:
+        return parse_id(self.text("jobid") or self.text("jobidraw"))
+
+    def tres(self, name: str) -> str:
+        text = self.text(name)
+        self._checked(name, parse_tres)
+        return text
+
+    def exit(self, name: str) -> tuple[int, int] | None:
+        code, colon, signal = self.text(name).partition(":")
+        if colon and code.isdecimal() and signal.isdecimal() and len(code) < 10 > len(signal):
+            return int(code), int(signal)
+        return None
+
+    def memory(self, name: str) -> tuple[int, str | None] | None:
+        found = self._checked(name, parse_memory)
+        return None if found is None else (found.size, found.per)
+
+    def bytes(self, name: str) -> int | None:
+        return self._checked(name, parse_number)
+
+    def span(self, name: str) -> float | None:
+        return self._checked(name, parse_span)
+
+    def times(self) -> _Times:
+        """The moments and spans of a run."""
+        raw = self._checked("elapsedraw", parse_number)
+        minutes = self._checked("timelimitraw", parse_minutes)
+        return {
+            "submit": self._time("submit"),
+            "eligible": self._time("eligible"),
+            "start": self._time("start"),
+            "end": self._time("end"),
+            "elapsed_s": self.span("elapsed") if raw is None else float(raw),
+            "suspended_s": self.span("suspended"),
+            "time_limit_s": self.span("timelimit") if minutes is None else minutes,
+            "cpu_s": self.span("totalcpu"),
+        }
+
+    def amounts(self) -> _Amounts:
+        """The counts of a run."""
+        return {
+            "priority": self.bytes("priority"),
+            "req_cpus": self.bytes("reqcpus"),
+            "req_nodes": self.bytes("reqnodes"),
+            "alloc_cpus": self._either("alloccpus", "ncpus"),
+            "alloc_nodes": self._either("allocnodes", "nnodes"),
+            "ntasks": self.bytes("ntasks"),
+            "restarts": self.bytes("restarts"),
+            "energy_j": self.bytes("consumedenergyraw"),
+        }
+
+    def _either(self, name: str, older: str) -> int | None:
+        found = self.bytes(name)
+        return self.bytes(older) if found is None else found
+
+    def _time(self, name: str) -> int | None:
+        return self._checked(name, lambda text: parse_time(text, self._zone))
+
+    def _checked(self, name: str, parse: Callable[[str], _Value]) -> _Value | None:
+        try:
+            return parse(text) if (text := self.text(name)) else None
+        except ValueError as error:
+            raise ValueError(f"column {name}: {error}") from None
+
+
+def join_runs(
+    rows: Iterable[Mapping[str, str] | ValueError],
+    zone: dt.tzinfo,
+    refused: Callable[[ValueError], None],
+) -> Iterator[Run]:
+    """Runs with their steps, in the order of the rows.
+
+    sacct prints the steps of a run behind it; steps of an unknown run are left out.
+
+    Args:
+        rows: of `exact_rows` or `table_rows`.
+        zone: of times without one.
+        refused: is told of each row that cannot be read.
+    """
+    run: Run | None = None
+    steps: list[Step] = []
+    for row in rows:
+        try:
+            if isinstance(row, ValueError):
+                raise row
+            found = read_row(row, zone)
+        except ValueError as error:
+            refused(error)
+            continue
+        if isinstance(found, Run):
+            if run is not None:
+                yield replace(run, steps=tuple(steps))
+            run, steps = found, []
+        elif run is not None and found[0].name == run.id.name:
+            steps.append(found[1])
+    if run is not None:
+        yield replace(run, steps=tuple(steps))

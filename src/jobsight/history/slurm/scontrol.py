@@ -1,0 +1,163 @@
+"""scontrol's text → records: ``show job -o`` and ``show config``.
+
+Values may hold blanks, and a job's name or comment may hold anything, even what looks like other
+keys or other jobs. So a key that stands twice is left out (its job can thereby hide things of its
+own, and tell nothing false), and only records with the id that was asked for count. Format:
+scontrol(1).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from jobsight.history.slurm.ids import SlurmId, parse_id
+from jobsight.history.slurm.times import parse_span, parse_time
+
+__all__ = ["Config", "Shown", "read_config", "read_fields", "read_jobs"]
+
+_KEY = re.compile(r"(?:^|(?<=\s))([A-Z][A-Za-z0-9/:_]{1,40})=", re.ASCII)
+_RECORD = re.compile(r"^JobId=", re.ASCII | re.MULTILINE)
+_NOTHING = frozenset({"", "(null)", "n/a", "none"})
+_CONFIG = re.compile(r"\s*([\w/()]{1,80})\s*=\s?(.*)", re.ASCII)
+_AS_OF = re.compile(r"Configuration data as of (\S+)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What ``scontrol show job`` tells of a job. Times are µs since 1970; "" and None: not told."""
+
+    id: SlurmId
+    raw_id: str
+    state: str
+    reason: str
+    submit: int | None
+    eligible: int | None
+    start: int | None
+    """While it is pending: the scheduler's estimate."""
+    end: int | None
+    suspended: int | None
+    exit_code: tuple[int, int] | None
+    time_limit_s: float | None
+    restarts: int | None
+    batch: bool
+    """It has a batch script."""
+    tres: str
+    """What it asks for (newer versions), or has been given."""
+    fields: Mapping[str, str]
+    """Every other key that stands once."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """What ``scontrol show config`` tells of a cluster; spans in seconds."""
+
+    cluster: str
+    version: tuple[int, int] | None
+    now: int | None
+    """The controller's clock, µs since 1970."""
+    min_job_age: int | None
+    accounting: bool
+    """It keeps accounts in a database that sacct can ask."""
+    scripts_kept: bool
+    """Its database keeps batch scripts."""
+
+
+def read_fields(text: str) -> dict[str, str]:
+    """``Key=value`` pairs of one record; a key that stands more than once is left out."""
+    found: dict[str, str] = {}
+    doubled: set[str] = set()
+    keys = list(_KEY.finditer(text))
+    for at, key in enumerate(keys):
+        stop = keys[at + 1].start() if at + 1 < len(keys) else len(text)
+        name = key[1]
+        if name in found:
+            doubled.add(name)
+        found[name] = text[key.end() : stop].strip()
+    return {name: value for name, value in found.items() if name not in doubled}
+
+
+def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
+    """The records of one job, of all tasks of an array or all components of a het job.
+
+    Args:
+        text: what ``scontrol -o show job`` printed.
+        base: the id that was asked for; records of other jobs are left out.
+        zone: of times without one.
+
+    A record that cannot be read is left out.
+    """
+    starts = [found.start() for found in _RECORD.finditer(text)]
+    for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
+        fields = read_fields(text[start:stop])
+        try:
+            shown = _shown(fields, zone)
+        except ValueError:
+            continue
+        if base in (shown.id.base, shown.raw_id):
+            yield shown
+
+
+def _shown(fields: dict[str, str], zone: dt.tzinfo) -> Shown:
+    exit_code = re.fullmatch(r"(\d{1,9}):(\d{1,9})", fields.get("ExitCode", ""), re.ASCII)
+    restarts = fields.get("Restarts", "")
+    return Shown(
+        id=_id(fields),
+        raw_id=fields.get("JobId", "").partition(" ")[0],
+        state=fields.get("JobState", "").partition(" ")[0],
+        reason=_told(fields, "Reason").partition(" Dependency")[0],
+        submit=parse_time(fields.get("SubmitTime", ""), zone),
+        eligible=parse_time(fields.get("EligibleTime", ""), zone),
+        start=parse_time(fields.get("StartTime", ""), zone),
+        end=parse_time(fields.get("EndTime", ""), zone),
+        suspended=parse_time(fields.get("SuspendTime", ""), zone),
+        exit_code=(int(exit_code[1]), int(exit_code[2])) if exit_code else None,
+        time_limit_s=parse_span(fields.get("TimeLimit", "")),
+        restarts=int(restarts) if re.fullmatch(r"\d{1,9}", restarts, re.ASCII) else None,
+        batch=fields.get("BatchFlag", "0") != "0",
+        tres=_told(fields, "ReqTRES") or _told(fields, "TRES"),
+        fields={name: value for name in fields if (value := _told(fields, name))},
+    )
+
+
+def _id(fields: Mapping[str, str]) -> SlurmId:
+    """The id as users see it: of an array task or a component, not its own number."""
+    if "ArrayJobId" in fields and "ArrayTaskId" in fields:
+        array, task = fields["ArrayJobId"], fields["ArrayTaskId"]
+        return parse_id(f"{array}_{task}" if task.isdecimal() else f"{array}_[{task}]")
+    if "HetJobId" in fields and "HetJobOffset" in fields:
+        return parse_id(f"{fields['HetJobId']}+{fields['HetJobOffset']}")
+    return parse_id(fields.get("JobId", "").partition(" ")[0])
+
+
+def _told(fields: Mapping[str, str], name: str) -> str:
+    value = fields.get(name, "").strip()
+    return "" if value.lower() in _NOTHING else value
+
+
+def read_config(text: str, zone: dt.tzinfo) -> Config:
+    """The lines of ``scontrol show config`` that matter here; None where one is lacking."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        pair = _CONFIG.fullmatch(line)
+        if pair:
+            found.setdefault(pair[1].lower(), pair[2].strip())
+    version = re.match(r"(\d{1,3})\.(\d{1,3})", found.get("slurm_version", ""), re.ASCII)
+    age = re.match(r"(\d{1,9})", found.get("minjobage", ""), re.ASCII)
+    storage = found.get("accountingstoragetype", "").lower()
+    as_of = _AS_OF.search(text)
+    try:
+        now = parse_time(as_of[1], zone) if as_of else None
+    except ValueError:
+        now = None
+    kept = found.get("accountingstoreflags", "").lower()
+    return Config(
+        cluster=found.get("clustername", ""),
+        version=(int(version[1]), int(version[2])) if version else None,
+        now=now,
+        min_job_age=int(age[1]) if age else None,
+        accounting=storage.endswith("slurmdbd"),
+        scripts_kept="job_script" in kept,
+    )

@@ -1,0 +1,109 @@
+"""Amounts as Slurm prints them: memory, and trackable resources (TRES).
+
+Formats: sacct(1) ReqMem, MaxRSS, ReqTRES; squeue(1) ``%m``, ``%b``; tres.html. Slurm's K, M, G are
+powers of 1024.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+__all__ = ["Memory", "gpus", "parse_memory", "parse_number", "parse_tres"]
+
+_UNITS = {unit: 1024**power for power, unit in enumerate("BKMGTPE")}
+_MEMORY = re.compile(r"(\d{1,18})(?:\.(\d{1,9}))?([BKMGTPE]?)([cn]?)", re.ASCII | re.IGNORECASE)
+_NOTHING = frozenset({"", "n/a", "?", "(null)", "none", "unknown", "unlimited"})
+_MEMORY_KEYS = ("mem", "vmem", "gres/gpumem", "fs/disk")
+_LARGEST = 2**63 - 1
+
+
+class Memory(NamedTuple):
+    """An amount of memory, and what it is meant for each of, where the text says so."""
+
+    size: int
+    """Bytes."""
+    per: Literal["cpu", "node"] | None
+
+
+def parse_memory(text: str, *, unit: str = "M") -> Memory | None:
+    """Read ``4G``, ``4Gc`` (each CPU), ``4000Mn`` (each node), ``1.5T``, ``205508K``.
+
+    Args:
+        text: what a tool printed.
+        unit: that of a bare number: M in requests, B in usage.
+
+    Returns:
+        None where nothing is known.
+
+    Raises:
+        ValueError: the text is no amount of memory.
+    """
+    word = text.strip()
+    if word.lower() in _NOTHING:
+        return None
+    found = _MEMORY.fullmatch(word)
+    if found is None:
+        raise ValueError(f"{word[:40]!r} is no amount of memory such as 4G")
+    scale = _UNITS[found[3].upper() or unit]
+    size = int(found[1]) * scale
+    if found[2]:
+        size += int(found[2]) * scale // 10 ** len(found[2])
+    if size > _LARGEST:
+        raise ValueError(f"{word[:40]!r} is more memory than there is")
+    per: Mapping[str, Literal["cpu", "node"]] = {"c": "cpu", "n": "node"}
+    return Memory(size, per.get(found[4].lower()))
+
+
+def parse_number(text: str) -> int | None:
+    """A count, perhaps with a unit (squeue prints 2K nodes); None where nothing is known.
+
+    Raises:
+        ValueError: the text is no count.
+    """
+    amount = parse_memory(text, unit="B")
+    return None if amount is None else amount.size
+
+
+def parse_tres(text: str) -> dict[str, int]:
+    """Read ``cpu=4,mem=16G,node=1,gres/gpu:a100=2``: memory in bytes, all else in counts.
+
+    Also the usage columns (``TRESUsageInTot``); their times ``cpu=00:01:02`` are seconds.
+
+    Raises:
+        ValueError: a part is no resource.
+    """
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, amount = part.strip().rpartition("=")
+        if not part.strip() or part.strip().lower() in _NOTHING:
+            continue
+        if not equals or not re.fullmatch(r"[\w./:+-]{1,120}", name, re.ASCII):
+            raise ValueError(f"{part[:40]!r} is no resource such as cpu=4")
+        size = _amount(name, amount)
+        if size is not None:
+            found[name] = size
+    return found
+
+
+def _amount(name: str, text: str) -> int | None:
+    if ":" in text:
+        from jobsight.history.slurm.times import parse_span
+
+        span = parse_span(text)
+        return None if span is None else int(span)
+    memory = name in _MEMORY_KEYS
+    amount = parse_memory(text, unit="M" if name == "mem" else "B")
+    if amount is None or (amount.per and not memory):
+        return None
+    return amount.size
+
+
+def gpus(tres: Mapping[str, int]) -> int | None:
+    """GPUs of all types; None where none are named.
+
+    Slurm counts ``gres/gpu`` and each ``gres/gpu:type`` beside it; either may stand alone.
+    """
+    if "gres/gpu" in tres:
+        return tres["gres/gpu"]
+    typed = [count for name, count in tres.items() if name.startswith("gres/gpu:")]
+    return sum(typed) if typed else None

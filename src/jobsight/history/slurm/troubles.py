@@ -1,0 +1,69 @@
+"""What can go wrong when a Slurm tool is asked, told apart by what it prints."""
+
+from __future__ import annotations
+
+import enum
+import re
+
+from jobsight.errors import SourceError
+
+__all__ = ["SlurmError", "Trouble", "classify"]
+
+
+class Trouble(enum.StrEnum):
+    """Kinds of trouble."""
+
+    DOWN = "down"
+    """The controller, or for sacct the accounting daemon, cannot be reached."""
+    SLOW = "slow"
+    """No answer in time, or a request to ask less often."""
+    NO_ACCOUNTING = "no_accounting"
+    """The cluster keeps no accounts in a database."""
+    NO_PERMISSION = "no_permission"
+    NO_JOB = "no_job"
+    """No such job (any more)."""
+    MISSING = "missing"
+    """The command is not there."""
+    TOO_MUCH = "too_much"
+    """More output than the settings allow."""
+    OTHER = "other"
+
+
+class SlurmError(SourceError):
+    """A Slurm tool gave no answer.
+
+    Attributes:
+        trouble: what kind of trouble it is.
+    """
+
+    def __init__(self, message: str, trouble: Trouble) -> None:
+        super().__init__(message)
+        self.trouble = trouble
+
+
+_SIGNS: tuple[tuple[Trouble, str], ...] = (
+    (Trouble.NO_ACCOUNTING, r"accounting storage is disabled|accounting is disabled"),
+    (Trouble.NO_JOB, r"invalid job id|job\S* not found|job/step already completing|no such job"),
+    (
+        Trouble.NO_PERMISSION,
+        r"access/permission denied|permission denied|user .*not authorized|"
+        r"authentication|munge|zero bytes were transmitted|invalid user id",
+    ),
+    (Trouble.SLOW, r"timed out|timeout|rate limit|too many requests|try again|busy|back ?off"),
+    (
+        Trouble.DOWN,
+        r"unable to contact|connection refused|connection reset|unreachable|connection failure|"
+        r"problem talking to the database|unable to connect|failed to connect|"
+        r"slurm_persist_conn|resolve|no route|connection to .* (failed|lost)|in standby",
+    ),
+)
+"""Messages of Slurm 22.05 to 26.05 (src/common/slurm_errno.c, slurm_persist_conn.c), in the order
+in which they are looked for: the most telling first, since one trouble prints several lines."""
+
+_COMPILED = [(trouble, re.compile(signs, re.IGNORECASE)) for trouble, signs in _SIGNS]
+
+
+def classify(stderr: str) -> Trouble:
+    """The kind of trouble that a tool's error output tells of."""
+    found = (trouble for trouble, signs in _COMPILED if signs.search(stderr))
+    return next(found, Trouble.OTHER)
