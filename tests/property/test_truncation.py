@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.histories import table
 
@@ -80,6 +80,7 @@ def histories() -> st.SearchStrategy[pl.DataFrame]:
 
 
 @given(histories(), st.sampled_from([0.0, 0.0, 1.0, 2.5]), st.sampled_from(["release", "hold"]))
+@example(logs(4634, [22]), 0.0, "hold")  # a hidden release right before a rest of many days
 @settings(max_examples=25, deadline=None)
 def test_examples_do_not_change_when_the_future_is_cut_off(
     events_table: pl.DataFrame, delay: float, as_of: str

@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 SECOND = 1_000_000
 _KEY = ("log", "access_point", "cluster", "proc")
 _NEEDED = ("cluster", "proc", "time", "code", "owner", "access_point", "log")
-_RELEASED = 13
+_GENERIC, _RELEASED = 8, 13
 
 _REST = 7 * 86_400 * SECOND
 """A log may well rest for a week: a step so far is followed at once."""
@@ -93,11 +93,12 @@ class History:
         time = table["time"].cast(pl.Datetime("us", "UTC")).to_physical().to_numpy(writable=True)
         job, jobs = _number_jobs(table)
         job_rows, job_start = _group_rows(job, len(jobs))
+        code = table["code"].cast(pl.Int16).to_numpy(writable=True)
         return cls(
             table=table,
             time=time,
-            clock=_running_maximum(time, job >= 0, log_start),
-            code=table["code"].cast(pl.Int16).to_numpy(writable=True),
+            clock=_running_maximum(time, (job >= 0) | (code != _GENERIC), log_start),
+            code=code,
             log=log,
             job=job,
             log_start=log_start,
@@ -165,18 +166,18 @@ def _last(log: NDArray[np.int32]) -> int:
     return int(log[-1]) if len(log) else -1
 
 
-def _running_maximum(time: Ints, of_job: NDArray[np.bool_], log_start: Ints) -> Ints:
-    # The header of a rotated file carries the time of its rotation, later than the records behind
-    # it, so records of no job do not move the clock.
-    clock = np.where(of_job, time, np.iinfo(np.int64).min)
+def _running_maximum(time: Ints, moving: NDArray[np.bool_], log_start: Ints) -> Ints:
+    # The header of a rotated file, an 008 of no job, carries the time of its rotation, later than
+    # the records behind it, so it does not move the clock.
+    clock = np.where(moving, time, np.iinfo(np.int64).min)
     for start, end in itertools.pairwise(log_start):
-        inside, jobs = clock[start:end], of_job[start:end]
-        if not jobs.any():
+        inside, moves = clock[start:end], moving[start:end]
+        if not moves.any():
             inside[:] = time[start:end]
             np.maximum.accumulate(inside, out=inside)
         else:
-            inside[jobs] = _follow(inside[jobs])
-            inside[: np.argmax(jobs)] = inside[np.argmax(jobs)]
+            inside[moves] = _follow(inside[moves])
+            inside[: np.argmax(moves)] = inside[np.argmax(moves)]
             np.maximum.accumulate(inside, out=inside)
     return clock
 
