@@ -147,6 +147,68 @@ class SlurmSettings(_Section):
     documents_per_poll: PositiveInt = 2000
 
 
+class EventLogSettings(_Section):
+    """HTCondor's event logs, followed while they grow."""
+
+    paths: tuple[str, ...] | Literal["auto"] = "auto"
+    """Logs to follow; auto: what ``condor_config_val EVENT_LOG`` tells, where there is one."""
+
+
+class KafkaSettings(_Section):
+    """Job notices and answers over Kafka. Passwords stand in `properties`, never here."""
+
+    brokers: str | None = None
+    """``host:port,host:port``; None: as `properties` tells."""
+    properties: Path | None = None
+    """File of librdkafka properties, a line each (``name=value``); of mode 0600 where it holds
+    secrets. The environment's JOBSIGHT_KAFKA_USERNAME, JOBSIGHT_KAFKA_PASSWORD and
+    JOBSIGHT_KAFKA_KEY_PASSWORD stand for sasl.username, sasl.password and ssl.key.password."""
+    group: str = "jobsight"
+    """Consumer group; all collectors of one store share it."""
+    topics: tuple[str, ...] = ("jobsight-notices",)
+    """Topics of job notices, and of Slurm's jobcomp/kafka (named as the cluster)."""
+    dead_letters: str = "jobsight-dead-letters"
+    """Topic for messages that tell of no job, with the reason in their headers."""
+    answers: str = "jobsight-answers"
+    clusters: tuple[str, ...] = ()
+    """Slurm clusters whose jobs are collected when noticed; none: the default one's alone."""
+    access_points: tuple[str, ...] = ()
+    """Access points whose jobs are collected when noticed; none: this machine's alone."""
+    batch: Annotated[int, Field(ge=1, le=10_000)] = 500
+    """Messages taken at once."""
+    message_bytes: Annotated[int, Field(ge=1024, le=64 << 20)] = 4 << 20
+    """Longer messages are dead letters; scripts come in jobcomp's messages."""
+    poll_seconds: Annotated[float, Field(gt=0, le=10)] = 1.0
+    """Longest wait for messages."""
+    collect_seconds: PositiveFloat = 30.0
+    """Between two looks at the jobs noticed that have not ended."""
+    unknown_seconds: PositiveFloat = 600.0
+    """A job that no scheduler knows is looked for that long after its notice."""
+    watched: PositiveInt = 100_000
+    """Most jobs watched at once; of more, the oldest are watched first."""
+    timeout_seconds: Annotated[float, Field(ge=1, le=300)] = 30.0
+    """For the delivery of dead letters and answers."""
+
+
+class CollectSettings(_Section):
+    """The collector."""
+
+    status_file: Path | None = None
+    """None: ``collect.json`` in $RUNTIME_DIRECTORY, else in $XDG_STATE_HOME/jobsight."""
+    status_seconds: Annotated[float, Field(gt=0, le=3600)] = 5.0
+    """Between two writings of the status."""
+    first_pause: PositiveFloat = 1.0
+    """Seconds before a source in trouble is asked again; doubled each time."""
+    longest_pause: PositiveFloat = 120.0
+    stop_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
+    """For sources to finish what they are at, before a stop ends without them."""
+    stuck_seconds: PositiveFloat = 600.0
+    """A source that is silent for longer is stuck: the watchdog is told no more."""
+    prune_seconds: PositiveFloat = 3600.0
+    """Between two moves of old jobs to the archive."""
+    log_format: Literal["text", "json"] = "text"
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
