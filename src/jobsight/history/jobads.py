@@ -1,0 +1,273 @@
+"""HTCondor's job attributes as fields of the job document.
+
+One table serves all who meet such attributes: 028 records of event logs, ``condor_history`` and
+``condor_q``. Names and units: HTCondor's manual, "Job ClassAd Attributes" (sizes of memory requests
+in MiB, of disk and memory used in KiB, times in seconds since 1970, 0 for never).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from jobsight.documents import (
+    JSON,
+    Event,
+    JobDocument,
+    Request,
+    State,
+    Submission,
+    Usage,
+    condor_id,
+)
+from jobsight.documents.states import CONDOR_STATUS
+from jobsight.errors import DocumentError
+
+__all__ = ["LONGEST_TEXT", "Sections", "access_point_of", "document_from_ad", "sections"]
+
+LONGEST_TEXT = 16_384
+"""Characters kept of a text in a document's sections: arguments can be of any length."""
+
+_KIB_PER_MIB = 1024
+_MICROS = 1_000_000
+_LATEST = 2**33
+_EXPRESSION = ("/Expr(", ")/")  # how HTCondor writes an expression into JSON
+
+Fields = dict[str, JSON]
+
+
+class Sections(NamedTuple):
+    """What an ad tells of a job: fields of three sections of the document, by name."""
+
+    request: Fields
+    submission: Fields
+    usage: Fields
+
+
+def _whole(value: JSON) -> int | None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    fits = type(value) is int and -(2**63) <= value < 2**63
+    return value if fits else None
+
+
+def _count(value: JSON) -> int | None:
+    number = _whole(value)
+    return None if number is None or number < 0 else number
+
+
+def _mib(value: JSON) -> int | None:
+    """MiB of a size in KiB, no smaller than it."""
+    number = _count(value)
+    return None if number is None else -(-number // _KIB_PER_MIB)
+
+
+def _seconds(value: JSON) -> float | None:
+    number = float(value) if type(value) in (int, float) else -1.0
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def _moment(value: JSON) -> int | None:
+    """µs of seconds since 1970; 0 means never."""
+    number = _whole(value)
+    return number * _MICROS if number is not None and 0 < number < _LATEST else None
+
+
+def _text(value: JSON) -> str | None:
+    if not isinstance(value, str):
+        return None
+    begin, end = _EXPRESSION
+    if value.startswith(begin) and value.endswith(end):
+        value = value[len(begin) : -len(end)]
+    value = value.strip()
+    return value[:LONGEST_TEXT] or None
+
+
+_Reader = Callable[[JSON], JSON]
+
+_TABLE: dict[str, tuple[str, str, _Reader]] = {
+    "AccountingGroup": ("request", "account", _text),
+    "AcctGroup": ("request", "account", _text),
+    "AllowedJobDuration": ("request", "time_limit_s", _count),
+    "Args": ("submission", "arguments", _text),
+    "Arguments": ("submission", "arguments", _text),
+    "Cmd": ("submission", "command", _text),
+    "CpusProvisioned": ("usage", "cpus", _count),
+    "DiskUsage": ("usage", "disk_mb", _mib),
+    "Iwd": ("submission", "directory", _text),
+    "JobBatchName": ("submission", "name", _text),
+    "JobPrio": ("request", "priority", _whole),
+    "LastRemoteHost": ("usage", "hosts", _text),
+    "NumHolds": ("usage", "holds", _count),
+    "NumJobStarts": ("usage", "starts", _count),
+    "Owner": ("submission", "user", _text),
+    "ProjectName": ("submission", "project", _text),
+    "QDate": ("submission", "submitted", _moment),
+    "RemoteHost": ("usage", "hosts", _text),
+    "RemoteWallClockTime": ("usage", "wall_s", _seconds),
+    "RequestCpus": ("request", "cpus", _count),
+    "RequestDisk": ("request", "disk_mb", _mib),
+    "RequestGPUs": ("request", "gpus", _count),
+    "RequestMemory": ("request", "memory_mb", _count),
+    "Requirements": ("request", "constraints", _text),
+}
+"""Attribute → section, field and how its value is read; attributes that stand for themselves."""
+
+_BY_NAME = {name.lower(): entry for name, entry in _TABLE.items()}
+_WITH_OTHERS = {
+    name.lower(): name
+    for name in (
+        "DAGManJobId",
+        "DAGNodeName",
+        "ImageSize",
+        "MemoryUsage",
+        "RemoteSysCpu",
+        "RemoteUserCpu",
+        "ResidentSetSize",
+    )
+}
+
+
+@lru_cache(4096)
+def _entry(name: str) -> tuple[str, str, _Reader] | str | None:
+    """What to do with an attribute; the names of ClassAds have no case."""
+    lower = name.lower()
+    return _BY_NAME.get(lower) or _WITH_OTHERS.get(lower)
+
+
+def sections(ad: Mapping[str, JSON]) -> Sections:
+    """What the attributes of an ad, or of an 028, tell of request, submission and usage.
+
+    What is missing or of no sensible value (expressions among them) is left out.
+    """
+    found = Sections({}, {}, {})
+    together: Fields = {}
+    for name, value in ad.items():
+        entry = _entry(name)
+        if entry is None or value is None:
+            continue
+        if isinstance(entry, str):
+            together[entry] = value
+        elif (told := entry[2](value)) is not None:
+            getattr(found, entry[0])[entry[1]] = told
+    if together:
+        _combine(together, found)
+    return found
+
+
+def _combine(ad: Fields, found: Sections) -> None:
+    """Fields that rest on several attributes."""
+    dagman, node = _whole(ad.get("DAGManJobId")), _text(ad.get("DAGNodeName"))
+    if dagman is not None and node is not None:
+        found.submission["dag"] = f"{dagman}:{node}"
+    # MemoryUsage is mostly an expression over ResidentSetSize; the size of the whole image is all
+    # that very old pools tell.
+    told = [_count(ad.get("MemoryUsage")), _mib(ad.get("ResidentSetSize"))]
+    known = [size for size in told if size is not None]
+    if known or (size := _mib(ad.get("ImageSize"))) is not None:
+        found.usage["memory_mb"] = max(known) if known else size
+    user, system = (_seconds(ad.get(f"Remote{kind}Cpu")) for kind in ("User", "Sys"))
+    if user is not None or system is not None:
+        found.usage["cpu_s"] = (user or 0.0) + (system or 0.0)
+
+
+def access_point_of(ad: Mapping[str, JSON]) -> str | None:
+    """The access point that ``GlobalJobId`` (``<name of the schedd>#123.4#1795223111``) names."""
+    name, hash_, _ = str(ad.get("GlobalJobId") or "").partition("#")
+    return name.strip() if hash_ and name.strip() else None
+
+
+def document_from_ad(
+    ad: Mapping[str, JSON], access_point: str | None, *, source: str = "condor_history"
+) -> JobDocument:
+    """What an ad of ``condor_history`` or ``condor_q`` tells of its job.
+
+    Args:
+        ad: attributes, named as HTCondor writes them, with the values of JSON.
+        access_point: the setting, which wins; None: as the ad's GlobalJobId tells.
+        source: whose word it is, for the timeline.
+
+    Raises:
+        DocumentError: the ad has no ClusterId and ProcId, or nothing names its access point.
+    """
+    cluster, proc = _count(ad.get("ClusterId")), _count(ad.get("ProcId"))
+    if cluster is None or proc is None:
+        raise DocumentError("an ad without ClusterId and ProcId is none of a job")
+    point = access_point or access_point_of(ad)
+    if point is None:
+        raise DocumentError(
+            f"nothing names the access point of job {cluster}.{proc}; set access_point"
+        )
+    request, submission, usage = sections(ad)
+    submission["array"] = str(cluster)
+    timeline = tuple(sorted(_timeline(ad, source), key=lambda event: event.time))
+    looked = _moment(ad.get("ServerTime"))
+    newest = max((event.time for event in timeline), default=0)
+    return JobDocument(
+        id=condor_id(point, cluster, proc),
+        updated=max(looked or 0, newest),
+        request=Request(**request),
+        submission=Submission(**submission),
+        usage=Usage(**usage),
+        timeline=timeline,
+    )
+
+
+def _timeline(ad: Mapping[str, JSON], source: str) -> list[Event]:
+    """The moments an ad still knows: submission, first and last start, and its present status."""
+    events = []
+    submitted = _moment(ad.get("QDate"))
+    if submitted is not None:
+        events.append(_event(submitted, source, 0, State.PENDING))
+    starts = {_moment(ad.get(name)) for name in ("JobStartDate", "JobCurrentStartDate")} - {None}
+    slot = _text(ad.get("RemoteHost")) or _text(ad.get("LastRemoteHost"))
+    for start in starts:
+        last = start == max(known for known in starts if known is not None)
+        if start is not None:
+            events.append(_event(start, source, 1, State.RUNNING, slot=slot if last else None))
+    status = _whole(ad.get("JobStatus"))
+    state = CONDOR_STATUS.get(status) if status is not None else None
+    entered = _moment(ad.get("EnteredCurrentStatus"))
+    if state is State.COMPLETED:
+        entered = _moment(ad.get("CompletionDate")) or entered
+    if state is None or entered is None:
+        return events
+    if state is State.RUNNING or (state is State.PENDING and entered == submitted):
+        return events  # told already
+    return [*events, _present(ad, state, entered, source)]
+
+
+def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) -> Event:
+    """The event by which the job came into its present status."""
+    if state is State.HELD:
+        return _event(
+            entered,
+            source,
+            12,
+            state,
+            reason=_text(ad.get("HoldReason")),
+            hold_code=_whole(ad.get("HoldReasonCode")),
+            hold_subcode=_whole(ad.get("HoldReasonSubCode")),
+        )
+    if state is State.CANCELLED:
+        return _event(entered, source, 9, state, reason=_text(ad.get("RemoveReason")))
+    if state is State.COMPLETED:
+        return _ending(ad, entered, source)
+    if state is State.SUSPENDED:
+        return _event(entered, source, 10, state)
+    return Event(time=entered, source=source, state=state, word="IDLE")
+
+
+def _ending(ad: Mapping[str, JSON], entered: int, source: str) -> Event:
+    killed = ad.get("ExitBySignal") is True
+    signal = _whole(ad.get("ExitSignal")) if killed else None
+    value = None if killed else _whole(ad.get("ExitCode"))
+    state = State.COMPLETED if value == 0 or (value is None and not killed) else State.FAILED
+    return _event(entered, source, 5, state, return_value=value, signal=signal)
+
+
+def _event(time: int, source: str, code: int, state: State, **told: JSON) -> Event:
+    # The event's number lets the log's own record of it be recognised.
+    return Event(time=time, source=source, state=state, code=code, subproc=0, **told)

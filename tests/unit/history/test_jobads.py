@@ -1,0 +1,160 @@
+"""HTCondor's job attributes as fields of documents."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobsight.documents import State, decode, encode, merge
+from jobsight.errors import DocumentError
+from jobsight.history.jobads import LONGEST_TEXT, document_from_ad, sections
+
+SECOND = 1_000_000
+ID = {"ClusterId": 12, "ProcId": 3}
+
+
+def done(**more: object) -> dict[str, object]:
+    return {
+        **ID,
+        "GlobalJobId": "ap1.example.org#12.3#1795223111",
+        "JobStatus": 4,
+        "QDate": 1795223111,
+        "JobStartDate": 1795223120,
+        "JobCurrentStartDate": 1795223140,
+        "CompletionDate": 1795223200,
+        "EnteredCurrentStatus": 1795223200,
+        "ExitBySignal": False,
+        "ExitCode": 0,
+        **more,
+    }
+
+
+def test_every_listed_attribute_reaches_its_field() -> None:
+    found = sections(
+        {
+            "RequestMemory": 64,
+            "RequestCpus": 2,
+            "RequestDisk": 10241,
+            "RequestGPUs": 1,
+            "Owner": "u01",
+            "Cmd": "/bin/sleep",
+            "Args": "10",
+            "Iwd": "/home/u01",
+            "QDate": 5,
+            "AcctGroup": "group_a",
+            "ProjectName": "P",
+            "DAGManJobId": 7,
+            "DAGNodeName": "A",
+            "RemoteWallClockTime": 10.5,
+            "RemoteUserCpu": 3,
+            "RemoteSysCpu": 1.5,
+            "ResidentSetSize": 2049,
+            "LastRemoteHost": "slot1@x",
+            "NumJobStarts": 2,
+            "NumHolds": 1,
+        }
+    )
+    assert found.request == {
+        "memory_mb": 64,
+        "cpus": 2,
+        "disk_mb": 11,
+        "gpus": 1,
+        "account": "group_a",
+    }
+    assert found.submission == {
+        "user": "u01",
+        "command": "/bin/sleep",
+        "arguments": "10",
+        "directory": "/home/u01",
+        "submitted": 5 * SECOND,
+        "project": "P",
+        "dag": "7:A",
+    }
+    assert found.usage == {
+        "wall_s": 10.5,
+        "cpu_s": 4.5,
+        "memory_mb": 3,
+        "hosts": "slot1@x",
+        "starts": 2,
+        "holds": 1,
+    }
+
+
+def test_names_have_no_case_and_expressions_are_no_numbers() -> None:
+    assert sections({"requestmemory": 5}).request == {"memory_mb": 5}
+    found = sections(
+        {
+            "RequestMemory": "/Expr(ifThenElse(a, 1, 2))/",
+            "Requirements": "/Expr(Arch == 1)/",
+            "MemoryUsage": "/Expr(((ResidentSetSize + 1023) / 1024))/",
+            "ImageSize": 5000,
+        }
+    )
+    assert found == ({"constraints": "Arch == 1"}, {}, {"memory_mb": 5})
+
+
+def test_values_without_sense_are_left_out() -> None:
+    found = sections(
+        {"RequestCpus": -1, "RequestMemory": True, "QDate": 0, "Owner": 3, "RequestDisk": 2**70}
+    )
+    assert found == ({}, {}, {})
+    assert len(sections({"Args": "x" * 10**6}).submission["arguments"]) == LONGEST_TEXT
+
+
+def test_a_job_that_ended() -> None:
+    document = merge(None, document_from_ad(done(), None))
+    assert document.id == "htcondor:ap1.example.org:12.3"
+    assert document.state is State.COMPLETED
+    assert [event.code for event in document.timeline] == [0, 1, 1, 5]
+    assert document.outcome is not None
+    assert document.outcome.ended == document.updated == 1795223200 * SECOND
+    assert document.submission.array == "12"
+
+
+@pytest.mark.parametrize(
+    ("told", "state"),
+    [
+        ({"ExitCode": 1}, State.FAILED),
+        ({"ExitBySignal": True, "ExitSignal": 9}, State.FAILED),
+        ({"JobStatus": 3, "RemoveReason": "via condor_rm"}, State.CANCELLED),
+        ({"JobStatus": 5, "HoldReasonCode": 13, "HoldReasonSubCode": 2}, State.HELD),
+        ({"JobStatus": 1}, State.PENDING),
+        ({"JobStatus": 2}, State.RUNNING),
+        ({"JobStatus": 7}, State.SUSPENDED),
+        ({"JobStatus": 99}, State.RUNNING),
+    ],
+)
+def test_status_becomes_the_state(told: dict[str, object], state: State) -> None:
+    assert merge(None, document_from_ad(done(**told), "ap")).state is state
+
+
+def test_a_hold_tells_its_codes_and_reason() -> None:
+    held = done(JobStatus=5, HoldReasonCode=13, HoldReasonSubCode=256, HoldReason="no file")
+    last = document_from_ad(held, "ap").timeline[-1]
+    assert (last.code, last.hold_code, last.hold_subcode, last.reason) == (12, 13, 256, "no file")
+
+
+def test_what_an_ad_must_have() -> None:
+    with pytest.raises(DocumentError, match="ClusterId"):
+        document_from_ad({"ProcId": 1}, "ap")
+    with pytest.raises(DocumentError, match="set access_point"):
+        document_from_ad(ID, None)
+    assert document_from_ad(ID, "ap").timeline == ()
+
+
+_VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text())
+_NAMES = st.sampled_from([*done(), "RemoveReason", "RemoteUserCpu", "RequestMemory", "Cmd"])
+
+
+@given(st.dictionaries(_NAMES, _VALUES))
+def test_any_ad_gives_a_sound_document_or_one_error(ad: dict[str, object]) -> None:
+    try:
+        document = document_from_ad(ad, "ap")
+    except DocumentError:
+        return
+    merged = merge(None, document)
+    try:
+        assert decode(encode(merged)) == merged
+    except DocumentError as error:
+        assert "cannot be written" in str(error)
