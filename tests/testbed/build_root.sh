@@ -1,0 +1,47 @@
+#!/bin/sh
+# Builds one Debian root for the test bed. Run by roots.py in a mount and process namespace of its
+# own, so that an interruption leaves no mount and no process behind.
+#
+# From the environment: SUITE, ROOT (a folder that does not exist), MIRROR, PACKAGES (blank between),
+# APT_SETTINGS (a file in apt's configuration language, taken from the host for the build alone).
+set -eu
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+say() { echo "testbed: $*" >&3; }
+
+attempt=1
+until say "$SUITE: the base system"; debootstrap --variant=minbase "$SUITE" "$ROOT" "$MIRROR"; do
+    [ "$attempt" -lt 3 ] || exit 1
+    attempt=$((attempt + 1))
+    say "$SUITE: the mirror failed; attempt $attempt of 3"
+    rm -rf "$ROOT"
+    sleep 5
+done
+
+printf '#!/bin/sh\nexit 101\n' >"$ROOT/usr/sbin/policy-rc.d"
+chmod 755 "$ROOT/usr/sbin/policy-rc.d"
+cat >"$ROOT/etc/dpkg/dpkg.cfg.d/testbed" <<'CFG'
+force-unsafe-io
+path-exclude=/usr/share/doc/*
+path-exclude=/usr/share/man/*
+path-exclude=/usr/share/locale/*
+CFG
+cp "$APT_SETTINGS" "$ROOT/etc/apt/apt.conf.d/90host"
+mount --bind "$ROOT" "$ROOT"
+mount -t proc proc "$ROOT/proc"
+mount --bind /dev "$ROOT/dev"
+if [ -d /etc/apt/auth.conf.d ]; then mount --bind /etc/apt/auth.conf.d "$ROOT/etc/apt/auth.conf.d"; fi
+say "$SUITE: $PACKAGES"
+chroot "$ROOT" apt-get update
+# shellcheck disable=SC2086
+chroot "$ROOT" apt-get install -y --no-install-recommends $PACKAGES
+chroot "$ROOT" apt-get clean
+
+say "$SUITE: users and an empty database"
+chroot "$ROOT" useradd --no-create-home --home-dir /home/alice --uid 2001 --shell /bin/sh alice
+chroot "$ROOT" useradd --no-create-home --home-dir /home/bob --uid 2002 --shell /bin/sh bob
+chroot "$ROOT" mariadb-install-db --no-defaults --force --user=mysql --datadir=/var/lib/testbed-mysql \
+    --auth-root-authentication-method=socket --skip-test-db --innodb-log-file-size=8M
+mkdir -p "$ROOT/etc/slurm" "$ROOT/etc/condor" "$ROOT/etc/munge"
+rm -rf "$ROOT/etc/apt/apt.conf.d/90host" "$ROOT/etc/apt/sources.list" "$ROOT/var/lib/mysql" \
+    "$ROOT/var/lib/apt/lists" "$ROOT/etc/munge/munge.key"
+say "$SUITE: ready"

@@ -1,0 +1,303 @@
+"""A root entered by namespaces of its own: mounts, processes, host name; the network is the host's.
+
+`Namespace.start` runs `keeper.py` as process 1. Nothing is mounted where the host could see it, the
+cached root is read-only, and all that daemons write lies in `Namespace.folder`, which is shown inside
+under the same path as outside. The kernel ends everything when the keeper ends, and the keeper ends
+when the process that started it does, even by SIGKILL.
+"""
+
+import contextlib
+import json
+import os
+import random
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from tests.testbed.unavailable import Failure, Unavailable
+
+__all__ = ["Namespace", "free_ports", "keep", "logs_folder", "new_folder", "remove", "until", "users_of"]
+
+_KEEPER = Path(__file__).with_name("keeper.py")
+_UNSHARE = (
+    *("unshare", "--mount", "--uts", "--ipc", "--pid", "--fork"),
+    *("--kill-child=SIGKILL", "--propagation", "private"),
+)
+_T = TypeVar("_T")
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def free_ports(count: int) -> list[int]:
+    """`count` different TCP ports of 127.0.0.1 that nobody uses now.
+
+    Taken below the range that the kernel gives to outgoing connections, so none of these can take
+    one before the daemon meant for it starts.
+    """
+    ports: list[int] = []
+    generator = random.SystemRandom()
+    while len(ports) < count:
+        port = generator.randrange(20_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in ports:
+            ports.append(port)
+    return ports
+
+
+def until(ask: Callable[[], _T], what: str, *, timeout: float = 60.0, pause: float = 0.1) -> _T:
+    """Ask again and again until the reply is true, and give it; `Failure` after `timeout` seconds."""
+    end = time.monotonic() + timeout
+    while True:
+        reply = ask()
+        if reply:
+            return reply
+        if time.monotonic() > end:
+            raise Failure(f"gave up after {timeout:g} s: {what}")
+        time.sleep(pause)
+
+
+def new_folder(name: str) -> Path:
+    """A clean folder for one start of one piece; every user may look in."""
+    folder = Path(tempfile.mkdtemp(prefix=f"jobsight-testbed-{name}-"))
+    folder.chmod(0o755)
+    (folder / "logs").mkdir()
+    return folder
+
+
+def logs_folder() -> Path:
+    """Where logs of failed tests are kept: `JOBSIGHT_TESTBED_LOGS`, else in the temporary folder."""
+    named = os.environ.get("JOBSIGHT_TESTBED_LOGS")
+    return Path(named) if named else Path(tempfile.gettempdir()) / "jobsight-testbed-logs"
+
+
+def remove(folder: Path, *, keep_logs: bool) -> Path | None:
+    """Remove a piece's folder; its logs and configuration are moved to `logs_folder()` if wanted."""
+    kept = None
+    if keep_logs:
+        kept = logs_folder() / folder.name.removeprefix("jobsight-testbed-")
+        for part in ("logs", "etc"):
+            if (folder / part).is_dir():
+                shutil.copytree(folder / part, kept / part, dirs_exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    return kept
+
+
+def keep(
+    command: Sequence[str] | None, *, root: Mapping[str, object] | None = None, hostname: str | None = None,
+    folder: Path | None = None, pass_fds: Sequence[int] = (), log: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.Popen[str]:  # fmt: skip
+    """Start the keeper in new namespaces, bound to the life of this process.
+
+    Raises:
+        Unavailable: the machine lacks `unshare` or pidfds (Linux 5.3), or does not permit them.
+    """
+    if not hasattr(os, "pidfd_open") or not shutil.which("unshare"):
+        raise Unavailable("no Linux namespaces here: util-linux and Linux 5.3 or later are needed")
+    watch = os.pidfd_open(os.getpid())
+    spec = {"watch": watch, "command": command, "hostname": hostname, "root": root}
+    spec |= {"folder": str(folder) if folder else None, "pass": list(pass_fds)}
+    try:
+        with (log or Path(os.devnull)).open("ab") as errors:
+            return subprocess.Popen(
+                [*_UNSHARE, sys.executable, "-I", str(_KEEPER), json.dumps(spec)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+                pass_fds=(watch, *pass_fds), start_new_session=True, env=environment,
+            )  # fmt: skip
+    finally:
+        os.close(watch)
+
+
+def users_of(root: Path) -> dict[str, tuple[int, int]]:
+    """Users of a root: (uid, gid) by name."""
+    lines = (root / "etc/passwd").read_text().splitlines()
+    return {p[0]: (int(p[2]), int(p[3])) for p in (line.split(":") for line in lines)}
+
+
+@dataclass
+class Namespace:
+    """One running root.
+
+    Attributes:
+        name: what it is for; part of the folder's name.
+        root: the cached root (`roots.root`), never written to.
+        hostname: the machine's name inside.
+        binds: (host path, path inside, "rw" or "ro") shown besides `folder`, which always is.
+        folder: state, logs, configuration, homes; same path inside and outside; new at each start.
+    """
+
+    name: str
+    root: Path
+    hostname: str
+    binds: list[tuple[Path, str, str]] = field(default_factory=list)
+    folder: Path = field(init=False)
+    users: dict[str, tuple[int, int]] = field(init=False)
+    _process: subprocess.Popen[str] | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.folder = new_folder(self.name)
+        self.users = users_of(self.root)
+        for part in ("root", "bin", "etc", "home", "state", "work"):
+            (self.folder / part).mkdir()
+        (self.folder / "work").chmod(0o1777)
+        for user in ("alice", "bob"):
+            self.own(self.folder / "home" / user, user)
+        hosts = self.folder / "etc/hosts"
+        hosts.write_text(f"127.0.0.1 {self.hostname} {self.hostname.split('.')[0]} localhost\n")
+
+    def own(self, path: Path, user: str, mode: int = 0o755) -> Path:
+        """Make a folder (where missing), or take a file, and give it to a user of the root."""
+        if not path.exists():
+            path.mkdir(parents=True)
+        os.chown(path, *self.users[user])
+        path.chmod(mode)
+        return path
+
+    def start(self) -> None:
+        """Enter. `Failure` names the log where mounting was refused."""
+        binds = [(self.folder, str(self.folder), "rw"), (self.folder / "home", "/home", "rw")]
+        binds += [(self.folder / "etc/hosts", "/etc/hosts", "ro"), *self.binds]
+        target = {"source": str(self.root), "target": str(self.folder / "root")}
+        log = self.folder / "logs/keeper.log"
+        root = target | {"binds": [[str(a), b, mode] for a, b, mode in binds]}
+        self._process = keep(None, root=root, hostname=self.hostname, folder=self.folder, log=log)
+        assert self._process.stdout
+        if self._process.stdout.readline() != "ready\n":
+            said = log.read_text().strip().splitlines()
+            self.stop()
+            raise Unavailable(f"cannot enter a root of its own: {said[-1] if said else 'no reason'}")
+
+    def entering(self, *, processes: bool) -> list[str]:
+        """The start of a command line that runs the rest in here as root.
+
+        With `processes` it runs among this namespace's processes (and a signal to it stays outside);
+        without, it is the host's own process, which only sees this file system: what is killed
+        outside is dead inside too.
+        """
+        assert self._process
+        inside = f"/proc/{self._process.pid}/ns"
+        enter = ["nsenter", f"--mount={inside}/mnt", f"--uts={inside}/uts", f"--ipc={inside}/ipc"]
+        enter += [f"--pid={inside}/pid_for_children"] if processes else []
+        return [*enter, "--", "chroot"]
+
+    def command(self, command: Sequence[str], user: str = "root", *, processes: bool = True) -> list[str]:
+        """The command line that runs `command` in here as `user`."""
+        uid, gid = self.users[user]
+        who = [] if user == "root" else [f"--userspec={uid}:{gid}", f"--groups={gid}"]
+        home = "/root" if user == "root" else f"/home/{user}"
+        clean = ["env", "-i", f"PATH={_PATH}", "LC_ALL=C.UTF-8", f"HOME={home}", f"USER={user}"]
+        enter = self.entering(processes=processes)
+        return [*enter, *who, str(self.folder / "root"), *clean, *command]
+
+    def run(
+        self, *command: str, user: str = "root", timeout: float = 60.0, check: bool = True,
+        input: str | None = None,  # noqa: A002 - as subprocess.run names it
+    ) -> str:  # fmt: skip
+        """Run a command in here to its end and give its standard output.
+
+        Raises:
+            Failure: it ended with another status than 0 (where `check`); holds what it said.
+        """
+        done = subprocess.run(
+            self.command(command, user, processes=False),
+            input=input, text=True, capture_output=True, timeout=timeout, errors="replace",
+        )  # fmt: skip
+        if check and done.returncode != 0:
+            said = (done.stderr or done.stdout).strip()[-2000:]
+            raise Failure(f"{shlex.join(command)} ended with {done.returncode}: {said}")
+        return done.stdout
+
+    def spawn(self, *command: str, user: str = "root", log: str) -> None:
+        """Start a daemon in here; its output goes to `logs/LOG`."""
+        quoted = f"exec setsid {shlex.join(command)} >>{shlex.quote(str(self.folder / 'logs' / log))}"
+        line = ["sh", "-c", f"({quoted} 2>&1 </dev/null) &"]
+        subprocess.run(self.command(line, user), check=True, timeout=60)
+
+    def tools(self, names: Iterable[str], user: str) -> Path:
+        """Write commands of these names into `folder/bin`; each runs the real one in here.
+
+        They run as `user` unless `JOBSIGHT_TESTBED_USER` names another (root, alice or bob), keep the
+        caller's environment, and run in the caller's folder where that is seen from inside.
+        """
+        enter = shlex.join(self.entering(processes=False))
+        root = shlex.quote(str(self.folder / "root"))
+        cases = "".join(
+            f'    {who}) ids="--userspec={self.users[who][0]}:{self.users[who][1]}'
+            f' --groups={self.users[who][1]}"; HOME=/home/{who} ;;\n'
+            for who in ("alice", "bob")
+        )
+        for name in names:
+            script = self.folder / "bin" / name
+            script.write_text(
+                f"#!/bin/sh\n# Runs {name} of the test bed's {self.name}, inside its namespace.\n"
+                f'ids= HOME=/root USER="${{JOBSIGHT_TESTBED_USER:-{user}}}" PATH={_PATH}\n'
+                f'case "$USER" in\n{cases}esac\nexport HOME USER PATH\nunset LD_PRELOAD\n'
+                f"exec {enter} $ids {root} /bin/sh -c"
+                f""" 'cd "$0" 2>/dev/null || cd /; exec "$@"' "$PWD" {name} "$@"\n"""
+            )
+            script.chmod(0o755)
+        return self.folder / "bin"
+
+    def processes(self) -> dict[int, str]:
+        """Everything that runs in here: process id (the host's) -> name of its program."""
+        ours = self._mounts()
+        found = _processes_in(ours) if ours else {}
+        if self._process:
+            found.pop(self._process.pid, None)
+        return found
+
+    def _mounts(self) -> Path | None:
+        """The mount namespace's identity, or None where it is not running."""
+        try:
+            return Path(f"/proc/{self._process.pid}/ns/mnt").readlink() if self._process else None
+        except OSError:
+            return None
+
+    def kill(self, program: str, number: int = signal.SIGKILL) -> int:
+        """Send a signal to every process of this program (as in /proc/PID/comm); how many."""
+        victims = [pid for pid, name in self.processes().items() if name == program[:15]]
+        for pid in victims:
+            os.kill(pid, number)
+        return len(victims)
+
+    def stop(self, *, keep_logs: bool = False) -> Path | None:
+        """End every process, drop every mount, remove the folder; where the logs were kept, if so."""
+        process, ours = self._process, self._mounts()
+        if process is not None and process.stdin and process.stdout:
+            process.stdin.close()
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(timeout=20)
+            process.stdout.close()
+            # Tools entered from outside are no children of the keeper.
+            for pid in _processes_in(ours) if ours else ():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            self._process = None
+        return remove(self.folder, keep_logs=keep_logs) if self.folder.exists() else None
+
+
+def _processes_in(mounts: Path) -> dict[int, str]:
+    """Processes of a mount namespace, as the host numbers them, and the names of their programs."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "ns/mnt").readlink() == mounts:
+                found[int(entry.name)] = (entry / "comm").read_text().strip()
+        except OSError:
+            continue  # it ended meanwhile
+    return found
