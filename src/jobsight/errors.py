@@ -8,6 +8,9 @@ The tree::
     ├── SourceError               an input cannot be read at all (missing, no permission, no log)
     ├── OutputError               an output cannot be written (no permission, disk full)
     ├── DocumentError             a job document cannot be read or written
+    ├── StoreError                a store is damaged, refused, or not what its address says
+    │   ├── StoreUnavailable      it cannot be reached or written now; trying again may help
+    │   └── Conflict              somebody else wrote first: read again, then put again
     ├── JobError                  the job asked for is unknown, or is not held at that time
     ├── TrainingError             the examples do not suffice to train or to judge a model
     └── ModelError                a model directory is missing, damaged or of another schema
@@ -17,6 +20,7 @@ a readable input is no error: it is skipped, counted and reported (`jobsight.his
 """
 
 __all__ = [
+    "Conflict",
     "DocumentError",
     "JobError",
     "JobsightError",
@@ -24,6 +28,8 @@ __all__ = [
     "OutputError",
     "SettingsError",
     "SourceError",
+    "StoreError",
+    "StoreUnavailable",
     "TrainingError",
     "UsageError",
 ]
@@ -55,6 +61,32 @@ class OutputError(JobsightError):
 
 class DocumentError(JobsightError):
     """A job document is damaged, of an unknown form, or cannot be written."""
+
+
+class StoreError(JobsightError):
+    """A store is damaged, refuses what is asked, or is no store; trying again does not help."""
+
+
+class StoreUnavailable(StoreError):
+    """A store cannot be reached or written now: server away, locked, disk full. May pass."""
+
+
+class Conflict(StoreError):
+    """Somebody else wrote first; nothing of the put was stored.
+
+    Attributes:
+        ids: documents that have another revision than the put was based on.
+        sources: positions that are not what the put was based on.
+    """
+
+    def __init__(self, ids: tuple[str, ...] = (), sources: tuple[str, ...] = ()) -> None:
+        self.ids = ids
+        self.sources = sources
+        what = [f"{len(ids)} documents"] if ids else []
+        what += [f"the position of {source[:80]!r}" for source in sources[:3]]
+        super().__init__(
+            f"{' and '.join(what) or 'the archive'} changed meanwhile; read again and put again"
+        )
 
 
 class JobError(JobsightError):

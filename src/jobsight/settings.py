@@ -25,6 +25,7 @@ __all__ = [
     "LstmSettings",
     "Settings",
     "SlurmSettings",
+    "StoreSettings",
 ]
 
 STATE_EVENTS = (0, 1, 4, 5, 7, 9, 10, 11, 12, 13, 21, 22, 23, 24, 40)
@@ -209,6 +210,31 @@ class CollectSettings(_Section):
     log_format: Literal["text", "json"] = "text"
 
 
+def _usual_store() -> str:
+    """``jobs.db`` in the user's data directory, as the XDG Base Directory Specification has it."""
+    data = os.environ.get("XDG_DATA_HOME", "")
+    home = Path(data) if data.startswith("/") else Path("~/.local/share")
+    return str(home / "jobsight" / "jobs.db")
+
+
+class StoreSettings(_Section):
+    """Where job documents are kept; a text in its place is its `url`."""
+
+    url: Annotated[str, Field(min_length=1)] = Field(default_factory=_usual_store)
+    """A path, ``sqlite:///PATH``, ``redis://…``, ``rediss://…`` or ``unix://…``; a password may
+    stand in it, or in ``JOBSIGHT_STORE_PASSWORD``, or in `password_file`."""
+    password_file: str | None = None
+    """File of mode 0600 with the server's password in its first line."""
+    retention_days: PositiveFloat | None = None
+    """Days after which ended jobs move to the archive; None: never."""
+    archive: str | None = None
+    """Folder of the archive; None: the store's name and ``.archive`` (a server has no default)."""
+    busy_timeout_s: Annotated[float, Field(ge=0.01, le=3600)] = 30.0
+    """Seconds to wait for a writer's lock, or for a server's answer."""
+    prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.\-]{1,60}$")] = "jobsight"
+    """What the keys of a server begin with, so that several stores may share it."""
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -218,6 +244,12 @@ class Settings(_Section):
     """Name of the access point the logs come from; None: as the log tells."""
     hold: HoldSettings = HoldSettings()
     slurm: SlurmSettings = SlurmSettings()
+    store: StoreSettings = Field(default_factory=StoreSettings)
+
+    @pydantic.field_validator("store", mode="before")
+    @classmethod
+    def _store_by_address(cls, value: Any) -> Any:
+        return {"url": value} if isinstance(value, str) else value
 
     @classmethod
     def load(
@@ -234,9 +266,9 @@ class Settings(_Section):
         for path in _config_files(config):
             place = _Place.read(path)
             places.append(place)
-            _merge(merged, place.values)
+            _merge(merged, _spelled_out(place.values))
         _merge(merged, _from_environment())
-        _merge(merged, dict(overrides or {}))
+        _merge(merged, _spelled_out(overrides or {}))
         try:
             return cls.model_validate(merged)
         except pydantic.ValidationError as error:
@@ -302,11 +334,19 @@ def _config_files(config: Path | None) -> list[Path]:
     return [path for path in usual if path.is_file()] + ([named] if named else [])
 
 
+def _spelled_out(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of one place; a store given by its address alone keeps its other settings."""
+    store = values.get("store")
+    return {**values, "store": {"url": store}} if isinstance(store, str) else dict(values)
+
+
 def _from_environment() -> dict[str, Any]:
     """``JOBSIGHT_HOLD__FRAMES__M=30`` becomes ``{"hold": {"frames": {"m": "30"}}}``."""
     tree: dict[str, Any] = {}
     for name, value in os.environ.items():
         parts = name.lower().removeprefix("jobsight_").split("__")
+        if parts == ["store"]:
+            parts = ["store", "url"]
         if name.startswith("JOBSIGHT_") and parts[0] in Settings.model_fields:
             branch = tree
             for part in parts[:-1]:

@@ -1,0 +1,33 @@
+"""Where job documents are kept.
+
+`base` has the contract, `sqlite` and `redis` keep documents, `archive` has those of jobs long
+ended, `snapshot` writes and reads what is to be trained on, `opening` finds the store of an address.
+"""
+
+from jobsight.store.base import (
+    Change,
+    CheckReport,
+    Merged,
+    Move,
+    Position,
+    PruneReport,
+    Put,
+    Store,
+    Stored,
+    StoreStatus,
+)
+from jobsight.store.opening import open_store
+
+__all__ = [
+    "Change",
+    "CheckReport",
+    "Merged",
+    "Move",
+    "Position",
+    "PruneReport",
+    "Put",
+    "Store",
+    "StoreStatus",
+    "Stored",
+    "open_store",
+]

@@ -1,0 +1,373 @@
+"""The contract of a store of job documents, and how parts of documents are merged into it.
+
+A store keeps one document a job, and one position a source. A document has a *revision*, a number
+that changes with every write; a put says which revision it was based on, so no writer overwrites
+what another has learned meanwhile. Documents and positions of one put are stored together or not
+at all.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from jobsight.documents import JSON, JobDocument, State
+from jobsight.documents import merge as join
+from jobsight.errors import Conflict, DocumentError
+from jobsight.store.packing import pack
+
+__all__ = [
+    "Change",
+    "CheckReport",
+    "Merged",
+    "Move",
+    "Position",
+    "PruneReport",
+    "Put",
+    "Store",
+    "StoreStatus",
+    "Stored",
+]
+
+Position = dict[str, JSON]
+"""Where a source stands: small, plain JSON, understood by the source alone."""
+
+_MOST_TRIES = 100
+_FIRST_PAUSE = 0.002
+_LONGEST_PAUSE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A document as the store has it.
+
+    Attributes:
+        document: all that is known of the job.
+        revision: to be given back with a put; None: it lies in the archive, and is not live.
+    """
+
+    document: JobDocument
+    revision: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A document to be stored.
+
+    Attributes:
+        document: takes the place of what the store has.
+        based_on: revision that it was made from; None: the store has the job not live.
+    """
+
+    document: JobDocument
+    based_on: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A source's position to be stored.
+
+    Attributes:
+        source: name of the source.
+        old: position that the store must have; None: none yet.
+        new: position that it has afterwards.
+    """
+
+    source: str
+    old: Position | None
+    new: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A document before (None: it is new) and after a merge."""
+
+    old: JobDocument | None
+    new: JobDocument
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a merge did.
+
+    Attributes:
+        changes: documents that were written.
+        unchanged: number of jobs of which nothing new was told.
+        refused: id and reason of documents that no store can keep; they were left out.
+    """
+
+    changes: tuple[Change, ...] = ()
+    unchanged: int = 0
+    refused: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PruneReport:
+    """What a prune did: documents moved, parts of the archive written, their bytes."""
+
+    documents: int = 0
+    parts: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check found.
+
+    Attributes:
+        documents: live documents looked at.
+        archived: documents of the archive looked at.
+        problems: number of problems.
+        first: the first of them, in words.
+    """
+
+    documents: int
+    archived: int
+    problems: int = 0
+    first: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStatus:
+    """What a store holds, for people and monitoring.
+
+    Attributes:
+        url: its address, without secrets.
+        backend: ``sqlite`` or ``redis``.
+        schema: version of the store's layout.
+        states: live documents by state; ``""`` for those of which no state is known.
+        active: live documents of jobs that have not ended.
+        archived: rows of the archive (a job that came back and was archived again counts twice).
+        bytes: of the live documents with their indexes: disk, or the server's memory.
+        bytes_per_job: of a live document; None: there are none. Redis: estimated from samples.
+        archive_bytes: disk used by the archive.
+        positions: where each source stands.
+        details: what else the backend tells, such as how durable it is.
+    """
+
+    url: str
+    backend: str
+    schema: int
+    states: dict[str, int]
+    active: int
+    archived: int
+    bytes: int
+    bytes_per_job: float | None
+    archive_bytes: int
+    positions: dict[str, Position]
+    details: dict[str, JSON] = field(default_factory=dict)
+
+
+class Store(ABC):
+    """A store of job documents.
+
+    *Threads and processes.* Every method may be called from any thread, and several processes may
+    use one store at once. An iterator belongs to the thread that reads it.
+
+    *Ownership.* The store owns its connections; `close` lets go of them, also those that other
+    threads opened, and of unfinished iterators. Documents are frozen and may be shared.
+
+    *Durability.* When `put` returns, what it stored survives a kill of every process involved. What
+    a loss of power may take back is told by ``status().details["durability"]``; documents and
+    positions are taken back together.
+
+    *Errors.* `StoreUnavailable` where trying again may help (server away, locked, disk full), other
+    `StoreError` where it does not (damaged, read-only, another schema); after either, nothing of
+    the put was stored, or, where a server was lost while it answered, all of it. `Conflict` as
+    described at `put`.
+
+    Attributes:
+        url: its address, without secrets.
+        most_documents: documents that one put may hold.
+        most_bytes: bytes that one put may hold, packed.
+    """
+
+    url: str
+    most_documents: int = 20_000
+    most_bytes: int = 64 << 20
+
+    @abstractmethod
+    def put(
+        self, puts: Sequence[Put], moves: Sequence[Move] = (), *, generation: int | None = None
+    ) -> None:
+        """Store documents and positions in one transaction.
+
+        Args:
+            puts: no job twice, and no more than `most_documents` and `most_bytes`. There is no
+                splitting: the position would be stored without its documents, or after them.
+            moves: no source twice.
+            generation: what `generation` said before the documents were read. Where given, a
+                document put as not live conflicts if the archive has grown since: the job may lie
+                in it now.
+
+        Raises:
+            Conflict: a document or position is not what the put was based on; names all of them.
+                Nothing was stored.
+            DocumentError: a document cannot be written.
+            StoreError: too much at once, or as said above.
+        """
+
+    @abstractmethod
+    def get(self, ids: Collection[str]) -> dict[str, Stored]:
+        """The documents of these jobs, live or archived; jobs that are unknown are left out."""
+
+    @abstractmethod
+    def generation(self) -> int:
+        """A number that changes whenever documents move to the archive."""
+
+    @abstractmethod
+    def scan(
+        self,
+        *,
+        since: int | None = None,
+        until: int | None = None,
+        states: Collection[State] | None = None,
+        user: str | None = None,
+        cluster: str | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> Iterator[JobDocument]:
+        """Documents, live and archived, in order of *time* and id, in bounded memory.
+
+        The time of a document is that of the last thing that happened to the job: its latest
+        timeline entry, else its submission, else `updated`.
+
+        Each job comes once, and every job that is in the store throughout comes; of a job that
+        changes meanwhile, as it was at some moment of the scan. (Redis, newest first: a job that
+        changes meanwhile may be left out.)
+
+        Args:
+            since: least time, µs since 1970.
+            until: first time that is too late.
+            states: one of these; None: any, also unknown.
+            user: submitted by that user.
+            cluster: the id up to its last colon, e.g. ``slurm:mycluster``.
+            limit: end after that many.
+            newest_first: latest time first; else earliest first.
+        """
+
+    @abstractmethod
+    def active(self, cluster: str | None = None) -> Iterator[JobDocument]:
+        """Jobs that have not ended, by id; of one cluster (as in `scan`), or of all."""
+
+    @abstractmethod
+    def position(self, source: str) -> Position | None:
+        """Where a source stands; None: the store does not know it."""
+
+    @abstractmethod
+    def positions(self) -> dict[str, Position]:
+        """Where all sources stand, by name."""
+
+    @abstractmethod
+    def status(self) -> StoreStatus:
+        """What the store holds, at a cost that does not grow with the number of documents much."""
+
+    @abstractmethod
+    def check(self) -> CheckReport:
+        """Read everything: documents decode, indexes agree, archive files are what was written."""
+
+    @abstractmethod
+    def migrate(self) -> tuple[int, int]:
+        """Bring an older layout to this version's; the schema before and after.
+
+        Raises:
+            StoreError: there is no way from that version, or it is newer.
+        """
+
+    @abstractmethod
+    def prune(self, before: int) -> PruneReport:
+        """Move jobs that ended, and whose time (see `scan`) is less than `before`, to the archive.
+
+        A kill at any moment loses nothing; the next prune clears away what a killed one left. Of
+        two prunes at once, the one that began first stops with an error.
+
+        Args:
+            before: µs since 1970.
+
+        Raises:
+            OutputError: the archive cannot be written.
+            StoreError: as said above.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything; may be called twice. Other methods then raise `StoreError`."""
+
+    def merge(self, partials: Iterable[JobDocument], moves: Sequence[Move] = ()) -> Merged:
+        """Merge what a source knows into what the store has, and move positions with it.
+
+        Documents that no store can keep (`DocumentError`) are left out and reported, so that one
+        of them cannot stop a source for ever. Conflicts of documents are resolved by reading and
+        merging again.
+
+        Raises:
+            Conflict: a position is not what it was: another process collects from the source too.
+                Nothing was stored; resume the source.
+            StoreError: as said above.
+        """
+        parts: dict[str, list[JobDocument]] = {}
+        for partial in partials:
+            parts.setdefault(partial.id, []).append(partial)
+        refused: list[tuple[str, str]] = []
+        pause = _FIRST_PAUSE
+        for _ in range(_MOST_TRIES):
+            generation = self.generation()
+            puts, changes = self._join(parts)
+            try:
+                if puts or any(move.old != move.new for move in moves):
+                    self.put(puts, moves, generation=generation)
+                return Merged(changes, len(parts) - len(changes), tuple(refused))
+            except DocumentError:
+                if not (found := list(_unstorable(puts))):
+                    raise
+                refused += found
+                for id_, _reason in found:
+                    del parts[id_]
+                continue
+            except Conflict as conflict:
+                if conflict.sources:
+                    raise
+            # The pause grows and varies, so that writers of the same jobs get out of step.
+            time.sleep(pause * random.random())  # noqa: S311
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        raise Conflict(tuple(parts))
+
+    def _join(self, parts: dict[str, list[JobDocument]]) -> tuple[list[Put], tuple[Change, ...]]:
+        """Puts of all jobs of which `parts` tell something new."""
+        found = self.get(parts.keys())
+        puts: list[Put] = []
+        changes: list[Change] = []
+        for id_, partials in parts.items():
+            stored = found.get(id_)
+            old = stored.document if stored else None
+            new = old
+            for partial in partials:
+                new = join(new, partial)
+            if new is not None and new is not old and new != old:
+                puts.append(Put(new, stored.revision if stored else None))
+                changes.append(Change(old, new))
+        return puts, tuple(changes)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _unstorable(puts: Iterable[Put]) -> Iterator[tuple[str, str]]:
+    for put in puts:
+        try:
+            pack(put.document)
+        except DocumentError as error:
+            yield put.document.id, str(error)

@@ -1,0 +1,70 @@
+"""Which store an address means.
+
+``PATH`` or ``sqlite:///PATH`` is a file; ``redis://[user:password@]host[:port][/database]``,
+``rediss://…`` (TLS) and ``unix://[user:password@]/path/of/socket[?db=N]`` are servers, as the
+redis library writes them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from jobsight.errors import UsageError
+from jobsight.settings import StoreSettings
+
+if TYPE_CHECKING:
+    from jobsight.store.base import Store
+
+__all__ = ["open_store"]
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(?=://)")
+_SERVERS = ("redis", "rediss", "unix")
+
+
+def open_store(
+    url: str | None = None, *, settings: StoreSettings | None = None, create: bool = False
+) -> Store:
+    """Open the store at `url`; None: the one that the settings name.
+
+    Args:
+        url: an address as above.
+        settings: of the store; None: the defaults. Its own `url` is used where `url` is None.
+        create: make the store where there is none yet; else that is an error.
+
+    Raises:
+        UsageError: the address cannot be understood.
+        StoreUnavailable: the store cannot be reached now.
+        StoreError: there is none, it is damaged or of another schema, or its place is unfit.
+    """
+    settings = settings or StoreSettings()
+    url = settings.url if url is None else url
+    scheme = _SCHEME.match(url)
+    if scheme is None or scheme[0] == "sqlite":
+        from jobsight.store.sqlite import SqliteStore
+
+        return SqliteStore(_path_of(url), settings, create=create)
+    if scheme[0] in _SERVERS:
+        from jobsight.store.redis import RedisStore
+
+        return RedisStore(url, settings, create=create)
+    raise UsageError(
+        f"no store is addressed by {scheme[0][:20]}://; write a path, sqlite:///PATH, "
+        "redis://HOST:PORT/DATABASE, rediss://… or unix:///SOCKET"
+    )
+
+
+def _path_of(url: str) -> Path:
+    if not url.startswith("sqlite:"):
+        text = url
+    elif url.startswith("sqlite:///"):
+        text = unquote(url.removeprefix("sqlite://"))
+    else:
+        raise UsageError(
+            "a store's file is addressed by sqlite:/// and its whole path, or by a path"
+        )
+    if not text.strip() or "\0" in text:
+        raise UsageError("the store has no name; give a path, sqlite:///PATH or redis://HOST")
+    return Path(text).expanduser()

@@ -1,0 +1,184 @@
+"""Documents as bytes, and what a store must know of them to find them again.
+
+A packed document is the JSON of `jobsight.documents.codec` as one zstd frame (RFC 8878) of level 1
+that tells its own size; larger levels cost more time than they save space on texts this short.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from dataclasses import dataclass
+
+import zstandard
+
+from jobsight.documents import JobDocument, decode, encode, parse_key
+from jobsight.documents.states import State
+from jobsight.errors import DocumentError, StoreError, UsageError
+from jobsight.text import printable
+
+__all__ = [
+    "MOST_BYTES",
+    "MOST_ID_BYTES",
+    "Keys",
+    "cluster_of",
+    "pack",
+    "position_from_text",
+    "position_to_text",
+    "unpack",
+    "user_key",
+]
+
+MOST_BYTES = 64 << 20
+"""Bytes of JSON that a document may have; a larger one is refused, packed or unpacked."""
+
+MOST_ID_BYTES = 1000
+
+_MOST_POSITION_BYTES = 4 << 20
+_MOST_USER_BYTES = 128
+_LEVEL = 1
+_LEAST, _MOST = -(2**62), 2**62
+
+# Neither may be used by two threads at once.
+_tools = threading.local()
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What a store's indexes know of a document.
+
+    Attributes:
+        id: of the job.
+        cluster: the id up to its last colon.
+        state: ``""`` where none is known.
+        user: see `user_key`; None where none is known.
+        time: of the last thing that happened, µs since 1970, within ± 2^62.
+    """
+
+    id: str
+    cluster: str
+    state: str
+    user: str | None
+    time: int
+
+    @classmethod
+    def of(cls, document: JobDocument) -> Keys:
+        """The keys of a document."""
+        user = document.submission.user
+        return cls(
+            document.id,
+            cluster_of(document.id),
+            document.state or "",
+            None if user is None else user_key(user),
+            _time_of(document),
+        )
+
+    @property
+    def active(self) -> bool:
+        """Whether the job has not ended, as far as is known."""
+        return not self.state or not State(self.state).ended
+
+
+def _time_of(document: JobDocument) -> int:
+    if document.timeline:
+        time = max(event.time for event in document.timeline)
+    elif document.submission.submitted is not None:
+        time = document.submission.submitted
+    else:
+        time = document.updated
+    return min(max(time, _LEAST), _MOST)
+
+
+def cluster_of(id_: str) -> str:
+    """An id up to its last colon: ``slurm:mycluster``."""
+    return id_.rpartition(":")[0]
+
+
+def user_key(user: str) -> str:
+    """A user's name as an index has it: hashed where it is longer than any real one."""
+    data = user.encode("utf-8", "surrogatepass")
+    if len(data) <= _MOST_USER_BYTES and not user.startswith("sha256:"):
+        return user
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def pack(document: JobDocument) -> bytes:
+    """A document as bytes.
+
+    Raises:
+        DocumentError: its id is none, a text in it is no Unicode, or it is too large.
+    """
+    try:
+        parse_key(document.id)
+    except UsageError as error:
+        raise DocumentError(str(error)) from None
+    data = encode(document)
+    if len(document.id.encode()) > MOST_ID_BYTES or len(data) > MOST_BYTES:
+        raise DocumentError(
+            f"{printable(document.id, 60)!r} is too large to be stored: an id may have "
+            f"{MOST_ID_BYTES} bytes and a document {MOST_BYTES >> 20} MB"
+        )
+    compressor: zstandard.ZstdCompressor | None = getattr(_tools, "compressor", None)
+    if compressor is None:
+        compressor = _tools.compressor = zstandard.ZstdCompressor(_LEVEL)
+    return compressor.compress(data)
+
+
+def unpack(data: bytes, id_: str) -> JobDocument:
+    """The document of bytes; never takes more than `MOST_BYTES`, whatever the bytes promise.
+
+    Args:
+        data: what `pack` returned.
+        id_: of the job that it should be of.
+
+    Raises:
+        StoreError: the bytes are damaged, or are another job's document.
+    """
+    decompressor: zstandard.ZstdDecompressor | None = getattr(_tools, "decompressor", None)
+    if decompressor is None:
+        decompressor = _tools.decompressor = zstandard.ZstdDecompressor()
+    shown = printable(id_, 60)
+    try:
+        size = zstandard.get_frame_parameters(data).content_size
+        if size > MOST_BYTES:
+            raise StoreError(f"the document of {shown!r} is damaged: it claims {size} bytes")
+        document = decode(decompressor.decompress(data))
+    except (zstandard.ZstdError, DocumentError) as error:
+        raise StoreError(f"the document of {shown!r} is damaged ({error})") from None
+    if document.id != id_:
+        raise StoreError(f"the document of {shown!r} is {printable(document.id, 60)!r}'s")
+    return document
+
+
+def position_to_text(source: str, position: dict[str, object]) -> str:
+    """A position as ASCII JSON; equal positions give equal texts.
+
+    Raises:
+        StoreError: it is no JSON, or too large.
+    """
+    try:
+        text = json.dumps(position, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StoreError(f"the position of {printable(source, 80)!r} is no JSON: {error}") from None
+    if len(text) > _MOST_POSITION_BYTES:
+        raise StoreError(
+            f"the position of {printable(source, 80)!r} has {len(text)} bytes; at most "
+            f"{_MOST_POSITION_BYTES >> 20} MB can be stored"
+        )
+    return text
+
+
+def position_from_text(source: str, text: str | bytes) -> dict[str, object]:
+    """The position of its text.
+
+    Raises:
+        StoreError: the text is damaged.
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise StoreError(f"the position of {printable(source, 80)!r} in the store is damaged")
+    return found
