@@ -1,0 +1,121 @@
+"""What ended since the watermark, asked of sacct: one call a poll, nothing missed, nothing twice.
+
+The watermark is a time of the controller's clock up to which all that ended has been told. The
+accounting learns late, so each call looks back over the overlap again, and runs already told are
+left out. After an outage of the accounting the watermark stays until the overlap has passed, since
+what ended during the outage arrives only after it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.pauses import Pause
+from jobsight.history.slurm.sacct import Run
+from jobsight.history.slurm.troubles import SlurmError, Trouble
+from jobsight.settings import SlurmSettings
+
+__all__ = ["Accounts"]
+
+_MICROS = 1_000_000
+_SHORTEST = 60 * _MICROS
+
+
+class Accounts:
+    """The accounting of one cluster, asked again and again.
+
+    Attributes:
+        since: the watermark, µs since 1970; None before the first poll.
+        behind: µs between the watermark's next step and now, while old times are caught up.
+        trouble: why the last call gave nothing; None: it gave something.
+    """
+
+    def __init__(
+        self,
+        client: SlurmClient,
+        settings: SlurmSettings,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.since: int | None = None
+        self.behind = 0
+        self.trouble: SlurmError | None = None
+        self._client = client
+        self._clock = clock
+        self._overlap = int(settings.overlap * _MICROS)
+        self._lookback = int(settings.lookback * _MICROS)
+        self._longest = int(settings.window * _MICROS)
+        self._span = self._longest
+        self._pause = Pause(settings.interval, settings.backoff_most)
+        self._steady: int | None = None
+        self._told: dict[tuple[str, int | None], tuple[int, int]] = {}
+
+    def restore(self, since: int | None) -> None:
+        """Go on from a watermark; what was told before counts as not told."""
+        self.since = since
+        self._told.clear()
+        self._steady = None
+
+    def usable(self) -> bool:
+        """Whether it may be asked now: it is in no pause after trouble."""
+        return self._pause.over(self._clock())
+
+    def poll(self, now: int) -> list[Run]:
+        """Runs that ended since the watermark and have not been told as they are now.
+
+        Args:
+            now: the controller's clock, µs since 1970.
+
+        Raises:
+            SlurmError: no answer; the watermark is as it was.
+        """
+        if self.since is None:
+            self.since = now - self._lookback
+        until = min(now, self.since + self._span)
+        runs = self.ask(lambda: self._client.ended(self.since_overlap(), until))
+        if self._steady is None:
+            self._steady = now
+        if until < now:
+            self.since = until
+        elif now - self._steady >= self._overlap:
+            self.since = max(self.since, now)
+        self.behind = now - until
+        self._span = min(self._span * 2, self._longest)
+        return self._news(runs)
+
+    def since_overlap(self) -> int:
+        """From when on sacct is asked."""
+        return max((self.since or 0) - self._overlap, _MICROS * 1_000_000)
+
+    def ask(self, call: Callable[[], list[Run]]) -> list[Run]:
+        """Call sacct, and remember whether it answered.
+
+        Raises:
+            SlurmError: no answer; until the pause is over it should not be asked again.
+        """
+        try:
+            runs = call()
+        except SlurmError as error:
+            self.trouble = error
+            self._steady = None
+            if error.trouble is Trouble.TOO_MUCH:
+                self._span = max(self._span // 2, _SHORTEST)
+            else:
+                self._pause.failed(self._clock())
+            raise
+        self.trouble = None
+        self._pause.worked()
+        return runs
+
+    def _news(self, runs: list[Run]) -> list[Run]:
+        """Those not told yet; what lies before the next call's span is forgotten."""
+        border = self.since_overlap() - self._overlap
+        self._told = {key: told for key, told in self._told.items() if told[0] >= border}
+        fresh = []
+        for run in runs:
+            key, digest = (run.id.name, run.submit), hash(run)
+            if self._told.get(key, (0, None))[1] != digest:
+                fresh.append(run)
+            self._told[key] = (run.end or run.submit or 0, digest)
+        return fresh

@@ -1,0 +1,116 @@
+"""Jobs collected by their ids, for those who are told of jobs by others (Kafka notices)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from jobsight.documents import JobDocument, merge
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.details import Details
+from jobsight.history.slurm.documents import ended_events, group_runs, of_queue, of_runs
+from jobsight.history.slurm.ids import SlurmId, parse_id
+from jobsight.history.slurm.sacct import Run
+from jobsight.history.slurm.squeue import Queued
+from jobsight.history.slurm.troubles import SlurmError, Trouble
+from jobsight.history.slurm.watch import Watch
+from jobsight.settings import SlurmSettings
+
+__all__ = ["SlurmCollector"]
+
+_MICROS = 1_000_000
+
+
+class SlurmCollector:
+    """Collects named jobs of one cluster. One thread at a time.
+
+    Args:
+        client: runs the tools.
+        cluster: the name in the ids of its jobs.
+        settings: bounds and caps.
+        clock: seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        client: SlurmClient,
+        cluster: str,
+        settings: SlurmSettings,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._client = client
+        self._cluster = cluster
+        self._settings = settings
+        self._clock = clock
+        self._details = Details(client, settings, cluster)
+
+    def collect(self, ids: Collection[str]) -> list[JobDocument]:
+        """What Slurm tells of some jobs now: their lines of the queue, accounts and details.
+
+        For each slice of ``settle_per_poll`` jobs one call of squeue and one of sacct, and details
+        of at most ``details_per_poll`` submissions not looked at before.
+
+        Args:
+            ids: as users write them: ``123`` (an array: all its tasks), ``123_4``, ``123+1``.
+
+        Returns:
+            One document a job of which anything is known. Ids that are none are left out.
+
+        Raises:
+            SlurmError: neither squeue nor sacct gave an answer.
+        """
+        jobs = list({job.name: job for job in map(_job, sorted(ids)) if job is not None}.values())
+        found: dict[str, JobDocument] = {}
+        width = self._settings.settle_per_poll
+        for start in range(0, len(jobs), width):
+            for document in self._slice(jobs[start : start + width]):
+                found[document.id] = merge(found.get(document.id), document)
+        return list(found.values())
+
+    def _slice(self, jobs: Sequence[SlurmId]) -> Iterator[JobDocument]:
+        now = int(self._clock()) * _MICROS
+        wanted = {job.name for job in jobs}
+        # squeue and sacct do not know a component by itself, but their whole job.
+        asked = {job.base if job.component is not None else job.name for job in jobs}
+        lines, queue_trouble = self._lines(asked)
+        runs, accounts_trouble = self._runs(asked)
+        if queue_trouble is not None and accounts_trouble is not None:
+            raise queue_trouble
+        yield from self._of_queue(lines, wanted, now)
+        for job, found in group_runs(runs, self._settings.array_tasks):
+            if job.name in wanted or job.base in wanted:
+                yield self._details.share(of_runs(self._cluster, job, found, now), job)
+        self._details.queued((line.id for line in lines), now)
+        yield from self._details.fetch(now, self._settings.details_per_poll, kept=False)
+
+    def _of_queue(
+        self, lines: Sequence[Queued], wanted: Collection[str], now: int
+    ) -> Iterator[JobDocument]:
+        look = Watch(self._settings.array_tasks).look(lines, now)
+        told = [(change.id, change.line, change.events) for change in look.changes]
+        told += [(job, line, tuple(ended_events(line, now))) for job, line in look.ended.values()]
+        for job, line, events in told:
+            if job.name in wanted or job.base in wanted:
+                yield self._details.share(of_queue(self._cluster, line, job, events, now), job)
+
+    def _lines(self, asked: Collection[str]) -> tuple[list[Queued], SlurmError | None]:
+        try:
+            return self._client.queue(asked), None
+        except SlurmError as error:
+            return [], error
+
+    def _runs(self, asked: Collection[str]) -> tuple[list[Run], SlurmError | None]:
+        if self._settings.accounting is False:
+            return [], SlurmError("sacct is not asked, as set", Trouble.NO_ACCOUNTING)
+        try:
+            return self._client.accounts(asked), None
+        except SlurmError as error:
+            return [], error
+
+
+def _job(text: str) -> SlurmId | None:
+    try:
+        job = parse_id(text)
+    except ValueError:
+        return None
+    return job._replace(step=None)

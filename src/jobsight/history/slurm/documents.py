@@ -1,0 +1,426 @@
+"""Slurm's records → partial job documents, with what happened at the times that Slurm tells.
+
+Entries of the timeline: ``PENDING`` at submission (``REQUEUED`` at a later one), ``ELIGIBLE``,
+``RUNNING`` at the start, the ending word at the end; changes seen in the queue (reasons,
+suspensions) at the time of the poll, by the controller's clock.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from jobsight.documents import Event, JobDocument, Request, State, Submission, Usage, slurm_id
+from jobsight.documents.states import slurm_state
+from jobsight.history.slurm.batchscript import LONGEST_SCRIPT, directives
+from jobsight.history.slurm.ids import SlurmId, expand
+from jobsight.history.slurm.sacct import Run
+from jobsight.history.slurm.scontrol import Shown
+from jobsight.history.slurm.sizes import gpus, parse_memory, parse_tres
+from jobsight.history.slurm.squeue import Queued
+
+__all__ = [
+    "bounded",
+    "ended_events",
+    "group_runs",
+    "of_queue",
+    "of_runs",
+    "of_shown",
+    "script_parts",
+    "state_of",
+    "unknown_end",
+    "with_submit",
+]
+
+_MB = 1 << 20
+_LONGEST = 4096
+_BY = re.compile(r"CANCELLED by (\d{1,10})", re.ASCII)
+_HELD = frozenset({"JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue"})
+
+
+def bounded(text: str, most: int = _LONGEST) -> str | None:
+    """Hostile text of bounded length; None where it is empty."""
+    if not text:
+        return None
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def state_of(word: str, reason: str) -> State | None:
+    """The state of a word of squeue or scontrol: pending jobs that are held count as held."""
+    state = slurm_state(word)
+    if state is State.PENDING and (reason in _HELD or "held" in reason.lower()):
+        return State.HELD
+    return state
+
+
+# --- squeue ---
+
+
+def of_queue(
+    cluster: str, line: Queued, job: SlurmId, events: Sequence[Event], now: int
+) -> JobDocument:
+    """What a line of the queue tells of a job.
+
+    Args:
+        cluster: its name.
+        line: the line; of several tasks, of all of them.
+        job: the one job meant.
+        events: what is new in its timeline.
+        now: µs since 1970.
+    """
+    waiting = line.start is None or slurm_state(line.state) is State.PENDING
+    request = Request(
+        cpus=line.cpus if waiting else None,
+        nodes=line.nodes if waiting else None,
+        memory_mb=_queued_memory(line) if waiting else None,
+        time_limit_s=_limit(line.time_limit_s),
+        partition=bounded(line.partition),
+        qos=bounded(line.qos),
+        account=bounded(line.account),
+        reservation=bounded(line.reservation),
+        constraints=bounded(line.constraints),
+        dependency=bounded(line.dependency),
+        priority=line.priority,
+    )
+    submission = Submission(
+        user=bounded(line.user),
+        group=bounded(line.group),
+        name=bounded(line.name),
+        command=bounded(line.command),
+        directory=bounded(line.directory),
+        comment=bounded(line.comment),
+        array=job.base if job.task is not None else None,
+        raw_id=_raw(line.raw_id, job, several=line.id.tasks is not None),
+        sluid=job.sluid,
+    )
+    usage = Usage(hosts=bounded(line.hosts)) if not waiting else Usage()
+    return JobDocument(
+        id=slurm_id(cluster, job.name),
+        updated=now,
+        request=request,
+        submission=submission,
+        usage=usage,
+        timeline=tuple(events),
+    )
+
+
+def ended_events(line: Queued, now: int) -> list[Event]:
+    """The life of an ended job, by its line of the queue: submission, start and end."""
+    state = slurm_state(line.state)
+    told: list[Event] = []
+    if line.submit is not None:
+        told.append(Event(time=line.submit, source="squeue", state=State.PENDING, word="PENDING"))
+    if line.start is not None and line.hosts:
+        host = bounded(line.hosts)
+        told.append(
+            Event(time=line.start, source="squeue", state=State.RUNNING, word="RUNNING", host=host)
+        )
+    told.append(
+        Event(
+            time=line.end or now,
+            source="squeue",
+            state=state,
+            word=bounded(line.state, 80),
+            reason=bounded(line.reason),
+        )
+    )
+    return told
+
+
+def with_submit(document: JobDocument, submitted: int | None) -> JobDocument:
+    """The document with the time of the job's first submission."""
+    submission = msgspec.structs.replace(document.submission, submitted=submitted)
+    return msgspec.structs.replace(document, submission=submission)
+
+
+def unknown_end(cluster: str, job: SlurmId, gone: int, now: int) -> JobDocument:
+    """A job that left the queue at about `gone`, and of which nobody tells how it ended."""
+    event = Event(time=gone, source="squeue", state=State.UNKNOWN_END, word="GONE")
+    return JobDocument(id=slurm_id(cluster, job.name), updated=now, timeline=(event,))
+
+
+def _queued_memory(line: Queued) -> int | None:
+    if line.memory is None or not line.memory[0]:
+        return None
+    size, per = line.memory
+    count = line.cpus if per == "cpu" else line.nodes
+    return None if count is None else size * max(count, 1) // _MB
+
+
+def _raw(raw: str, job: SlurmId, *, several: bool = False) -> str | None:
+    """Slurm's own number, where it differs from what users see and stands for this job alone."""
+    return raw if raw and raw != job.name and not several else None
+
+
+def _limit(seconds: float | None) -> int | None:
+    if seconds is None:
+        return None
+    return -1 if math.isinf(seconds) else int(seconds)
+
+
+# --- sacct ---
+
+
+def group_runs(runs: Iterable[Run], most_tasks: int) -> Iterator[tuple[SlurmId, list[Run]]]:
+    """Jobs and their runs, oldest run first; the pending tasks of an array one by one.
+
+    Args:
+        runs: of sacct, in any order.
+        most_tasks: pending tasks of one array that are told of.
+    """
+    groups: dict[str, tuple[SlurmId, list[Run]]] = {}
+    for run in runs:
+        for job in expand(run.id, most_tasks)[0]:
+            groups.setdefault(job.name, (job, []))[1].append(run)
+    for job, found in groups.values():
+        yield job, sorted(found, key=lambda run: (run.submit or 0, run.start or 0, run.end or 0))
+
+
+def of_runs(
+    cluster: str, job: SlurmId, runs: Sequence[Run], now: int, *, submitted: int | None = None
+) -> JobDocument:
+    """What sacct tells of a job.
+
+    Args:
+        cluster: its name.
+        job: the one job meant.
+        runs: its runs, oldest first, at least one.
+        now: µs since 1970.
+        submitted: when it was first submitted, where an earlier source knows.
+    """
+    last = runs[-1]
+    submits = [time for time in (submitted, *(run.submit for run in runs)) if time is not None]
+    first = min(submits, default=None)
+    events = [
+        event
+        for at, run in enumerate(runs)
+        for event in _events(run, now, again=at > 0 or bool(run.restarts) or _later(run, first))
+    ]
+    array = job.base if job.task is not None else None
+    submission = Submission(
+        submitted=first,
+        user=bounded(last.user),
+        group=bounded(last.group),
+        name=bounded(last.name),
+        line=bounded(last.line),
+        directory=bounded(last.directory),
+        comment=bounded(last.comment),
+        array=array,
+        raw_id=_raw(last.raw_id, job, several=last.id.tasks is not None),
+        sluid=last.sluid or None,
+    )
+    return JobDocument(
+        id=slurm_id(cluster, job.name),
+        updated=now,
+        request=_request(last),
+        submission=submission,
+        timeline=tuple(events),
+        usage=_usage(runs),
+    )
+
+
+def _later(run: Run, first: int | None) -> bool:
+    return first is not None and run.submit is not None and run.submit > first
+
+
+def _events(run: Run, now: int, *, again: bool) -> Iterator[Event]:
+    """The life of one run, at the times that sacct tells."""
+    state = slurm_state(run.state)
+    if run.submit is not None:
+        word = "REQUEUED" if again else "PENDING"
+        yield Event(time=run.submit, source="sacct", state=State.PENDING, word=word)
+    if run.eligible is not None and run.eligible <= now:
+        yield Event(time=run.eligible, source="sacct", word="ELIGIBLE")
+    started = _started(run)
+    if started and run.start is not None:
+        host = bounded(run.hosts)
+        yield Event(time=run.start, source="sacct", state=State.RUNNING, word="RUNNING", host=host)
+    if state is None or not (state.ended or run.state.startswith("REQUEUE")):
+        return
+    code, signal = _exit(run.exit_code) if started else (None, None)
+    yield Event(
+        time=run.end or run.start or run.submit or now,
+        source="sacct",
+        state=state,
+        word=bounded(run.state, 80),
+        reason=_end_reason(run),
+        return_value=code,
+        signal=signal,
+        host=bounded(run.failed_node),
+    )
+
+
+def _started(run: Run) -> bool:
+    """Whether it ran: what was cancelled while pending has a start in some versions."""
+    if run.start is None:
+        return False
+    return bool(run.hosts or run.elapsed_s) or run.alloc_cpus is None or run.alloc_cpus > 0
+
+
+def _exit(code: tuple[int, int] | None) -> tuple[int | None, int | None]:
+    """Exit code and signal; Slurm prints 0 for the code of what a signal ended."""
+    if code is None:
+        return None, None
+    return (None if code[1] and not code[0] else code[0]), (code[1] or None)
+
+
+def _end_reason(run: Run) -> str | None:
+    if by := _BY.match(run.state):
+        return f"cancelled by user id {by[1]}"
+    return f"node {run.failed_node[:200]} failed" if run.failed_node else None
+
+
+def _request(run: Run) -> Request:
+    tres = parse_tres(run.req_tres)
+    memory = tres.get("mem") or _requested_memory(run)
+    return Request(
+        cpus=run.req_cpus,
+        nodes=run.req_nodes or tres.get("node"),
+        gpus=gpus(tres),
+        memory_mb=None if memory is None else memory // _MB,
+        time_limit_s=_limit(run.time_limit_s),
+        partition=bounded(run.partition),
+        qos=bounded(run.qos),
+        account=bounded(run.account),
+        reservation=bounded(run.reservation),
+        constraints=bounded(run.constraints),
+        tres=bounded(run.req_tres),
+        priority=run.priority,
+    )
+
+
+def _requested_memory(run: Run) -> int | None:
+    """ReqMem for the whole job; without a letter (since 21.08) it is that already."""
+    if run.req_mem is None or not run.req_mem[0]:
+        return None
+    size, per = run.req_mem
+    if per == "cpu":
+        return size * max(run.req_cpus or 1, 1)
+    return size * max(run.req_nodes or run.alloc_nodes or 1, 1) if per == "node" else size
+
+
+def _usage(runs: Sequence[Run]) -> Usage:
+    last = runs[-1]
+    starts = sum(map(_started, runs))
+    requeues = max(len(runs) - 1, last.restarts or 0) or None
+    if not _started(last):
+        return Usage(starts=starts or None, requeues=requeues)
+    memory = max((step.max_rss or 0 for step in last.steps), default=0)
+    read = [step.read for step in last.steps if step.read is not None]
+    written = [step.written for step in last.steps if step.written is not None]
+    state = slurm_state(last.state)
+    return Usage(
+        wall_s=last.elapsed_s if state is not None and state.ended else None,
+        cpu_s=last.cpu_s,
+        memory_mb=-(-memory // _MB) or None,
+        read_mb=round(sum(read) / _MB, 3) if read else None,
+        written_mb=round(sum(written) / _MB, 3) if written else None,
+        cpus=last.alloc_cpus,
+        nodes=last.alloc_nodes,
+        hosts=bounded(last.hosts),
+        tres=bounded(last.alloc_tres),
+        energy_j=None if last.energy_j is None else float(last.energy_j),
+        starts=max(starts, (last.restarts or 0) + 1),
+        requeues=requeues,
+    )
+
+
+# --- scontrol ---
+
+
+def of_shown(cluster: str, job: SlurmId, shown: Shown, now: int) -> JobDocument:
+    """What scontrol tells of a job, its end included where it has ended."""
+    fields = shown.fields
+    tres = _tres(shown.tres)
+    memory = tres.get("mem")
+    request = Request(
+        gpus=gpus(tres),
+        memory_mb=None if memory is None else memory // _MB,
+        cpus=tres.get("cpu"),
+        nodes=tres.get("node"),
+        tasks=_number(fields.get("NumTasks")),
+        disk_mb=_disk(fields.get("MinTmpDiskNode")),
+        time_limit_s=_limit(shown.time_limit_s),
+        tres=bounded(shown.tres),
+        dependency=bounded(fields.get("Dependency", "")),
+    )
+    submission = Submission(
+        command=bounded(fields.get("Command", "")),
+        line=bounded(fields.get("SubmitLine", "")),
+        directory=bounded(fields.get("WorkDir", "")),
+        comment=bounded(fields.get("Comment", "")),
+        host=bounded(fields.get("AllocNode:Sid", "").partition(":")[0]),
+        array=job.base if job.task is not None else None,
+        raw_id=_raw(shown.raw_id, job, several=shown.id.tasks is not None),
+    )
+    return JobDocument(
+        id=slurm_id(cluster, job.name),
+        updated=now,
+        request=request if _waiting(shown) else msgspec.structs.replace(request, tres=None),
+        submission=submission,
+        timeline=tuple(_shown_events(shown, now)),
+        usage=Usage(requeues=shown.restarts or None),
+    )
+
+
+def _waiting(shown: Shown) -> bool:
+    """Whether its resources are those that were asked for: older versions then tell the given."""
+    return "ReqTRES" in shown.fields or slurm_state(shown.state) is State.PENDING
+
+
+def _shown_events(shown: Shown, now: int) -> Iterator[Event]:
+    state = slurm_state(shown.state)
+    source = "scontrol"
+    if shown.submit is not None:
+        word = "REQUEUED" if shown.restarts else "PENDING"
+        yield Event(time=shown.submit, source=source, state=State.PENDING, word=word)
+    if shown.eligible is not None and shown.eligible <= now:
+        yield Event(time=shown.eligible, source=source, word="ELIGIBLE")
+    if state is None or state in (State.PENDING, State.HELD):
+        return
+    hosts = bounded(shown.fields.get("NodeList", ""))
+    if shown.start is not None and hosts:
+        yield Event(
+            time=shown.start, source=source, state=State.RUNNING, word="RUNNING", host=hosts
+        )
+    if state is State.SUSPENDED and shown.suspended is not None:
+        yield Event(time=shown.suspended, source=source, state=state, word="SUSPENDED")
+    if state.ended:
+        code, signal = _exit(shown.exit_code) if hosts else (None, None)
+        yield Event(
+            time=shown.end or now,
+            source=source,
+            state=state,
+            word=bounded(shown.state, 80),
+            reason=bounded(shown.reason),
+            return_value=code,
+            signal=signal,
+        )
+
+
+def _tres(text: str) -> dict[str, int]:
+    try:
+        return parse_tres(text)
+    except ValueError:
+        return {}
+
+
+def _number(text: str | None) -> int | None:
+    found = re.match(r"\d{1,9}(?!\d)", text or "", re.ASCII)
+    return int(found[0]) if found else None
+
+
+def _disk(text: str | None) -> int | None:
+    try:
+        size = parse_memory(text or "")
+    except ValueError:
+        return None
+    return None if size is None else size.size // _MB or None
+
+
+def script_parts(script: str) -> Submission:
+    """A batch script and its options, as the part of a submission that they are."""
+    return Submission(script=bounded(script, LONGEST_SCRIPT), directives=directives(script))

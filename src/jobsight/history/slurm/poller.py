@@ -1,0 +1,330 @@
+"""The source `slurm`: one cluster, polled with a number of calls that its jobs do not change.
+
+A poll is one ``squeue`` for all jobs; one ``sacct`` for what ended since the watermark; at most one
+``sacct`` for jobs that left the queue and are not told of yet; details of at most
+``details_per_poll`` new submissions; now and then one ``scontrol show config``. Each of the three
+tools pauses on its own when in trouble, so a slow controller is not asked the more, and what the
+others tell is not lost: after an outage sacct catches up from the watermark.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+
+from jobsight.documents import JSON, JobDocument
+from jobsight.errors import SourceError
+from jobsight.history.slurm.accounts import Accounts
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.details import Details
+from jobsight.history.slurm.documents import group_runs, of_queue, of_runs, of_shown, with_submit
+from jobsight.history.slurm.ids import SlurmId, expand
+from jobsight.history.slurm.pauses import Pause
+from jobsight.history.slurm.sacct import Run
+from jobsight.history.slurm.scontrol import Config
+from jobsight.history.slurm.settling import Open, Settling
+from jobsight.history.slurm.squeue import Queued
+from jobsight.history.slurm.troubles import SlurmError, Trouble
+from jobsight.history.slurm.watch import Change, Look, Watch
+from jobsight.history.sources import Observed, Position, Source
+from jobsight.settings import SlurmSettings
+
+__all__ = ["SlurmSource"]
+
+_VERSION = 1
+_MEMORY = 3_600_000_000
+"""How much longer than sacct is asked back, fetched details are remembered; µs."""
+_MICROS = 1_000_000
+_EVEN = 2 * _MICROS
+"""Clocks that differ by less count as even: the controller tells its own in whole seconds."""
+
+
+class SlurmSource(Source):
+    """One Slurm cluster.
+
+    Args:
+        client: runs the tools; this source's alone.
+        cluster: the name in the ids of its jobs.
+        settings: intervals, bounds, caps.
+        clock: seconds since 1970; tests give their own.
+    """
+
+    def __init__(
+        self,
+        client: SlurmClient,
+        cluster: str,
+        settings: SlurmSettings,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.name = f"slurm:{cluster}"
+        self.interval = settings.interval
+        self._client = client
+        self._cluster = cluster
+        self._settings = settings
+        self._clock = clock
+        self._watch = Watch(settings.array_tasks)
+        self._accounts = Accounts(client, settings)
+        self._details = Details(client, settings, cluster)
+        self._settling = Settling(cluster, settings.unknown_end_after)
+        self._queue_pause = Pause(settings.interval, settings.backoff_most)
+        self._queue_trouble: SlurmError | None = None
+        self._config: Config | None = None
+        self._config_due = 0.0
+        self._config_trouble: SlurmError | None = None
+        self._skew = 0
+        self._backlog: Iterator[JobDocument] = iter(())
+        self._saved: Position = {}
+        self._polls = 0
+        self._documents = 0
+        self._last_error: str | None = None
+
+    # --- the contract ---
+
+    def resume(
+        self, position: Position | None, active: Callable[[], Iterator[JobDocument]]
+    ) -> None:
+        """Go on from `position`; the store's living jobs are those to be settled.
+
+        Raises:
+            SourceError: the position was written by a newer version, or is damaged.
+        """
+        saved = position or {}
+        since = saved.get("since")
+        if saved.get("version", _VERSION) != _VERSION or not isinstance(since, int | None):
+            raise SourceError(
+                f"the position of {self.name} is damaged or of a newer version of jobsight; "
+                "update jobsight, or remove the position to begin anew"
+            )
+        self._saved = dict(saved)
+        self._backlog = iter(())
+        self._watch = Watch(self._settings.array_tasks)
+        self._watch.restore(active(), self._cluster)
+        self._settling.restore()
+        self._accounts.restore(since)
+        mine = (document for document in active() if document.id.startswith(f"{self.name}:"))
+        self._details.restore(saved, mine, self._now())
+
+    def poll(self) -> Observed | None:
+        """Ask the tools once; or, where the last poll saw more than fits, give its rest.
+
+        Raises:
+            SourceError: neither the controller nor the accounting gave an answer.
+        """
+        found = list(itertools.islice(self._backlog, self._settings.documents_per_poll))
+        if not found:
+            self._backlog = iter(self._ask())
+            found = list(itertools.islice(self._backlog, self._settings.documents_per_poll))
+        following = next(self._backlog, None)
+        if following is not None:
+            self._backlog = itertools.chain((following,), self._backlog)
+            self._documents += len(found)
+            return Observed(found, dict(self._saved), more=True)
+        position = self._position()
+        if not found and position == self._saved:
+            return None
+        self._documents += len(found)
+        self._saved = position
+        catching_up = self._accounts.behind > 0 and self._accounts.trouble is None
+        return Observed(found, dict(position), more=catching_up)
+
+    def status(self) -> dict[str, JSON]:
+        """Calls by command, jobs, what waits, trouble, the watermark and the clocks."""
+        client = self._client
+        trouble = self._queue_trouble or self._accounts.trouble
+        return {
+            "calls": dict(sorted(client.calls.items())),
+            "call_seconds": {tool: round(took, 3) for tool, took in sorted(client.seconds.items())},
+            "polls": self._polls,
+            "documents": self._documents,
+            "jobs_living": len(self._watch.seen),
+            "jobs_unsettled": len(self._settling.open),
+            "array_tasks_unlisted": self._watch.unlisted,
+            "details_fetched": self._details.fetched,
+            "details_pending": self._details.waiting(),
+            "details_forgotten": self._details.forgotten,
+            "scripts_fetched": self._details.scripts,
+            "lines_refused": client.refused,
+            "last_line_refused": client.last_refused,
+            "accounting": self._keeps_accounts(),
+            "trouble": None if trouble is None else trouble.trouble.value,
+            "last_error": self._last_error,
+            "backoff_s": round(self._queue_pause.left(time.monotonic()), 1),
+            "watermark": self._accounts.since,
+            "behind_s": self._accounts.behind // _MICROS,
+            "clock_skew_s": self._skew / _MICROS,
+            "slurm_version": _dotted(self._config.version) if self._config else None,
+        }
+
+    def close(self) -> None:
+        """Nothing is held open between polls."""
+
+    # --- one poll ---
+
+    def _ask(self) -> Iterator[JobDocument]:
+        """Ask every tool that may be asked now; give the documents of what they told.
+
+        Raises:
+            SourceError: neither the queue nor the accounting gave an answer.
+        """
+        self._polls += 1
+        self._look_at_config()
+        now = self._now()
+        look, lines = self._look_at_queue(now)
+        runs = self._look_at_accounts(now)
+        if look is None and runs is None:
+            raise (
+                self._queue_trouble
+                or self._accounts.trouble
+                or SourceError(f"{self.name}: the controller is asked again after a pause")
+            )
+        if look is not None:
+            gone = [(seen.id, seen.submit, seen.first_submit) for seen in look.gone]
+            self._settling.left(look.ended, gone, self._watch.seen.keys(), now)
+            self._details.queued((line.id for line in lines), now)
+        documents = [*self._of_accounts(runs or [], now), *self._settle(now)]
+        kept = self._keeps_accounts() and bool(self._config and self._config.scripts_kept)
+        documents += self._details.fetch(now, self._settings.details_per_poll, kept=kept)
+        self._details.forget(self._accounts.since_overlap() - _MEMORY)
+        changes = look.changes if look is not None else []
+        return itertools.chain(documents, (self._of_change(change, now) for change in changes))
+
+    def _of_change(self, change: Change, now: int) -> JobDocument:
+        document = of_queue(self._cluster, change.line, change.id, change.events, now)
+        return self._details.share(with_submit(document, change.submitted), change.id)
+
+    def _look_at_config(self) -> None:
+        """The configuration and the clock, when it is time; trouble leaves the last ones."""
+        if time.monotonic() < self._config_due:
+            return
+        before = self._clock()
+        try:
+            self._config = self._client.config()
+        except SlurmError as error:
+            self._note(error)
+            self._config_trouble = error
+            self._config_due = time.monotonic() + self._settings.interval
+            return
+        self._config_trouble = None
+        self._config_due = time.monotonic() + self._settings.config_every
+        if self._config.now is not None:
+            middle = int((before + self._clock()) / 2 * _MICROS)
+            skew = self._config.now - middle
+            self._skew = 0 if abs(skew) < _EVEN else skew
+
+    def _look_at_queue(self, now: int) -> tuple[Look | None, list[Queued]]:
+        if not self._queue_pause.over(time.monotonic()):
+            return None, []
+        try:
+            lines = self._client.queue()
+        except SlurmError as error:
+            self._note(error)
+            self._queue_trouble = error
+            self._queue_pause.failed(time.monotonic())
+            return None, []
+        self._queue_trouble = None
+        self._queue_pause.worked()
+        return self._watch.look(lines, now), lines
+
+    def _look_at_accounts(self, now: int) -> list[Run] | None:
+        if not self._keeps_accounts() or not self._accounts.usable():
+            return None
+        try:
+            return self._accounts.poll(now)
+        except SlurmError as error:
+            self._note(error)
+            return None
+
+    def _keeps_accounts(self) -> bool:
+        """Whether sacct is to be asked: as set, or as the controller says, or as it answers."""
+        if self._settings.accounting is not None:
+            return self._settings.accounting
+        if self._config is not None:
+            return self._config.accounting
+        trouble = self._accounts.trouble
+        return trouble is None or trouble.trouble is not Trouble.NO_ACCOUNTING
+
+    def _of_accounts(self, runs: list[Run], now: int) -> Iterator[JobDocument]:
+        for job, found in group_runs(runs, self._settings.array_tasks):
+            known = self._settling.open.get(job.name)
+            seen = self._watch.seen.get(job.name)
+            submitted = known.submitted if known else seen.first_submit if seen else None
+            document = of_runs(self._cluster, job, found, now, submitted=submitted)
+            self._settling.settle(job, found)
+            if seen is None:
+                self._details.ended(job, now)
+            yield self._details.share(document, job)
+
+    def _settle(self, now: int) -> list[JobDocument]:
+        """Ask about jobs that left the queue, by their ids: in one call, or under the cap."""
+        documents: list[JobDocument] = []
+        if self._keeps_accounts():
+            documents += self._settle_by_sacct(now)
+        else:
+            documents += self._settle_by_scontrol(now)
+        if not self._keeps_accounts() or self._accounts.trouble is not None:
+            documents += self._settling.told_by_queue(now)
+        documents += self._settling.give_up(now)
+        return documents
+
+    def _settle_by_sacct(self, now: int) -> list[JobDocument]:
+        due = self._settling.due(now, self._settings.settle_per_poll)
+        if not due or not self._accounts.usable():
+            return []
+        names = {known.id.name for known in due}
+        try:
+            runs = self._accounts.ask(lambda: self._client.accounts(names))
+        except SlurmError as error:
+            self._note(error)
+            return []
+        documents = list(self._of_accounts(runs, now))
+        self._settling.asked((known for known in due if known.id.name in self._settling.open), now)
+        return documents
+
+    def _settle_by_scontrol(self, now: int) -> list[JobDocument]:
+        """Without accounts: what the controller still knows, for so long as it does."""
+        documents: list[JobDocument] = []
+        for known in self._settling.due(now, self._settings.details_per_poll):
+            try:
+                documents += self._shown_end(known, now)
+            except SlurmError as error:
+                self._note(error)
+                if error.trouble is not Trouble.NO_JOB:
+                    break
+            self._settling.asked([known], now)
+        return documents
+
+    def _shown_end(self, known: Open, now: int) -> Iterator[JobDocument]:
+        for shown in self._client.show(known.id.name):
+            job: SlurmId
+            for job in expand(shown.id, 1)[0]:
+                document = of_shown(self._cluster, job, shown, now)
+                ended = any(event.state and event.state.ended for event in document.timeline)
+                if job.name == known.id.name and ended:
+                    self._settling.close(job.name)
+                    yield with_submit(document, known.submitted)
+
+    # --- clocks, position ---
+
+    def _now(self) -> int:
+        """The controller's clock in whole seconds, in which it tells its own times too.
+
+        Where the clocks differ, a second earlier: what is seen now must not seem later than what
+        happens next.
+        """
+        ours = int(self._clock() * _MICROS) + self._skew
+        return ours // _MICROS * _MICROS - (_MICROS if self._skew else 0)
+
+    def _position(self) -> Position:
+        return {
+            "version": _VERSION,
+            "since": self._accounts.since,
+            **self._details.position(),
+        }
+
+    def _note(self, error: SlurmError) -> None:
+        self._last_error = str(error)
+
+
+def _dotted(version: tuple[int, int] | None) -> str | None:
+    return None if version is None else f"{version[0]}.{version[1]:02d}"

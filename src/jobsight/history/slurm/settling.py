@@ -1,0 +1,133 @@
+"""Jobs that left the queue, until somebody tells how they ended."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from jobsight.documents import JobDocument
+from jobsight.documents.states import slurm_state
+from jobsight.history.slurm.documents import ended_events, of_queue, unknown_end, with_submit
+from jobsight.history.slurm.ids import SlurmId
+from jobsight.history.slurm.sacct import Run
+from jobsight.history.slurm.squeue import Queued
+
+__all__ = ["Open", "Settling"]
+
+_MICROS = 1_000_000
+_FIRST_WAIT = 5 * _MICROS
+_LONGEST_WAIT = 600 * _MICROS
+
+
+@dataclass(slots=True)
+class Open:
+    """A job whose end nobody has told. Times are µs since 1970."""
+
+    id: SlurmId
+    since: int
+    line: Queued | None = None
+    submit: int | None = None
+    submitted: int | None = None
+    told: bool = False
+    """A document of its end has been made of the queue's line, until somebody knows more."""
+    asked: int = 0
+    """How often somebody was asked by its id, and answered."""
+    next_ask: int = 0
+
+
+class Settling:
+    """What left the queue and is not settled, and what was settled but still stands in the queue.
+
+    Attributes:
+        open: jobs by name.
+    """
+
+    def __init__(self, cluster: str, unknown_after: float) -> None:
+        self.open: dict[str, Open] = {}
+        self._cluster = cluster
+        self._unknown_after = int(unknown_after * _MICROS)
+        self._settled: dict[str, int | None] = {}
+
+    def restore(self) -> None:
+        """Begin anew."""
+        self.open.clear()
+        self._settled.clear()
+
+    def left(
+        self,
+        ended: Mapping[str, tuple[SlurmId, Queued]],
+        gone: Iterable[tuple[SlurmId, int | None, int | None]],
+        living: Collection[str],
+        now: int,
+    ) -> None:
+        """Take in what a look at the queue told.
+
+        Args:
+            ended: lines of ended jobs, by name.
+            gone: jobs that lived at the last look: id, submit time, first submit time.
+            living: names of jobs that live now.
+            now: µs since 1970.
+        """
+        self._settled = {
+            name: submit
+            for name, submit in self._settled.items()
+            if name in ended and submit == ended[name][1].submit
+        }
+        for job, submit, submitted in gone:
+            self.open[job.name] = Open(job, now, None, submit, submitted)
+        for name, (job, line) in ended.items():
+            if name not in self._settled:
+                known = self.open.setdefault(name, Open(job, now, None, line.submit, line.submit))
+                known.line = line
+        for name in [name for name in self.open if name in living]:
+            del self.open[name]
+
+    def settle(self, job: SlurmId, runs: list[Run]) -> None:
+        """Take in what sacct told of a job."""
+        known = self.open.get(job.name)
+        last = runs[-1]
+        state = slurm_state(last.state)
+        if known is None or state is None or not state.ended:
+            return
+        if known.submit is not None and last.submit is not None and last.submit < known.submit:
+            return
+        self.close(job.name)
+
+    def close(self, name: str) -> None:
+        """It is told how a job ended."""
+        known = self.open.pop(name, None)
+        if known is not None and known.line is not None:
+            self._settled[name] = known.line.submit
+
+    def due(self, now: int, most: int) -> list[Open]:
+        """Jobs to be asked about by their ids, those that wait longest first."""
+        waiting = [known for known in self.open.values() if known.next_ask <= now]
+        return sorted(waiting, key=lambda known: known.next_ask)[:most]
+
+    def asked(self, jobs: Iterable[Open], now: int) -> None:
+        """Somebody was asked about jobs, and answered; those still open are asked about later."""
+        for known in jobs:
+            known.asked += 1
+            known.next_ask = now + min(_FIRST_WAIT << min(known.asked, 10), _LONGEST_WAIT)
+
+    def told_by_queue(self, now: int) -> Iterator[JobDocument]:
+        """Documents of ends that so far the queue alone tells, each once."""
+        for known in self.open.values():
+            if known.line is not None and not known.told:
+                known.told = True
+                yield self._by_queue(known, known.line, now)
+
+    def give_up(self, now: int) -> Iterator[JobDocument]:
+        """Documents of jobs nobody has told of for too long; they are open no longer."""
+        border = now - self._unknown_after
+        late = [known for known in self.open.values() if known.since <= border and known.asked]
+        for known in late:
+            if known.line is None:
+                yield unknown_end(self._cluster, known.id, known.since, now)
+            elif not known.told:
+                yield self._by_queue(known, known.line, now)
+            self.close(known.id.name)
+
+    def _by_queue(self, known: Open, line: Queued, now: int) -> JobDocument:
+        document = of_queue(self._cluster, line, known.id, ended_events(line, now), now)
+        return with_submit(document, known.submitted)

@@ -1,0 +1,202 @@
+"""What the queue looked like last time, and so what has changed since.
+
+Only changes make documents: a job that is new, that started, was suspended or requeued, or whose
+reason for waiting is another.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from jobsight.documents import Event, JobDocument, State, parse_key
+from jobsight.errors import UsageError
+from jobsight.history.slurm.documents import bounded, state_of
+from jobsight.history.slurm.ids import SlurmId, expand, parse_id
+from jobsight.history.slurm.squeue import Queued
+
+__all__ = ["Change", "Look", "Seen", "Watch"]
+
+_WAITING = (State.PENDING, State.HELD)
+
+
+@dataclass(slots=True)
+class Seen:
+    """A living job as it was seen last; times are µs since 1970."""
+
+    id: SlurmId
+    state: State | None
+    reason: str = ""
+    submit: int | None = None
+    first_submit: int | None = None
+    """Of a requeued job: when it was submitted the first time."""
+    look: int = 0
+    """Number of the look that saw it last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A job that is not as it was, or has ended, or is seen the first time."""
+
+    id: SlurmId
+    line: Queued
+    events: tuple[Event, ...]
+    submitted: int | None
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at the queue showed."""
+
+    changes: list[Change]
+    """Of living jobs."""
+    ended: dict[str, tuple[SlurmId, Queued]]
+    """Jobs that have ended and still stand in the queue, by name."""
+    gone: list[Seen]
+    """Jobs that lived at the last look and do not any more."""
+
+
+class Watch:
+    """The living jobs of one cluster.
+
+    Attributes:
+        seen: those jobs, by their names.
+        unlisted: pending array tasks beyond the bound, at the last look.
+    """
+
+    def __init__(self, array_tasks: int) -> None:
+        self.seen: dict[str, Seen] = {}
+        self.unlisted = 0
+        self._most = array_tasks
+        self._looks = 0
+
+    def restore(self, documents: Iterable[JobDocument], cluster: str) -> None:
+        """Begin with the jobs of one cluster that the store holds as living."""
+        for document in documents:
+            try:
+                key = parse_key(document.id)
+                job = parse_id(key.job)
+            except (UsageError, ValueError):
+                continue
+            if key.scheduler != "slurm" or key.cluster != cluster:
+                continue
+            last = next((event for event in reversed(document.timeline) if event.state), None)
+            submits = [
+                event.time
+                for event in document.timeline
+                if event.state is State.PENDING and event.word == "REQUEUED"
+            ]
+            first = document.submission.submitted
+            self.seen[key.job] = Seen(
+                id=job,
+                state=last.state if last else None,
+                reason=(last.reason or "") if last else "",
+                submit=max(submits, default=first),
+                first_submit=first,
+            )
+
+    def look(self, lines: Iterable[Queued], now: int) -> Look:
+        """Compare the queue with what it was.
+
+        Args:
+            lines: the whole queue.
+            now: the controller's clock, µs since 1970.
+
+        """
+        self._looks += 1
+        living: list[tuple[SlurmId, Queued, State | None]] = []
+        ended: dict[str, tuple[SlurmId, Queued]] = {}
+        self.unlisted = 0
+        for line in lines:
+            state = state_of(line.state, line.reason)
+            jobs, left_out = expand(line.id, self._most)
+            self.unlisted += left_out
+            for job in jobs:
+                if state is not None and state.ended:
+                    ended[job.name] = (job, line)
+                else:
+                    living.append((job, line, state))
+        changes = [
+            change
+            for job, line, state in living
+            if (change := self._compare(job, line, state, now)) is not None
+        ]
+        gone = [seen for seen in self.seen.values() if seen.look != self._looks]
+        for seen in gone:
+            del self.seen[seen.id.name]
+        for name in [name for name in ended if name in self.seen]:
+            del ended[name]
+        return Look(changes, ended, gone)
+
+    def _compare(self, job: SlurmId, line: Queued, state: State | None, now: int) -> Change | None:
+        name = job.name
+        seen = self.seen.get(name)
+        if seen is None:
+            first = self.seen[name] = Seen(
+                job, state, line.reason, line.submit, line.submit, self._looks
+            )
+            events = tuple(_first_events(line, state, now))
+            return Change(job, line, events, first.first_submit, new=True)
+        seen.look = self._looks
+        requeued = line.submit is not None and seen.submit is not None and line.submit > seen.submit
+        waits = state in _WAITING and line.reason != seen.reason
+        if state is seen.state and not requeued and not waits:
+            return None
+        events = tuple(_later_events(line, state, seen, now, requeued=requeued))
+        seen.state, seen.reason = state, line.reason
+        seen.submit = line.submit or seen.submit
+        seen.first_submit = seen.first_submit or seen.submit
+        return Change(job, line, events, seen.first_submit, new=False)
+
+
+def _first_events(line: Queued, state: State | None, now: int) -> Iterator[Event]:
+    if line.submit is not None:
+        yield Event(time=line.submit, source="squeue", state=State.PENDING, word="PENDING")
+    yield from _standing(line, state, now)
+
+
+def _later_events(
+    line: Queued, state: State | None, seen: Seen, now: int, *, requeued: bool
+) -> Iterator[Event]:
+    if requeued and line.submit is not None:
+        yield Event(time=line.submit, source="squeue", state=State.PENDING, word="REQUEUED")
+    if state is State.RUNNING and seen.state is State.SUSPENDED and not requeued:
+        yield Event(time=now, source="squeue", state=state, word=bounded(line.state, 80))
+    else:
+        yield from _standing(line, state, now)
+
+
+def _standing(line: Queued, state: State | None, now: int) -> Iterator[Event]:
+    """Where the job stands now: a start at its own time, all else at the time of the look."""
+    if state is State.RUNNING and line.start is not None:
+        yield Event(
+            time=line.start,
+            source="squeue",
+            state=state,
+            word="RUNNING",
+            host=bounded(line.hosts),
+        )
+    elif state is State.SUSPENDED and line.start is not None:
+        yield Event(time=line.start, source="squeue", state=State.RUNNING, word="RUNNING")
+        yield Event(time=now, source="squeue", state=state, word=bounded(line.state, 80))
+    elif line.reason or state is not State.PENDING:
+        yield Event(
+            time=now,
+            source="squeue",
+            state=state,
+            word=bounded(line.state, 80),
+            reason=bounded(line.reason) if state in _WAITING else None,
+            attributes=_estimate(line) if state in _WAITING else None,
+        )
+
+
+def _estimate(line: Queued) -> str | None:
+    """When the scheduler expects the start, and the priority, as JSON."""
+    told = {
+        "StartEstimate": None if line.start is None else line.start // 1_000_000,
+        "Priority": line.priority,
+    }
+    known = {name: value for name, value in told.items() if value is not None}
+    return json.dumps(known, sort_keys=True) if known else None
