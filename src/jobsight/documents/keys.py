@@ -30,17 +30,17 @@ class JobKey(NamedTuple):
     job: str
 
     def __str__(self) -> str:
-        return f"{self.scheduler}:{quote(self.cluster, safe=_SAFE)}:{self.job}"
+        return f"{self.scheduler}:{_quoted(self.cluster)}:{self.job}"
 
 
 def condor_id(access_point: str, cluster: int, proc: int) -> str:
     """The id of an HTCondor job."""
-    return f"htcondor:{quote(access_point, safe=_SAFE)}:{cluster}.{proc}"
+    return f"htcondor:{_quoted(access_point)}:{cluster}.{proc}"
 
 
 def slurm_id(cluster: str, job: str) -> str:
     """The id of a Slurm job: ``123``, ``123_4``, ``123+1``, or a SLUID."""
-    return f"slurm:{quote(cluster, safe=_SAFE)}:{job}"
+    return f"slurm:{_quoted(cluster)}:{job}"
 
 
 def parse_key(text: str) -> JobKey:
@@ -59,3 +59,7 @@ def parse_key(text: str) -> JobKey:
         f"{shown!r} is no job document's id; write htcondor:<access point>:<cluster>.<proc> "
         "or slurm:<cluster>:<job>"
     )
+
+
+def _quoted(name: str) -> str:
+    return quote(name, safe=_SAFE, errors="replace")

@@ -2,19 +2,21 @@
 
 The rules. *Sections*: field by field, what the newer document knows, else what the older one knows;
 largest memory is the larger of both. *Timeline*: the union. A record of a log is known by its
-place in the log, anything else by what it says; an event that two sources tell of counts once, from
-the source that told it first, and what that source left out is filled in. Within one source the
-order is that of its positions; between sources it is that of time. *State*: of the last event that
-has one.
+place in the log, anything else by what it says; an event that two sources tell of counts once: a
+record of a log before the word of a scheduler, and what it left out is filled in, but a record of a
+log stays as the log has it. Within one source the order is that of its positions; between sources
+it is that of time. *State*: of the last event that has one.
 
-So a document merged twice changes nothing, and the parts of a log may come in pieces of any size.
+So a document merged twice changes nothing, the parts of a log may come in pieces of any size, and
+the timeline is the same in whatever order two sources are heard.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -85,6 +87,9 @@ def _fill(first: _Section, second: _Section) -> _Section:
         for name in first.__struct_fields__
         if getattr(first, name) is None and (value := getattr(second, name)) is not None
     }
+    kept = _unknown(getattr(first, "unknown", None), getattr(second, "unknown", None))
+    if kept != getattr(first, "unknown", None):
+        gaps["unknown"] = kept
     return msgspec.structs.replace(first, **gaps) if gaps else first
 
 
@@ -108,7 +113,8 @@ def _predictions(
     if not new:
         return old
     known = {(one.question, one.model, one.time): one for one in (*new, *old)}
-    return tuple(sorted(known.values(), key=lambda one: one.time)[-MOST_PREDICTIONS:])
+    ordered = sorted(known.values(), key=lambda one: (one.time, one.question, one.model))
+    return tuple(ordered[-MOST_PREDICTIONS:])
 
 
 def _derive(timeline: Sequence[Event]) -> tuple[State | None, Outcome | None]:
@@ -133,32 +139,39 @@ def _union(old: JobDocument, new: tuple[Event, ...]) -> tuple[tuple[Event, ...],
         return old.timeline, old.dropped
     if _continues(old.timeline, new):
         return _bounded((*old.timeline, *new), old.dropped)
-    kept = list(old.timeline)
-    places = {_identity(event): at for at, event in enumerate(kept)}
-    contents: dict[tuple[object, ...], int] = {}
-    for at, event in enumerate(kept):
-        contents.setdefault(_content(event), at)
+    known = {
+        _identity(event): _Told(event, _part(old, at)) for at, event in enumerate(old.timeline)
+    }
     for event in new:
-        place = places.get(_identity(event))
-        twin = contents.get(_content(event))
-        if place is None and twin is not None and kept[twin].source != event.source:
-            place = twin
-        if place is not None:
-            kept[place] = _fill(kept[place], event)
-        elif not _was_dropped(old, event):
-            places[_identity(event)] = len(kept)
-            contents.setdefault(_content(event), len(kept))
-            kept.append(event)
-    return _bounded(_ordered(_without_guesses(kept)), old.dropped)
+        told = known.setdefault(_identity(event), _Told(event))
+        told.event = _fill(told.event, event)
+    folded = _without_guesses(_folded(list(known.values())))
+    timeline, dropped = _bounded(_without_dropped(_ordered(folded)), old.dropped)
+    # With less between them, a clock that had stepped forth may order the rest anew.
+    again = [told.event for told in _ordered([_Told(event) for event in timeline])]
+    return tuple(again), dropped
+
+
+@dataclass(slots=True)
+class _Told:
+    """An event on its way into a timeline."""
+
+    event: Event
+    part: int = 0
+    """-1: it stood before the entries that were dropped, 1: behind them, 0: it is new."""
+
+
+def _part(old: JobDocument, at: int) -> int:
+    return (-1 if at < FIRST_EVENTS else 1) if old.dropped else 0
 
 
 def _continues(old: tuple[Event, ...], new: tuple[Event, ...]) -> bool:
     """Whether `new` is simply what the one source of `old` wrote next: by far the usual case."""
     source, before = new[0].source, -1
     if old:
-        if old[-1].position is None or any(event.source != source for event in old):
+        if any(event.source != source or event.position is None for event in old):
             return False
-        before = old[-1].position
+        before = old[-1].position or 0
     for event in new:
         if event.source != source or event.position is None or event.position <= before:
             return False
@@ -172,61 +185,123 @@ def _identity(event: Event) -> tuple[object, ...]:
     return (event.source, event.time, event.code, event.state, event.word, event.reason)
 
 
+def _folded(all_told: list[_Told]) -> list[_Told]:
+    """What several sources tell of counts once, as the most trusted of them tells it.
+
+    A record of a log is trusted before what a scheduler was asked; among equals the name decides,
+    so that the order in which they were heard does not.
+    """
+    groups: dict[tuple[object, ...], list[_Told]] = {}
+    for told in sorted(all_told, key=lambda one: _trust(one.event)):
+        groups.setdefault(_content(told.event), []).append(told)
+    kept: list[_Told] = []
+    for group in groups.values():
+        kept += _fold(group, group[0].event.source)
+    return _without_sightings(kept)
+
+
+def _fold(group: list[_Told], source: str) -> list[_Told]:
+    """The events of `source`, the others of the group filled into the first of them."""
+    mine = [told for told in group if told.event.source == source]
+    for told in group:
+        if told.event.source != source:
+            _absorb(mine[0], told)
+    return mine
+
+
+def _absorb(told: _Told, twin: _Told) -> None:
+    if told.event.position is None or twin.event.position is not None:
+        told.event = _fill(told.event, twin.event)
+    told.part = told.part or twin.part
+
+
+def _without_sightings(all_told: list[_Told]) -> list[_Told]:
+    """Without bare states that a record with an event number, of another source, tells of."""
+    records: dict[tuple[int, State], list[_Told]] = {}
+    for told in all_told:
+        if told.event.code is not None and told.event.state is not None:
+            records.setdefault((told.event.time // _MICROS, told.event.state), []).append(told)
+    kept = []
+    for told in all_told:
+        event = told.event
+        of_others: Iterator[_Told] = iter(())
+        if event.code is None and event.state is not None:
+            like = records.get((event.time // _MICROS, event.state), [])
+            of_others = (one for one in like if one.event.source != event.source)
+        record = next(of_others, None)
+        if record is None:
+            kept.append(told)
+        else:
+            _absorb(record, told)
+    return kept
+
+
+def _trust(event: Event) -> tuple[Any, ...]:
+    return (event.position is None, event.source, *_within_source(event))
+
+
 def _content(event: Event) -> tuple[object, ...]:
     """What an event says, so that another source's word of it is recognised."""
     second = event.time // _MICROS
     if event.code is None:
         told = event.word if event.state is None else None
         return (second, event.state, told)
-    return (second, event.code, event.subproc, event.detail, event.hold_code, event.hold_subcode)
+    held = (event.hold_code, event.hold_subcode)
+    return (second, event.code, event.state, event.subproc, event.detail, *held)
 
 
-def _was_dropped(old: JobDocument, event: Event) -> bool:
-    """Whether the event lies where entries of `old` were dropped."""
-    if not old.dropped:
-        return False
-    before, after = old.timeline[FIRST_EVENTS - 1], old.timeline[FIRST_EVENTS]
-    if event.position is not None and event.source == before.source == after.source:
-        return (before.position or 0) < event.position < (after.position or 0)
-    return before.time <= event.time < after.time
-
-
-def _without_guesses(events: list[Event]) -> list[Event]:
+def _without_guesses(all_told: list[_Told]) -> list[_Told]:
     """Without an end that nobody told, once somebody tells how the job ended or goes on."""
-    guesses = [event for event in events if event.state is State.UNKNOWN_END]
-    if not guesses:
-        return events
-    told = any(
-        event.state is not None
-        and event.state is not State.UNKNOWN_END
-        and (event.state.ended or event.time > guesses[0].time)
-        for event in events
-    )
-    return [event for event in events if event.state is not State.UNKNOWN_END] if told else events
+    sure = [told.event for told in all_told if told.event.state and not _is_guess(told.event)]
+    ended = any(event.state is not None and event.state.ended for event in sure)
+    last = max((event.time for event in sure), default=_NEVER)
+    return [
+        told
+        for told in all_told
+        if not _is_guess(told.event) or not (ended or last > told.event.time)
+    ]
 
 
-def _ordered(events: list[Event]) -> tuple[Event, ...]:
+def _is_guess(event: Event) -> bool:
+    return event.state is State.UNKNOWN_END and event.position is None
+
+
+def _without_dropped(ordered: list[_Told]) -> list[Event]:
+    """Without new events that lie where entries were dropped before."""
+    first = max((at for at, told in enumerate(ordered) if told.part < 0), default=len(ordered))
+    last = min((at for at, told in enumerate(ordered) if told.part > 0), default=0)
+    return [told.event for at, told in enumerate(ordered) if told.part or not first < at < last]
+
+
+def _ordered(all_told: list[_Told]) -> list[_Told]:
     """By time between sources, by position within one, even where its clock stepped back."""
-    sources: dict[str, list[Event]] = {}
-    for event in events:
-        sources.setdefault(event.source, []).append(event)
+    sources: dict[tuple[str, bool], list[_Told]] = {}
+    for told in all_told:
+        key = (told.event.source, told.event.position is None)
+        sources.setdefault(key, []).append(told)
     sequences = [_in_sequence(sources[name]) for name in sorted(sources)]
-    return tuple(key[2] for key in heapq.merge(*sequences, key=lambda key: key[:2]))
+    return [key[2] for key in heapq.merge(*sequences, key=lambda key: key[:2])]
 
 
-def _in_sequence(events: list[Event]) -> list[tuple[int, int, Event]]:
+def _in_sequence(all_told: list[_Told]) -> list[tuple[int, int, _Told]]:
     """One source's events in order, each with its time, which never steps back, and its rank."""
-    keyed: list[tuple[int, int, Event]] = []
+    keyed: list[tuple[int, int, _Told]] = []
     clock = _NEVER
-    for event in sorted(events, key=_within_source):
-        clock = max(clock, event.time)
-        keyed.append((clock, _rank(event), event))
+    for told in sorted(all_told, key=_place):
+        clock = max(clock, told.event.time)
+        keyed.append((clock, _rank(told.event), told))
     return keyed
 
 
-def _within_source(event: Event) -> tuple[int, int, int]:
+def _place(told: _Told) -> tuple[Any, ...]:
+    return _within_source(told.event)
+
+
+def _within_source(event: Event) -> tuple[Any, ...]:
     place = -1 if event.position is None else event.position
-    return (place, event.time, _rank(event))
+    code = -1 if event.code is None else event.code
+    words = (event.state or "", event.word or "", event.reason or "")
+    return (place, event.time, _rank(event), code, *words)
 
 
 def _rank(event: Event) -> int:

@@ -1,0 +1,203 @@
+"""Joining what several sources know."""
+
+from typing import Any
+
+import pytest
+
+from jobsight.documents import (
+    Event,
+    JobDocument,
+    Outcome,
+    Prediction,
+    Request,
+    State,
+    Usage,
+    merge,
+)
+from jobsight.documents.merging import FIRST_EVENTS, MOST_EVENTS, MOST_PREDICTIONS
+
+SECOND = 1_000_000
+
+
+def told(at: float, state: State | None = None, source: str = "sacct", **columns: Any) -> Event:
+    return Event(time=int(at * SECOND), source=source, state=state, **columns)
+
+
+def record(at: float, code: int, position: int, source: str = "log", **columns: Any) -> Event:
+    return told(at, columns.pop("state", None), source, code=code, position=position, **columns)
+
+
+def part(*events: Event, updated: int = 1, **sections: Any) -> JobDocument:
+    return JobDocument(id="slurm:c:1", updated=updated, timeline=events, **sections)
+
+
+def joined(*parts: JobDocument) -> JobDocument:
+    document = None
+    for one in parts:
+        document = merge(document, one)
+    assert document is not None
+    return document
+
+
+def states(document: JobDocument) -> list[State | None]:
+    return [event.state for event in document.timeline]
+
+
+def test_the_state_and_the_outcome_follow_from_the_timeline() -> None:
+    running = joined(part(told(1, State.PENDING), told(5, State.RUNNING)))
+    assert (running.state, running.outcome) == (State.RUNNING, None)
+    ended = merge(
+        running, part(told(9, State.FAILED, return_value=3, signal=0, reason="x"), told(9.5))
+    )
+    assert ended.state is State.FAILED
+    assert ended.outcome == Outcome(
+        state=State.FAILED, ended=9 * SECOND, exit_code=3, signal=0, reason="x"
+    )
+
+
+def test_what_a_source_says_of_state_and_outcome_is_not_looked_at() -> None:
+    odd = part(state=State.FAILED, outcome=Outcome(state=State.FAILED, ended=1))
+    assert (joined(odd).state, joined(odd).outcome) == (None, None)
+
+
+def test_what_tells_nothing_new_gives_the_very_same_document() -> None:
+    first = joined(part(record(1, 0, 0), request=Request(cpus=1)))
+    assert merge(first, part(record(1, 0, 0), request=Request(cpus=1), updated=99)) is first
+    assert merge(first, part()) is first
+
+
+def test_the_newer_source_wins_and_the_older_fills_its_gaps() -> None:
+    first = part(request=Request(cpus=1, qos="old"), updated=1)
+    second = part(request=Request(cpus=2, nodes=4), updated=2)
+    expected = Request(cpus=2, nodes=4, qos="old")
+    assert joined(first, second).request == joined(second, first).request == expected
+
+
+def test_the_largest_memory_stays() -> None:
+    parts = [part(usage=Usage(memory_mb=n), updated=n) for n in (5, 9, 7)]
+    assert joined(*parts).usage.memory_mb == 9
+
+
+def test_fields_of_newer_versions_are_joined_too() -> None:
+    first = part(request=Request(unknown={"a": 1}), updated=1)
+    second = part(request=Request(unknown={"b": 2}), updated=2)
+    assert joined(first, second).request.unknown == {"a": 1, "b": 2}
+
+
+def test_documents_of_two_jobs_are_not_joined() -> None:
+    with pytest.raises(ValueError, match="cannot be merged"):
+        merge(JobDocument(id="slurm:c:1", updated=1), JobDocument(id="slurm:c:2", updated=1))
+
+
+def test_a_record_read_again_with_its_ad_is_filled_in() -> None:
+    document = joined(part(record(1, 12, 7)), part(record(1, 12, 7, attributes="{}")))
+    assert [event.attributes for event in document.timeline] == ["{}"]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_event_that_two_sources_tell_of_counts_once(turned: bool) -> None:
+    first = part(told(1.25, State.RUNNING, "scontrol", reason="None"))
+    second = part(told(1, State.RUNNING, "sacct", host="n1"))
+    document = joined(*([second, first] if turned else [first, second]))
+    (event,) = document.timeline
+    assert (event.source, event.host, event.reason) == ("sacct", "n1", "None")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_log_is_trusted_first_and_its_record_stays_as_it_was(turned: bool) -> None:
+    log = part(record(4, 12, 70, state=State.HELD, reason="r"))
+    asked = part(told(4.9, State.HELD, "condor_q", hold_code=3, reason="other", host="h"))
+    document = joined(*([asked, log] if turned else [log, asked]))
+    assert document.timeline == log.timeline
+    assert merge(document, asked) is document
+
+
+def test_two_holds_of_one_second_in_one_log_are_two() -> None:
+    holds = [record(1, 12, at, hold_code=3, state=State.HELD) for at in (10, 20)]
+    copy = [record(1, 12, at, "zz", hold_code=3, state=State.HELD) for at in (0, 5)]
+    assert joined(part(*copy), part(*holds)).timeline == tuple(holds)
+    assert joined(part(*holds), part(*copy)).timeline == tuple(holds)
+
+
+def test_within_a_log_its_order_counts_even_where_its_clock_steps_back() -> None:
+    back = [record(9, 0, 0), record(3, 1, 50), record(10, 5, 90)]
+    document = joined(part(back[2]), part(back[0]), part(back[1], told(9.5, source="squeue")))
+    assert [event.position for event in document.timeline] == [0, 50, None, 90]
+
+
+def test_a_requeued_job_is_pending_again() -> None:
+    failed = told(5, State.NODE_FAIL, word="NODE_FAIL")
+    again = told(5, State.PENDING, word="REQUEUED")
+    for parts in ([failed, again], [again, failed]):
+        document = joined(*(part(one) for one in parts))
+        assert states(document) == [State.NODE_FAIL, State.PENDING]
+        assert document.state is State.PENDING
+
+
+def test_of_things_told_for_one_moment_the_later_in_life_comes_last() -> None:
+    document = joined(
+        part(told(1, State.COMPLETED), told(1, State.RUNNING), told(1, State.PENDING))
+    )
+    assert states(document) == [State.PENDING, State.RUNNING, State.COMPLETED]
+
+
+def test_a_guessed_end_goes_once_the_end_is_told() -> None:
+    guess = part(told(9, State.RUNNING), told(20, State.UNKNOWN_END, "squeue"))
+    assert joined(guess).state is State.UNKNOWN_END
+    end = part(told(15, State.FAILED))
+    for parts in ((guess, end), (end, guess), (guess, end, guess)):
+        assert joined(*parts).state is State.FAILED
+        assert State.UNKNOWN_END not in states(joined(*parts))
+
+
+def test_a_guessed_end_goes_once_the_job_is_seen_again() -> None:
+    guess = part(told(20, State.UNKNOWN_END, "squeue"))
+    assert states(joined(guess, part(told(30, State.RUNNING)))) == [State.RUNNING]
+    assert joined(guess, part(told(10, State.RUNNING))).state is State.UNKNOWN_END
+
+
+def test_of_two_guesses_the_one_that_still_stands_is_kept() -> None:
+    seen = part(told(10, State.RUNNING))
+    early, late = (part(told(at, State.UNKNOWN_END, "squeue")) for at in (5, 20))
+    for parts in ((early, seen, late), (late, early, seen), (seen, late, early)):
+        assert states(joined(*parts)) == [State.RUNNING, State.UNKNOWN_END]
+
+
+def loop(count: int, source: str = "log") -> list[Event]:
+    return [record(at, 12, 10 * at, source, state=State.HELD) for at in range(count)]
+
+
+def test_of_a_long_timeline_the_middle_is_dropped_and_counted() -> None:
+    events = loop(MOST_EVENTS + 250)
+    document = joined(part(*events))
+    assert document.dropped == 250
+    assert document.timeline == (*events[:FIRST_EVENTS], *events[FIRST_EVENTS + 250 :])
+    assert merge(document, part(*events)) is document
+
+
+def test_what_was_dropped_does_not_come_back_from_another_source() -> None:
+    events = loop(MOST_EVENTS + 50)
+    asked = [told(at, State.RUNNING, "squeue") for at in (50, 120, 500)]
+    document = joined(part(*events), part(*asked))
+    assert merge(document, part(*asked)) is document
+    assert merge(document, part(*events)) is document
+    assert document.dropped == 52
+    assert len(document.timeline) == MOST_EVENTS
+
+
+def test_the_newest_predictions_are_kept_once_each() -> None:
+    def said(at: int) -> Prediction:
+        return Prediction(question="hold", model="m", time=at, inputs="", answer={"at": at})
+
+    document = joined(*(part(predictions=(said(at),)) for at in range(MOST_PREDICTIONS + 5)))
+    assert [one.time for one in document.predictions] == list(range(5, MOST_PREDICTIONS + 5))
+    assert merge(document, part(predictions=(said(50), said(1)))) is document
+
+
+def test_predictions_of_one_moment_have_one_order() -> None:
+    one, two = (
+        Prediction(question="hold", model=name, time=1, inputs="", answer={}) for name in "ab"
+    )
+    document = joined(part(predictions=(two,)), part(predictions=(one,)))
+    assert document.predictions == (one, two)
+    assert merge(document, part(predictions=(two,))) is document

@@ -1,0 +1,58 @@
+"""The life cycle."""
+
+import pytest
+
+from jobsight.documents.states import (
+    CONDOR_EVENTS,
+    CONDOR_STATUS,
+    SLURM_STATES,
+    SWF_STATUS,
+    State,
+    slurm_state,
+)
+
+
+def test_seven_ways_to_end_and_one_not_to_know() -> None:
+    assert {state for state in State if not state.ended} == {
+        State.PENDING, State.HELD, State.RUNNING, State.SUSPENDED,
+    }  # fmt: skip
+    assert State.UNKNOWN_END.ended
+
+
+@pytest.mark.parametrize(
+    ("word", "state"),
+    [
+        ("CANCELLED by 1000", State.CANCELLED),
+        ("CANCELLED+", State.CANCELLED),
+        ("OUT_OF_ME+", State.OUT_OF_MEMORY),
+        ("NODE_FAIL,REQUEUED", State.NODE_FAIL),
+        ("completed", State.COMPLETED),
+        (" PD ", State.PENDING),
+        ("OOM", State.OUT_OF_MEMORY),
+        ("CG", State.RUNNING),
+        ("REQUEUE_HOLD", State.HELD),
+        ("R", State.RUNNING),
+    ],
+)
+def test_words_of_slurm_with_their_suffixes(word: str, state: State) -> None:
+    assert slurm_state(word) is state
+
+
+@pytest.mark.parametrize("word", ["", " ", "17", "NO_SUCH", "CANCEL", "RE+", "\x00", "é", "+"])
+def test_what_is_no_word_of_slurm(word: str) -> None:
+    assert slurm_state(word) is None
+
+
+def test_every_word_of_slurm_reads_whole() -> None:
+    for word, state in SLURM_STATES.items():
+        assert slurm_state(word) is state
+        assert slurm_state(f"{word} by 0") is state
+
+
+def test_tables_of_htcondor_and_of_swf() -> None:
+    assert (CONDOR_EVENTS[12], CONDOR_EVENTS[13]) == (State.HELD, State.PENDING)
+    assert 5 not in CONDOR_EVENTS  # depends on how it terminated
+    assert CONDOR_STATUS[5] is State.HELD
+    assert SWF_STATUS == {
+        0: State.FAILED, 1: State.COMPLETED, 5: State.CANCELLED, -1: State.UNKNOWN_END,
+    }  # fmt: skip
