@@ -19,9 +19,12 @@ from jobsight.errors import SettingsError
 
 __all__ = [
     "STATE_EVENTS",
+    "CollectSettings",
     "Costs",
+    "EventLogSettings",
     "FrameSettings",
     "HoldSettings",
+    "KafkaSettings",
     "LstmSettings",
     "Settings",
     "SlurmSettings",
@@ -243,7 +246,10 @@ class Settings(_Section):
     access_point: str | None = None
     """Name of the access point the logs come from; None: as the log tells."""
     hold: HoldSettings = HoldSettings()
+    eventlog: EventLogSettings = EventLogSettings()
     slurm: SlurmSettings = SlurmSettings()
+    kafka: KafkaSettings = KafkaSettings()
+    collect: CollectSettings = CollectSettings()
     store: StoreSettings = Field(default_factory=StoreSettings)
 
     @pydantic.field_validator("store", mode="before")

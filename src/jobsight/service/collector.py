@@ -1,0 +1,214 @@
+"""The collector: all sources of one process, a thread each, until it is told to stop.
+
+Nothing is lost and nothing counts twice however it ends: positions and documents are stored
+together, so a collector that is killed goes on where the store says. Memory is bounded by one
+`Observed` a source; a slow store slows the polling.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from jobsight import __version__
+from jobsight.documents import JSON
+from jobsight.errors import OutputError, UsageError
+from jobsight.history.sources import Source
+from jobsight.service import status as status_file
+from jobsight.service.housekeeping import Housekeeper
+from jobsight.service.logs import log
+from jobsight.service.systemd import Notifier
+from jobsight.service.worker import Worker
+from jobsight.settings import CollectSettings
+from jobsight.store.base import Store
+
+__all__ = ["Collector", "stopping_on_signals"]
+
+_TICK_S = 0.5
+
+
+class Collector:
+    """Runs sources into a store.
+
+    `run` belongs to one thread; `stop` may be called from any, and from a signal handler. The
+    collector closes its sources; the store is the caller's.
+
+    Args:
+        store: what the sources tell is merged into it.
+        sources: each of another name.
+        settings: pauses, limits, and where the status is written.
+        keep_seconds: ended jobs older than that move to the archive; None: none do.
+        once: poll each source until nothing more is waiting, then end.
+        notifier: tells systemd; None: as the environment says.
+
+    Raises:
+        UsageError: no source, or two of one name.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        sources: Sequence[Source],
+        settings: CollectSettings,
+        *,
+        keep_seconds: float | None = None,
+        once: bool = False,
+        notifier: Notifier | None = None,
+    ) -> None:
+        names = [source.name for source in sources]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if not names:
+            raise UsageError("there is no source to collect from")
+        if twice is not None:
+            raise UsageError(f"the source {twice!r} is named twice")
+        self._settings = settings
+        self._once = once
+        self._asked = threading.Event()
+        self._halt = threading.Event()
+        self._path = status_file.status_path(settings)
+        self._notifier = notifier or Notifier()
+        self._workers = [
+            Worker(source, store, settings, self._halt, once=once) for source in sources
+        ]
+        self._housekeeper = Housekeeper(store, settings, keep_seconds, self._halt)
+        self._started = self._written = 0.0
+        self._write_error: str | None = None
+        self._stopped: int | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where the status is written."""
+        return self._path
+
+    def stop(self) -> None:
+        """Ask for a graceful end: each source finishes what it is at."""
+        self._asked.set()
+
+    def run(self) -> bool:
+        """Collect until `stop` is called or, once, until nothing more is waiting.
+
+        Returns:
+            Whether all went well: every source ended in time and, once, without trouble.
+        """
+        self._started = time.time()
+        log(
+            "collector started", version=__version__, pid=os.getpid(), once=self._once,
+            sources=len(self._workers), status=self._path,
+        )  # fmt: skip
+        for worker in self._workers:
+            worker.start()
+        if not self._once:
+            self._housekeeper.start()
+        self._notifier.ready()
+        while not self._asked.wait(self._tick()):
+            self._look_after()
+            if self._once and all(worker.finished for worker in self._workers):
+                break
+        return self._end()
+
+    def status(self) -> dict[str, JSON]:
+        """What the status file says."""
+        now = time.time()
+        return {
+            "schema": status_file.SCHEMA,
+            "version": __version__,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "started": round(self._started * 1e6),
+            "written": round(now * 1e6),
+            "stopped": self._stopped,
+            "stopping": self._asked.is_set(),
+            "once": self._once,
+            "every_s": self._settings.status_seconds,
+            "uptime_s": round(now - self._started, 1),
+            "memory_mb": status_file.memory_mb(),
+            "threads": threading.active_count(),
+            "store": self._housekeeper.snapshot(),
+            "sources": {worker.name: worker.snapshot() for worker in self._workers},
+        }
+
+    def _tick(self) -> float:
+        every = self._notifier.interval
+        tick = min(_TICK_S, self._settings.status_seconds)
+        return tick if every is None else min(tick, every)
+
+    def _look_after(self) -> None:
+        """Restart what died, tell systemd, write the status when it is time."""
+        for worker in self._workers:
+            if worker.died:
+                log("source thread died", logging.ERROR, source=worker.name)
+                worker.start()
+        if all(worker.turning for worker in self._workers):
+            self._notifier.alive()
+        if time.monotonic() - self._written >= self._settings.status_seconds:
+            self._write()
+
+    def _write(self) -> None:
+        self._written = time.monotonic()
+        self._notifier.status(self._headline())
+        try:
+            status_file.write(self._path, self.status())
+        except OutputError as error:
+            if str(error) != self._write_error:
+                log("status not written", logging.ERROR, error=error)
+            self._write_error = str(error)
+        else:
+            self._write_error = None
+
+    def _headline(self) -> str:
+        well = sum(worker.healthy for worker in self._workers)
+        rate = sum(worker.snapshot()["documents_per_s"] for worker in self._workers)
+        return f"{well} of {len(self._workers)} sources well, {rate:.1f} documents/s"
+
+    def _end(self) -> bool:
+        """Let all finish, as long as settings allow; whether all did, and well."""
+        self._asked.set()
+        self._halt.set()
+        self._notifier.stopping()
+        log("collector stopping")
+        deadline = time.monotonic() + self._settings.stop_seconds
+        late = [one for one in self._workers if not one.join(deadline - time.monotonic())]
+        for worker in late:
+            log("source did not finish in time", logging.WARNING, source=worker.name)
+        rested = self._housekeeper.join(deadline - time.monotonic())
+        if self._once and not late:
+            self._housekeeper.prune()
+            self._housekeeper.ask()
+        self._stopped = time.time_ns() // 1000
+        self._write()
+        self._notifier.close()
+        log("collector stopped", uptime_s=round(time.time() - self._started, 1))
+        failed = self._once and any(worker.state == "failed" for worker in self._workers)
+        return not late and rested and not failed
+
+
+@contextlib.contextmanager
+def stopping_on_signals(collector: Collector) -> Iterator[None]:
+    """SIGTERM and SIGINT ask the collector to stop; the second of them ends the process at once.
+
+    To be used in the main thread.
+    """
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        del frame
+        for one in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(one, signal.SIG_DFL)
+        collector.stop()
+
+    before: dict[signal.Signals, Any] = {}
+    try:
+        for one in (signal.SIGTERM, signal.SIGINT):
+            before[one] = signal.signal(one, handle)
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

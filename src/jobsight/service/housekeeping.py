@@ -1,0 +1,113 @@
+"""Now and then: old jobs move to the archive, and the store is asked how it is."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from jobsight.documents import JSON
+from jobsight.errors import JobsightError
+from jobsight.service.logs import log
+from jobsight.settings import CollectSettings
+from jobsight.store.base import Store
+from jobsight.text import printable
+
+__all__ = ["Housekeeper"]
+
+_STATUS_EVERY_S = 60.0
+_ERROR_WIDTH = 300
+
+
+class Housekeeper:
+    """A thread beside the sources' own; its trouble is counted and told, and stops nobody.
+
+    Args:
+        store: shared with the workers.
+        settings: how often.
+        keep_seconds: ended jobs older than that are moved; None: none are.
+        stop: set by the collector.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: CollectSettings,
+        keep_seconds: float | None,
+        stop: threading.Event,
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._keep = keep_seconds
+        self._stop = stop
+        self._status: dict[str, JSON] = {"url": store.url}
+        self._prunes = self._pruned = self._errors = 0
+        self._error: dict[str, JSON] | None = None
+        self._last_prune: int | None = None
+        self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def join(self, seconds: float) -> bool:
+        """Wait for the thread to end; whether it has."""
+        if self._thread.ident is not None:
+            self._thread.join(max(seconds, 0.0))
+        return not self._thread.is_alive()
+
+    def snapshot(self) -> dict[str, JSON]:
+        """What the store said last, and what was pruned."""
+        return {
+            **self._status,
+            "prunes": self._prunes,
+            "pruned": self._pruned,
+            "last_prune": self._last_prune,
+            "errors": self._errors,
+            "last_error": self._error,
+        }
+
+    def ask(self) -> None:
+        """Ask the store for its status now."""
+        self._guarded("store status failed", self._ask)
+
+    def prune(self) -> None:
+        """Move old jobs to the archive now, if settings say so."""
+        if self._keep is not None:
+            self._guarded("prune failed", self._prune)
+
+    def _run(self) -> None:
+        prune_at = time.monotonic()
+        while not self._stop.is_set():
+            self.ask()
+            if self._keep is not None and time.monotonic() >= prune_at:
+                self.prune()
+                prune_at = time.monotonic() + self._settings.prune_seconds
+            self._stop.wait(min(_STATUS_EVERY_S, self._settings.prune_seconds))
+
+    def _guarded(self, event: str, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:
+            self._errors += 1
+            text = printable(error, _ERROR_WIDTH)
+            if not isinstance(error, JobsightError):
+                text = f"{type(error).__name__}: {text}"
+            self._error = {"time": time.time_ns() // 1000, "text": text, "event": event}
+            log(event, logging.ERROR, store=self._store.url, error=text)
+
+    def _ask(self) -> None:
+        status = dataclasses.asdict(self._store.status())
+        del status["positions"]  # the sources' own status tells where they stand
+        self._status = status
+
+    def _prune(self) -> None:
+        assert self._keep is not None
+        report = self._store.prune(round((time.time() - self._keep) * 1e6))
+        self._prunes += 1
+        self._pruned += report.documents
+        self._last_prune = time.time_ns() // 1000
+        if report.documents:
+            log("pruned", documents=report.documents, parts=report.parts, bytes=report.bytes)

@@ -1,0 +1,149 @@
+"""The status file: what a collector says of itself, for people and monitoring.
+
+JSON, written whole or not at all every few seconds. ``written`` (µs since 1970) and the lock beside
+the file tell whether a collector still stands behind it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from jobsight.clock import format_span
+from jobsight.documents import JSON
+from jobsight.errors import SourceError
+from jobsight.files import read_json, write_json
+from jobsight.service.locks import is_locked
+from jobsight.settings import CollectSettings
+from jobsight.text import printable
+
+__all__ = ["SCHEMA", "Report", "lock_path", "memory_mb", "read", "status_path", "write"]
+
+SCHEMA = "jobsight.collect/1"
+
+_NAME = "collect.json"
+_SYSTEM = Path("/run/jobsight") / _NAME
+"""Where the systemd unit that ships with Jobsight has it (RuntimeDirectory=jobsight)."""
+
+_STALE_FACTOR = 3.0
+_STALE_EXTRA_S = 15.0
+
+
+def status_path(settings: CollectSettings) -> Path:
+    """Where a collector with these settings writes its status."""
+    if settings.status_file is not None:
+        return settings.status_file
+    run = os.environ.get("RUNTIME_DIRECTORY", "").partition(":")[0]
+    if run:
+        return Path(run) / _NAME
+    state = os.environ.get("XDG_STATE_HOME", "")
+    home = Path(state) if state.startswith("/") else Path("~/.local/state").expanduser()
+    return home / "jobsight" / _NAME
+
+
+def lock_path(status: Path) -> Path:
+    """The lock of the collector that writes `status`."""
+    return status.with_name(status.name + ".lock")
+
+
+def write(path: Path, status: dict[str, JSON]) -> None:
+    """Write the status whole or not at all.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    write_json(path, status)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A status file as it was found.
+
+    Attributes:
+        path: the file.
+        status: what it holds.
+        problems: why the collector is not well, in words; empty: it is.
+    """
+
+    path: Path
+    status: dict[str, JSON]
+    problems: tuple[str, ...]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether a collector runs, and all its sources are well."""
+        return not self.problems
+
+    def to_json(self) -> dict[str, JSON]:
+        """The status with what is wrong, as one object."""
+        return {**self.status, "healthy": self.healthy, "problems": list(self.problems)}
+
+
+def read(settings: CollectSettings) -> Report:
+    """Find and judge the status file.
+
+    Raises:
+        SourceError: there is none, or it cannot be read or understood.
+    """
+    path = status_path(settings)
+    if settings.status_file is None and not path.exists() and _SYSTEM.exists():
+        path = _SYSTEM
+    try:
+        status = read_json(path, dict)
+    except FileNotFoundError:
+        raise SourceError(
+            f"no collector has written {path}; start one with jobsight collect, or name its "
+            "settings with --config"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise SourceError(f"cannot read the status file {path}: {error}") from None
+    if status.get("schema") != SCHEMA or not _well_formed(status):
+        raise SourceError(f"{path} is no status of a collector of this version ({SCHEMA})")
+    return Report(path, status, tuple(_problems(path, status)))
+
+
+def memory_mb() -> float:
+    """Resident memory of this process, MB of 2^20 bytes."""
+    try:
+        text = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        return 0.0
+    found = re.search(r"VmRSS:\s+(\d+) kB", text)
+    return round(int(found[1]) / 1024, 1) if found else 0.0
+
+
+def _well_formed(status: dict[str, JSON]) -> bool:
+    sources, written = status.get("sources"), status.get("written")
+    every = status.get("every_s")
+    return (
+        isinstance(sources, dict)
+        and all(isinstance(one, dict) for one in sources.values())
+        and isinstance(status.get("store"), dict)
+        and isinstance(written, int)
+        and isinstance(every, int | float)
+    )
+
+
+def _problems(path: Path, status: dict[str, JSON]) -> list[str]:
+    age = time.time() - status["written"] / 1e6
+    if status.get("stopped") is not None:
+        ending = "ended" if status.get("once") else "was stopped"
+        return [f"no collector runs: the last one {ending} {format_span(max(age, 0))} ago"]
+    if is_locked(lock_path(path)) is False:
+        return [
+            f"no collector runs: the last one (process {status.get('pid')}) ended without a word, "
+            f"{format_span(max(age, 0))} ago or later"
+        ]
+    if age > _STALE_FACTOR * status["every_s"] + _STALE_EXTRA_S:
+        return [f"the status is stale: written {format_span(age)} ago"]
+    problems = []
+    for name, source in sorted(status["sources"].items()):
+        if not source.get("healthy"):
+            told = source.get("last_error")
+            reason = told.get("text") if isinstance(told, dict) else None
+            state = "is stuck" if source.get("turning") is False else source.get("state")
+            problems.append(printable(f"{name}: {state}" + (f": {reason}" if reason else ""), 400))
+    return problems
