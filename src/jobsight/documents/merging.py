@@ -4,8 +4,8 @@ The rules. *Sections*: field by field, what the newer document knows, else what 
 largest memory is the larger of both. *Timeline*: the union. A record of a log is known by its
 place in the log, anything else by what it says; an event that two sources tell of counts once: a
 record of a log before the word of a scheduler, and what it left out is filled in, but a record of a
-log stays as the log has it. Within one source the order is that of its positions; between sources
-it is that of time. *State*: of the last event that has one.
+log stays as the log has it, and nobody's words become another's. Within one source the order is
+that of its positions; between sources it is that of time. *State*: of the last event that has one.
 
 So a document merged twice changes nothing, the parts of a log may come in pieces of any size, and
 the timeline is the same in whatever order two sources are heard.
@@ -210,7 +210,11 @@ def _fold(group: list[_Told], source: str) -> list[_Told]:
 
 
 def _absorb(told: _Told, twin: _Told) -> None:
-    if told.event.position is None or twin.event.position is not None:
+    if told.event.position is None:
+        # Word and reason are what the event is known by when its source tells it again.
+        same = {"word": told.event.word, "reason": told.event.reason}
+        told.event = _fill(told.event, msgspec.structs.replace(twin.event, **same))
+    elif twin.event.position is not None:
         told.event = _fill(told.event, twin.event)
     told.part = told.part or twin.part
 

@@ -96,11 +96,12 @@ def test_a_record_read_again_with_its_ad_is_filled_in() -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_an_event_that_two_sources_tell_of_counts_once(turned: bool) -> None:
-    first = part(told(1.25, State.RUNNING, "scontrol", reason="None"))
+    first = part(told(1.25, State.RUNNING, "scontrol", reason="None", slot="s"))
     second = part(told(1, State.RUNNING, "sacct", host="n1"))
     document = joined(*([second, first] if turned else [first, second]))
+    assert merge(document, first) is merge(document, second) is document
     (event,) = document.timeline
-    assert (event.source, event.host, event.reason) == ("sacct", "n1", "None")
+    assert (event.source, event.host, event.slot, event.reason) == ("sacct", "n1", "s", None)
 
 
 @pytest.mark.parametrize("turned", [False, True])
