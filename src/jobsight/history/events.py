@@ -28,6 +28,7 @@ from jobsight.history.eventlog.columns import (
     batch_from_values,
     event_schema,
 )
+from jobsight.history.eventlog.generations import in_generation, segment_name
 from jobsight.history.eventlog.joins import AdJoiner
 from jobsight.history.eventlog.logfiles import Kind, LogFile, LogStream, find_logs, spool
 from jobsight.history.eventlog.scratch import Scratch
@@ -173,6 +174,8 @@ class EventReader:
         timezone: IANA name of the zone of times written without one; None: the machine's.
         progress: is told the number of bytes done of how many (0 where unknown) now and then.
         workers: threads that scan; None: one a core, at most eight.
+        generations: `source` and `offset` are each record's generation and its place in that
+            (`eventlog.generations`), and each 028 keeps its ad: what job documents are made of.
 
     Raises:
         SourceError: a path does not exist, cannot be read, or holds no event log.
@@ -187,8 +190,10 @@ class EventReader:
         timezone: str | None = None,
         progress: Callable[[int, int], None] | None = None,
         workers: int | None = None,
+        generations: bool = False,
     ) -> None:
         self.report = ReadReport()
+        self._generations = generations
         self._zone = zone_named(timezone)
         self._progress = progress or (lambda _done, _total: None)
         self._workers = workers or min(os.cpu_count() or 1, 8)
@@ -216,7 +221,9 @@ class EventReader:
                 for segment in _ready(log):
                     if segment.header is not None and segment.header.ctime is not None:
                         resolver.begin_segment(segment.header.ctime)
-                    origin = Origin(segment.file.name, log.number, log.access_point)
+                    name = segment_name(segment) if self._generations else ""
+                    joined = not self._generations
+                    origin = Origin(segment.file.name, log.number, log.access_point, joined)
                     for batch in self._segment(segment, origin, pool):
                         written = resolver.resolve(batch.stamp, batch.form)
                         times, sound, odd = dates.mend(written)
@@ -224,7 +231,10 @@ class EventReader:
                         noted = batch.columns["offset"].take(odd).to_pylist()
                         for one in sorted([*batch.skipped, *((at, 0, _IN_FUTURE) for at in noted)]):
                             self._skipped(Skipped(origin.source, *one))
-                        yield from joiner.push(batch, times)
+                        if self._generations:
+                            yield in_generation(batch, name, segment.start).table(times)
+                        else:
+                            yield from joiner.push(batch, times)
                 yield from joiner.flush()
         self.report.jobs = self._jobs.count()
         self.report.seconds = time.perf_counter() - started
@@ -345,7 +355,7 @@ def _ads_batch(ads: list[Ad], parser: StructuredParser, origin: Origin, size: in
     skipped = [(skip.offset, skip.length, skip.reason) for skip in parser.skipped]
     parser.skipped.clear()
     stamp, form = ads_to_times(ads)
-    values = ads_to_columns(ads)
+    values = ads_to_columns(ads, join=origin.join_ads)
     return batch_from_values(values, stamp, form, origin=origin, skipped=skipped, size=size)
 
 

@@ -44,16 +44,16 @@ def ads_to_times(ads: Sequence[Ad]) -> tuple[NDArray[np.int64], NDArray[np.uint8
     return stamp, np.array([time[1] for time in times], np.uint8)
 
 
-def ads_to_columns(ads: Sequence[Ad]) -> dict[str, list[Any]]:
+def ads_to_columns(ads: Sequence[Ad], *, join: bool = True) -> dict[str, list[Any]]:
     """Columns of the event table, each a list of n values, None where an event tells nothing.
 
     All columns but ``time``, ``source``, ``log`` and ``access_point``. The attributes and the owner
     of an 028 go to its trigger, if that is among the `LOOK_BACK` rows before it; else they stay in
-    its own row.
+    its own row, as all do without `join`.
     """
     rows = [_row(ad) for ad in ads]
     for k, row in enumerate(rows):
-        if row["code"] == _AD_INFORMATION:
+        if join and row["code"] == _AD_INFORMATION:
             _join(reversed(rows[max(k - LOOK_BACK, 0) : k]), row)
     for row in rows:
         del row["trigger"]

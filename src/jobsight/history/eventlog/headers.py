@@ -50,6 +50,7 @@ class Header:
         size: bytes of the file, written at its rotation; 0 while it is the newest.
         offset: bytes of all files before it.
         creator: name of the daemon that made it, None where it is empty.
+        identity: the whole id, which no other file has; it stays when the header is written anew.
     """
 
     base: str | None
@@ -58,6 +59,7 @@ class Header:
     size: int | None
     offset: int | None
     creator: str | None
+    identity: str | None = None
 
 
 def parse_header(line: bytes) -> Header | None:
@@ -83,6 +85,7 @@ def _parse_info(info: bytes) -> Header:
         size=_number(fields.get(b"size")),
         offset=_number(fields.get(b"offset")),
         creator=(creator[1].decode("utf-8", "replace").strip() or None) if creator else None,
+        identity=".".join(identity) if len(identity) >= 4 else None,
     )
 
 

@@ -63,6 +63,16 @@ class StructuredParser:
             self._held = [ads.pop()]
         return ads
 
+    @property
+    def position(self) -> int:
+        """Bytes of the log that are done with: whole records, and what was passed over."""
+        return self._base
+
+    def release(self) -> list[Ad]:
+        """The ad that waits for its 028, for those who need not see the two together."""
+        ads, self._held = self._held, []
+        return ads
+
     def close(self) -> list[Ad]:
         """The log has ended: the ads that were still open."""
         ads, self._held = self._held + self._run(final=True), []

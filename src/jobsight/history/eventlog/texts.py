@@ -38,7 +38,7 @@ def _trigger(rows: Row, k: int, number: int, taken: Row) -> int:
 
 
 @kernel
-def _convert_ads(buffer: Bytes, rows: Row, out: Bytes, ads: Row, owners: Row) -> bool:
+def _convert_ads(buffer: Bytes, rows: Row, out: Bytes, ads: Row, owners: Row, join: bool) -> bool:
     """Write all ads as JSON to `out` and fill `ads` and `owners`; False if `out` is too small."""
     found = np.empty(3, np.int64)
     ads[:] = -1
@@ -51,7 +51,7 @@ def _convert_ads(buffer: Bytes, rows: Row, out: Bytes, ads: Row, owners: Row) ->
         if to + room(end - start, 1) > len(out):
             return False
         begun, to = to, ad_to_json(buffer, start, end, out, to, found)
-        row = _trigger(rows, k, found[0], ads)
+        row = _trigger(rows, k, found[0], ads) if join else k
         ads[row, 0], ads[row, 1] = begun, to
         owners[row, 0] = owners[k, 0] = found[1]
         owners[row, 1] = owners[k, 1] = found[2]
@@ -92,7 +92,7 @@ def text_column(buffer: Bytes, starts: Row, ends: Row) -> pa.Array:
     return _strings(out[: offsets[-1]], offsets, starts >= 0)
 
 
-def ad_columns(buffer: Bytes, rows: Row) -> tuple[pa.Array, pa.Array]:
+def ad_columns(buffer: Bytes, rows: Row, *, join: bool = True) -> tuple[pa.Array, pa.Array]:
     """The columns of attributes and owners: each event has those of the 028 that it triggered.
 
     An 028 has its owner too, and keeps its attributes itself if its trigger is not among the rows.
@@ -100,6 +100,7 @@ def ad_columns(buffer: Bytes, rows: Row) -> tuple[pa.Array, pa.Array]:
     Args:
         buffer: uint8, the text.
         rows: int64 (n, record.COLUMNS), scanned.
+        join: False: each 028 keeps its attributes.
 
     Returns:
         Two Arrow large_string arrays of n texts; the attributes are JSON objects.
@@ -110,9 +111,9 @@ def ad_columns(buffer: Bytes, rows: Row) -> tuple[pa.Array, pa.Array]:
     owners = _SCRATCH.take("owners", 2 * len(rows), np.int64).reshape(-1, 2)
     # JSON is hardly ever longer than the ad; hostile text can make it six times as long.
     out = _SCRATCH.take("json", total + total // 4 + room(largest, 1), np.uint8)
-    if not _convert_ads(buffer, rows, out, ads, owners):
+    if not _convert_ads(buffer, rows, out, ads, owners, join):
         out = _SCRATCH.take("json", room(total, len(sizes)), np.uint8)
-        _convert_ads(buffer, rows, out, ads, owners)
+        _convert_ads(buffer, rows, out, ads, owners, join)
     # Where several jobs write, the 028 of one may come before that of an earlier event.
     attributes = text_column(out, ads[:, 0], ads[:, 1])
     return attributes, text_column(buffer, owners[:, 0], owners[:, 1])

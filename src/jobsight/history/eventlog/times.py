@@ -9,6 +9,8 @@ of a global log, a record with a year, or the file's last change; never from the
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,6 +199,19 @@ class TimeResolver:
         self._overlaps.begin(begun)
         self._year, self._season = _season(begun + self._zone.offset_at(begun))
 
+    def state(self) -> dict[str, Any]:
+        """What a resolver must know to go on behind these records: small, plain JSON."""
+        seen = [[change, *told] for change, told in self._overlaps.seen.items()]
+        return {"year": self._year, "season": self._season, "begun": self._begun, "seen": seen}
+
+    def recall(self, state: Mapping[str, Any]) -> None:
+        """Go on from another resolver's `state`."""
+        self._year, self._season, self._begun = (
+            state[name] for name in ("year", "season", "begun")
+        )
+        seen = {change: (latest, second) for change, latest, second in state["seen"]}
+        self._overlaps.recall(seen)
+
     def resolve(self, stamp: Int64, form: Forms) -> Int64:
         """UTC times, int64 (n,) in µs since 1970, of the next n records.
 
@@ -262,9 +277,21 @@ class FutureDates:
     """
 
     def __init__(self, latest: float) -> None:
-        self._bound = _moment(latest + _AHEAD_DAYS * _DAY / SECOND)
+        self.begin(latest)
         self._sound: int | None = None  # time of the last sound record
         self._odd = False  # whether the last record was of the future
+
+    def begin(self, latest: float) -> None:
+        """It is later by now: `latest`, as above."""
+        self._bound = _moment(latest + _AHEAD_DAYS * _DAY / SECOND)
+
+    def state(self) -> list[Any]:
+        """What is needed to go on behind these records: small, plain JSON."""
+        return [self._sound, self._odd]
+
+    def recall(self, state: Sequence[Any]) -> None:
+        """Go on from another one's `state`."""
+        self._sound, self._odd = state
 
     def mend(self, time: Int64) -> tuple[Int64, NDArray[np.bool_], Int64]:
         """The times of the next n records, those of the future replaced.

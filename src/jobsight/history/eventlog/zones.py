@@ -103,6 +103,15 @@ class Overlaps:
         self._zone = zone
         self._seen: dict[int, tuple[int, bool]] = {}  # change: latest reading, in second pass?
 
+    @property
+    def seen(self) -> dict[int, tuple[int, bool]]:
+        """By change (µs UTC): the latest reading near it, and whether its second pass has begun."""
+        return self._seen
+
+    def recall(self, seen: dict[int, tuple[int, bool]]) -> None:
+        """Go on from what was `seen` before."""
+        self._seen = dict(seen)
+
     def begin(self, moment: int) -> None:
         """The records that follow were written from `moment` (µs UTC) on."""
         wall = moment + self._zone.offset_at(moment)

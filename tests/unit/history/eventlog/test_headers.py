@@ -21,9 +21,9 @@ FORMS = Path(__file__).resolve().parents[4] / "data" / "forms"
 
 
 def test_a_header_is_read() -> None:
-    assert parse_header(LINE) == Header(
-        "0.341752.1795228483.640935", 1795228484, 5, 9524, 36999, None
-    )
+    base = "0.341752.1795228483.640935"
+    identity = f"{base}.5.1795228484.140720"
+    assert parse_header(LINE) == Header(base, 1795228484, 5, 9524, 36999, None, identity)
 
 
 @pytest.mark.parametrize("line", [LINE.rstrip(b" \n"), LINE + b"...\n000 (1.0.0)"])

@@ -1,0 +1,142 @@
+"""What a file of an event log is called, wherever it lies and however often it was rotated.
+
+A *generation* is what was written to one file: a log that is rotated is a row of them. HTCondor
+gives each a header whose id stays while its sizes are written anew; a log without headers is known
+by its first record. So a generation has one name in the log's folder, in a copy and in an archive,
+and a record is known everywhere by that name and its place behind the generation's beginning.
+
+Names of generations with headers are ``eventlog#<begun>.<number>.<digest of the id>``. They sort as
+they were written, and what stands before the ``#`` is common to all generations of one log, since
+an access point has one global log. All others are ``eventlog-<digest of the first record>``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+
+from jobsight.history.eventlog.adformats import Json, Xml
+from jobsight.history.eventlog.columns import Batch
+from jobsight.history.eventlog.headers import Header, first_header
+from jobsight.history.eventlog.logfiles import Kind, sniff
+from jobsight.history.eventlog.segments import Segment
+
+__all__ = [
+    "HEAD",
+    "PREFIX",
+    "Generation",
+    "begun",
+    "generation_name",
+    "identify",
+    "in_generation",
+    "segment_name",
+]
+
+HEAD = 64 << 10
+"""Bytes of a file by which it is known; a first record that is longer is known by these."""
+
+PREFIX = "eventlog"
+"""Every generation's name begins with it."""
+
+_SEPARATOR = re.compile(rb"\n\.\.\.\r?\n")
+_NAME = re.compile(rf"{PREFIX}#(\d{{10}})\.\d{{6,}}\.[0-9a-f]{{8}}")
+_LATEST = 10**10
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One file of a log.
+
+    Attributes:
+        name: of the generation.
+        kind: how its records are written.
+        header: its header, None where it has none.
+        first: bytes up to the end of its first record; those of a header may be written anew.
+    """
+
+    name: str
+    kind: Kind
+    header: Header | None
+    first: int
+
+
+def generation_name(header: Header) -> str | None:
+    """The name of the generation with that header; None where id or time are missing."""
+    if header.identity is None or header.ctime is None or not 0 <= header.ctime < _LATEST:
+        return None
+    number = min(max(header.sequence or 0, 0), 10**9)
+    digest = hashlib.sha256(header.identity.encode()).hexdigest()[:8]
+    return f"{PREFIX}#{header.ctime:010d}.{number:06d}.{digest}"
+
+
+def begun(name: str) -> int | None:
+    """Seconds since 1970 at which a generation with a header was begun, by its name."""
+    found = _NAME.match(name)
+    return None if found is None else int(found[1])
+
+
+def identify(head: bytes, *, whole: bool = False) -> Generation | None:
+    """Which generation it is that begins with `head`, its first `HEAD` bytes or all there are.
+
+    None while its first record is still being written, unless `whole` says that nothing follows.
+    """
+    head = head[:HEAD]
+    kind = sniff(head)
+    if kind == "empty":
+        return None
+    end = _first_end(head, kind)
+    if end is None and (whole or len(head) == HEAD):
+        end = len(head)
+    if end is None:
+        return None
+    header = first_header(head, kind)
+    name = generation_name(header) if header is not None else None
+    if name is None:
+        header = None
+        name = f"{PREFIX}-{hashlib.sha256(head[:end]).hexdigest()[:16]}"
+    return Generation(name, kind, header, end)
+
+
+def _first_end(head: bytes, kind: Kind) -> int | None:
+    """Where the first record ends, None where it has not ended."""
+    if kind == "text":
+        found = _SEPARATOR.search(head)
+        return found.end() if found else None
+    form: Xml | Json = Xml() if kind == "xml" else Json()
+    buffer = bytearray(head)
+    start = form.start(buffer)
+    if start is None:
+        return None
+    del buffer[:start]
+    form.begin()
+    end = form.end(buffer)
+    return None if end is None else start + end
+
+
+def segment_name(segment: Segment) -> str:
+    """The name of the generation that is one part of a log.
+
+    Raises:
+        SourceError: the file vanished meanwhile.
+    """
+    name = generation_name(segment.header) if segment.header is not None else None
+    if name is not None:
+        return name
+    size = HEAD if segment.end is None else min(HEAD, segment.end - segment.start)
+    view = memoryview(bytearray(size))
+    with segment.file.open(segment.start) as stream:
+        head = bytes(view[: stream.readinto(view)])
+    found = identify(head, whole=True)
+    return found.name if found is not None else PREFIX
+
+
+def in_generation(batch: Batch, name: str, start: int) -> Batch:
+    """The batch with the generation's name as `source`, and offsets from `start`, its beginning."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = dict(batch.columns)
+    columns["source"] = pa.repeat(pa.scalar(name, pa.large_string()), len(batch.stamp))
+    columns["offset"] = pc.subtract(columns["offset"], start)
+    return replace(batch, columns=columns)
