@@ -6,6 +6,7 @@ powers of 1024.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 __all__ = ["Memory", "gpus", "parse_memory", "parse_number", "parse_tres"]
@@ -15,6 +16,7 @@ _MEMORY = re.compile(r"(\d{1,18})(?:\.(\d{1,9}))?([BKMGTPE]?)([cn]?)", re.ASCII 
 _NOTHING = frozenset({"", "n/a", "?", "(null)", "none", "unknown", "unlimited"})
 _MEMORY_KEYS = ("mem", "vmem", "gres/gpumem", "fs/disk")
 _LARGEST = 2**63 - 1
+_LONGEST_CACHED = 500
 
 
 class Memory(NamedTuple):
@@ -25,6 +27,7 @@ class Memory(NamedTuple):
     per: Literal["cpu", "node"] | None
 
 
+@lru_cache(4096)
 def parse_memory(text: str, *, unit: str = "M") -> Memory | None:
     """Read ``4G``, ``4Gc`` (each CPU), ``4000Mn`` (each node), ``1.5T``, ``205508K``.
 
@@ -72,6 +75,15 @@ def parse_tres(text: str) -> dict[str, int]:
     Raises:
         ValueError: a part is no resource.
     """
+    return dict(_cached_tres(text)) if len(text) < _LONGEST_CACHED else _tres(text)
+
+
+@lru_cache(4096)
+def _cached_tres(text: str) -> Mapping[str, int]:
+    return _tres(text)
+
+
+def _tres(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in text.split(","):
         name, equals, amount = part.strip().rpartition("=")

@@ -8,6 +8,7 @@ can spoil; without it they print local times of the machine they run on.
 import datetime as dt
 import math
 import re
+from functools import lru_cache
 
 from jobsight.clock import micros
 
@@ -24,6 +25,7 @@ _LOCAL = re.compile(
 )
 
 
+@lru_cache(4096)
 def parse_span(text: str) -> float | None:
     """Seconds of ``[D-]HH:MM:SS``, ``MM:SS``, ``D-HH[:MM]`` or plain minutes.
 
@@ -61,6 +63,7 @@ def parse_minutes(text: str) -> float | None:
     return parse_span(text)
 
 
+@lru_cache(4096)
 def parse_time(text: str, zone: dt.tzinfo) -> int | None:
     """µs since 1970 of seconds since 1970, or of an ISO time read in `zone`.
 
