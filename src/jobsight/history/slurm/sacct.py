@@ -234,7 +234,7 @@ def _row(
             fields, surplus = fields[:-1], surplus - 1
         fields = [
             *fields[:at],
-            "|".join(fields[at : at + surplus + 1]),
+            delimiter.join(fields[at : at + surplus + 1]),
             *fields[at + surplus + 1 :],
         ]
     if len(fields) != len(names):
