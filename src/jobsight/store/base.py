@@ -9,6 +9,7 @@ at all.
 from __future__ import annotations
 
 import random
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -32,6 +33,7 @@ __all__ = [
     "Store",
     "StoreStatus",
     "Stored",
+    "number_of",
 ]
 
 Position = dict[str, JSON]
@@ -163,6 +165,15 @@ class StoreStatus:
     details: dict[str, JSON] = field(default_factory=dict)
 
 
+_NUMBER = re.compile(r"[^:_+.]*")
+
+
+def number_of(id_: str) -> str:
+    """The number of a job's id, without task, component or proc: of ``slurm:c:12_3`` ``12``."""
+    found = _NUMBER.match(id_.rpartition(":")[2])
+    return found[0] if found else ""
+
+
 class Store(ABC):
     """A store of job documents.
 
@@ -254,6 +265,19 @@ class Store(ABC):
     @abstractmethod
     def active(self, cluster: str | None = None) -> Iterator[JobDocument]:
         """Jobs that have not ended, by id; of one cluster (as in `scan`), or of all."""
+
+    def numbered(self, number: str) -> list[str]:
+        """Ids of all jobs of one number, live or archived, in any cluster, in order.
+
+        A number names a job, a whole array or a whole cluster of procs: of ``123`` these are
+        ``123``, ``123_*``, ``123+*`` and ``123.*``. Here all documents are read; a store that has
+        an index of ids overrides this.
+
+        Args:
+            number: digits, or a SLUID.
+        """
+        ids = (document.id for document in self.scan())
+        return sorted(one for one in ids if number_of(one) == number)
 
     @abstractmethod
     def position(self, source: str) -> Position | None:
