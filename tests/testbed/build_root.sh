@@ -3,9 +3,10 @@
 # own, so that an interruption leaves no mount and no process behind.
 #
 # From the environment: SUITE, ROOT (a folder that does not exist), MIRROR, PACKAGES (blank between),
-# APT_SETTINGS (a file in apt's configuration language, taken from the host for the build alone).
+# APT_SETTINGS (a file in apt's configuration language, taken from the host for the build alone), LOG.
 set -eu
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+exec 3>&2 >>"$LOG" 2>&1
 say() { echo "testbed: $*" >&3; }
 
 attempt=1
@@ -41,6 +42,7 @@ chroot "$ROOT" useradd --no-create-home --home-dir /home/alice --uid 2001 --shel
 chroot "$ROOT" useradd --no-create-home --home-dir /home/bob --uid 2002 --shell /bin/sh bob
 chroot "$ROOT" mariadb-install-db --no-defaults --force --user=mysql --datadir=/var/lib/testbed-mysql \
     --auth-root-authentication-method=socket --skip-test-db --innodb-log-file-size=8M
+: >>"$ROOT/etc/hosts"
 mkdir -p "$ROOT/etc/slurm" "$ROOT/etc/condor" "$ROOT/etc/munge"
 rm -rf "$ROOT/etc/apt/apt.conf.d/90host" "$ROOT/etc/apt/sources.list" "$ROOT/var/lib/mysql" \
     "$ROOT/var/lib/apt/lists" "$ROOT/etc/munge/munge.key"

@@ -1,4 +1,4 @@
-"""A real HTCondor pool: one access point, several sites, a transfer plug-in that fails on demand."""
+"""A real HTCondor pool: one access point, several sites, transfers that fail on demand."""
 
 import itertools
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.testbed.namespace import Namespace, free_ports, until
 from tests.testbed.roots import root
-from tests.testbed.unavailable import Failure
+from tests.testbed.unavailable import BedError
 
 __all__ = ["EventLogOptions", "HtcondorPool"]
 
@@ -30,7 +30,8 @@ class EventLogOptions:
     Attributes:
         max_size: bytes at which it rotates (0: never).
         max_rotations: 1 keeps `EventLog.old`, N > 1 keeps `EventLog.1` (newest) … `.N`.
-        format_options: e.g. `"UTC, SUB_SECOND"`, `"JSON"`, `"XML"`, `"LEGACY"`; empty for HTCondor's default.
+        format_options: e.g. `"UTC, SUB_SECOND"`, `"JSON"`, `"XML"`, `"LEGACY"`; empty for
+            HTCondor's own default.
         attributes: job attributes written into events 028; empty for no such events.
     """
 
@@ -72,7 +73,7 @@ class HtcondorPool:
 
     @property
     def folder(self) -> Path:
-        """Folder of this pool, the same path inside and outside; `folder/work` is for jobs' files."""
+        """Folder of this pool, same path inside and outside; `folder/work` is for jobs' files."""
         return self.namespace.folder
 
     @property
@@ -99,7 +100,7 @@ class HtcondorPool:
             until(self._all_there, "the sites to report to the collector", timeout=90, pause=0.3)
         except BaseException as error:
             kept = space.stop(keep_logs=True)
-            raise error if kept is None else Failure(f"{error}; logs: {kept}") from error
+            raise error if kept is None else BedError(f"{error}; logs: {kept}") from error
         return self
 
     def stop(self, *, keep_logs: bool = False) -> Path | None:
@@ -173,7 +174,9 @@ class HtcondorPool:
         self, *, site: str = "any", origin: str = "any", status: int = 1, message: str = "broken",
         delay: float = 0.0, share: float = 1.0,
     ) -> None:  # fmt: skip
-        """Make transfers of `testbed://ORIGIN/…` at a site fail (code 13 or 12, sub-code status·256).
+        """Make transfers of `testbed://ORIGIN/…` at a site fail.
+
+        HTCondor holds the job with code 13 (input) or 12 (output), sub-code `status` · 256.
 
         A job's input comes by `transfer_input_files = testbed://ORIGIN/NAME`. `delay` seconds pass
         first; only the `share` (0 to 1) of transfers fails.
@@ -188,8 +191,8 @@ class HtcondorPool:
         (self.folder / "faults" / site / origin).unlink(missing_ok=True)
 
     def submit(
-        self, script: str = "exit 0", *, user: str = "alice", count: int = 1, site: str | None = None,
-        **commands: object,
+        self, script: str = "exit 0", *, user: str = "alice", count: int = 1,
+        site: str | None = None, **commands: object,
     ) -> int:  # fmt: skip
         """Submit `count` jobs that run a shell script; gives the cluster's number.
 
@@ -234,11 +237,11 @@ class HtcondorPool:
         return ads
 
     def job(self, cluster: int, proc: int = 0) -> Ad:
-        """One job's ad, from the queue or else from the history. `Failure` if neither has it."""
+        """One job's ad, from the queue or else from the history. `BedError` if neither has it."""
         constraint = f"ClusterId == {cluster} && ProcId == {proc}"
         found = self.queue(constraint) or self.history(constraint)
         if not found:
-            raise Failure(f"the pool knows no job {cluster}.{proc}")
+            raise BedError(f"the pool knows no job {cluster}.{proc}")
         return found[0]
 
     def hold(self, job: str | int, *, reason: str = "held by a test") -> None:
@@ -275,20 +278,26 @@ class HtcondorPool:
         """Wait until all jobs of a cluster left the queue; their last ads."""
         constraint = f"ClusterId == {cluster}"
         until(lambda: not self.queue(constraint), f"cluster {cluster} to end", timeout=timeout)
-        return until(lambda: self.history(constraint), f"the history of cluster {cluster}", timeout=10)
+        return until(
+            lambda: self.history(constraint), f"the history of cluster {cluster}", timeout=10
+        )
 
-    def wait_for(self, cluster: int, true: Callable[[Ad], bool], what: str, *, timeout: float = 90.0) -> Ad:
+    def wait_for(
+        self, cluster: int, true: Callable[[Ad], bool], what: str, *, timeout: float = 90.0
+    ) -> Ad:
         """Wait until `true` of the ad of the cluster's first job; that ad."""
 
-        def ask() -> Ad | None:
+        def ask() -> Ad:
             ad = self.job(cluster)
-            return ad if true(ad) else None
+            return ad if true(ad) else {}
 
-        return until(ask, f"job {cluster}.0 {what}", timeout=timeout)  # type: ignore[return-value]
+        return until(ask, f"job {cluster}.0 {what}", timeout=timeout)
 
     def wait_held(self, cluster: int, *, timeout: float = 90.0) -> Ad:
         """Wait until the cluster's first job is held; its ad."""
-        return self.wait_for(cluster, lambda ad: ad["JobStatus"] == 5, "to be held", timeout=timeout)
+        return self.wait_for(
+            cluster, lambda ad: ad["JobStatus"] == 5, "to be held", timeout=timeout
+        )
 
     def wait_running(self, cluster: int, *, timeout: float = 90.0) -> Ad:
         """Wait until the cluster's first job runs; its ad."""
@@ -303,7 +312,11 @@ class HtcondorPool:
         self.kill("schedd")
         time.sleep(0.5)
         ask = ("condor_q", "-totals")
-        until(lambda: "ob" in self.namespace.run(*ask, check=False), "the schedd to answer", timeout=timeout)
+        until(
+            lambda: "ob" in self.namespace.run(*ask, check=False),
+            "the schedd to answer",
+            timeout=timeout,
+        )
 
 
 def _command_name(name: str) -> str:

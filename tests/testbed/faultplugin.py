@@ -1,11 +1,11 @@
 """A file-transfer plug-in of HTCondor that fails when told to; runs inside the pool's root.
 
 URLs are `testbed://ORIGIN/NAME[?bytes=N]`. A download writes N bytes (100 if not said), an upload
-writes none. Before each transfer the first existing file of `faults/SITE/ORIGIN`, `faults/SITE/any`,
-`faults/any/ORIGIN`, `faults/any/any` is read (beside this program; SITE is the machine's
-`TestbedSite`, `any` where the access point itself runs the plug-in): JSON with `status` (exit status
-to fail with; HTCondor makes it the hold's sub-code, times 256), `message`, `delay` (seconds) and
-`share` (of transfers that fail, 0 to 1). No such file: the transfer succeeds.
+writes none. Before each transfer the first existing file of `SITE/ORIGIN`, `SITE/any`,
+`any/ORIGIN`, `any/any` is read (in this program's folder; SITE is the machine's `TestbedSite`,
+`any` where the access point itself runs the plug-in): JSON with `status` (exit status to fail with;
+HTCondor makes it the hold's sub-code, times 256), `message`, `delay` (seconds) and `share` (of
+transfers that fail, 0 to 1). No such file: the transfer succeeds.
 
 Protocol: HTCondor manual, "File transfer plugins": `-classad`, or `-infile F -outfile F [-upload]`.
 """

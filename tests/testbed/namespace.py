@@ -1,9 +1,9 @@
 """A root entered by namespaces of its own: mounts, processes, host name; the network is the host's.
 
 `Namespace.start` runs `keeper.py` as process 1. Nothing is mounted where the host could see it, the
-cached root is read-only, and all that daemons write lies in `Namespace.folder`, which is shown inside
-under the same path as outside. The kernel ends everything when the keeper ends, and the keeper ends
-when the process that started it does, even by SIGKILL.
+cached root is read-only, and all that daemons write lies in `Namespace.folder`, which is shown
+inside under the same path as outside. The kernel ends everything when the keeper ends, and the
+keeper ends when the process that started it does, even by SIGKILL.
 """
 
 import contextlib
@@ -21,11 +21,20 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, Any, TypeVar
 
-from tests.testbed.unavailable import Failure, Unavailable
+from tests.testbed.unavailable import BedError, Unavailable
 
-__all__ = ["Namespace", "free_ports", "keep", "logs_folder", "new_folder", "remove", "until", "users_of"]
+__all__ = [
+    "Namespace",
+    "free_ports",
+    "keep",
+    "logs_folder",
+    "new_folder",
+    "remove",
+    "until",
+    "users_of",
+]
 
 _KEEPER = Path(__file__).with_name("keeper.py")
 _UNSHARE = (
@@ -57,14 +66,14 @@ def free_ports(count: int) -> list[int]:
 
 
 def until(ask: Callable[[], _T], what: str, *, timeout: float = 60.0, pause: float = 0.1) -> _T:
-    """Ask again and again until the reply is true, and give it; `Failure` after `timeout` seconds."""
+    """Ask until the reply is true, and give it; `BedError` after `timeout` seconds."""
     end = time.monotonic() + timeout
     while True:
         reply = ask()
         if reply:
             return reply
         if time.monotonic() > end:
-            raise Failure(f"gave up after {timeout:g} s: {what}")
+            raise BedError(f"gave up after {timeout:g} s: {what}")
         time.sleep(pause)
 
 
@@ -77,13 +86,13 @@ def new_folder(name: str) -> Path:
 
 
 def logs_folder() -> Path:
-    """Where logs of failed tests are kept: `JOBSIGHT_TESTBED_LOGS`, else in the temporary folder."""
+    """Where logs of failed tests go: `JOBSIGHT_TESTBED_LOGS`, else in the temporary folder."""
     named = os.environ.get("JOBSIGHT_TESTBED_LOGS")
     return Path(named) if named else Path(tempfile.gettempdir()) / "jobsight-testbed-logs"
 
 
 def remove(folder: Path, *, keep_logs: bool) -> Path | None:
-    """Remove a piece's folder; its logs and configuration are moved to `logs_folder()` if wanted."""
+    """Remove a piece's folder; logs and configuration are moved to `logs_folder()` if wanted."""
     kept = None
     if keep_logs:
         kept = logs_folder() / folder.name.removeprefix("jobsight-testbed-")
@@ -95,11 +104,13 @@ def remove(folder: Path, *, keep_logs: bool) -> Path | None:
 
 
 def keep(
-    command: Sequence[str] | None, *, root: Mapping[str, object] | None = None, hostname: str | None = None,
-    folder: Path | None = None, pass_fds: Sequence[int] = (), log: Path | None = None,
+    command: Sequence[str] | None, *, root: Mapping[str, object] | None = None,
+    hostname: str | None = None, folder: Path | None = None, errors: IO[Any] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[str]:  # fmt: skip
     """Start the keeper in new namespaces, bound to the life of this process.
+
+    Its standard error, and the command's, is `errors`, or this process's own.
 
     Raises:
         Unavailable: the machine lacks `unshare` or pidfds (Linux 5.3), or does not permit them.
@@ -107,15 +118,19 @@ def keep(
     if not hasattr(os, "pidfd_open") or not shutil.which("unshare"):
         raise Unavailable("no Linux namespaces here: util-linux and Linux 5.3 or later are needed")
     watch = os.pidfd_open(os.getpid())
-    spec = {"watch": watch, "command": command, "hostname": hostname, "root": root}
-    spec |= {"folder": str(folder) if folder else None, "pass": list(pass_fds)}
+    spec: dict[str, object] = {
+        "watch": watch,
+        "command": command,
+        "hostname": hostname,
+        "root": root,
+    }
+    spec["folder"] = str(folder) if folder else None
     try:
-        with (log or Path(os.devnull)).open("ab") as errors:
-            return subprocess.Popen(
-                [*_UNSHARE, sys.executable, "-I", str(_KEEPER), json.dumps(spec)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
-                pass_fds=(watch, *pass_fds), start_new_session=True, env=environment,
-            )  # fmt: skip
+        return subprocess.Popen(
+            [*_UNSHARE, sys.executable, "-I", str(_KEEPER), json.dumps(spec)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+            pass_fds=(watch,), start_new_session=True, env=environment,
+        )  # fmt: skip
     finally:
         os.close(watch)
 
@@ -166,23 +181,28 @@ class Namespace:
         return path
 
     def start(self) -> None:
-        """Enter. `Failure` names the log where mounting was refused."""
+        """Enter. `BedError` names the log where mounting was refused."""
         binds = [(self.folder, str(self.folder), "rw"), (self.folder / "home", "/home", "rw")]
         binds += [(self.folder / "etc/hosts", "/etc/hosts", "ro"), *self.binds]
         target = {"source": str(self.root), "target": str(self.folder / "root")}
         log = self.folder / "logs/keeper.log"
         root = target | {"binds": [[str(a), b, mode] for a, b, mode in binds]}
-        self._process = keep(None, root=root, hostname=self.hostname, folder=self.folder, log=log)
+        with log.open("ab") as errors:
+            self._process = keep(
+                None, root=root, hostname=self.hostname, folder=self.folder, errors=errors
+            )
         assert self._process.stdout
         if self._process.stdout.readline() != "ready\n":
             said = log.read_text().strip().splitlines()
             self.stop()
-            raise Unavailable(f"cannot enter a root of its own: {said[-1] if said else 'no reason'}")
+            raise Unavailable(
+                f"cannot enter a root of its own: {said[-1] if said else 'no reason'}"
+            )
 
     def entering(self, *, processes: bool) -> list[str]:
         """The start of a command line that runs the rest in here as root.
 
-        With `processes` it runs among this namespace's processes (and a signal to it stays outside);
+        With `processes` it runs among this namespace's processes, and a signal to it stays outside;
         without, it is the host's own process, which only sees this file system: what is killed
         outside is dead inside too.
         """
@@ -192,7 +212,9 @@ class Namespace:
         enter += [f"--pid={inside}/pid_for_children"] if processes else []
         return [*enter, "--", "chroot"]
 
-    def command(self, command: Sequence[str], user: str = "root", *, processes: bool = True) -> list[str]:
+    def command(
+        self, command: Sequence[str], user: str = "root", *, processes: bool = True
+    ) -> list[str]:
         """The command line that runs `command` in here as `user`."""
         uid, gid = self.users[user]
         who = [] if user == "root" else [f"--userspec={uid}:{gid}", f"--groups={gid}"]
@@ -208,28 +230,31 @@ class Namespace:
         """Run a command in here to its end and give its standard output.
 
         Raises:
-            Failure: it ended with another status than 0 (where `check`); holds what it said.
+            BedError: it ended with another status than 0 (where `check`); holds what it said.
         """
         done = subprocess.run(
             self.command(command, user, processes=False),
             input=input, text=True, capture_output=True, timeout=timeout, errors="replace",
+            check=False,
         )  # fmt: skip
         if check and done.returncode != 0:
             said = (done.stderr or done.stdout).strip()[-2000:]
-            raise Failure(f"{shlex.join(command)} ended with {done.returncode}: {said}")
+            raise BedError(f"{shlex.join(command)} ended with {done.returncode}: {said}")
         return done.stdout
 
     def spawn(self, *command: str, user: str = "root", log: str) -> None:
         """Start a daemon in here; its output goes to `logs/LOG`."""
-        quoted = f"exec setsid {shlex.join(command)} >>{shlex.quote(str(self.folder / 'logs' / log))}"
+        quoted = (
+            f"exec setsid {shlex.join(command)} >>{shlex.quote(str(self.folder / 'logs' / log))}"
+        )
         line = ["sh", "-c", f"({quoted} 2>&1 </dev/null) &"]
         subprocess.run(self.command(line, user), check=True, timeout=60)
 
     def tools(self, names: Iterable[str], user: str) -> Path:
         """Write commands of these names into `folder/bin`; each runs the real one in here.
 
-        They run as `user` unless `JOBSIGHT_TESTBED_USER` names another (root, alice or bob), keep the
-        caller's environment, and run in the caller's folder where that is seen from inside.
+        They run as `user` unless `JOBSIGHT_TESTBED_USER` names another (root, alice or bob), keep
+        the caller's environment, and run in the caller's folder where that is seen from inside.
         """
         enter = shlex.join(self.entering(processes=False))
         root = shlex.quote(str(self.folder / "root"))
@@ -273,7 +298,7 @@ class Namespace:
         return len(victims)
 
     def stop(self, *, keep_logs: bool = False) -> Path | None:
-        """End every process, drop every mount, remove the folder; where the logs were kept, if so."""
+        """End every process, drop every mount, remove the folder; where logs were kept, if so."""
         process, ours = self._process, self._mounts()
         if process is not None and process.stdin and process.stdout:
             process.stdin.close()

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.testbed.namespace import keep
-from tests.testbed.unavailable import Failure, Unavailable
+from tests.testbed.unavailable import BedError, Unavailable
 
 __all__ = ["RECIPES", "Recipe", "cache_folder", "root"]
 
@@ -65,7 +65,7 @@ def root(name: str) -> Path:
 
     Raises:
         Unavailable: this machine cannot build or enter a root.
-        Failure: the build itself failed; names its log.
+        BedError: the build itself failed; names its log.
     """
     recipe = RECIPES[name]
     _check_machine()
@@ -94,7 +94,9 @@ def _check_machine() -> None:
         raise Unavailable("needs root: mounts and daemons of other users; run the tests as root")
     if not shutil.which("unshare") or not shutil.which("nsenter"):
         raise Unavailable("needs unshare and nsenter (util-linux)")
-    refused = subprocess.run(["unshare", "--mount", "--pid", "--uts", "--fork", "true"], capture_output=True)
+    refused = subprocess.run(
+        ["unshare", "--mount", "--pid", "--uts", "--fork", "true"], capture_output=True, check=False
+    )
     if refused.returncode != 0:
         said = refused.stderr.decode(errors="replace").strip()
         raise Unavailable(f"may not make namespaces here: {said}; a container needs --privileged")
@@ -131,29 +133,26 @@ def _build(recipe: Recipe, place: Path) -> None:
         settings.flush()
         environment = {
             "SUITE": recipe.suite, "ROOT": str(unfinished), "MIRROR": mirror,
-            "PACKAGES": " ".join(recipe.packages), "APT_SETTINGS": settings.name,
+            "PACKAGES": " ".join(recipe.packages), "APT_SETTINGS": settings.name, "LOG": str(log),
         }  # fmt: skip
         log.unlink(missing_ok=True)
         log.touch(mode=0o600)  # it names the mirror
-        status = _run_script(environment, log)
+        status = _run_script(environment)
     if status != 0:
         shutil.rmtree(unfinished, ignore_errors=True)
-        raise Failure(f"building the {recipe.suite} root failed with {status}; read {log}")
+        raise BedError(f"building the {recipe.suite} root failed with {status}; read {log}")
     unfinished.chmod(0o755)
     unfinished.rename(place)
     _tell(f"{recipe.suite}: built in {time.monotonic() - begun:.0f} s")
 
 
-def _run_script(environment: dict[str, str], log: Path) -> int:
+def _run_script(environment: dict[str, str]) -> int:
     """Run the build in namespaces that end with this process; its progress goes to stderr."""
-    told = os.dup(sys.__stderr__.fileno() if sys.__stderr__ else 2)
-    command = ["sh", "-c", f'exec 3>&{told}; exec sh "$0" >>"$1" 2>&1', str(_SCRIPT), str(log)]
     environment = {**os.environ, **_proxies(), **environment}
-    process = keep(command, pass_fds=(told,), log=log, environment=environment)
+    process = keep(["sh", str(_SCRIPT)], errors=sys.__stderr__, environment=environment)
     try:
         return process.wait()
     finally:
-        os.close(told)
         process.kill()
         process.wait()
         for pipe in (process.stdin, process.stdout):
@@ -182,11 +181,15 @@ def _mirror() -> str:
         Unavailable: the host is no Debian, or apt knows no mirror that debootstrap can read.
     """
     try:
-        release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', Path("/etc/os-release").read_text(), re.M))
+        release = dict(
+            re.findall(r'^(\w+)="?([^"\n]*)"?$', Path("/etc/os-release").read_text(), re.M)
+        )
     except OSError:
         release = {}
     if release.get("ID") != "debian" or not shutil.which("apt-get"):
-        raise Unavailable(f"needs Debian's apt, this is {release.get('PRETTY_NAME', 'another system')}")
+        raise Unavailable(
+            f"needs Debian's apt, this is {release.get('PRETTY_NAME', 'another system')}"
+        )
     said = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(RELEASE) $(COMPONENT) $(SITE)"],
         capture_output=True, text=True, check=False,
@@ -196,13 +199,17 @@ def _mirror() -> str:
         plain = suite in (release.get("VERSION_CODENAME"), "stable", "testing", "sid", "unstable")
         if plain and component == "main" and site.startswith(("http:", "https:", "file:")):
             return site
-    raise Unavailable("apt names no Debian mirror by http, https or file; look in /etc/apt/sources.list.d")
+    raise Unavailable(
+        "apt names no Debian mirror by http, https or file; look in /etc/apt/sources.list.d"
+    )
 
 
 def _apt_settings() -> str:
     """The host's transport settings (proxies, certificates, dates), in apt's own language."""
     said = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=True)
-    wanted = re.compile(r"Acquire::(http|https|Check|Allow|Max|ForceIPv|Retries)[\w:.-]* \"[^\"]+\";", re.I)
+    wanted = re.compile(
+        r"Acquire::(http|https|Check|Allow|Max|ForceIPv|Retries)[\w:.-]* \"[^\"]+\";", re.I
+    )
     lines = [line for line in said.stdout.splitlines() if wanted.fullmatch(line)]
     return "\n".join([*lines, 'Acquire::Retries "5";', 'Acquire::Languages "none";', ""])
 

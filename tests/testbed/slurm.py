@@ -5,14 +5,14 @@ import os
 import re
 import secrets
 import shutil
-import time
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.testbed.namespace import Namespace, free_ports, until
 from tests.testbed.roots import root
-from tests.testbed.unavailable import Failure
+from tests.testbed.unavailable import BedError
 
 __all__ = ["SlurmCluster"]
 
@@ -20,7 +20,10 @@ _ROOTS = {"24.11": "trixie", "22.05": "bookworm"}
 _ASKING = ("sacct", "sacctmgr", "scontrol", "sdiag", "sinfo", "sprio", "squeue", "sreport", "sstat")
 _ACTING = ("salloc", "sbatch", "scancel", "srun")
 _ENDED = frozenset(
-    "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PREEMPTED TIMEOUT".split()
+    (
+        *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED"),
+        *("NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"),
+    )
 )
 
 
@@ -66,7 +69,7 @@ class SlurmCluster:
     def start(self) -> "SlurmCluster":
         """Start the daemons and wait until every node is idle and accounting answers (seconds)."""
         if self.kafka and self.version == "22.05":
-            raise Failure("jobcomp/kafka came with Slurm 23.02")
+            raise BedError("jobcomp/kafka came with Slurm 23.02")
         base = root(_ROOTS[self.version])
         self.namespace = Namespace(f"slurm{self.version.replace('.', '')}", base, self.hostname)
         space = self.namespace
@@ -75,8 +78,9 @@ class SlurmCluster:
             space.start()
             space.tools(_ASKING, "root")
             space.tools(_ACTING, "alice")
-            space.own(space.folder / "root/run/munge", "munge")
+            space.run("install", "-d", "-o", "munge", "/run/munge")
             space.spawn("munged", "--foreground", "--force", user="munge", log="munged.out")
+            until(lambda: self._succeeds("munge", "-n"), "munged to answer", timeout=20)
             if self.accounting:
                 self._start_database()
                 self.start_slurmdbd()
@@ -88,7 +92,7 @@ class SlurmCluster:
                 self._open_accounts()
         except BaseException as error:
             kept = space.stop(keep_logs=True)
-            raise error if kept is None else Failure(f"{error}; logs: {kept}") from error
+            raise error if kept is None else BedError(f"{error}; logs: {kept}") from error
         return self
 
     def stop(self, *, keep_logs: bool = False) -> Path | None:
@@ -102,14 +106,14 @@ class SlurmCluster:
         self.stop(keep_logs=kind is not None)
 
     def _configure(self) -> None:
-        """Write the configuration, shown as /etc/slurm and /etc/munge, and the database's folder."""
+        """Write what is shown as /etc/slurm and /etc/munge, and the database's folder."""
         space = self.namespace
         self._ports = free_ports(2 + self.nodes)
         etc = space.folder / "etc/slurm"
         etc.mkdir()
         (etc / "slurm.conf").write_text(self._slurm_conf())
-        if self.version != "22.05":
-            (etc / "cgroup.conf").write_text("CgroupPlugin=disabled\n")
+        plugin = "cgroup/v1" if self.version == "22.05" else "disabled"
+        (etc / "cgroup.conf").write_text(f"CgroupPlugin={plugin}\n")
         (etc / "slurmdbd.conf").write_text(self._slurmdbd_conf())
         space.own(etc / "slurmdbd.conf", "slurm", 0o600)
         if self.kafka:
@@ -118,6 +122,7 @@ class SlurmCluster:
         munge = space.own(space.folder / "state/munge", "munge", 0o700)
         (munge / "munge.key").write_bytes(secrets.token_bytes(128))
         space.own(munge / "munge.key", "munge", 0o400)
+        space.binds.append((munge, "/etc/munge", "ro"))
         for part in ("ctld", "dbd"):
             space.own(space.folder / "state" / part, "slurm")
         for part in ("munge.log", "mariadbd.log"):
@@ -149,7 +154,9 @@ class SlurmCluster:
     def _accounting_lines(self) -> list[str]:
         lines = []
         if self.accounting:
-            kept = "job_script,job_env,job_comment" + ("" if self.version == "22.05" else ",job_extra")
+            kept = "job_script,job_env,job_comment" + (
+                "" if self.version == "22.05" else ",job_extra"
+            )
             lines += [
                 "AccountingStorageType=accounting_storage/slurmdbd",
                 "AccountingStorageHost=127.0.0.1",
@@ -168,7 +175,7 @@ class SlurmCluster:
         return (
             "AuthType=auth/munge\nDbdHost=localhost\nDbdAddr=127.0.0.1\n"
             f"DbdPort={self._ports[1]}\nSlurmUser=slurm\nLogFile={self.folder}/logs/slurmdbd.log\n"
-            "DebugLevel=info\nPidFile=/run/slurmdbd.pid\nStorageType=accounting_storage/mysql\n"
+            f"DebugLevel=info\nPidFile={self.folder}/state/dbd/slurmdbd.pid\nStorageType=accounting_storage/mysql\n"
             "StorageHost=localhost\nStorageUser=slurm\nStorageLoc=slurm_acct_db\n"
         )
 
@@ -186,7 +193,7 @@ class SlurmCluster:
 
     def _start_database(self) -> None:
         space = self.namespace
-        space.own(space.folder / "root/run/mysqld", "mysql")
+        space.run("install", "-d", "-o", "mysql", "/run/mysqld")
         space.spawn(
             *("mariadbd", "--no-defaults", "--user=mysql", "--skip-networking"),
             *(f"--datadir={self.folder}/state/mariadb", "--socket=/run/mysqld/mysqld.sock"),
@@ -194,8 +201,16 @@ class SlurmCluster:
             *(f"--init-file={self.folder}/etc/database.sql", "--pid-file=/run/mysqld/mariadbd.pid"),
             log="mariadbd.log",
         )
-        ask = ("mariadb", "--no-defaults", "-N", "-e", "SELECT 1 FROM mysql.user WHERE user='slurm'")
-        until(lambda: self.namespace.run(*ask, check=False).strip(), "MariaDB to answer", timeout=60)
+        ask = (
+            "mariadb",
+            "--no-defaults",
+            "-N",
+            "-e",
+            "SELECT 1 FROM mysql.user WHERE user='slurm'",
+        )
+        until(
+            lambda: self.namespace.run(*ask, check=False).strip(), "MariaDB to answer", timeout=60
+        )
 
     def start_slurmdbd(self) -> None:
         """Start slurmdbd (again) and wait until it answers."""
@@ -211,7 +226,9 @@ class SlurmCluster:
         """Start the controller (again) and wait until it answers."""
         self.namespace.spawn("slurmctld", "-D", user="slurm", log="slurmctld.out")
         ask = ("scontrol", "ping")
-        until(lambda: "UP" in self.namespace.run(*ask, check=False), "slurmctld to answer", timeout=60)
+        until(
+            lambda: "UP" in self.namespace.run(*ask, check=False), "slurmctld to answer", timeout=60
+        )
 
     def stop_slurmctld(self) -> None:
         """Stop the controller in order: its state is saved, and jobs run on."""
@@ -234,12 +251,14 @@ class SlurmCluster:
     def _succeeds(self, *command: str) -> bool:
         try:
             self.namespace.run(*command, timeout=10)
-        except Exception:  # noqa: BLE001 - any trouble means "not yet"
+        except (BedError, subprocess.TimeoutExpired):
             return False
         return True
 
     def _all_idle(self) -> bool:
-        states = self.namespace.run("sinfo", "-h", "-N", "-p", "main", "-o", "%t", check=False).split()
+        states = self.namespace.run(
+            "sinfo", "-h", "-N", "-p", "main", "-o", "%t", check=False
+        ).split()
         return states == ["idle"] * self.nodes
 
     def _open_accounts(self) -> None:
@@ -247,8 +266,10 @@ class SlurmCluster:
         self.namespace.run(*add, "account", "science")
         self.namespace.run(*add, "user", "alice,bob", "account=science")
 
-    def run(self, *command: str, user: str = "root", check: bool = True, timeout: float = 60.0) -> str:
-        """Run any Slurm command inside; its output. `Failure` holds what it said."""
+    def run(
+        self, *command: str, user: str = "root", check: bool = True, timeout: float = 60.0
+    ) -> str:
+        """Run any Slurm command inside; its output. `BedError` holds what it said."""
         return self.namespace.run(*command, user=user, check=check, timeout=timeout)
 
     def submit(self, script: str = "exit 0", *options: str, user: str = "alice") -> str:
@@ -297,7 +318,9 @@ class SlurmCluster:
                 found[_shown_id(ad)] = ad["JobState"]
         return found
 
-    def accounted(self, *options: str, fields: str = "JobID,State,ExitCode") -> list[dict[str, str]]:
+    def accounted(
+        self, *options: str, fields: str = "JobID,State,ExitCode"
+    ) -> list[dict[str, str]]:
         """Rows of `sacct -a -P -X` with these fields and options, e.g. `"-j", "12"`."""
         said = self.run("sacct", "-a", "-P", "-n", "-X", f"--format={fields}", *options)
         names = fields.split(",")
@@ -324,11 +347,12 @@ class SlurmCluster:
 
     def wait_accounted(self, job: str, *, timeout: float = 60.0) -> list[dict[str, str]]:
         """Wait until `sacct` has the end of every part of a job; its rows."""
+        parts = set(self.states(job))
 
         def ask() -> list[dict[str, str]]:
             rows = self.accounted("-j", job)
             ended = all(row["State"].split()[0] in _ENDED for row in rows)
-            return rows if rows and ended else []
+            return rows if rows and ended and parts <= {row["JobID"] for row in rows} else []
 
         return until(ask, f"sacct to tell the end of job {job}", timeout=timeout, pause=0.3)
 

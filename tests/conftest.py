@@ -1,0 +1,3 @@
+"""Fixtures for all tests: the real clusters of `tests/testbed/`."""
+
+pytest_plugins = ["tests.testbed.fixtures"]
