@@ -1,7 +1,8 @@
 """The job document: all that is known of one job, how it is written, and how sources are joined.
 
 `document` has the structs, `keys` their ids, `states` the life cycle, `codec` the JSON, `merging`
-the rules by which what several sources know becomes one document.
+the rules by which what several sources know becomes one document, `spans` a timeline as stretches
+in one state.
 """
 
 from jobsight.documents.codec import decode, encode, from_json, to_json
