@@ -20,6 +20,7 @@ from jobsight.errors import SettingsError
 __all__ = [
     "STATE_EVENTS",
     "CollectSettings",
+    "CondorSettings",
     "Costs",
     "EventLogSettings",
     "FrameSettings",
@@ -151,11 +152,38 @@ class SlurmSettings(_Section):
     documents_per_poll: PositiveInt = 2000
 
 
+class CondorSettings(_Section):
+    """HTCondor's tools: how condor_q, condor_history and condor_config_val are run."""
+
+    bin: Path | None = None
+    """Folder of the tools; None: found by PATH."""
+    prefix: tuple[str, ...] = ()
+    """Words put before each command, such as nsenter with its options."""
+    config: Path | None = None
+    """CONDOR_CONFIG of the commands."""
+    timeout: PositiveFloat = 60.0
+    """Seconds after which a command is stopped."""
+    scan_limit: PositiveInt = 200_000
+    """Ads of the history looked through for jobs that left the queue."""
+
+
 class EventLogSettings(_Section):
     """HTCondor's event logs, followed while they grow."""
 
     paths: tuple[str, ...] | Literal["auto"] = "auto"
     """Logs to follow; auto: what ``condor_config_val EVENT_LOG`` tells, where there is one."""
+    interval: PositiveFloat = 1.0
+    """Seconds between two looks at a log that does not grow."""
+    events_per_poll: Annotated[int, Field(ge=1, le=1_000_000)] = 20_000
+    bytes_per_poll: Annotated[int, Field(ge=4096, le=64 << 20)] = 8 << 20
+    """A record that is longer is read nevertheless."""
+    settle_seconds: Annotated[float, Field(ge=0)] = 60.0
+    """How long a rotated file is read on: writers may still have it open. Then what was left
+    half-written in it is given up and reported."""
+    name_seconds: Annotated[float, Field(ge=0)] = 60.0
+    """How long a log that does not name its access point yet may take to do so."""
+    config_timeout: PositiveFloat = 10.0
+    """For condor_config_val."""
 
 
 class KafkaSettings(_Section):
@@ -169,6 +197,8 @@ class KafkaSettings(_Section):
     JOBSIGHT_KAFKA_KEY_PASSWORD stand for sasl.username, sasl.password and ssl.key.password."""
     group: str = "jobsight"
     """Consumer group; all collectors of one store share it."""
+    member: str | None = None
+    """Name of this collector in the group; None: the machine's name."""
     topics: tuple[str, ...] = ("jobsight-notices",)
     """Topics of job notices, and of Slurm's jobcomp/kafka (named as the cluster)."""
     dead_letters: str = "jobsight-dead-letters"
@@ -184,12 +214,16 @@ class KafkaSettings(_Section):
     """Longer messages are dead letters; scripts come in jobcomp's messages."""
     poll_seconds: Annotated[float, Field(gt=0, le=10)] = 1.0
     """Longest wait for messages."""
+    gather_seconds: Annotated[float, Field(ge=0, le=60)] = 2.0
+    """Notices are gathered so long before their jobs are looked up together."""
     collect_seconds: PositiveFloat = 30.0
     """Between two looks at the jobs noticed that have not ended."""
+    jobs_per_look: Annotated[int, Field(ge=1, le=5000)] = 500
+    """Jobs of one cluster that are looked up at once; of more, those longest not looked at."""
     unknown_seconds: PositiveFloat = 600.0
     """A job that no scheduler knows is looked for that long after its notice."""
     watched: PositiveInt = 100_000
-    """Most jobs watched at once; of more, the oldest are watched first."""
+    """Most jobs watched at once; of more, those noticed later are left to other sources."""
     timeout_seconds: Annotated[float, Field(ge=1, le=300)] = 30.0
     """For the delivery of dead letters and answers."""
 
@@ -246,6 +280,7 @@ class Settings(_Section):
     access_point: str | None = None
     """Name of the access point the logs come from; None: as the log tells."""
     hold: HoldSettings = HoldSettings()
+    condor: CondorSettings = CondorSettings()
     eventlog: EventLogSettings = EventLogSettings()
     slurm: SlurmSettings = SlurmSettings()
     kafka: KafkaSettings = KafkaSettings()
