@@ -169,7 +169,7 @@ class EventReader:
     """Reads logs batch by batch, in bounded memory; one pass, one thread.
 
     Args:
-        paths: files, folders, globs, ``-``.
+        paths: files, folders, globs, ``-``; or logs that `find_logs` found.
         access_point: name of the access point; None: as the logs tell.
         timezone: IANA name of the zone of times written without one; None: the machine's.
         progress: is told the number of bytes done of how many (0 where unknown) now and then.
@@ -184,7 +184,7 @@ class EventReader:
 
     def __init__(
         self,
-        paths: Sequence[str],
+        paths: Sequence[str | LogFile],
         *,
         access_point: str | None = None,
         timezone: str | None = None,

@@ -198,7 +198,7 @@ def looks_like_log(head: bytes) -> bool:
 
 
 def find_logs(
-    paths: Sequence[str], *, skipped: Callable[[str, str], None] | None = None
+    paths: Sequence[str | LogFile], *, skipped: Callable[[str, str], None] | None = None
 ) -> list[LogFile]:
     """The logs that `paths` name: files, folders, globs, ``-`` for standard input.
 
@@ -207,7 +207,7 @@ def find_logs(
     can be read twice.
 
     Args:
-        paths: as the user wrote them, in order.
+        paths: as the user wrote them, in order; logs that were found before stay as they are.
         skipped: is told the name and the reason of each file of a folder that is passed over.
 
     Raises:
@@ -215,7 +215,8 @@ def find_logs(
     """
     found: dict[object, LogFile] = {}
     for name in paths:
-        for file in _named(name, skipped or (lambda _name, _reason: None)):
+        known = [name] if isinstance(name, LogFile) else None
+        for file in known or _named(str(name), skipped or (lambda _name, _reason: None)):
             found.setdefault(_key(file), file)
     if not found:
         raise SourceError("no event log was named; give files, folders, globs, or - for a pipe")
