@@ -1,0 +1,224 @@
+"""``jobsight import``: put what others have kept of jobs into the store."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jobsight.cli.common import (
+    ConfigOption,
+    JsonOption,
+    load_settings,
+    note,
+    print_json,
+    progress_bar,
+    say,
+)
+from jobsight.errors import UsageError
+from jobsight.text import printable
+
+if TYPE_CHECKING:
+    from jobsight.history.importers import FileImport, ImportReport
+    from jobsight.store import Store
+
+__all__ = ["register"]
+
+_FORMATS = ("auto", "sacct", "swf", "eagle", "graham", "condor-history", "eventlog")
+
+_EPILOG = """\b
+Formats, and what each can never tell (docs/importing.md says why):
+  sacct           sacct -P or -p, any columns; never: scripts, holds, what was not asked for
+  swf             Parallel Workloads Archive; never: names, scripts, exit codes, kinds of failure
+  eagle           NREL Eagle, CSV or Parquet; never: task numbers, exit codes, usage
+  graham          Graham/Cedar queue table; never: users, exit codes, jobs not waiting at noon
+  condor-history  condor_history -l or -json; never: earlier holds, releases, evictions
+  eventlog        HTCondor event logs; never: requests and users without event 028
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command("import", epilog=_EPILOG)(import_)
+
+
+def import_(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Files (also gz, bz2, xz, zst), folders, globs, or - for standard input.",
+            show_default=False,
+        ),
+    ],
+    format: Annotated[  # noqa: A002
+        str, typer.Option(metavar="FORMAT", help=f"One of {', '.join(_FORMATS)}.")
+    ] = "auto",
+    store: Annotated[
+        str | None,
+        typer.Option(help="Store: a path, sqlite:///PATH or redis://HOST (default: as set)."),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Name of the cluster, where the files do not tell.")
+    ] = None,
+    access_point: Annotated[
+        str | None, typer.Option(help="Name of the access point (default: as the files tell).")
+    ] = None,
+    timezone: Annotated[
+        str | None,
+        typer.Option(help="Zone of times without one, e.g. Europe/Paris (default: see the docs)."),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Columns of sacct's output that has no header, separated by commas."),
+    ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="What separates sacct's columns (default: as its header).")
+    ] = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Import accounting, traces, histories and event logs into the store of job documents."""
+    from jobsight.history.importers import FileImport, Options
+    from jobsight.store import open_store
+
+    settings = load_settings(config, {"store": {"url": store}})
+    with progress_bar("importing") as progress:
+        options = Options(
+            cluster=cluster,
+            access_point=access_point or settings.access_point,
+            timezone=timezone,
+            site_timezone=settings.slurm.timezone or settings.timezone,
+            columns=_columns(columns),
+            delimiter=delimiter,
+            most_tasks=settings.slurm.array_tasks,
+            progress=progress,
+        )
+        reading = FileImport(files, format=format, options=options)
+        with open_store(settings=settings.store, create=True) as target:
+            run = _Run(reading)
+            run.into(target)
+    if as_json:
+        print_json(run.as_json())
+    else:
+        run.print()
+
+
+def _columns(text: str | None) -> tuple[str, ...] | None:
+    """The names in ``JobID,State%10, …``."""
+    if text is None:
+        return None
+    names = tuple(name.partition("%")[0].strip() for name in text.split(","))
+    if not {"jobid", "jobidraw"} & {name.lower() for name in names} or not all(names):
+        raise UsageError("--columns names the columns in their order, JobID among them")
+    return names
+
+
+class _Run:
+    """One import: what is read goes into the store, and is counted."""
+
+    def __init__(self, reading: FileImport) -> None:
+        from jobsight.history.importers.tally import Tally
+
+        self._reading = reading
+        self._tally = Tally()
+        self._refused = 0
+        self._seconds = 0.0
+
+    def into(self, store: Store) -> None:
+        """Do it.
+
+        Raises:
+            JobsightError: a file is not of its format, or the store fails; what was imported
+                before stays, and importing again adds the rest.
+        """
+        started = time.perf_counter()
+        for batch in self._reading.batches():
+            merged = store.merge(batch)
+            changes = {change.new.id: change for change in merged.changes}
+            self._tally.add_new(one.new for one in merged.changes if one.old is None)
+            self._tally.add_changed(one.new for one in merged.changes if one.old is not None)
+            refused = {id_ for id_, _ in merged.refused}
+            rest = {document.id for document in batch} - changes.keys() - refused
+            if rest:
+                self._tally.add_unchanged(one.document for one in store.get(rest).values())
+            for id_, reason in merged.refused:
+                self._refused += 1
+                self._reading.report.note(f"{printable(id_, 80)} was left out: {printable(reason)}")
+            self._tally.span(batch)
+        self._seconds = time.perf_counter() - started
+
+    def as_json(self) -> dict[str, Any]:
+        """The summary for machines."""
+        report, tally = self._reading.report, self._tally
+        return {
+            "files": [{"file": name, "format": kind} for name, kind in report.files],
+            "bytes": report.bytes,
+            "rows": report.rows,
+            "bad_rows": report.bad,
+            "first_bad_rows": [
+                {"file": row.file, row.unit: row.place, "reason": row.reason, "value": row.value}
+                for row in report.first_bad
+            ],
+            "breaks": [{"file": name, "reason": why} for name, why in report.breaks],
+            "jobs": {"new": tally.new, "changed": tally.changed, "unchanged": tally.unchanged},
+            "refused": self._refused,
+            "states": dict(tally.by_state()),
+            "first": _moment(tally.first),
+            "last": _moment(tally.last),
+            "unknowable": {kind: _unknowable(kind) for kind in dict(report.files).values()},
+            "notes": report.notes,
+            "seconds": round(self._seconds, 3),
+        }
+
+    def print(self) -> None:
+        """The summary for people; trouble on standard error."""
+        report, tally = self._reading.report, self._tally
+        jobs = tally.new + tally.changed + tally.unchanged
+        say(
+            f"{jobs:,} jobs from {report.rows:,} rows of {_plural(len(report.files), 'file')} "
+            f"({report.bytes / 1e6:,.1f} MB) in {self._seconds:.1f} s"
+        )
+        say(f"  {tally.new:,} new, {tally.changed:,} changed, {tally.unchanged:,} unchanged")
+        if tally.first is not None:
+            say(f"  from {_moment(tally.first)} to {_moment(tally.last)}")
+        for state, count in tally.by_state().most_common():
+            say(f"  {state:<16}{count:>12,}")
+        for kind in dict.fromkeys(kind for _, kind in report.files):
+            say(f"what {kind} cannot tell:")
+            for one in _unknowable(kind):
+                say(f"  {one['what']}: {one['why']}")
+        _print_trouble(report)
+
+
+def _unknowable(kind: str) -> list[dict[str, str]]:
+    from jobsight.history.importers.reading import importer_named
+
+    return [one._asdict() for one in importer_named(kind).unknowable]
+
+
+def _print_trouble(report: ImportReport) -> None:
+    for text in report.notes:
+        note(text)
+    for name, reason in report.breaks:
+        note(f"{printable(name)} breaks off: {printable(reason)}; what was read of it is imported")
+    if not report.bad:
+        return
+    note(f"{_plural(report.bad, 'bad row')} left out; all others were imported:")
+    for row in report.first_bad:
+        place = f":{row.place}" if row.unit == "line" else f" at byte {row.place}"
+        value = f": {printable(row.value, 60)}" if row.value else ""
+        note(f"  {printable(row.file)}{place}: {printable(row.reason)}{value}")
+    if report.bad > len(report.first_bad):
+        note(f"  and {report.bad - len(report.first_bad)} more")
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _moment(microseconds: int | None) -> str | None:
+    from jobsight.clock import format_micros
+
+    return None if microseconds is None else format_micros(microseconds).replace(" ", "T")

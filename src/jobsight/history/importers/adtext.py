@@ -1,0 +1,209 @@
+"""Job ads in text, cut out of a stream of bytes: as HTCondor's tools print and keep them.
+
+Two forms. *Text*: a line ``Name = expression`` an attribute; ads end at a blank line
+(``condor_history -l``) or at a line of stars (a schedd's own history file). *JSON*: objects, in an
+array or one behind another (``-json``, ``-jsonl``). Ads come one by one, in bounded memory.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jobsight.history.eventlog.classads import ad_to_json, room
+
+__all__ = ["LONGEST_AD", "Piece", "cut_json", "cut_text", "parse_json", "parse_text"]
+
+LONGEST_AD = 8 << 20
+"""Bytes of the longest ad that is read."""
+
+_BETWEEN = re.compile(rb"[\s\[\],]*")
+_TOKEN = re.compile(rb'"(?:[^"\\]+|\\.)*(?P<close>"|\Z|\\\Z)|[{}]', re.DOTALL)
+_RESUME = re.compile(rb"\n[ \t]*\{")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Piece(NamedTuple):
+    """Bytes that should hold an ad.
+
+    Attributes:
+        line: number of the line at which it begins.
+        data: the bytes; where `fault` tells why they hold none, only their beginning.
+    """
+
+    line: int
+    data: bytes
+    fault: str | None = None
+
+
+def cut_text(blocks: Iterable[bytes]) -> Iterator[Piece]:
+    """The ads of a text, without blank lines and banners."""
+    first, size = 1, 0
+    kept: list[bytes] = []
+    for number, line in enumerate(_raw_lines(blocks), 1):
+        border = line.startswith(b"***") or not line.strip()
+        if not border:
+            if not size:
+                first = number
+            size += len(line) + 1
+            if size <= LONGEST_AD:
+                kept.append(line)
+        elif size:
+            yield _whole(first, kept, size)
+            kept, size = [], 0
+    if size:
+        yield _whole(first, kept, size)
+
+
+def _whole(line: int, kept: list[bytes], size: int) -> Piece:
+    if size > LONGEST_AD:
+        return Piece(line, b"\n".join(kept[:1])[:200], f"longer than {LONGEST_AD} bytes")
+    return Piece(line, b"\n".join(kept) + b"\n")
+
+
+def _raw_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines without their ends; one longer than an ad may be comes in parts."""
+    rest = b""
+    for block in blocks:
+        parts = (rest + block).split(b"\n")
+        rest = parts.pop()
+        yield from parts
+        if len(rest) > LONGEST_AD:
+            yield rest
+            rest = b""
+    if rest:
+        yield rest
+
+
+class _Objects:
+    """Finds the ends of JSON objects in a buffer that grows."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+        self._line = 1
+
+    def feed(self, block: bytes) -> Iterator[Piece]:
+        """The objects that are whole now."""
+        self._buffer += block
+        while (piece := self._next(last=False)) is not None:
+            yield piece
+
+    def close(self) -> Iterator[Piece]:
+        """What is left at the end."""
+        while (piece := self._next(last=True)) is not None:
+            yield piece
+
+    def resume(self, piece: Piece) -> None:
+        """The piece was no sound object: look for another one inside it."""
+        found = _RESUME.search(piece.data, 1)
+        if found is not None:
+            self._buffer = piece.data[found.start() :] + self._buffer
+            self._line -= piece.data.count(b"\n", found.start())
+
+    def _next(self, *, last: bool) -> Piece | None:
+        self._take(_BETWEEN.match(self._buffer).end())  # type: ignore[union-attr]
+        if not self._buffer:
+            return None
+        if not self._buffer.startswith(b"{"):
+            found = self._buffer.find(b"{")
+            return self._cut(found if found > 0 else len(self._buffer), "no ad")
+        end = self._end()
+        if end:
+            return self._cut(end, None)
+        if last:
+            return self._unended("the ad is cut short")
+        if len(self._buffer) > LONGEST_AD:
+            return self._unended(f"longer than {LONGEST_AD} bytes")
+        return None
+
+    def _end(self) -> int:
+        """Where the first object ends; 0 where that is not to be seen yet."""
+        depth = 0
+        for token in _TOKEN.finditer(self._buffer):
+            first = token[0][:1]
+            if first == b'"':
+                if token["close"] != b'"':
+                    return 0
+            else:
+                depth += 1 if first == b"{" else -1
+                if not depth:
+                    return token.end()
+        return 0
+
+    def _unended(self, why: str) -> Piece:
+        found = _RESUME.search(self._buffer, 1)
+        return self._cut(found.start() if found else len(self._buffer), why)
+
+    def _cut(self, size: int, fault: str | None) -> Piece:
+        line = self._line
+        data = self._take(size)
+        return Piece(line, data if fault is None else data[:200], fault)
+
+    def _take(self, size: int) -> bytes:
+        data, self._buffer = self._buffer[:size], self._buffer[size:]
+        self._line += data.count(b"\n")
+        return data
+
+
+def cut_json(blocks: Iterable[bytes]) -> Iterator[tuple[Piece, dict[str, Any] | None]]:
+    """The objects of a JSON text, parsed; None where a piece holds none, see its `fault`."""
+    objects = _Objects()
+
+    def parsed(pieces: Iterator[Piece]) -> Iterator[tuple[Piece, dict[str, Any] | None]]:
+        for piece in pieces:
+            try:
+                yield piece, None if piece.fault else parse_json(piece.data)
+            except ValueError as error:
+                objects.resume(piece)
+                yield piece._replace(fault=str(error), data=piece.data[:200]), None
+
+    for block in blocks:
+        yield from parsed(objects.feed(block))
+    yield from parsed(objects.close())
+
+
+def parse_json(data: bytes) -> dict[str, Any]:
+    """The attributes of an ad in JSON.
+
+    Raises:
+        ValueError: it is no JSON object.
+    """
+    try:
+        value = json.loads(_unicode(data))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"no sound JSON ({error.msg})") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(value, dict):
+        raise ValueError("no ad")
+    return {_sound(name): _sound(item) for name, item in value.items()}
+
+
+def parse_text(data: bytes) -> dict[str, Any]:
+    """The attributes of an ad in lines; expressions that are no values become their text.
+
+    Raises:
+        ValueError: no line of it is an attribute.
+    """
+    buffer = np.frombuffer(data, np.uint8)
+    out = np.empty(room(len(data), 1), np.uint8)
+    size = ad_to_json(buffer, 0, len(data), out, 0, np.empty(3, np.int64))
+    ad = parse_json(out[:size].tobytes())
+    if not ad:
+        raise ValueError("no attribute such as 'ClusterId = 12'")
+    return ad
+
+
+def _unicode(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _sound(value: Any) -> Any:
+    """Text with half characters replaced: no document can hold them."""
+    if isinstance(value, str) and not value.isascii():
+        return _SURROGATE.sub("\ufffd", value)
+    return value

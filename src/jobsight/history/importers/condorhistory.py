@@ -1,0 +1,108 @@
+"""What ``condor_history`` tells of jobs that left the queue, and what schedds keep of them.
+
+Forms: ``condor_history -l``, ``-json``, ``-jsonl``, and the history files of a schedd (``HISTORY``,
+also of ``PER_JOB_HISTORY_DIR``). ``condor_q -l`` and ``-json`` are read as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from jobsight.documents import JobDocument
+from jobsight.errors import DocumentError, SourceError
+from jobsight.history.eventlog.logfiles import LogFile
+from jobsight.history.importers.adtext import Piece, cut_json, cut_text, parse_text
+from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
+from jobsight.history.importers.lines import Meter, blocks
+from jobsight.history.jobads import document_from_ad
+
+__all__ = ["CondorHistory"]
+
+_ATTRIBUTE = re.compile(rb"^[A-Za-z_][\w.]* = \S", re.M)
+_JOB = re.compile(
+    rb'^(ClusterId|ProcId|GlobalJobId|JobStatus) = |"(ClusterId|ProcId|GlobalJobId)"', re.M
+)
+
+_Ads = Iterator[tuple[Piece, dict[str, Any] | None]]
+
+
+class CondorHistory(Importer):
+    """Ads of jobs, in text or JSON."""
+
+    name = "condor-history"
+    title = "HTCondor history (condor_history -l or -json, a schedd's history files)"
+    unknowable = (
+        Unknowable("evictions, releases, earlier holds", "an ad keeps the last; NumHolds counts"),
+        Unknowable("starts between the first and the last", "NumJobStarts counts them"),
+        Unknowable("when it was suspended", "only the time spent so"),
+        Unknowable("who released it", "no ad says so; nor do event logs, but by the reason"),
+        Unknowable("usage.memory_mb", "ResidentSetSize is rounded up, in steps of up to 25 %"),
+    )
+
+    def sniff(self, file: LogFile) -> float:
+        """By attributes of jobs, in lines or in JSON objects."""
+        head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        if head.startswith((b"{", b"[")):
+            told = b'"EventTypeNumber"' not in head and b'"MyType": "Job' not in head
+            if _JOB.search(head) and told:
+                return 1.0
+            return 0.6 if re.fullmatch(rb"\[\s*\]\s*", head) else 0.3 if told else 0.0
+        found = len(_ATTRIBUTE.findall(head))
+        if found < 3 or found < head.count(b"\n") // 2:
+            return 0.0
+        return 1.0 if _JOB.search(head) else 0.6
+
+    def read(
+        self, files: Sequence[LogFile], options: Options, report: ImportReport
+    ) -> Iterator[list[JobDocument]]:
+        """Documents of the ads, file after file."""
+        meter = Meter(files, report, options.progress)
+        for file in files:
+            good, batch = 0, []
+            for document in _documents(file, options, report, meter):
+                batch.append(document)
+                good += 1
+                if len(batch) >= BATCH:
+                    yield batch
+                    batch = []
+            if batch:
+                yield batch
+            if not good and report.first_bad:
+                raise SourceError(
+                    f"{file.name} holds no ad of a job ({report.first_bad[-1].reason}); "
+                    "name its format with --format"
+                )
+
+
+def _documents(
+    file: LogFile, options: Options, report: ImportReport, meter: Meter
+) -> Iterator[JobDocument]:
+    for piece, ad in _ads(file, report, meter):
+        report.rows += 1
+        shown = piece.data[:200].decode("utf-8", "replace")
+        if ad is None:
+            report.refuse(file.name, piece.line, piece.fault or "no ad", shown)
+            continue
+        try:
+            yield document_from_ad(ad, options.access_point)
+        except DocumentError as error:
+            report.refuse(file.name, piece.line, str(error), shown)
+
+
+def _ads(file: LogFile, report: ImportReport, meter: Meter) -> _Ads:
+    data = blocks(file, report, meter)
+    start = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    return cut_json(data) if start in (b"{", b"[") else _text_ads(data)
+
+
+def _text_ads(data: Iterator[bytes]) -> _Ads:
+    for piece in cut_text(data):
+        if piece.fault:
+            yield piece, None
+            continue
+        try:
+            yield piece, parse_text(piece.data)
+        except ValueError as error:
+            yield piece._replace(fault=str(error)), None

@@ -1,0 +1,69 @@
+"""The timeline of a job of which only a few moments are known, as traces tell them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jobsight.documents import Event, State
+
+__all__ = ["WHEN_UNTOLD", "Life"]
+
+WHEN_UNTOLD = "when is not told; dated at the last moment known"
+
+
+@dataclass(frozen=True)
+class Life:
+    """Moments of a job, µs since 1970; None: not told, or it never came to that.
+
+    Attributes:
+        submit, eligible, start, end: in this order, if all goes well.
+        seen: moments at which the job was seen waiting.
+        state: how it ended, or where it stands; None: not told.
+        word: the source's own word for `state`.
+        host: where it ran.
+    """
+
+    submit: int
+    eligible: int | None = None
+    start: int | None = None
+    end: int | None = None
+    seen: tuple[int, ...] = ()
+    state: State | None = None
+    word: str | None = None
+    host: str | None = None
+
+    def timeline(self, source: str) -> tuple[Event, ...]:
+        """Entries of the timeline, in order.
+
+        Raises:
+            ValueError: the moments are in no possible order.
+        """
+        self._check()
+        events = [_waiting(self.submit, source)]
+        if self.eligible is not None and self.eligible != self.submit:
+            events.append(Event(time=self.eligible, source=source, word="ELIGIBLE"))
+        events += [_waiting(time, source) for time in self.seen]
+        if self.start is not None:
+            events.append(
+                Event(time=self.start, source=source, state=State.RUNNING, host=self.host)
+            )
+        if self.state is not None and self.state.ended:
+            reason = None if self.end is not None else WHEN_UNTOLD
+            end = events[-1].time if self.end is None else self.end
+            events.append(
+                Event(time=end, source=source, state=self.state, word=self.word, reason=reason)
+            )
+        return tuple(events)
+
+    def _check(self) -> None:
+        first = self.submit if self.start is None else self.start
+        if first < self.submit:
+            raise ValueError("it starts before it is submitted")
+        if self.end is not None and self.end < first:
+            raise ValueError("it ends before it starts")
+        if self.start is not None and max(self.eligible or 0, *self.seen, 0) > self.start:
+            raise ValueError("it waits still when it has started")
+
+
+def _waiting(time: int, source: str) -> Event:
+    return Event(time=time, source=source, state=State.PENDING)

@@ -1,0 +1,85 @@
+"""All importers, and reading files of whatever formats by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from jobsight.documents import JobDocument
+from jobsight.errors import UsageError
+from jobsight.history.eventlog.logfiles import LogFile
+from jobsight.history.importers.base import Importer, ImportReport, Options
+from jobsight.history.importers.condorhistory import CondorHistory
+from jobsight.history.importers.eagle import Eagle
+from jobsight.history.importers.eventlogs import EventLogs
+from jobsight.history.importers.graham import Graham
+from jobsight.history.importers.inputs import choose, find_files
+from jobsight.history.importers.sacct import Sacct
+from jobsight.history.importers.swf import Swf
+from jobsight.text import printable
+
+__all__ = ["IMPORTERS", "FileImport", "importer_named"]
+
+IMPORTERS: tuple[Importer, ...] = (
+    Sacct(),
+    Swf(),
+    Eagle(),
+    Graham(),
+    CondorHistory(),
+    EventLogs(),
+)
+"""One of each format, in the order in which they are listed."""
+
+
+def importer_named(name: str) -> Importer:
+    """The importer of a format.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    found = next((one for one in IMPORTERS if one.name == name), None)
+    if found is None:
+        names = ", ".join(one.name for one in IMPORTERS)
+        raise UsageError(f"no format is named {name[:40]!r}; there are auto, {names}")
+    return found
+
+
+class FileImport:
+    """Files to be imported, each with its importer; one pass, one thread.
+
+    Args:
+        names: files, folders, globs, ``-`` for standard input.
+        format: name of an importer, or ``auto``.
+        options: what the user says of the files.
+
+    Attributes:
+        report: what was read; whole when `batches` has ended.
+
+    Raises:
+        SourceError: a file is missing, unreadable, or of no known format.
+        UsageError: there is no such format.
+    """
+
+    def __init__(self, names: Sequence[str], *, format: str, options: Options) -> None:  # noqa: A002
+        self.report = ImportReport()
+        self._options = options
+        importers = IMPORTERS if format == "auto" else (importer_named(format),)
+        groups: dict[str, list[LogFile]] = {}
+        for file in find_files(names, importers, self.report):
+            if file.kind == "empty" and not file.head.strip():
+                self.report.note(f"{printable(file.name)} is empty")
+                continue
+            importer = choose(file, IMPORTERS) if format == "auto" else importers[0]
+            groups.setdefault(importer.name, []).append(file)
+            self.report.files.append((file.name, importer.name))
+        self._groups = groups
+
+    def batches(self) -> Iterator[list[JobDocument]]:
+        """Documents of all files, in bounded batches; a job may come several times.
+
+        Raises:
+            SourceError: a file holds nothing of its format, or has gone.
+            UsageError: an option is missing.
+        """
+        for importer in IMPORTERS:
+            if files := self._groups.get(importer.name):
+                yield from importer.read(files, self._options, self.report)

@@ -1,0 +1,225 @@
+"""sacct's output as people keep it: ``sacct -P`` or ``-p``, columns in any order, any delimiter.
+
+Steps are folded into their job, runs of a requeued job into one job, and a row that stands for the
+pending tasks of an array becomes a job a task. Rows are read by `jobsight.history.slurm`, as those
+of a living cluster are, so both make the same documents.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from jobsight.clock import zone_named
+from jobsight.documents import JobDocument
+from jobsight.documents.states import slurm_state
+from jobsight.errors import SourceError, UsageError
+from jobsight.history.eventlog.logfiles import LogFile
+from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
+from jobsight.history.importers.lines import Line, Meter, lines
+from jobsight.history.slurm.documents import group_runs, of_runs
+from jobsight.history.slurm.sacct import Run, join_runs, table_rows
+from jobsight.history.slurm.times import NOTHING
+from jobsight.text import printable
+
+__all__ = ["Sacct", "header_of"]
+
+_NAME = re.compile(r"[A-Za-z]+(?:%-?\d+)?")
+_HEADLESS = re.compile(
+    rb"(?:\d{1,10}(?:_(?:\d{1,10}|\[[^\]]*\])|\+\d+)?|s[0-9A-Za-z]{13})(?:\.\w+)?\|"
+)
+_NUMBERED = re.compile(r"line \d+: ")
+_MOMENTS = ("submit", "start", "end", "eligible")
+_TABLE = re.compile(r"[- ]*-{4,} -{4,}[- ]*")
+
+_Rows = Iterable[Mapping[str, str] | ValueError]
+
+
+class Sacct(Importer):
+    """Accounting of Slurm."""
+
+    name = "sacct"
+    title = "output of Slurm's sacct (-P or -p, any columns that include JobID and State)"
+    unknowable = (
+        Unknowable("columns that were not asked for", "nothing stands in for them"),
+        Unknowable("submission.script", "sacct prints it only with --batch-script, a job a call"),
+        Unknowable("why and how long it was held or suspended", "only sums and the last reason"),
+        Unknowable("earlier runs of a requeued job", "only with sacct --duplicates"),
+        Unknowable("usage.memory_mb, read_mb, written_mb", "they stand in the rows of steps"),
+        Unknowable("start times foretold, priorities as they grew", "accounting has no history"),
+    )
+
+    def sniff(self, file: LogFile) -> float:
+        """By the names of the columns, or by ids of jobs before a bar."""
+        head = file.head.removeprefix(b"\xef\xbb\xbf")
+        first = head.partition(b"\n")[0].decode("utf-8", "replace")
+        if header_of(first) is not None:
+            return 1.0
+        if "JobID" in first.split():
+            return 0.6
+        return 0.6 if _HEADLESS.match(head) and first.count("|") > 2 else 0.0
+
+    def read(
+        self, files: Sequence[LogFile], options: Options, report: ImportReport
+    ) -> Iterator[list[JobDocument]]:
+        """Documents of all rows, file after file."""
+        meter = Meter(files, report, options.progress)
+        for file in files:
+            yield from _File(file, options, report).batches(lines(file, report, meter))
+
+
+def header_of(line: str) -> tuple[tuple[str, ...], str] | None:
+    """The columns of a header and what separates them; None where the line is no header.
+
+    A header names JobID or JobIDRaw and at least two other columns, with the same delimiter between
+    all, which may be any text without letters, or several characters.
+    """
+    text = line.strip("\r\n")
+    names = list(_NAME.finditer(text))
+    if len(names) < 3 or names[0].start() or not {"jobid", "jobidraw"} & _lowered(names):
+        return None
+    delimiters = {text[before.end() : after.start()] for before, after in itertools.pairwise(names)}
+    delimiter = delimiters.pop()
+    if (
+        delimiters
+        or text[names[-1].end() :] not in ("", delimiter)
+        or delimiter.isspace() > (delimiter == "\t")
+    ):
+        return None
+    return tuple(name[0].partition("%")[0] for name in names), delimiter
+
+
+def _lowered(names: list[re.Match[str]]) -> set[str]:
+    return {name[0].partition("%")[0].lower() for name in names}
+
+
+@lru_cache(4096)
+def _is_state(word: str) -> bool:
+    return slurm_state(word) is not None
+
+
+class _File:
+    """One file: its columns, and where its reading stands."""
+
+    def __init__(self, file: LogFile, options: Options, report: ImportReport) -> None:
+        self._file, self._options, self._report = file, options, report
+        self._zone = zone_named(options.timezone or options.site_timezone)
+        self._line = Line(0, "")
+        self._rows = self._runs = self._steps = self._refused = self._beyond = 0
+
+    def batches(self, source: Iterator[Line]) -> Iterator[list[JobDocument]]:
+        """Documents; all runs of a job that follow each other are in one batch."""
+        columns, delimiter, first = self._header(source)
+        rows = table_rows(self._watched(first, source), delimiter=delimiter, columns=columns)
+        names = {name.lower(): name for name in columns}
+        runs = join_runs(self._checked(rows, names), self._zone, self._refuse)
+        waiting: list[Run] = []
+        for run in runs:
+            if len(waiting) >= BATCH and run.id.name != waiting[-1].id.name:
+                yield self._documents(waiting)
+                waiting = []
+            waiting.append(run)
+            self._runs += 1
+            self._steps += len(run.steps)
+        if waiting:
+            yield self._documents(waiting)
+        self._finish()
+
+    def _header(self, source: Iterator[Line]) -> tuple[tuple[str, ...], str, list[str]]:
+        """Columns, delimiter, and lines that were read already but are rows."""
+        first = next((line for line in source if line.text.strip()), Line(0, ""))
+        found = header_of(first.text)
+        given = self._options.delimiter
+        if found is not None and (given is None or given == found[1]):
+            return self._options.columns or found[0], found[1], []
+        if given is not None and "JobID" in first.text.split(given):
+            return tuple(name.strip() for name in first.text.split(given) if name), given, []
+        if self._options.columns:
+            self._line = first._replace(number=first.number - 1)
+            return self._options.columns, given or "|", [first.text]
+        raise SourceError(f"{self._file.name} {self._without_header(first.text, source)}")
+
+    def _without_header(self, first: str, source: Iterator[Line]) -> str:
+        second = next(source, Line(0, "")).text
+        if _TABLE.fullmatch(second.rstrip()):
+            return (
+                "is sacct's table for people, which cuts long values; "
+                "write it with sacct --parsable2 (-P)"
+            )
+        return (
+            "has no header that names JobID and other columns: it begins with "
+            f"{printable(first, 50)!r}; name the columns of sacct's --format with "
+            "--columns jobid,state,submit,..."
+        )
+
+    def _watched(self, first: list[str], source: Iterator[Line]) -> Iterator[str]:
+        """The text of each line, noting which it is; headers of files put together are left out."""
+        for text in first:
+            self._line = Line(self._line.number + 1, text)
+            self._rows += 1
+            yield text
+        for line in source:
+            self._line = line
+            if line.text and not (line.text[:5] in ("JobID", "jobid") and header_of(line.text)):
+                self._rows += 1
+                yield line.text
+
+    def _checked(self, rows: _Rows, names: Mapping[str, str]) -> _Rows:
+        """Rows that say what became of a job, and when; others are errors."""
+        moments = [names[name] for name in _MOMENTS if name in names]
+        state, job = names.get("state"), names.get("jobid") or names["jobidraw"]
+        for row in rows:
+            if not isinstance(row, ValueError) and "." not in row[job]:
+                if state is not None and not _is_state(row[state]):
+                    yield ValueError(f"column {state}: {row[state][:40]!r} is no state of Slurm's")
+                    continue
+                if all(row[name].strip().lower() in NOTHING for name in moments):
+                    yield ValueError("no time is told of it")
+                    continue
+            yield row
+
+    def _refuse(self, error: ValueError) -> None:
+        self._refused += 1
+        reason = _NUMBERED.sub("", str(error), count=1)
+        self._report.refuse(self._file.name, self._line.number, reason, self._line.text)
+
+    def _documents(self, runs: list[Run]) -> list[JobDocument]:
+        most = self._options.most_tasks
+        clusters: dict[str, list[Run]] = {}
+        for run in runs:
+            clusters.setdefault(run.cluster or self._cluster(), []).append(run)
+            if run.id.tasks is not None:
+                self._beyond += max(0, run.id.tasks.count() - most)
+        return [
+            of_runs(cluster, job, found, _newest(found))
+            for cluster, group in clusters.items()
+            for job, found in group_runs(group, most)
+        ]
+
+    def _cluster(self) -> str:
+        if self._options.cluster is None:
+            raise UsageError(
+                f"{self._file.name} has no column Cluster that tells which cluster it is of; "
+                "give --cluster NAME"
+            )
+        return self._options.cluster
+
+    def _finish(self) -> None:
+        report, name = self._report, printable(self._file.name)
+        report.rows += self._rows
+        if self._rows and not self._runs:
+            first = report.first_bad[0].reason if report.first_bad else "only steps"
+            raise SourceError(f"{name} holds no row of a job ({first})")
+        alone = self._rows - self._runs - self._steps - self._refused
+        if alone:
+            report.note(f"{name}: {alone} rows of steps do not follow their job, and were left out")
+        if self._beyond:
+            report.note(f"{name}: {self._beyond} pending array tasks beyond the most for one array")
+
+
+def _newest(runs: Sequence[Run]) -> int:
+    """The newest moment told of the runs that is not foretold, µs since 1970."""
+    known = [run.end or run.start or run.submit or run.eligible or 0 for run in runs]
+    return max(known)

@@ -1,0 +1,296 @@
+"""The Standard Workload Format of the Parallel Workloads Archive.
+
+Format: https://www.cs.huji.ac.il/labs/parallel/workload/swf.html. Comments begin with a semicolon,
+those at the top hold ``Key: value``; every other line is a job of 18 numbers, times in seconds
+since ``UnixStartTime``, memory in KB a processor, −1 for what is not known. A job that was swapped
+out may have further lines of the same number behind its summary, one for each part: status 2 (to be
+continued), 3 (the last, completed) or 4 (the last, failed); only the first part has a submit time,
+and the others' wait counts from the end of the part before.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from jobsight.documents import Event, JobDocument, Request, State, Submission, Usage, slurm_id
+from jobsight.documents.states import SWF_STATUS
+from jobsight.errors import SourceError
+from jobsight.history.eventlog.logfiles import LogFile
+from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
+from jobsight.history.importers.life import Life
+from jobsight.history.importers.lines import Line, Meter, lines
+from jobsight.history.importers.naming import trace_name
+
+__all__ = ["Row", "Swf"]
+
+_COLUMNS = 18
+_LARGEST = 2**53
+_HEADER = re.compile(r";+\s*(\w[\w ]{0,40}?)\s*:\s*(.*)")
+_LISTED = re.compile(r"(\d{1,9})\s*[-:]?\s*(.*)", re.ASCII)
+_SNIFFED = re.compile(rb"^;\s*(SWF|Version|UnixStartTime|MaxJobs|MaxNodes|MaxProcs)\b", re.M)
+_NUMBERS = re.compile(rb"^[ \t]*-?\d+([ \t]+-?\d+(\.\d+)?){17}[ \t]*\r?$", re.M)
+
+_CONTINUED, _PART_DONE, _PART_FAILED = 2, 3, 4
+_PARTS = {
+    _CONTINUED: State.SUSPENDED,
+    _PART_DONE: State.COMPLETED,
+    _PART_FAILED: State.FAILED,
+}
+
+
+class Row(NamedTuple):
+    """One line: whole numbers but for `cpu`; −1 where not known. Seconds, KB a processor."""
+
+    job: int
+    submit: int
+    wait: int
+    run: int
+    processors: int
+    cpu: float
+    memory: int
+    asked_processors: int
+    asked_time: int
+    asked_memory: int
+    status: int
+    user: int
+    group: int
+    program: int
+    queue: int
+    partition: int
+    before: int
+    think: int
+
+
+@dataclass
+class _Header:
+    """What the comments at the top tell."""
+
+    start: int | None = None
+    queues: dict[int, str] = field(default_factory=dict)
+    partitions: dict[int, str] = field(default_factory=dict)
+
+    def read(self, comment: str) -> None:
+        found = _HEADER.match(comment)
+        if found is None:
+            return
+        key, value = found[1].lower(), found[2].strip()
+        if key == "unixstarttime" and re.fullmatch(r"\d{1,11}", value, re.ASCII):
+            self.start = int(value) * 1_000_000
+        named = {"queue": self.queues, "partition": self.partitions}.get(key)
+        listed = _LISTED.match(value)
+        if named is not None and listed and len(named) < 100_000:
+            name = listed[2].partition(" - ")[0].strip()
+            named[int(listed[1])] = name[:200] or listed[1]
+
+
+class Swf(Importer):
+    """SWF traces; the trace's name stands for the cluster's."""
+
+    name = "swf"
+    title = "Standard Workload Format (Parallel Workloads Archive)"
+    unknowable = (
+        Unknowable("whatever is −1", "the format's word for not known"),
+        Unknowable("submission.name, script, line", "programs are numbers"),
+        Unknowable("request.gpus, disk_mb, nodes", "processors are all that is counted"),
+        Unknowable("usage.memory_mb", "not the peak: the average a processor, times processors"),
+        Unknowable("timeout, out_of_memory, node_fail", "all failures are status 0"),
+        Unknowable("outcome.exit_code, signal", "not recorded"),
+        Unknowable("names of users and groups", "numbers, for anonymity"),
+    )
+
+    def sniff(self, file: LogFile) -> float:
+        """By header comments, or lines of 18 numbers."""
+        if file.head.lstrip().startswith(b";") and _SNIFFED.search(file.head):
+            return 1.0
+        return 0.7 if _NUMBERS.search(file.head) else 0.0
+
+    def read(
+        self, files: Sequence[LogFile], options: Options, report: ImportReport
+    ) -> Iterator[list[JobDocument]]:
+        """Documents of the traces, one after another."""
+        meter = Meter(files, report, options.progress)
+        for file in files:
+            trace = _Trace(file, options.cluster or trace_name(file), report)
+            documents = trace.documents(lines(file, report, meter))
+            while batch := list(itertools.islice(documents, BATCH)):
+                yield batch
+            trace.finish()
+
+
+class _Trace:
+    """One file."""
+
+    def __init__(self, file: LogFile, cluster: str, report: ImportReport) -> None:
+        self._file, self._cluster, self._report = file, cluster, report
+        self._header = _Header()
+        self._good = 0
+
+    def finish(self) -> None:
+        """Refuse a file of which nothing could be read."""
+        if not self._good:
+            first = self._report.first_bad[-1:] if self._report.bad else []
+            why = f" (line {first[0].place}: {first[0].reason})" if first else ""
+            raise SourceError(
+                f"{self._file.name} holds no job of the Standard Workload Format, 18 numbers a "
+                f"line{why}; name its format with --format"
+            )
+
+    def documents(self, source: Iterable[Line]) -> Iterator[JobDocument]:
+        """The jobs: lines of one number that follow each other are one job."""
+        for _, group in itertools.groupby(self._rows(source), key=lambda found: found[1].job):
+            (number, row), *parts = group
+            try:
+                document = self._document(row, [part for _, part in parts])
+            except ValueError as error:
+                self._report.refuse(self._file.name, number, str(error), " ".join(map(str, row)))
+                continue
+            self._good += 1
+            yield document
+
+    def _rows(self, source: Iterable[Line]) -> Iterator[tuple[int, Row]]:
+        for number, text in source:
+            if text.startswith(";") or not text or text.isspace():
+                self._header.read(text)
+                continue
+            self._report.rows += 1
+            try:
+                yield number, _row(text)
+            except ValueError as error:
+                self._report.refuse(self._file.name, number, str(error), text)
+
+    def _document(self, row: Row, others: list[Row]) -> JobDocument:
+        if self._header.start is None:
+            raise SourceError(
+                f"{self._file.name} does not tell when it begins: add a line such as "
+                "'; UnixStartTime: 1293836400' (seconds since 1970) at its top"
+            )
+        timeline = self._timeline(row, others)
+        header = self._header
+        return JobDocument(
+            id=slurm_id(self._cluster, str(row.job)),
+            updated=timeline[-1].time,
+            request=_request(row, header),
+            submission=Submission(
+                submitted=timeline[0].time,
+                user=_number(row.user),
+                group=_number(row.group),
+                command=_number(row.program),
+            ),
+            timeline=timeline,
+            usage=_usage(row, others),
+        )
+
+    def _timeline(self, row: Row, others: list[Row]) -> tuple[Event, ...]:
+        parts = [part for part in (row, *others) if part.status in _PARTS]
+        summaries = [one for one in (row, *others) if one.status not in _PARTS]
+        if summaries[1:]:
+            raise ValueError("several lines of one job number tell of a whole job")
+        if row.submit < 0 or self._header.start is None:
+            raise ValueError("the time of submission is not known (-1): nothing can be dated")
+        submit = self._header.start + row.submit * 1_000_000
+        if parts:
+            return _in_parts(submit, parts)
+        return _whole(submit, row)
+
+
+def _row(text: str) -> Row:
+    fields = text.split()
+    if len(fields) != _COLUMNS:
+        raise ValueError(f"{len(fields)} fields, where a job has {_COLUMNS}")
+    try:
+        row = Row(*map(int, fields))
+    except ValueError:
+        row = Row(*map(_whole_number, fields))._replace(cpu=_real_number(fields[5]))
+    if row.job < 0 or row.status not in SWF_STATUS | _PARTS:
+        what = f"job number {row.job}" if row.job < 0 else f"status {row.status}"
+        raise ValueError(f"{what} means nothing")
+    if min(row) < -1 or max(row) > _LARGEST:
+        raise ValueError(f"{min(row) if min(row) < -1 else max(row)} is out of range")
+    return row
+
+
+def _real_number(text: str) -> float:
+    number = float(text)  # its own message names the text
+    if not -1 <= number < _LARGEST:
+        raise ValueError(f"{text[:40]!r} is out of range")
+    return number
+
+
+def _whole_number(text: str) -> int:
+    return round(_real_number(text))
+
+
+def _whole(submit: int, row: Row) -> tuple[Event, ...]:
+    """The life of a job that one line tells."""
+    state = SWF_STATUS[row.status]
+    began = row.wait >= 0 and (row.run > 0 or state is not State.CANCELLED)
+    waited = submit + row.wait * 1_000_000
+    if began:
+        start, end = waited, waited + row.run * 1_000_000 if row.run >= 0 else None
+    else:
+        start, end = None, waited if row.wait >= 0 else None
+    ended = state is not State.UNKNOWN_END or end is not None
+    life = Life(submit, start=start, end=end, state=state if ended else None, word=str(row.status))
+    return life.timeline(Swf.name)
+
+
+def _in_parts(submit: int, parts: list[Row]) -> tuple[Event, ...]:
+    """The life of a job that was swapped out between its parts."""
+    events = [Event(time=submit, source=Swf.name, state=State.PENDING)]
+    clock = submit
+    for part in parts:
+        start = clock + max(part.wait, 0) * 1_000_000
+        clock = start + max(part.run, 0) * 1_000_000
+        events.append(Event(time=start, source=Swf.name, state=State.RUNNING))
+        events.append(
+            Event(time=clock, source=Swf.name, state=_PARTS[part.status], word=str(part.status))
+        )
+    if parts[-1].status == _CONTINUED:  # nobody tells how it went on
+        word = str(_CONTINUED)
+        events[-1] = Event(time=clock, source=Swf.name, state=State.UNKNOWN_END, word=word)
+    return tuple(events)
+
+
+def _known(value: int) -> int | None:
+    return value if value >= 0 else None
+
+
+def _number(value: int) -> str | None:
+    return str(value) if value >= 0 else None
+
+
+def _megabytes(kilobytes: int, processors: int) -> int | None:
+    """MB of a memory told for each processor."""
+    if kilobytes < 0 or processors <= 0:
+        return None
+    return -(-kilobytes * processors // 1024)
+
+
+def _request(row: Row, header: _Header) -> Request:
+    processors = row.asked_processors if row.asked_processors > 0 else row.processors
+    return Request(
+        cpus=_known(row.asked_processors),
+        memory_mb=_megabytes(row.asked_memory, processors),
+        time_limit_s=_known(row.asked_time),
+        partition=header.partitions.get(row.partition, _number(row.partition)),
+        qos=header.queues.get(row.queue, _number(row.queue)),
+        dependency=f"afterany:{row.before}" if row.before > 0 else None,
+    )
+
+
+def _usage(row: Row, others: list[Row]) -> Usage:
+    summary = next((one for one in (row, *others) if one.status not in _PARTS), None)
+    runs = [summary] if summary is not None else [row, *others]
+    wall = [one.run for one in runs if one.run >= 0]
+    cpu = [one.cpu * one.processors for one in runs if one.cpu >= 0 and one.processors > 0]
+    memory = [_megabytes(one.memory, one.processors) for one in runs]
+    return Usage(
+        wall_s=float(sum(wall)) if wall else None,
+        cpu_s=float(sum(cpu)) if cpu else None,
+        memory_mb=max((size for size in memory if size is not None), default=None),
+        cpus=_known(runs[-1].processors),
+    )
