@@ -2,8 +2,8 @@
 
 The watermark is a time of the controller's clock up to which all that ended has been told. The
 accounting learns late, so each call looks back over the overlap again, and runs already told are
-left out. After an outage of the accounting the watermark stays until the overlap has passed, since
-what ended during the outage arrives only after it.
+left out. After an outage of the accounting (or of ours) the watermark is held until the overlap has
+passed, since what ended during the outage may arrive only after it.
 """
 
 from __future__ import annotations
@@ -48,14 +48,17 @@ class Accounts:
         self._longest = int(settings.window * _MICROS)
         self._span = self._longest
         self._pause = Pause(settings.interval, settings.backoff_most)
-        self._steady: int | None = None
+        self._reached: int | None = None
+        self._holding = True
+        self._recovered: int | None = None
         self._told: dict[tuple[str, int | None], tuple[int, int]] = {}
 
     def restore(self, since: int | None) -> None:
         """Go on from a watermark; what was told before counts as not told."""
         self.since = since
         self._told.clear()
-        self._steady = None
+        self._reached = self._recovered = None
+        self._holding = True
 
     def usable(self) -> bool:
         """Whether it may be asked now: it is in no pause after trouble."""
@@ -71,22 +74,27 @@ class Accounts:
             SlurmError: no answer; the watermark is as it was.
         """
         if self.since is None:
-            self.since = now - self._lookback
-        until = min(now, self.since + self._span)
-        runs = self.ask(lambda: self._client.ended(self.since_overlap(), until))
-        if self._steady is None:
-            self._steady = now
-        if until < now:
-            self.since = until
-        elif now - self._steady >= self._overlap:
-            self.since = max(self.since, now)
+            self.since, self._holding = now - self._lookback, False
+        start = self.since if self._reached is None else self._reached
+        until = min(now, start + self._span)
+        runs = self.ask(lambda: self._client.ended(self._before(start), until))
+        if self._recovered is None:
+            self._recovered = now
+        if self._holding and now - self._recovered >= self._overlap and self._reached is None:
+            self._holding = False
+        if not self._holding:
+            self.since = max(self.since, until)
+        self._reached = until if until < now else None
         self.behind = now - until
         self._span = min(self._span * 2, self._longest)
         return self._news(runs)
 
+    def _before(self, time: int) -> int:
+        return max(time - self._overlap, _MICROS * 1_000_000)
+
     def since_overlap(self) -> int:
         """From when on sacct is asked."""
-        return max((self.since or 0) - self._overlap, _MICROS * 1_000_000)
+        return self._before(self.since or 0)
 
     def ask(self, call: Callable[[], list[Run]]) -> list[Run]:
         """Call sacct, and remember whether it answered.
@@ -98,7 +106,8 @@ class Accounts:
             runs = call()
         except SlurmError as error:
             self.trouble = error
-            self._steady = None
+            self._recovered = self._reached = None
+            self._holding = True
             if error.trouble is Trouble.TOO_MUCH:
                 self._span = max(self._span // 2, _SHORTEST)
             else:

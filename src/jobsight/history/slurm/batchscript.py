@@ -23,7 +23,7 @@ def from_sacct(text: str) -> str | None:
     if found is None:
         return None
     script = text.lstrip("\n")[found.end() :]
-    return None if script.strip() in ("", "NONE") else script.removesuffix("\n") + "\n"
+    return None if script.strip() in ("", "NONE") else script
 
 
 def directives(script: str) -> tuple[str, ...]:

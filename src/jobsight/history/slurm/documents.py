@@ -32,6 +32,7 @@ __all__ = [
     "script_parts",
     "state_of",
     "unknown_end",
+    "unstarted_end",
     "with_submit",
 ]
 
@@ -159,6 +160,21 @@ def _limit(seconds: float | None) -> int | None:
     if seconds is None:
         return None
     return -1 if math.isinf(seconds) else int(seconds)
+
+
+def unstarted_end(cluster: str, job: SlurmId, gone: int, now: int) -> JobDocument:
+    """A task of an array that was taken out of the queue, at about `gone`, before it started.
+
+    Slurm keeps no account of such tasks (seen with 22.05 and 24.11).
+    """
+    event = Event(
+        time=gone,
+        source="squeue",
+        state=State.CANCELLED,
+        word="CANCELLED",
+        reason="it left the queue before it started, and Slurm keeps no account of it",
+    )
+    return JobDocument(id=slurm_id(cluster, job.name), updated=now, timeline=(event,))
 
 
 # --- sacct ---

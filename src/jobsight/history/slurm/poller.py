@@ -24,7 +24,6 @@ from jobsight.history.slurm.pauses import Pause
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.settling import Open, Settling
-from jobsight.history.slurm.squeue import Queued
 from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.history.slurm.watch import Change, Look, Watch
 from jobsight.history.sources import Observed, Position, Source
@@ -66,11 +65,13 @@ class SlurmSource(Source):
         self._watch = Watch(settings.array_tasks)
         self._accounts = Accounts(client, settings)
         self._details = Details(client, settings, cluster)
-        self._settling = Settling(cluster, settings.unknown_end_after)
+        self._settling = Settling(cluster, settings.unknown_end_after, settings.overlap)
+        self._looked: int | None = None
         self._queue_pause = Pause(settings.interval, settings.backoff_most)
         self._queue_trouble: SlurmError | None = None
         self._config: Config | None = None
         self._config_due = 0.0
+        self._due = 0.0
         self._config_trouble: SlurmError | None = None
         self._skew = 0
         self._backlog: Iterator[JobDocument] = iter(())
@@ -101,6 +102,7 @@ class SlurmSource(Source):
         self._watch = Watch(self._settings.array_tasks)
         self._watch.restore(active(), self._cluster)
         self._settling.restore()
+        self._looked = None
         self._accounts.restore(since)
         mine = (document for document in active() if document.id.startswith(f"{self.name}:"))
         self._details.restore(saved, mine, self._now())
@@ -168,9 +170,12 @@ class SlurmSource(Source):
             SourceError: neither the queue nor the accounting gave an answer.
         """
         self._polls += 1
+        if self._accounts.behind > 0 and time.monotonic() < self._due:
+            return self._of_accounts(self._look_at_accounts(self._now()) or [], self._now())
+        self._due = time.monotonic() + self._settings.interval
         self._look_at_config()
         now = self._now()
-        look, lines = self._look_at_queue(now)
+        look = self._look_at_queue(now)
         runs = self._look_at_accounts(now)
         if look is None and runs is None:
             raise (
@@ -178,10 +183,6 @@ class SlurmSource(Source):
                 or self._accounts.trouble
                 or SourceError(f"{self.name}: the controller is asked again after a pause")
             )
-        if look is not None:
-            gone = [(seen.id, seen.submit, seen.first_submit) for seen in look.gone]
-            self._settling.left(look.ended, gone, self._watch.seen.keys(), now)
-            self._details.queued((line.id for line in lines), now)
         documents = [*self._of_accounts(runs or [], now), *self._settle(now)]
         kept = self._keeps_accounts() and bool(self._config and self._config.scripts_kept)
         documents += self._details.fetch(now, self._settings.details_per_poll, kept=kept)
@@ -192,6 +193,13 @@ class SlurmSource(Source):
     def _of_change(self, change: Change, now: int) -> JobDocument:
         document = of_queue(self._cluster, change.line, change.id, change.events, now)
         return self._details.share(with_submit(document, change.submitted), change.id)
+
+    def _unbroken(self, now: int) -> bool:
+        """Whether a job that ran since the last look has left a trace."""
+        if self._keeps_accounts():
+            return True
+        age = self._config.min_job_age if self._config else None
+        return age is not None and self._looked is not None and now - self._looked < age * _MICROS
 
     def _look_at_config(self) -> None:
         """The configuration and the clock, when it is time; trouble leaves the last ones."""
@@ -212,19 +220,24 @@ class SlurmSource(Source):
             skew = self._config.now - middle
             self._skew = 0 if abs(skew) < _EVEN else skew
 
-    def _look_at_queue(self, now: int) -> tuple[Look | None, list[Queued]]:
+    def _look_at_queue(self, now: int) -> Look | None:
         if not self._queue_pause.over(time.monotonic()):
-            return None, []
+            return None
         try:
             lines = self._client.queue()
         except SlurmError as error:
             self._note(error)
             self._queue_trouble = error
             self._queue_pause.failed(time.monotonic())
-            return None, []
+            return None
         self._queue_trouble = None
         self._queue_pause.worked()
-        return self._watch.look(lines, now), lines
+        look = self._watch.look(lines, now)
+        living = self._watch.seen.keys()
+        self._settling.left(look.ended, look.gone, living, now, unbroken=self._unbroken(now))
+        self._details.queued((line.id for line in lines), now)
+        self._looked = now
+        return look
 
     def _look_at_accounts(self, now: int) -> list[Run] | None:
         if not self._keeps_accounts() or not self._accounts.usable():

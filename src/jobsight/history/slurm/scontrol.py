@@ -19,7 +19,7 @@ from jobsight.history.slurm.times import parse_span, parse_time
 __all__ = ["Config", "Shown", "read_config", "read_fields", "read_jobs"]
 
 _KEY = re.compile(r"(?:^|(?<=\s))([A-Z][A-Za-z0-9/:_]{1,40})=", re.ASCII)
-_RECORD = re.compile(r"^JobId=", re.ASCII | re.MULTILINE)
+_RECORD = re.compile(r"^JobId=(?=\d+ (?:ArrayJobId|HetJobId|JobName)=)", re.ASCII | re.MULTILINE)
 _NOTHING = frozenset({"", "(null)", "n/a", "none"})
 _CONFIG = re.compile(r"\s*([\w/()]{1,80})\s*=\s?(.*)", re.ASCII)
 _AS_OF = re.compile(r"Configuration data as of (\S+)", re.ASCII)
@@ -79,6 +79,12 @@ def read_fields(text: str) -> dict[str, str]:
     return {name: value for name, value in found.items() if name not in doubled}
 
 
+def _record(text: str) -> dict[str, str]:
+    """A job's fields; its id, which stands first, is its own whatever its name imitates."""
+    first = re.match(r"JobId=(\d{1,10}) ", text, re.ASCII)
+    return {**read_fields(text), **({"JobId": first[1]} if first else {})}
+
+
 def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
     """The records of one job, of all tasks of an array or all components of a het job.
 
@@ -91,7 +97,7 @@ def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
     """
     starts = [found.start() for found in _RECORD.finditer(text)]
     for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
-        fields = read_fields(text[start:stop])
+        fields = _record(text[start:stop])
         try:
             shown = _shown(fields, zone)
         except ValueError:
@@ -105,7 +111,7 @@ def _shown(fields: dict[str, str], zone: dt.tzinfo) -> Shown:
     restarts = fields.get("Restarts", "")
     return Shown(
         id=_id(fields),
-        raw_id=fields.get("JobId", "").partition(" ")[0],
+        raw_id=fields.get("JobId", ""),
         state=fields.get("JobState", "").partition(" ")[0],
         reason=_told(fields, "Reason").partition(" Dependency")[0],
         submit=parse_time(fields.get("SubmitTime", ""), zone),
@@ -129,7 +135,7 @@ def _id(fields: Mapping[str, str]) -> SlurmId:
         return parse_id(f"{array}_{task}" if task.isdecimal() else f"{array}_[{task}]")
     if "HetJobId" in fields and "HetJobOffset" in fields:
         return parse_id(f"{fields['HetJobId']}+{fields['HetJobOffset']}")
-    return parse_id(fields.get("JobId", "").partition(" ")[0])
+    return parse_id(fields.get("JobId", ""))
 
 
 def _told(fields: Mapping[str, str], name: str) -> str:

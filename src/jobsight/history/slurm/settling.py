@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from jobsight.documents import JobDocument
+from jobsight.documents import JobDocument, State
 from jobsight.documents.states import slurm_state
-from jobsight.history.slurm.documents import ended_events, of_queue, unknown_end, with_submit
+from jobsight.history.slurm.documents import (
+    ended_events,
+    of_queue,
+    unknown_end,
+    unstarted_end,
+    with_submit,
+)
 from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
+from jobsight.history.slurm.watch import Seen
 
 __all__ = ["Open", "Settling"]
 
@@ -28,6 +35,8 @@ class Open:
     line: Queued | None = None
     submit: int | None = None
     submitted: int | None = None
+    unstarted: bool = False
+    """A task of an array that waited when it was seen last, and surely never ran unseen."""
     told: bool = False
     """A document of its end has been made of the queue's line, until somebody knows more."""
     asked: int = 0
@@ -42,10 +51,11 @@ class Settling:
         open: jobs by name.
     """
 
-    def __init__(self, cluster: str, unknown_after: float) -> None:
+    def __init__(self, cluster: str, unknown_after: float, late: float) -> None:
         self.open: dict[str, Open] = {}
         self._cluster = cluster
         self._unknown_after = int(unknown_after * _MICROS)
+        self._late = int(min(late, unknown_after) * _MICROS)
         self._settled: dict[str, int | None] = {}
 
     def restore(self) -> None:
@@ -56,25 +66,31 @@ class Settling:
     def left(
         self,
         ended: Mapping[str, tuple[SlurmId, Queued]],
-        gone: Iterable[tuple[SlurmId, int | None, int | None]],
+        gone: Iterable[Seen],
         living: Collection[str],
         now: int,
+        *,
+        unbroken: bool,
     ) -> None:
         """Take in what a look at the queue told.
 
         Args:
             ended: lines of ended jobs, by name.
-            gone: jobs that lived at the last look: id, submit time, first submit time.
+            gone: jobs that lived at the last look.
             living: names of jobs that live now.
             now: µs since 1970.
+            unbroken: what ran since the last look is in the accounts or still in the queue.
         """
         self._settled = {
             name: submit
             for name, submit in self._settled.items()
             if name in ended and submit == ended[name][1].submit
         }
-        for job, submit, submitted in gone:
-            self.open[job.name] = Open(job, now, None, submit, submitted)
+        for seen in gone:
+            waited = seen.id.task is not None and seen.state in (State.PENDING, State.HELD)
+            self.open[seen.id.name] = Open(
+                seen.id, now, None, seen.submit, seen.first_submit, unstarted=waited and unbroken
+            )
         for name, (job, line) in ended.items():
             if name not in self._settled:
                 known = self.open.setdefault(name, Open(job, now, None, line.submit, line.submit))
@@ -119,14 +135,18 @@ class Settling:
 
     def give_up(self, now: int) -> Iterator[JobDocument]:
         """Documents of jobs nobody has told of for too long; they are open no longer."""
-        border = now - self._unknown_after
-        late = [known for known in self.open.values() if known.since <= border and known.asked]
+        late = [known for known in self.open.values() if known.asked and self._is_late(known, now)]
         for known in late:
-            if known.line is None:
+            if known.line is None and known.unstarted:
+                yield unstarted_end(self._cluster, known.id, known.since, now)
+            elif known.line is None:
                 yield unknown_end(self._cluster, known.id, known.since, now)
             elif not known.told:
                 yield self._by_queue(known, known.line, now)
             self.close(known.id.name)
+
+    def _is_late(self, known: Open, now: int) -> bool:
+        return known.since <= now - (self._late if known.unstarted else self._unknown_after)
 
     def _by_queue(self, known: Open, line: Queued, now: int) -> JobDocument:
         document = of_queue(self._cluster, line, known.id, ended_events(line, now), now)

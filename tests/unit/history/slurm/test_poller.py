@@ -1,0 +1,414 @@
+"""The source: what it tells of each course of things, and how many calls that takes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.slurm_fakes import T0, FakeJob, FakeSlurm, Keeper
+
+from jobsight.documents import State
+from jobsight.errors import SourceError
+from jobsight.history.slurm.troubles import Trouble
+from jobsight.settings import SlurmSettings
+
+SECOND = 1_000_000
+
+
+def cluster(*jobs: FakeJob) -> FakeSlurm:
+    return FakeSlurm(queue={job.id: job for job in jobs})
+
+
+def kept(slurm: FakeSlurm, **settings: object) -> Keeper:
+    return Keeper(slurm, SlurmSettings.model_validate(settings))
+
+
+def test_a_life_from_submission_to_end() -> None:
+    slurm = cluster(FakeJob("7", "7"))
+    slurm.scripts["7"] = "#!/bin/sh\n#SBATCH -n 2\ntrue\n"
+    keeper = kept(slurm)
+    keeper.poll()
+    first = keeper.job("7")
+    assert first.state is State.PENDING
+    assert first.submission.submitted == T0 * SECOND
+    assert first.submission.script == slurm.scripts["7"]
+    assert first.submission.directives == ("-n 2",)
+    assert first.request.memory_mb == 200
+    slurm.start("7")
+    keeper.poll()
+    assert keeper.job("7").state is State.RUNNING
+    slurm.now += 10
+    slurm.end("7", "FAILED", "3:0")
+    keeper.poll()
+    last = keeper.job("7")
+    assert last.outcome is not None
+    assert (last.outcome.state, last.outcome.exit_code) == (State.FAILED, 3)
+    assert last.outcome.ended == (T0 + 70) * SECOND
+    assert keeper.words("7") == ["ELIGIBLE", "PENDING", "PENDING", "RUNNING", "FAILED"]
+    assert [event.reason for event in last.timeline][2] == "Priority"
+
+
+def test_polling_again_tells_nothing_new() -> None:
+    slurm = cluster(FakeJob("7", "7"), FakeJob("8", "8"))
+    keeper = kept(slurm)
+    keeper.poll()
+    slurm.start("7")
+    slurm.end("7", "COMPLETED", listed=True)
+    keeper.poll()
+    before = dict(keeper.documents)
+    assert [keeper.poll() for _ in range(5)] == [0] * 5
+    assert keeper.documents == before
+
+
+def test_a_short_job_is_told_by_the_accounts_alone() -> None:
+    keeper = kept(cluster())
+    keeper.poll()
+    keeper.slurm.queue["9"] = FakeJob("9", "9", submit=keeper.slurm.now)
+    keeper.slurm.start("9")
+    keeper.slurm.end("9", "COMPLETED")
+    keeper.poll()
+    assert keeper.job("9").state is State.COMPLETED
+
+
+def test_reasons_and_suspensions_are_told_as_they_change() -> None:
+    slurm = cluster(FakeJob("7", "7"))
+    keeper = kept(slurm)
+    keeper.poll()
+    slurm.queue["7"].reason = "Resources"
+    keeper.poll()
+    slurm.queue["7"].reason = "JobHeldUser"
+    keeper.poll()
+    assert keeper.job("7").state is State.HELD
+    slurm.start("7")
+    keeper.poll()
+    slurm.queue["7"].state = "SUSPENDED"
+    keeper.poll()
+    assert keeper.job("7").state is State.SUSPENDED
+    slurm.queue["7"].state = "RUNNING"
+    keeper.poll()
+    assert keeper.job("7").state is State.RUNNING
+    reasons = [event.reason for event in keeper.job("7").timeline if event.reason]
+    assert reasons == ["Priority", "Resources", "JobHeldUser"]
+    assert [event.word for event in keeper.job("7").timeline][-3:] == [
+        "RUNNING",
+        "SUSPENDED",
+        "RUNNING",
+    ]
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_requeued_job_is_pending_again(restart: bool) -> None:
+    slurm = cluster(FakeJob("7", "7"))
+    keeper = kept(slurm)
+    keeper.poll()
+    slurm.start("7")
+    keeper.poll()
+    slurm.end("7", "NODE_FAIL")
+    slurm.queue["7"] = FakeJob("7", "7", reason="BeginTime", submit=slurm.now, restarts=1)
+    if restart:
+        keeper.restart()
+    keeper.poll()
+    assert keeper.job("7").state is State.PENDING
+    assert keeper.job("7").submission.submitted == T0 * SECOND
+    slurm.now += 120
+    slurm.start("7")
+    slurm.end("7", "COMPLETED")
+    keeper.poll()
+    assert keeper.job("7").state is State.COMPLETED
+    assert [word for word in keeper.words("7") if word not in ("PENDING", "ELIGIBLE")] == [
+        "RUNNING",
+        "NODE_FAIL",
+        "REQUEUED",
+        "RUNNING",
+        "COMPLETED",
+    ]
+    assert keeper.job("7").usage.requeues == 1
+
+
+def test_arrays_are_expanded_up_to_a_bound() -> None:
+    slurm = cluster(FakeJob("5_[0-99%2]", "5"))
+    slurm.scripts["5"] = "#!/bin/sh\n"
+    keeper = kept(slurm, array_tasks=10, details_per_poll=1)
+    keeper.poll()
+    assert len(keeper.documents) == 10
+    assert keeper.source.status()["array_tasks_unlisted"] == 90
+    assert keeper.job("5_3").submission.array == "5"
+    assert keeper.job("5_3").submission.submitted == T0 * SECOND
+    assert keeper.job("5_9").submission.script == "#!/bin/sh\n"
+    slurm.queue = {"5_50": FakeJob("5_50", "60"), "5_[51-99%2]": FakeJob("5_[51-99%2]", "5")}
+    slurm.start("5_50")
+    keeper.restart()
+    keeper.poll()
+    task = keeper.job("5_50")
+    assert (task.state, task.submission.raw_id) == (State.RUNNING, "60")
+    assert task.submission.script == "#!/bin/sh\n"
+    assert [call for call in slurm.log if "write" in call] == [
+        ("scontrol", "write", "batch_script", "5", "-")
+    ]
+
+
+def test_an_array_task_taken_out_of_the_queue_counts_as_cancelled() -> None:
+    slurm = cluster(FakeJob("5_[0-3]", "5"))
+    keeper = kept(slurm, overlap=60)
+    keeper.poll()
+    slurm.queue = {"5_[0,2-3]": FakeJob("5_[0,2-3]", "5")}
+    keeper.poll()
+    assert keeper.job("5_1").state is State.PENDING
+    for _ in range(4):
+        keeper.poll()
+    assert keeper.job("5_1").state is State.CANCELLED
+    assert keeper.job("5_0").state is State.PENDING
+
+
+def test_details_are_fetched_under_the_cap_and_never_twice() -> None:
+    slurm = cluster(*(FakeJob(str(n), str(n)) for n in range(1, 8)))
+    slurm.scripts = {str(n): f"#!/bin/sh\n# {n}\n" for n in range(1, 8)}
+    keeper = kept(slurm, details_per_poll=2)
+    for _ in range(3):
+        keeper.poll()
+        keeper.restart()
+    assert len([call for call in slurm.log if "write" in call]) == 6
+    assert keeper.client.calls["scontrol"] <= 5
+    for _ in range(3):
+        keeper.poll()
+        keeper.restart()
+    asked = [call[-2] for call in slurm.log if "write" in call]
+    assert sorted(asked) == [str(n) for n in range(1, 8)]
+    assert all(keeper.job(str(n)).submission.script for n in range(1, 8))
+
+
+def test_scripts_of_jobs_that_ended_first_come_from_the_accounts() -> None:
+    slurm = cluster()
+    keeper = kept(slurm, details_per_poll=2)
+    keeper.poll()
+    for number in ("1", "2", "3"):
+        slurm.queue[number] = FakeJob(number, number, submit=slurm.now)
+        slurm.scripts[number] = f"#!/bin/sh\n# {number}\n"
+        slurm.start(number)
+        slurm.end(number, "COMPLETED")
+    keeper.poll()
+    keeper.restart()
+    keeper.poll()
+    assert [keeper.job(number).submission.script for number in "123"] == [
+        slurm.scripts[number] for number in "123"
+    ]
+    keeper.poll()
+    assert len([call for call in slurm.log if "--batch-script" in call]) == 3
+
+
+def test_calls_do_not_depend_on_the_number_of_jobs() -> None:
+    counted = []
+    for jobs in (1, 3000):
+        slurm = cluster(*(FakeJob(str(n), str(n)) for n in range(1, jobs + 1)))
+        keeper = kept(slurm, details=False, scripts=False, lookback=0)
+        keeper.poll()
+        for number in list(slurm.queue)[: jobs // 2]:
+            slurm.start(number)
+        keeper.poll()
+        for number in list(slurm.queue)[: jobs // 2]:
+            slurm.end(number, "COMPLETED")
+        keeper.poll()
+        counted.append(dict(keeper.client.calls))
+    assert counted[0] == counted[1]
+
+
+def test_a_controller_that_is_down_is_a_source_error_and_sacct_catches_up() -> None:
+    slurm = cluster(FakeJob("7", "7"))
+    keeper = kept(slurm, interval=1e-6, backoff_most=1e-6)
+    keeper.poll()
+    slurm.down = {"squeue": Trouble.DOWN, "sacct": Trouble.DOWN, "scontrol": Trouble.DOWN}
+    for _ in range(3):
+        with pytest.raises(SourceError, match="in trouble"):
+            keeper.poll()
+    assert keeper.source.status()["trouble"] == "down"
+    slurm.start("7")
+    slurm.end("7", "COMPLETED")
+    slurm.queue["8"] = FakeJob("8", "8", submit=slurm.now)
+    slurm.start("8")
+    slurm.end("8", "FAILED", "1:0")
+    slurm.down = {}
+    keeper.poll(5000)
+    assert keeper.job("7").state is State.COMPLETED
+    assert keeper.job("8").state is State.FAILED
+    assert keeper.source.status()["trouble"] is None
+
+
+def test_a_controller_in_trouble_is_asked_less_while_accounts_go_on() -> None:
+    slurm = cluster(FakeJob("7", "7"))
+    keeper = kept(slurm, interval=60)
+    keeper.poll()
+    slurm.down = {"squeue": Trouble.SLOW}
+    slurm.start("7")
+    slurm.end("7", "COMPLETED")
+    for _ in range(5):
+        keeper.poll()
+    assert keeper.client.calls["squeue"] == 2
+    assert keeper.job("7").state is State.COMPLETED
+    assert keeper.source.status()["backoff_s"] > 0
+
+
+def test_without_slurmdbd_the_controller_tells_ends() -> None:
+    slurm = cluster(FakeJob("7", "7"), FakeJob("8", "8"))
+    slurm.accounting = "(null)"
+    keeper = kept(slurm, unknown_end_after=100)
+    keeper.poll()
+    slurm.start("7")
+    slurm.end("7", "FAILED", "2:0", listed=True)
+    slurm.queue.pop("8")
+    keeper.poll()
+    outcome = keeper.job("7").outcome
+    assert outcome is not None
+    assert (outcome.state, outcome.exit_code) == (State.FAILED, 2)
+    assert keeper.job("8").state is State.PENDING
+    assert keeper.client.calls["sacct"] == 0
+    for _ in range(4):
+        keeper.poll()
+    assert keeper.job("8").state is State.UNKNOWN_END
+    assert keeper.poll() == 0
+
+
+def test_an_outage_of_slurmdbd_breaks_nothing_and_loses_nothing() -> None:
+    slurm = cluster(FakeJob("7", "7"))
+    keeper = kept(slurm, interval=1e-6, backoff_most=1e-6, overlap=60)
+    keeper.poll()
+    slurm.down = {"sacct": Trouble.DOWN}
+    slurm.start("7")
+    slurm.end("7", "TIMEOUT", listed=True)
+    keeper.poll()
+    assert keeper.job("7").state is State.TIMEOUT
+    slurm.queue.clear()
+    short = FakeJob("8", "8", state="FAILED", start=slurm.now, end=slurm.now, exit="5:0")
+    for _ in range(10):
+        keeper.poll()
+    slurm.down = {}
+    keeper.poll()
+    slurm.accounts.append(short)  # the controller's backlog arrives after the outage
+    keeper.poll()
+    outcome = keeper.job("8").outcome
+    assert outcome is not None and outcome.exit_code == 5
+
+
+def test_a_job_of_which_nobody_tells_has_an_unknown_end_until_somebody_does() -> None:
+    slurm = cluster(FakeJob("7", "7"))
+    slurm.start("7")
+    keeper = kept(slurm, unknown_end_after=600)
+    keeper.poll()
+    job = slurm.queue.pop("7")
+    for _ in range(25):
+        keeper.poll()
+    assert keeper.job("7").state is State.UNKNOWN_END
+    asked = [call for call in slurm.log if any(part.startswith("--jobs=") for part in call)]
+    assert len(asked) < 10
+    job.state, job.end = "COMPLETED", slurm.now
+    slurm.accounts.append(job)
+    keeper.poll()
+    assert keeper.job("7").state is State.COMPLETED
+
+
+def test_many_documents_come_in_bounded_pieces_and_the_position_with_the_last() -> None:
+    slurm = cluster(*(FakeJob(str(n), str(n)) for n in range(1, 101)))
+    keeper = kept(slurm, documents_per_poll=30, details=False, scripts=False, lookback=0)
+    sizes, positions = [], []
+    while (seen := keeper.source.poll()) is not None:
+        sizes.append(len(seen.documents))
+        positions.append(seen.position)
+        if not seen.more:
+            break
+    assert sizes == [30, 30, 30, 10]
+    assert positions[:3] == [{}, {}, {}]
+    assert positions[3]["since"] == T0 * SECOND
+    assert keeper.client.calls["squeue"] == 1
+
+
+def test_what_could_not_be_saved_is_told_again() -> None:
+    slurm = cluster(FakeJob("7", "7"))
+    keeper = kept(slurm)
+    keeper.poll()
+    slurm.start("7")
+    slurm.now += 30
+    assert keeper.source.poll() is not None  # lost: the store refused it
+    keeper.source.resume(keeper.position, keeper.active)
+    keeper.poll()
+    assert keeper.job("7").state is State.RUNNING
+
+
+def test_old_times_are_caught_up_in_windows_with_one_look_at_the_queue() -> None:
+    slurm = cluster()
+    slurm.accounts = [
+        FakeJob(
+            str(n),
+            str(n),
+            state="COMPLETED",
+            submit=T0 - 900 * n,
+            start=T0 - 900 * n,
+            end=T0 - 900 * n,
+        )
+        for n in range(1, 90)
+    ]
+    keeper = kept(slurm, lookback=86400, window=7200, details=False, scripts=False)
+    keeper.poll()
+    assert len(keeper.documents) == 89
+    assert keeper.client.calls["squeue"] == 1
+    assert 12 <= keeper.client.calls["sacct"] <= 15
+
+
+def test_too_much_output_of_sacct_halves_its_window() -> None:
+    slurm = cluster()
+    keeper = kept(slurm, lookback=36000, interval=1e-6)
+    keeper.client.accounts(["1"])  # so that it knows its columns
+    slurm.down = {"sacct": Trouble.TOO_MUCH}
+    for _ in range(3):
+        keeper.poll()
+    slurm.down = {}
+    keeper.poll()
+    spans = [
+        [int(part.partition("=uts")[2]) for part in call if "time=uts" in part]
+        for call in slurm.log
+        if call[0] == "sacct" and any(part.startswith("--endtime") for part in call)
+    ]
+    assert spans[1][1] - spans[1][0] < spans[0][1] - spans[0][0]
+
+
+def test_a_skewed_clock_is_measured_and_corrected() -> None:
+    slurm = cluster(FakeJob("7", "7", submit=T0 + 500))
+    slurm.skew = 500
+    keeper = kept(slurm)
+    keeper.poll()
+    assert keeper.source.status()["clock_skew_s"] == 500
+    waiting = [event for event in keeper.job("7").timeline if event.reason]
+    assert waiting[0].time == (T0 + 30 + 500 - 1) * SECOND
+
+
+def test_names_of_any_kind_do_no_harm() -> None:
+    name = 'a|b\n8|COMPLETED\x1f"; $(rm) JobState=COMPLETED ExitCode=9:9'
+    slurm = cluster(FakeJob("7", "7", name=name))
+    keeper = kept(slurm)
+    keeper.poll()
+    assert set(keeper.documents) == {"slurm:fake:7"}
+    assert keeper.job("7").submission.name == name
+    assert keeper.job("7").state is State.PENDING
+    slurm.start("7")
+    slurm.end("7", "FAILED", "1:0")
+    keeper.poll()
+    assert keeper.job("7").submission.name == name
+    outcome = keeper.job("7").outcome
+    assert outcome is not None and outcome.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "position",
+    [{"version": 2}, {"since": "now"}, {"fetched": "x-y"}, {"late": "1", "late_parts": 3}],
+)
+def test_a_damaged_position_is_refused(position: dict[str, object]) -> None:
+    keeper = kept(cluster())
+    with pytest.raises(SourceError, match="slurm:fake is damaged"):
+        keeper.source.resume(position, keeper.active)
+
+
+def test_status_and_position_are_small_json() -> None:
+    slurm = cluster(*(FakeJob(str(n), str(n)) for n in range(1, 2001)))
+    keeper = kept(slurm, details_per_poll=1000)
+    keeper.poll()
+    keeper.poll()
+    assert len(json.dumps(keeper.position)) < 200
+    assert json.loads(json.dumps(keeper.source.status()))["jobs_living"] == 2000
