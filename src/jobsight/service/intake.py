@@ -1,0 +1,230 @@
+"""Taking messages out of Kafka, and saying which are done.
+
+Offsets are never committed but by `done`, and only for partitions that are still ours: what was
+taken and not done when a partition goes to another member, or when the process is killed, is taken
+again by the next owner.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from jobsight.documents import JSON
+from jobsight.errors import SourceError
+from jobsight.service.kafka import Connection, library
+from jobsight.settings import KafkaSettings
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+
+__all__ = ["Intake"]
+
+_Partition = tuple[str, int]
+
+
+class Intake:
+    """A member of the consumer group. One thread at a time.
+
+    Args:
+        connection: how to reach the brokers.
+        settings: topics, group.
+
+    Attributes:
+        assigned: partitions that are ours now; None: the group has not said yet.
+        rebalances: how often partitions came or went.
+        returned: messages taken and not done when their partition went.
+        commit_failures: commits that the group did not take; their messages come again.
+        grown: partitions came since this was last set to false.
+        broken: the library cannot go on; close this one and make another.
+
+    Raises:
+        SourceError: a property is unknown or bad.
+    """
+
+    def __init__(self, connection: Connection, settings: KafkaSettings) -> None:
+        self._kafka = library()
+        self._connection = connection
+        self.assigned: set[_Partition] | None = None
+        self.rebalances = self.returned = self.commit_failures = 0
+        self.grown = False
+        self._open: dict[_Partition, tuple[int, int]] = {}
+        self._base: dict[_Partition, int] = {}
+        self._trouble: str | None = None
+        self.broken = False
+        configuration = connection.configuration(
+            {
+                "group.id": settings.group,
+                "enable.auto.commit": False,
+                "enable.auto.offset.store": False,
+                "auto.offset.reset": "earliest",
+                # Memory is bounded by this, and by what one batch may hold.
+                "queued.max.messages.kbytes": 16_384,
+                "fetch.max.bytes": max(8 << 20, settings.message_bytes),
+                "error_cb": self._on_error,
+                "on_commit": self._on_commit,
+            }
+        )
+        try:
+            self._consumer: Consumer = self._kafka.Consumer(configuration)
+            self._consumer.subscribe(
+                list(settings.topics),
+                on_assign=self._on_assign,
+                on_revoke=self._on_revoke,
+                on_lost=self._on_revoke,
+            )
+        except (self._kafka.KafkaException, ValueError, TypeError) as error:
+            raise SourceError(f"kafka: {connection.shown(error)}") from None
+
+    def take(self, most: int, seconds: float, gather: float) -> list[Message]:
+        """Messages, at most so many; from the first on, more are gathered for a while.
+
+        Args:
+            most: messages.
+            seconds: to wait for the first.
+            gather: seconds from the first until the batch is closed.
+
+        Raises:
+            SourceError: no broker answers, a topic is missing, or access is refused.
+        """
+        taken = self._consume(most, seconds)
+        until = time.monotonic() + gather
+        while taken and len(taken) < most and (left := until - time.monotonic()) > 0:
+            taken += self._consume(most - len(taken), left)
+        if not taken and self._trouble is not None:
+            trouble, self._trouble = self._trouble, None
+            raise SourceError(f"kafka: {trouble}")
+        return taken
+
+    def done(self) -> None:
+        """Commit the offsets behind everything taken, as far as its partitions are still ours."""
+        offsets = [
+            self._kafka.TopicPartition(topic, partition, following)
+            for (topic, partition), (_, following) in self._open.items()
+        ]
+        self._open.clear()
+        if offsets:
+            try:
+                # Not waiting: a lost commit makes a message come again, which changes nothing.
+                self._consumer.commit(offsets=offsets, asynchronous=True)
+            except self._kafka.KafkaException:
+                self.commit_failures += 1
+
+    def rewind(self) -> None:
+        """Take everything that is not done once more.
+
+        Raises:
+            SourceError: that cannot be done now.
+        """
+        for (topic, partition), (first, _) in self._open.items():
+            try:
+                self._consumer.seek(self._kafka.TopicPartition(topic, partition, first))
+            except self._kafka.KafkaException as error:
+                raise SourceError(f"kafka: {self._connection.shown(error)}") from None
+        self._open.clear()
+
+    def lag(self) -> int | None:
+        """Messages that wait in our partitions; None: not known (yet)."""
+        if self.assigned is None:
+            return None
+        total = 0
+        for topic, partition in self.assigned:
+            place = self._kafka.TopicPartition(topic, partition)
+            try:
+                _, high = self._consumer.get_watermark_offsets(place, cached=True)
+                at = self._consumer.position([place])[0].offset
+            except self._kafka.KafkaException:
+                return None
+            if high < 0:
+                return None
+            if at < 0:  # nothing taken yet: behind what is committed, or behind everything
+                if (topic, partition) not in self._base:
+                    self._base[topic, partition] = self._committed_or_low(place)
+                at = self._base[topic, partition]
+            total += max(high - at, 0)
+        return total
+
+    def status(self) -> dict[str, JSON]:
+        """Counters, and which partitions are ours."""
+        assigned = sorted(self.assigned or ())
+        return {
+            "partitions": [f"{topic}[{partition}]" for topic, partition in assigned[:50]],
+            "partition_count": len(assigned),
+            "lag": self.lag(),
+            "rebalances": self.rebalances,
+            "returned": self.returned,
+            "commit_failures": self.commit_failures,
+        }
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._consumer.close()
+
+    def _committed_or_low(self, place: TopicPartition) -> int:
+        low, _ = self._consumer.get_watermark_offsets(place, cached=True)
+        try:
+            committed = self._consumer.committed([place], timeout=2.0)[0].offset
+        except self._kafka.KafkaException:
+            committed = -1
+        return max(committed, low, 0)
+
+    def _consume(self, most: int, seconds: float) -> list[Message]:
+        try:
+            found = self._consumer.consume(most, timeout=seconds)
+        except (self._kafka.KafkaException, RuntimeError) as error:
+            raise SourceError(f"kafka: {self._connection.shown(error)}") from None
+        if self.broken:
+            raise SourceError(f"kafka: {self._trouble}; it must be resumed")
+        taken = []
+        for message in found:
+            trouble = message.error()
+            if trouble is not None:
+                self._on_error(trouble)
+            elif self._ours(message):
+                taken.append(message)
+        return taken
+
+    def _ours(self, message: Message) -> bool:
+        """Note the message as open; messages of partitions that went meanwhile are left out."""
+        topic, partition, offset = message.topic(), message.partition(), message.offset()
+        assert topic is not None
+        assert partition is not None
+        assert offset is not None
+        place = (topic, partition)
+        if self.assigned is None or place not in self.assigned:
+            return False
+        first, following = self._open.get(place, (offset, offset))
+        self._open[place] = (first, max(following, offset + 1))
+        return True
+
+    # called by the library, within `_consume`, `done` and `close`
+
+    def _on_assign(self, consumer: Any, partitions: list[TopicPartition]) -> None:
+        del consumer
+        self.assigned = (self.assigned or set()) | {_place(one) for one in partitions}
+        self.rebalances += 1
+        self.grown = True
+
+    def _on_revoke(self, consumer: Any, partitions: list[TopicPartition]) -> None:
+        del consumer
+        for place in map(_place, partitions):
+            (self.assigned or set()).discard(place)
+            self._base.pop(place, None)
+            first, following = self._open.pop(place, (0, 0))
+            self.returned += following - first
+        self.rebalances += 1
+
+    def _on_commit(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
+        if error is not None or any(one.error is not None for one in partitions):
+            self.commit_failures += 1
+
+    def _on_error(self, error: KafkaError) -> None:
+        ignored = (self._kafka.KafkaError._PARTITION_EOF, self._kafka.KafkaError._TRANSPORT)
+        if error.code() in ignored and not error.fatal():
+            return  # one broker of several went away; when all have, that is told too
+        self._trouble = self._connection.shown(error)
+        self.broken = self.broken or error.fatal()
+
+
+def _place(one: TopicPartition) -> _Partition:
+    return one.topic, one.partition

@@ -1,0 +1,215 @@
+"""The source `kafka`: notices of jobs, each of which makes Jobsight look that job up by itself.
+
+A poll takes a bounded batch of messages. Messages that tell of no job are delivered to the topic of
+dead letters. The jobs noticed are looked up together, at once and then now and then until they have
+ended. Only when the store has the documents, and with them, in this source's position, the jobs
+not found yet, are the offsets committed. So every message counts at least once, and since documents
+are merged, no more than once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from jobsight.documents import JSON, JobDocument
+from jobsight.errors import SourceError
+from jobsight.history.sources import Observed, Position, Source
+from jobsight.service.deadletters import DeadLetters
+from jobsight.service.intake import Intake
+from jobsight.service.kafka import Connection
+from jobsight.service.lookups import Lookup
+from jobsight.service.messages import Notice, PoisonError, read_notice
+from jobsight.service.watching import Watched
+from jobsight.settings import KafkaSettings
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+__all__ = ["NoticeSource"]
+
+_VERSION = 1
+_JOIN_S = 60.0
+"""A member that the group gave nothing by then has nothing to catch up with."""
+
+
+class NoticeSource(Source):
+    """A member of a consumer group that takes job notices.
+
+    Args:
+        settings: brokers, topics, bounds.
+        lookups: schedulers that can be asked about the jobs noticed.
+        connection: how to reach the brokers; None: as `settings` and the environment say.
+
+    Raises:
+        SettingsError: no brokers are named, the file of properties is bad, or Kafka's library is
+            missing.
+    """
+
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        lookups: Sequence[Lookup] = (),
+        connection: Connection | None = None,
+    ) -> None:
+        member = settings.member or socket.gethostname()
+        self.name = f"kafka:{settings.group}@{member}"
+        self.interval = 0.0  # the wait for messages is the pause
+        self._settings = settings
+        self._connection = connection or Connection(settings)
+        self._letters = DeadLetters(self._connection, settings)
+        self._watched = Watched(
+            lookups,
+            most=settings.watched,
+            per_look=settings.jobs_per_look,
+            every=settings.collect_seconds,
+            unknown_after=settings.unknown_seconds,
+        )
+        self._intake: Intake | None = None
+        self._active: Callable[[], Iterator[JobDocument]] = lambda: iter(())
+        self._held: list[Message] = []
+        self._opened = 0.0
+        self._counts = dict.fromkeys(("messages", "notices", "jobcomp", "poison"), 0)
+        self._last_poison: str | None = None
+        self._last_message: int | None = None
+
+    # the contract
+
+    def resume(
+        self, position: Position | None, active: Callable[[], Iterator[JobDocument]]
+    ) -> None:
+        """Go on: messages not committed come again; jobs noticed are watched as before.
+
+        Raises:
+            SourceError: the position is damaged or of a newer version, or Kafka refuses us.
+        """
+        self._active = active
+        saved = position or {}
+        try:
+            if saved.get("version", _VERSION) != _VERSION:
+                raise ValueError("of a newer version")
+            self._watched.restore(saved.get("waiting", []), active())
+        except (ValueError, TypeError) as error:
+            raise SourceError(
+                f"the position of {self.name} is damaged or of a newer version of jobsight "
+                f"({error}); update jobsight, or remove the position to begin anew"
+            ) from None
+        self._held = []
+        if self._intake is None or self._intake.broken:
+            self._leave()
+            self._intake = Intake(self._connection, self._settings)
+            self._opened = time.monotonic()
+        else:
+            self._intake.rewind()
+
+    def poll(self) -> Observed | None:
+        """Messages and what their jobs' schedulers say of them; or a look at the jobs watched.
+
+        Raises:
+            SourceError: Kafka, or a scheduler, gives no answer, or takes no dead letters.
+        """
+        intake = self._require()
+        if intake.grown:
+            # Jobs that a member noticed which is no more are watched by the heirs of its messages.
+            intake.grown = False
+            self._watched.adopt(self._active())
+        if not self._held and not self._watched.full:
+            settings = self._settings
+            self._held = intake.take(settings.batch, settings.poll_seconds, settings.gather_seconds)
+        if self._held:
+            return self._noticed()
+        if self._watched.due:
+            return self._observed(self._watched.look())
+        if self._catching_up(intake):
+            return self._observed([], more=True)
+        return None
+
+    def committed(self) -> None:
+        """Commit the offsets of the last batch."""
+        if self._intake is not None:
+            self._intake.done()
+
+    def status(self) -> dict[str, JSON]:
+        """Lag, counters, calls and trouble; no content of messages but of the last poison."""
+        intake = self._intake.status() if self._intake is not None else {}
+        return {
+            "brokers": self._connection.brokers,
+            "topics": list(self._settings.topics[:20]),
+            **self._counts,
+            "last_message": self._last_message,
+            "last_poison": self._last_poison,
+            **intake,
+            **self._watched.status(),
+        }
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._leave()
+        self._letters.close()
+
+    # one batch
+
+    def _noticed(self) -> Observed:
+        """What the batch held tells, and what schedulers say of its jobs."""
+        letters: list[tuple[Message, str]] = []
+        notices: list[Notice] = []
+        for message in self._held:
+            try:
+                notices.append(self._read(message))
+            except PoisonError as error:
+                letters.append((message, str(error)))
+        self._letters.deliver(letters)
+        # Only now is the batch ours: before, it would have been counted again at each try.
+        self._count(notices, letters)
+        for notice in notices:
+            self._watched.add(notice.key, notice.event)
+        documents = [one.document for one in notices if one.document is not None]
+        self._held = []
+        # The jobs not looked up stand in the position, and the next poll tells of the trouble.
+        with contextlib.suppress(SourceError):
+            documents += self._watched.look()
+        return self._observed(documents, more=True)
+
+    def _read(self, message: Message) -> Notice:
+        stamp = message.timestamp()[1]
+        now = time.time_ns() // 1000
+        sent = stamp * 1000 if 0 < stamp * 1000 <= now else now
+        most = self._settings.message_bytes
+        notice = read_notice(message.value(), message.topic() or "", sent, most_bytes=most)
+        self._last_message = sent
+        return notice
+
+    def _count(self, notices: list[Notice], letters: list[tuple[Message, str]]) -> None:
+        jobcomp = sum(one.document is not None for one in notices)
+        self._counts["messages"] += len(notices) + len(letters)
+        self._counts["jobcomp"] += jobcomp
+        self._counts["notices"] += len(notices) - jobcomp
+        self._counts["poison"] += len(letters)
+        if letters:
+            message, reason = letters[-1]
+            place = f"{message.topic()}[{message.partition()}] at {message.offset()}"
+            self._last_poison = f"{place}: {reason}"
+
+    def _observed(self, documents: list[JobDocument], *, more: bool = False) -> Observed:
+        position = {"version": _VERSION, "waiting": self._watched.waiting()}
+        return Observed(documents, position, more=more)
+
+    def _catching_up(self, intake: Intake) -> bool:
+        """Whether messages wait, or nobody can tell yet."""
+        lag = intake.lag()
+        if lag is None:
+            return time.monotonic() - self._opened < _JOIN_S
+        return lag > 0
+
+    def _require(self) -> Intake:
+        if self._intake is None:
+            raise SourceError("kafka: not resumed yet")
+        return self._intake
+
+    def _leave(self) -> None:
+        if self._intake is not None:
+            self._intake.close()
+            self._intake = None
