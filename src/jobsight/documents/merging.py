@@ -5,7 +5,8 @@ largest memory is the larger of both. *Timeline*: the union. A record of a log i
 place in the log, anything else by what it says; an event that two sources tell of counts once: a
 record of a log before the word of a scheduler, and what it left out is filled in, but a record of a
 log stays as the log has it, and nobody's words become another's. Within one source the order is
-that of its positions; between sources it is that of time. *State*: of the last event that has one.
+that of its positions; between sources it is that of time. The files of one rotated log, named
+``<log>#<file>``, are one source. *State*: of the last event that has one.
 
 So a document merged twice changes nothing, the parts of a log may come in pieces of any size, and
 the timeline is the same in whatever order two sources are heard.
@@ -56,7 +57,7 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
         old = JobDocument(id=new.id, updated=new.updated)
     elif old.id != new.id:
         raise ValueError(f"{new.id!r} cannot be merged into {old.id!r}")
-    first, second = (new, old) if new.updated >= old.updated else (old, new)
+    first, second = (new, old) if _is_later(new, old) else (old, new)
     timeline, dropped = _union(old, new.timeline)
     state, outcome = _derive(timeline)
     merged = JobDocument(
@@ -75,7 +76,20 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
     )
     if merged == old:
         return old
-    return msgspec.structs.replace(merged, updated=first.updated)
+    return msgspec.structs.replace(merged, updated=max(old.updated, new.updated))
+
+
+def _is_later(new: JobDocument, old: JobDocument) -> bool:
+    """Whether what `new` says of the job goes before what `old` says.
+
+    Of one log the later records do, whenever they are read and whatever its clock shows.
+    """
+    if new.timeline and old.timeline:
+        this, that = new.timeline[-1], old.timeline[-1]
+        both = this.position is not None and that.position is not None
+        if both and _teller(this) == _teller(that):
+            return (this.source, this.position or 0) >= (that.source, that.position or 0)
+    return new.updated >= old.updated
 
 
 def _fill(first: _Section, second: _Section) -> _Section:
@@ -167,16 +181,24 @@ def _part(old: JobDocument, at: int) -> int:
 
 def _continues(old: tuple[Event, ...], new: tuple[Event, ...]) -> bool:
     """Whether `new` is simply what the one source of `old` wrote next: by far the usual case."""
-    source, before = new[0].source, -1
+    source, teller, before = new[0].source, _teller(new[0]), ("", -1)
     if old:
-        if any(event.source != source or event.position is None for event in old):
-            return False
-        before = old[-1].position or 0
+        for event in old:
+            known = event.source == source or _teller(event) == teller
+            if not known or event.position is None:
+                return False
+        before = old[-1].source, old[-1].position or 0
     for event in new:
-        if event.source != source or event.position is None or event.position <= before:
+        known = event.source == source or _teller(event) == teller
+        if not known or event.position is None or (event.source, event.position) <= before:
             return False
-        before = event.position
+        before = event.source, event.position
     return True
+
+
+def _teller(event: Event) -> str:
+    """Who told of an event; the files of one rotated log, ``<log>#<file>``, are one."""
+    return event.source.partition("#")[0]
 
 
 def _identity(event: Event) -> tuple[object, ...]:
@@ -196,15 +218,15 @@ def _folded(all_told: list[_Told]) -> list[_Told]:
         groups.setdefault(_content(told.event), []).append(told)
     kept: list[_Told] = []
     for group in groups.values():
-        kept += _fold(group, group[0].event.source)
+        kept += _fold(group, _teller(group[0].event))
     return _without_sightings(kept)
 
 
-def _fold(group: list[_Told], source: str) -> list[_Told]:
-    """The events of `source`, the others of the group filled into the first of them."""
-    mine = [told for told in group if told.event.source == source]
+def _fold(group: list[_Told], teller: str) -> list[_Told]:
+    """The events of `teller`, the others of the group filled into the first of them."""
+    mine = [told for told in group if _teller(told.event) == teller]
     for told in group:
-        if told.event.source != source:
+        if _teller(told.event) != teller:
             _absorb(mine[0], told)
     return mine
 
@@ -231,7 +253,7 @@ def _without_sightings(all_told: list[_Told]) -> list[_Told]:
         of_others: Iterator[_Told] = iter(())
         if event.code is None and event.state is not None:
             like = records.get((event.time // _MICROS, event.state), [])
-            of_others = (one for one in like if one.event.source != event.source)
+            of_others = (one for one in like if _teller(one.event) != _teller(event))
         record = next(of_others, None)
         if record is None:
             kept.append(told)
@@ -241,7 +263,7 @@ def _without_sightings(all_told: list[_Told]) -> list[_Told]:
 
 
 def _trust(event: Event) -> tuple[Any, ...]:
-    return (event.position is None, event.source, *_within_source(event))
+    return (event.position is None, _teller(event), *_within_source(event))
 
 
 def _content(event: Event) -> tuple[object, ...]:
@@ -281,7 +303,7 @@ def _ordered(all_told: list[_Told]) -> list[_Told]:
     """By time between sources, by position within one, even where its clock stepped back."""
     sources: dict[tuple[str, bool], list[_Told]] = {}
     for told in all_told:
-        key = (told.event.source, told.event.position is None)
+        key = (_teller(told.event), told.event.position is None)
         sources.setdefault(key, []).append(told)
     sequences = [_in_sequence(sources[name]) for name in sorted(sources)]
     return [key[2] for key in heapq.merge(*sequences, key=lambda key: key[:2])]
@@ -305,7 +327,7 @@ def _within_source(event: Event) -> tuple[Any, ...]:
     place = -1 if event.position is None else event.position
     code = -1 if event.code is None else event.code
     words = (event.state or "", event.word or "", event.reason or "")
-    return (place, event.time, _rank(event), code, *words)
+    return (event.source, place, event.time, _rank(event), code, *words)
 
 
 def _rank(event: Event) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from jobsight.history.eventlog.record import COLUMNS, Bytes, parse_header
 
-__all__ = ["ByteStream", "Chunk", "chunks"]
+__all__ = ["LARGEST", "ByteStream", "Chunk", "chunks", "last_header"]
 
 CHUNK = 2 << 20
 """Small enough that a chunk is still in the processor's cache when its texts are cut out."""
@@ -57,10 +57,10 @@ def _cut(buffer: bytearray, size: int) -> int:
             if after + 5 <= size and buffer[after + 1 : after + 5] != b"028 ":
                 return after + 1
         end = at + 3
-    return fallback or _last_header(buffer, size)
+    return fallback or last_header(buffer, size)
 
 
-def _last_header(buffer: bytearray, size: int) -> int:
+def last_header(buffer: bytearray, size: int) -> int:
     """Where the last record begins of those that lack separators, 0 without any."""
     data, row = np.frombuffer(buffer, np.uint8), np.empty(COLUMNS, np.int64)
     for at, end in reversed([found.span(1) for found in _HEADER.finditer(buffer, 0, size)]):

@@ -1,0 +1,144 @@
+"""The files of one rotated log in its folder: finding and opening them, whatever stands there.
+
+HTCondor rotates by renaming (``EventLog`` → ``EventLog.old``, or ``.1`` … ``.N``), so a name tells
+only which file is newer. Everything is found by asking again: network file systems send no notice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from jobsight.errors import SourceError
+from jobsight.history.eventlog.generations import HEAD, Generation, identify
+
+__all__ = ["Opened", "explain", "look", "opened_family", "read_at"]
+
+_ROTATED = r"\.(old|[1-9]\d{0,8})"
+
+
+@dataclass
+class Opened:
+    """One file of a log, open. Whoever takes the descriptor sets it to -1 here.
+
+    Attributes:
+        path: where it was found.
+        descriptor: of the open file.
+        inode: device and number.
+        size: bytes, when it was opened.
+        generation: which it is; None while its first record is still being written.
+    """
+
+    path: Path
+    descriptor: int
+    inode: tuple[int, int]
+    size: int
+    generation: Generation | None
+
+    def take(self) -> int:
+        """The descriptor, which from now on belongs to the caller."""
+        descriptor, self.descriptor = self.descriptor, -1
+        return descriptor
+
+    def close(self) -> None:
+        """Give the descriptor back, if nobody took it."""
+        if self.descriptor >= 0:
+            os.close(self.take())
+
+
+def explain(path: Path, error: OSError) -> SourceError:
+    """What is wrong with a log, and what to do."""
+    if isinstance(error, FileNotFoundError):
+        told = "there is no such file yet; it is read as soon as it appears (is EVENT_LOG right?)"
+    elif isinstance(error, PermissionError):
+        told = "may not be read; let the collector's user read it and its folder"
+    elif error.errno == errno.ESTALE:
+        told = "the network file system lost it (stale handle); it is opened again at the next look"
+    else:
+        told = f"cannot be read: {error.strerror or error}; it is tried again"
+    return SourceError(f"event log {str(path)!r}: {told}")
+
+
+def look(path: Path) -> os.stat_result:
+    """What stands at `path`.
+
+    Raises:
+        SourceError: nothing, nothing that may be read, or no regular file. Its cause is the
+            OSError, where there was one.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise explain(path, error) from error
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
+        raise SourceError(f"event log {str(path)!r} is {kind}; name the log itself")
+    return status
+
+
+def read_at(descriptor: int, size: int, offset: int) -> bytearray:
+    """Up to `size` bytes from `offset` on; fewer only where the file ends."""
+    data = bytearray(size)
+    view = memoryview(data)
+    filled = 0
+    while filled < size and (count := os.preadv(descriptor, [view[filled:]], offset + filled)):
+        filled += count
+    view.release()
+    del data[filled:]
+    return data
+
+
+def opened_family(path: Path) -> Iterator[Opened]:
+    """The log's files, newest first, each open; the caller closes them.
+
+    Newest first, since a rotation meanwhile makes files older: one may come twice, none is missed.
+
+    Raises:
+        SourceError: the newest file, or the folder, cannot be read.
+    """
+    yield _opened(path)
+    for _, rotated in sorted(_rotated(path)):
+        # A file may be gone by now, or be no log of ours: the log itself has been read.
+        with contextlib.suppress(SourceError):
+            yield _opened(rotated)
+
+
+def _rotated(path: Path) -> Iterator[tuple[float, Path]]:
+    """Age and path of the rotated files beside `path`."""
+    form = re.compile(re.escape(path.name) + _ROTATED)
+    try:
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry in entries]
+    except OSError as error:
+        raise explain(path.parent, error) from error
+    for name in names:
+        if found := form.fullmatch(name):
+            yield 0.5 if found[1] == "old" else float(found[1]), path.with_name(name)
+
+
+def _opened(path: Path) -> Opened:
+    look(path)
+    try:
+        # What stands there may have become a pipe since, whose opening must not block.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise explain(path, error) from error
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise SourceError(f"event log {str(path)!r} is no regular file; name the log itself")
+        generation = identify(bytes(read_at(descriptor, HEAD, 0)))
+    except OSError as error:
+        os.close(descriptor)
+        raise explain(path, error) from error
+    except SourceError:
+        os.close(descriptor)
+        raise
+    inode = (status.st_dev, status.st_ino)
+    return Opened(path, descriptor, inode, status.st_size, generation)

@@ -1,0 +1,426 @@
+"""Following an event log: growing, rotated, replaced, truncated, or not there yet.
+
+Everything is found by asking the file system again (stat, pread): no notice is needed, so network
+file systems do. What is read stands in the position as files (`tail.Place`), each known by its
+generation (`eventlog.generations`) and not by its name: after a restart a file is found again
+wherever rotation has put it. Files are read oldest first, each to its end. A rotated file is looked
+at again for a while, since HTCondor may write into it for a moment longer. Its header's number and
+bytes tell what was rotated away unread: a gap, counted and reported.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from jobsight.clock import format_micros, zone_named
+from jobsight.documents import JSON, JobDocument
+from jobsight.errors import SourceError
+from jobsight.history.eventlog.columns import Batch, Origin
+from jobsight.history.eventlog.family import Opened, explain, look, opened_family
+from jobsight.history.eventlog.headers import submit_host
+from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
+from jobsight.history.sources import Observed, Position, Source
+from jobsight.history.tail import Part, Piece, Place, ShrunkError
+from jobsight.history.years import first_year
+from jobsight.settings import EventLogSettings
+
+__all__ = ["EventLogSource", "Gap"]
+
+_VERSION = 1
+_HEAD = 1 << 20  # as `segments` looks for the access point
+_NOTES = 5
+_MOST_OPEN = 200
+_MOST_SETTLING = 8
+"""Newer files behind which a rotated one is done with at once."""
+
+_ABSENCE_SECONDS = 10.0
+"""While files are renamed there is none of the log's name for a moment."""
+
+_TRIES = 5
+_PAUSE_SECONDS = 0.02
+"""Rotation renames file after file; what is not found halfway is looked for again."""
+
+
+class Gap(msgspec.Struct, forbid_unknown_fields=True):
+    """Records that were never read, as far as the log tells.
+
+    Attributes:
+        kind: ``rotated``: files were rotated away unread; ``gone``: the file that was being read is
+            gone, or was replaced; ``truncated``: it was truncated or written anew.
+        noticed: µs since 1970.
+        files: whole files that are missing, None where nothing tells.
+        bytes: bytes that are missing, None where nothing tells.
+        before: the generation behind the gap.
+    """
+
+    kind: Literal["rotated", "gone", "truncated"]
+    noticed: int
+    files: int | None
+    bytes: int | None
+    before: str
+
+
+class _Saved(msgspec.Struct, forbid_unknown_fields=True):
+    """The position: what must be known to go on."""
+
+    version: int = _VERSION
+    access_point: str | None = None
+    parts: list[Place] = []
+    files: int = 0
+    events: int = 0
+    last_event: int | None = None
+    skipped: int = 0
+    skipped_bytes: int = 0
+    last_skipped: list[tuple[str, int, int, str]] = []
+    gaps: int = 0
+    gap_bytes: int = 0
+    last_gaps: list[Gap] = []
+
+
+class EventLogSource(Source):
+    """One event log of HTCondor, with its rotated files, followed. Not thread-safe.
+
+    Args:
+        path: the log; its rotated files lie beside it. Nothing need be there yet.
+        settings: limits and spans.
+        access_point: name of the access point; None: as the log tells.
+        timezone: IANA name of the zone of times written without one; None: the machine's.
+        clock: tells the time, seconds since 1970.
+
+    Raises:
+        UsageError: the time zone is unknown.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        settings: EventLogSettings | None = None,
+        *,
+        access_point: str | None = None,
+        timezone: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.path = Path(path).absolute()
+        self.name = f"eventlog:{self.path}"
+        self._settings = settings or EventLogSettings()
+        self.interval = self._settings.interval
+        self._access_point = access_point
+        self._zone = zone_named(timezone)
+        self._clock = clock
+        self._saved = _Saved()
+        self._parts: list[Part] = []
+        self._pending: dict[str, Gap] = {}  # before files of which nothing was read yet
+        self._nameless_since: float | None = None
+        self._absent_since: float | None = None
+
+    def resume(
+        self, position: Position | None, active: Callable[[], Iterator[JobDocument]]
+    ) -> None:
+        """See `Source.resume`."""
+        self.close()
+        self._nameless_since = self._absent_since = None
+        self._pending = {}
+        self._saved = _Saved() if position is None else _read_position(self.name, position)
+        self._parts = [Part(place) for place in self._saved.parts]
+
+    def poll(self) -> Observed | None:
+        """See `Source.poll`."""
+        now = self._clock()
+        trouble = self._look(now)
+        try:
+            found = self._advance(now) if self._named(now) else None
+        except OSError as error:
+            self.close()
+            raise explain(self.path, error) from error
+        if found is None and trouble is not None:
+            raise trouble
+        return found
+
+    def status(self) -> dict[str, JSON]:
+        """Counters and lag of this log: see `docs/collecting.md`."""
+        saved = self._saved
+        last = saved.last_event
+        return {
+            "path": str(self.path),
+            "access_point": saved.access_point,
+            "identity": self._parts[-1].place.name if self._parts else None,
+            "bytes_behind": self._behind(),
+            "files_open": sum(part.open for part in self._parts),
+            "files_seen": saved.files,
+            "events": saved.events,
+            "last_event": None if last is None else format_micros(last),
+            "skipped": saved.skipped,
+            "skipped_bytes": saved.skipped_bytes,
+            "last_skipped": [list(one) for one in saved.last_skipped],
+            "gaps": saved.gaps,
+            "gap_bytes": saved.gap_bytes,
+            "last_gaps": [msgspec.to_builtins(gap) for gap in saved.last_gaps],
+        }
+
+    def close(self) -> None:
+        """See `Source.close`."""
+        for part in self._parts:
+            part.close()
+
+    def _behind(self) -> int:
+        try:
+            return sum(max(part.size() - part.place.offset, 0) for part in self._parts)
+        except OSError:
+            return 0
+
+    # Which files there are.
+
+    def _look(self, now: float) -> SourceError | None:
+        """Find new files; what is in the way of that, if it lasts."""
+        try:
+            status = look(self.path)
+            newest = self._parts[-1] if self._parts else None
+            known = newest is not None and newest.open
+            if not known or newest is None or newest.inode != (status.st_dev, status.st_ino):
+                self._find(now)
+        except SourceError as error:
+            return error if self._lasts(error, now) else None
+        self._absent_since = None
+        return None
+
+    def _lasts(self, error: SourceError, now: float) -> bool:
+        if not isinstance(error.__cause__, FileNotFoundError) or not self._parts:
+            return True
+        if self._absent_since is None:
+            self._absent_since = now
+        return now - self._absent_since >= _ABSENCE_SECONDS
+
+    def _find(self, now: float) -> None:
+        """Take up new files, and find those again that were being read."""
+        for left in reversed(range(_TRIES)):
+            strange, any_known = self._compare(now)
+            if any_known or not self._parts or not left:
+                break
+            for file in strange:
+                file.close()
+            time.sleep(_PAUSE_SECONDS)
+        if not strange and not any_known:
+            return  # nothing there has a whole record yet
+        lost = self._drop_lost(strange)
+        if not any_known and lost is not None:
+            strange = [file for file in strange if _follows(file, lost)]
+        for file in reversed(strange):
+            self._take_up(file, now, lost)
+            lost = None
+        if lost is not None:
+            self._gap(Gap("gone", _micros(now), None, None, ""))
+
+    def _compare(self, now: float) -> tuple[list[Opened], bool]:
+        """Files not known yet that are newer than all that are, newest first; is any known?"""
+        strange: list[Opened] = []
+        any_known = False
+        for file in opened_family(self.path):
+            try:
+                if self._is_known(file, now):
+                    any_known = True
+                elif file.generation is not None and not any_known:
+                    strange.append(file)
+                    continue
+            except OSError as error:
+                raise explain(file.path, error) from error
+            file.close()
+            if any_known and all(part.open for part in self._parts):
+                break
+        for file in strange[:-_MOST_OPEN]:
+            file.close()  # the oldest are in danger; these are found again
+        return strange[-_MOST_OPEN:], any_known
+
+    def _is_known(self, file: Opened, now: float) -> bool:
+        """Whether `file` is being read; if its part had lost its file, here it is again."""
+        if any(part.open and part.inode == file.inode for part in self._parts):
+            return True
+        if file.generation is None:
+            return False
+        for part in self._parts:
+            if part.place.name == file.generation.name:
+                if not part.open and not part.fits(file):
+                    self._cut(part, file, now)
+                # The log itself may be a copy that is replaced whenever the original has grown.
+                if not part.open or (file.path == self.path and file.size >= part.size()):
+                    part.attach(file)
+                return True
+        return False
+
+    def _cut(self, part: Part, file: Opened, now: float) -> None:
+        part.cut_short(file)
+        self._gap(Gap("truncated", _micros(now), None, None, part.place.segment))
+
+    def _drop_lost(self, strange: list[Opened]) -> Part | None:
+        """Forget the parts whose files are gone; the newest of all, if it is one of them."""
+        lost = self._parts[-1] if self._parts and not self._parts[-1].open else None
+        self._parts = [part for part in self._parts if part.open]
+        return lost
+
+    def _take_up(self, file: Opened, now: float, lost: Part | None) -> None:
+        assert file.generation is not None
+        place = Place.at_start(file.generation)
+        before = lost or (self._parts[-1] if self._parts else None)
+        if before is not None:
+            gap = _gap_between(before, place, now, gone=lost is not None)
+            if gap is not None:
+                self._pending[place.name] = gap
+            if lost is not None:
+                place.times, place.dates = lost.place.times, lost.place.dates
+        part = Part(place)
+        part.attach(file)
+        self._parts.append(part)
+
+    def _gap(self, gap: Gap) -> None:
+        self._saved.gaps += 1
+        self._saved.gap_bytes += gap.bytes or 0
+        self._saved.last_gaps = [*self._saved.last_gaps, gap][-_NOTES:]
+
+    # Whose log it is.
+
+    def _named(self, now: float) -> bool:
+        """Whether the access point is decided: ids rest on it, so it never changes again."""
+        saved = self._saved
+        if saved.access_point is not None or not self._parts:
+            return saved.access_point is not None
+        found = self._access_point or next((p.creator for p in self._parts if p.creator), None)
+        try:
+            hosts = (submit_host(part.head(_HEAD)) for part in self._parts)
+            saved.access_point = found or next((host for host in hosts if host), None)
+        except OSError as error:
+            self.close()
+            raise explain(self.path, error) from error
+        if self._nameless_since is None:
+            self._nameless_since = now
+        waited = now - self._nameless_since >= self._settings.name_seconds
+        if saved.access_point is None and waited:
+            saved.access_point = unnamed_access_point(self._parts[0].place.name)
+        return saved.access_point is not None
+
+    # Reading.
+
+    def _advance(self, now: float) -> Observed | None:
+        """The next records of the oldest file that has any."""
+        before: Part | None = None
+        for part in list(self._parts):
+            if part.place.times is None and before is not None:
+                part.place.times, part.place.dates = before.place.times, before.place.dates
+            before = part
+            begun = part.begun
+            try:
+                piece = self._read(part, now, final=False)
+            except ShrunkError:
+                part.close()
+                self._find(now)
+                return None
+            if piece is not None:
+                part.ended = None
+            elif part is not self._parts[-1]:
+                piece = self._settle(part, now)
+            if piece is not None:
+                if not begun:
+                    self._begun(part)
+                return self._observed(part, piece)
+        return None
+
+    def _begun(self, part: Part) -> None:
+        self._saved.files += 1
+        if gap := self._pending.pop(part.place.name, None):
+            self._gap(gap)
+
+    def _settle(self, part: Part, now: float) -> Piece | None:
+        """A rotated file that has no more: after a while it is done with."""
+        if part.ended is None:
+            part.ended = now
+        newer = len(self._parts) - self._parts.index(part) - 1
+        if now - part.ended < self._settings.settle_seconds and newer <= _MOST_SETTLING:
+            return None
+        piece = self._read(part, now, final=True)
+        if piece is None:
+            part.close()
+            self._parts.remove(part)
+        return piece
+
+    def _read(self, part: Part, now: float, *, final: bool) -> Piece | None:
+        if not part.open:
+            return None
+        point = self._saved.access_point
+        origin = Origin(part.place.name, 0, point, join_ads=False)
+
+        def year(batch: Batch) -> int:
+            return first_year(batch, self._parts, self._zone, now)
+
+        return part.read(
+            room=self._settings.bytes_per_poll,
+            most=self._settings.events_per_poll,
+            final=final,
+            now=now,
+            origin=origin,
+            zone=self._zone,
+            first_year=year,
+        )
+
+    def _observed(self, part: Part, piece: Piece) -> Observed:
+        saved = self._saved
+        assert saved.access_point is not None
+        documents = documents_of_batch(piece.batch.table(piece.time), saved.access_point)
+        saved.events += len(piece.time)
+        if len(piece.time):
+            saved.last_event = max(int(piece.time.max()), saved.last_event or -(2**63))
+        saved.skipped += len(piece.skipped)
+        saved.skipped_bytes += sum(length for _, length, _ in piece.skipped)
+        told = [(part.place.name, *one) for one in piece.skipped[-_NOTES:]]
+        saved.last_skipped = [*saved.last_skipped, *told][-_NOTES:]
+        # Files of which nothing was read will be found again.
+        saved.parts = [one.place for one in self._parts if one.begun]
+        more = part is not self._parts[-1] or part.size() > part.place.offset
+        return Observed(documents, msgspec.to_builtins(saved), more)
+
+
+def _read_position(name: str, position: Position) -> _Saved:
+    version = position.get("version")
+    if isinstance(version, int) and version > _VERSION:
+        raise SourceError(
+            f"the position of {name!r} was written by a newer version of Jobsight; upgrade this one"
+        )
+    try:
+        return msgspec.convert(position, _Saved)
+    except msgspec.ValidationError as error:
+        raise SourceError(
+            f"the position of {name!r} is damaged ({error}); restore the store, or follow the log "
+            "into a new one"
+        ) from None
+
+
+def _micros(seconds: float) -> int:
+    return int(seconds * 1_000_000)
+
+
+def _follows(file: Opened, lost: Part) -> bool:
+    """Whether a file was begun after the one that was lost, as far as headers tell."""
+    assert file.generation is not None
+    header, place = file.generation.header, lost.place
+    if header is None or place.ctime is None or header.ctime is None:
+        return True
+    return (header.ctime, header.sequence or 0) > (place.ctime, place.sequence or 0)
+
+
+def _gap_between(before: Part, place: Place, now: float, *, gone: bool) -> Gap | None:
+    """What is missing between a file and the next one that was found."""
+    old, name = before.place, place.name
+    end = old.offset if gone else before.size()
+    if None in (old.sequence, old.base, place.sequence, place.base):
+        return Gap("gone", _micros(now), None, None, name) if gone else None
+    assert old.sequence is not None and place.sequence is not None
+    assert old.base is not None and place.base is not None
+    if place.sequence <= old.sequence:  # the log was begun anew
+        return Gap("gone", _micros(now), None, None, name) if gone else None
+    files = place.sequence - old.sequence - 1
+    missing = max(place.base - (old.base + end), 0)
+    if not files and not missing:
+        return None
+    return Gap("rotated" if files else "gone", _micros(now), files, missing, name)
