@@ -16,11 +16,13 @@ from jobsight.errors import OutputError
 from jobsight.text import printable
 
 if TYPE_CHECKING:
+    from jobsight.documents import JobDocument
     from jobsight.history.events import ReadReport
     from jobsight.history.timelines import History
     from jobsight.learning.manifest import Source
     from jobsight.questions.hold.training.model import HoldModel
     from jobsight.settings import Settings
+    from jobsight.store import Store
 
 __all__ = [
     "Case",
@@ -28,12 +30,16 @@ __all__ = [
     "JsonOption",
     "LogArguments",
     "NetworkOption",
+    "StoreOption",
     "TimezoneOption",
     "check_output",
+    "document_text",
     "flush",
     "load_settings",
     "note",
     "open_case",
+    "open_store",
+    "print_documents",
     "print_json",
     "progress_bar",
     "read_history",
@@ -64,6 +70,15 @@ NetworkOption = Annotated[
         "(the current folder is searched too)."
     ),
 ]
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="URL",
+        help="The store: a path, sqlite:///PATH, redis://HOST (default: JOBSIGHT_STORE, settings).",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 
 
@@ -72,6 +87,17 @@ def load_settings(config: Path | None, overrides: dict[str, Any]) -> Settings:
     from jobsight.settings import Settings
 
     return Settings.load(_given(overrides), config=config)
+
+
+def open_store(settings: Settings) -> Store:
+    """The store that the settings name; one that is not there is no more made than changed.
+
+    Raises:
+        StoreError: there is none, or it cannot be read; `UsageError`: its address is no address.
+    """
+    from jobsight.store import open_store as open_at
+
+    return open_at(settings=settings.store)
 
 
 def _given(tree: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +148,24 @@ def print_json(value: Any) -> None:
     say(json.dumps(without_nan(value), indent=1, ensure_ascii=True, allow_nan=False))
 
 
-def say(text: str) -> None:
+def print_documents(documents: Iterable[JobDocument]) -> None:
+    """Print job documents as one JSON list, a document a line, written while they are read."""
+    before = "["
+    for document in documents:
+        say(before + document_text(document), end="")
+        before = ",\n"
+    say("[]" if before == "[" else "]")
+
+
+def document_text(document: JobDocument) -> str:
+    """A job document as one line of JSON, of ASCII letters that no terminal obeys."""
+    from jobsight.documents import to_json
+
+    text = json.dumps(to_json(document), ensure_ascii=True, separators=(",", ":"))
+    return text.replace("\x7f", "\\u007f")
+
+
+def say(text: str, end: str = "\n") -> None:
     """Write to standard output: the answer, nothing else.
 
     Raises:
@@ -130,7 +173,7 @@ def say(text: str) -> None:
         BrokenPipeError: its reader went away.
     """
     with _to_standard_output() as stream:
-        stream.write(text + "\n")
+        stream.write(text + end)
 
 
 def flush() -> None:

@@ -11,7 +11,20 @@ from typing import Annotated
 import typer
 
 from jobsight import __version__
-from jobsight.cli import common, evaluate, events, frames, hold, import_, report, train, verify
+from jobsight.cli import (
+    common,
+    evaluate,
+    events,
+    frames,
+    hold,
+    import_,
+    job,
+    jobs,
+    report,
+    store,
+    train,
+    verify,
+)
 from jobsight.errors import JobsightError
 
 __all__ = ["app", "main"]
@@ -45,7 +58,7 @@ def _options(
         os.environ["NO_COLOR"] = "1"
 
 
-for _verb in (events, import_, frames, train, evaluate, verify, hold, report):
+for _verb in (events, import_, store, jobs, job, frames, train, evaluate, verify, hold, report):
     _verb.register(app)
 
 

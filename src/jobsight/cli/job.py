@@ -1,0 +1,128 @@
+"""``jobsight job``: everything that the store knows of a job.
+
+With ``--json`` one job asked for by more than a bare number gives one object; several ids, or a
+number that may name many, give a list. Where some of several ids name no job, the others are shown,
+each of these gives a line on standard error, and the exit status is 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jobsight.cli.common import (
+    ConfigOption,
+    StoreOption,
+    document_text,
+    load_settings,
+    note,
+    open_store,
+    print_documents,
+    say,
+)
+
+if TYPE_CHECKING:
+    from jobsight.documents import JobDocument
+    from jobsight.store import Store
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command(name="job")(job)
+
+
+def job(
+    ids: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ID...",
+            help="123.4, 123_4, 123 for all of that number, or whole: slurm:mycluster:123.",
+            show_default=False,
+        ),
+    ],
+    cluster: Annotated[
+        str | None, typer.Option(help="Of this Slurm cluster or HTCondor access point.")
+    ] = None,
+    all_events: Annotated[
+        bool, typer.Option("--all-events", help="Show every event of a long timeline.")
+    ] = False,
+    store: StoreOption = None,
+    config: ConfigOption = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="The job document: for one whole ID alone, else in a list."),
+    ] = False,
+) -> None:
+    """All that is known of a job: its life drawn, its events, request and usage, predictions."""
+    from jobsight.cli.finding import is_whole, plain_id
+
+    asked = [plain_id(one) for one in ids]
+    settings = load_settings(config, {"store": store})
+    with open_store(settings) as opened:
+        found, problems = _found(opened, asked, cluster)
+        documents = [document for group in found for document in group]
+        if as_json and len(asked) == 1 and is_whole(asked[0]):
+            for document in documents:
+                say(document_text(document))
+        elif as_json:
+            print_documents(documents)
+        else:
+            _print(opened, found, all_events=all_events)
+    _tell(problems)
+
+
+def _found(
+    store: Store, asked: list[str], cluster: str | None
+) -> tuple[list[list[JobDocument]], list[str]]:
+    """The documents that each id means, and what is wrong with the others."""
+    from jobsight.cli.finding import find_ids
+    from jobsight.errors import JobError
+
+    groups: list[list[JobDocument]] = []
+    problems: list[str] = []
+    for text in dict.fromkeys(asked):
+        try:
+            ids = find_ids(store, text, cluster)
+        except JobError as error:
+            problems.append(str(error))
+            continue
+        known = store.get(ids)
+        groups.append([known[one].document for one in ids if one in known])
+    return groups, problems
+
+
+def _print(store: Store, found: list[list[JobDocument]], *, all_events: bool) -> None:
+    """A page for each id that means one job, a table for each that means many."""
+    from jobsight.cli.jobpage import page
+    from jobsight.cli.jobs import print_table
+
+    for number, group in enumerate(found):
+        if number:
+            say("")
+        if len(group) > 1:
+            print_table(group)
+            note(f"{len(group)} jobs have this number; name one of them, such as {group[0].id}")
+        for document in group if len(group) == 1 else []:
+            for line in page(document, siblings=_siblings(store, document), whole=all_events):
+                say(line)
+
+
+def _siblings(store: Store, document: JobDocument) -> int:
+    """How many other jobs of its array, or of its cluster of procs, the store knows."""
+    from jobsight.store.base import number_of
+
+    place = document.id.rpartition(":")[0]
+    like = store.numbered(number_of(document.id))
+    return sum(one.rpartition(":")[0] == place and one != document.id for one in like)
+
+
+def _tell(problems: list[str]) -> None:
+    from jobsight.errors import JobError
+
+    for line in problems[:-1]:
+        note(f"jobsight: {line}")
+    if problems:
+        raise JobError(problems[-1])

@@ -1,0 +1,286 @@
+"""All that is known of one job, as lines for a terminal; whatever a job tells is made harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jobsight.cli.terminal import STATE_COLOURS, Column, blocks, grid, paint, width
+from jobsight.cli.words import UNKNOWN, memory, moment, span
+from jobsight.documents import State, parse_key
+from jobsight.documents.spans import Span, last_run, spans, submitted
+from jobsight.text import printable
+
+if TYPE_CHECKING:
+    from jobsight.documents import Event, JobDocument, Prediction
+
+__all__ = ["page"]
+
+_USUAL_WIDTH = 100
+_LABEL = 11
+_LINE = 200
+_SCRIPT_LINES = 15
+_FIRST_EVENTS, _LAST_EVENTS = 10, 30
+_AD = 28
+_LONGEST_BAR = 72
+_PREDICTIONS = 10
+
+
+def page(document: JobDocument, *, siblings: int, whole: bool = False) -> Iterator[str]:
+    """The lines of the page.
+
+    Args:
+        document: of the job.
+        siblings: other jobs of its array or cluster of procs.
+        whole: every event; else of a long timeline the first and the last ones.
+    """
+    most = width()
+    parts = (
+        _facts(document, siblings),
+        _usage(document),
+        _life(document, most),
+        _events(document, most, whole=whole),
+        _script(document),
+        _predictions(document, most),
+    )
+    yield _title(document)
+    for part in parts:
+        yield from (line if most is None else _cut(line, most) for line in part)
+
+
+def _cut(line: str, most: int) -> str:
+    from rich.cells import cell_len, set_cell_size
+
+    if "\x1b" in line or cell_len(line) <= most:
+        return line
+    return set_cell_size(line, max(most - 1, 1)).rstrip() + "…"
+
+
+def _title(document: JobDocument) -> str:
+    key = parse_key(document.id)
+    state = document.state
+    word = paint(state.upper(), f"1;{STATE_COLOURS[state]}") if state else "NO STATE KNOWN"
+    at = max((e.time for e in document.timeline if e.state is state), default=None)
+    since = "" if at is None or state is None else f" since {moment(at)}"
+    if document.outcome is not None:
+        since = f" at {moment(document.outcome.ended)}{_exit(document)}"
+    return f"{word}  job {key.job} on {printable(key.cluster, 60)}{since}"
+
+
+def _exit(document: JobDocument) -> str:
+    outcome = document.outcome
+    if outcome is None:
+        return ""
+    code = "" if outcome.exit_code is None else f", exit code {outcome.exit_code}"
+    return f"{code}, signal {outcome.signal}" if outcome.signal else code
+
+
+def _facts(document: JobDocument, siblings: int) -> Iterator[str]:
+    told, asked = document.submission, document.request
+    origin = None if told.host is None else f"from {told.host}"
+    pairs = [
+        ("id", document.id),
+        ("user", _joined(told.user, told.group and f"group {told.group}", told.project,
+                         asked.account and f"account {asked.account}")),
+        ("name", told.name),
+        ("submitted", _joined(moment(submitted(document)), origin)),
+        ("command", _joined(told.command, told.arguments, by=" ")),
+        ("line", told.line),
+        ("directory", told.directory),
+        ("queue", _joined(asked.partition, asked.qos and f"qos {asked.qos}", asked.reservation)),
+        ("requires", asked.constraints),
+        ("depends on", asked.dependency),
+        ("ran on", document.usage.hosts),
+        ("node of", told.dag),
+        ("comment", told.comment),
+        ("written in", document.program.language),
+        ("siblings", _siblings(siblings) if siblings else None),
+        ("reason", None if document.outcome is None else document.outcome.reason),
+    ]  # fmt: skip
+    for label, text in pairs:
+        if text:
+            yield f"  {label:<{_LABEL}}{printable(text, _LINE)}"
+
+
+def _siblings(count: int) -> str:
+    return "1 other job of its number" if count == 1 else f"{count} other jobs of its number"
+
+
+def _joined(*parts: str | None, by: str = ", ") -> str:
+    return by.join(part for part in parts if part)
+
+
+def _usage(document: JobDocument) -> Iterator[str]:
+    """What was asked for beside what was used, and the share."""
+    asked, used = document.request, document.usage
+    run = last_run(document)
+    wall = used.wall_s
+    if wall is None and run is not None and run.end is not None:
+        wall = (run.end - run.start) / 1e6
+    cpus = used.cpus or asked.cpus
+    limit = asked.time_limit_s
+    rows = [
+        ["time", "unlimited" if limit == -1 else span(limit), span(wall),
+         _share(wall, None if limit == -1 else limit)],
+        ["memory", memory(asked.memory_mb), memory(used.memory_mb),
+         _share(used.memory_mb, asked.memory_mb)],
+        ["cpus", _number(asked.cpus), _number(used.cpus), ""],
+        ["cpu time", UNKNOWN if not cpus or wall is None else span(cpus * wall), span(used.cpu_s),
+         _share(used.cpu_s, cpus * wall if cpus and wall else None)],
+        ["disk", memory(asked.disk_mb), memory(used.disk_mb), _share(used.disk_mb, asked.disk_mb)],
+        ["nodes", _number(asked.nodes), _number(used.nodes), ""],
+        ["gpus", _number(asked.gpus), UNKNOWN, ""],
+    ]  # fmt: skip
+    known = [row for row in rows if row[1:3] != [UNKNOWN, UNKNOWN]]
+    if known:
+        yield ""
+        columns = [
+            Column(f"{'':<{_LABEL}}"),
+            *(Column(name, True) for name in ("asked", "used", "share")),
+        ]
+        for line in grid(columns, known, most=None):
+            yield f"  {line}"
+    counted = {"starts": used.starts, "holds": used.holds, "requeues": used.requeues}
+    told = [f"{count} {name}" for name, count in counted.items() if count]
+    if told:
+        yield f"  {'counted':<{_LABEL}}{', '.join(told)}"
+
+
+def _number(value: int | None) -> str:
+    return UNKNOWN if value is None else str(value)
+
+
+def _share(part: float | None, whole: float | None) -> str:
+    return f"{100 * part / whole:.0f} %" if part is not None and whole else ""
+
+
+def _life(document: JobDocument, most: int | None) -> Iterator[str]:
+    """A line for each state the job was in: when, and how long in all."""
+    life = spans(document)
+    if not life:
+        return
+    start = life[0].start
+    last = max((event.time for event in document.timeline), default=start)
+    end = max([start, last, *(one.end for one in life if one.end is not None)])
+    if life[-1].end is None:
+        end = max(end, document.updated)
+    size = min(max((most or _USUAL_WIDTH) - _LABEL - 16, 10), _LONGEST_BAR)
+    axis = f"{moment(start)} … {moment(end)} ({span((end - start) / 1e6)})"
+    yield ""
+    yield f"  {'life':<{_LABEL}}{axis}"
+    for state in State:
+        mine = [one for one in life if one.state is state]
+        if mine:
+            total = sum((end if one.end is None else one.end) - one.start for one in mine)
+            bar = paint(_bar(mine, start, end, size), STATE_COLOURS[state])
+            yield f"  {state:<{_LABEL}}{bar}  {span(total / 1e6)}"
+
+
+def _bar(mine: list[Span], start: int, end: int, size: int) -> str:
+    """Cells full where most of their time was in the state, half where any of it was."""
+    full, half, empty = blocks()
+    cell = max((end - start) / size, 1e-9)
+    covered = [0.0] * size
+    touched = [False] * size
+    for one in mine:
+        first, last = one.start - start, (end if one.end is None else one.end) - start
+        for k in range(min(int(first / cell), size - 1), min(int(last / cell), size - 1) + 1):
+            covered[k] += max(min(last, (k + 1) * cell) - max(first, k * cell), 0.0)
+            touched[k] = touched[k] or covered[k] > 0 or first == last
+    return "".join(
+        full if share >= cell / 2 else half if any_ else empty
+        for share, any_ in zip(covered, touched, strict=True)
+    )
+
+
+def _events(document: JobDocument, most: int | None, *, whole: bool) -> Iterator[str]:
+    events = [event for event in document.timeline if event.code != _AD]
+    if not events:
+        return
+    first, last = (len(events), 0) if whole else (_FIRST_EVENTS, _LAST_EVENTS)
+    head, tail = events[:first], events[first:][-last:] if last else []
+    left_out = len(events) - len(head) - len(tail)
+    columns = [
+        Column("time"), Column("after", right=True, spare=2), Column("state", spare=1),
+        Column("told by", spare=3), Column("what"),
+    ]  # fmt: skip
+    start = submitted(document) or events[0].time
+    rows = [_event(event, start) for event in (*head, *tail)]
+    lines = grid(columns, rows, most=None if most is None else most - 2)
+    yield ""
+    for number, line in enumerate(lines):
+        if number == len(head) + 1 and left_out:
+            yield f"  … {left_out} more: --all-events shows them"
+        yield f"  {line}"
+    if document.dropped:
+        yield f"  {document.dropped} events of the middle were not kept"
+
+
+def _event(event: Event, start: int) -> list[str]:
+    return [
+        moment(event.time),
+        span((event.time - start) / 1e6) if event.time >= start else "",
+        event.state or "",
+        printable(event.source.partition(":")[0], 12),
+        printable(_what(event), _LINE),
+    ]
+
+
+def _what(event: Event) -> str:
+    """The event in words: its name, what it tells, where, and why."""
+    from jobsight.history.codes import event_name, hold_name
+
+    name = event_name(event.code) if event.code is not None else event.word
+    parts = [name]
+    if event.hold_code is not None:
+        parts.append(f"{hold_name(event.hold_code)} ({event.hold_code}/{event.hold_subcode or 0})")
+    if event.return_value is not None:
+        parts.append(f"exit code {event.return_value}")
+    if event.signal:
+        parts.append(f"signal {event.signal}")
+    if event.memory_mb is not None:
+        parts.append(memory(event.memory_mb))
+    if event.slot or event.host:
+        parts.append(f"on {event.slot or event.host}")
+    text = _joined(*parts)
+    return f"{text}: {event.reason}" if text and event.reason else text or event.reason or ""
+
+
+def _script(document: JobDocument) -> Iterator[str]:
+    script = document.submission.script
+    if not script:
+        return
+    lines = script.splitlines()
+    yield ""
+    shown = min(len(lines), _SCRIPT_LINES)
+    yield (
+        f"  script ({len(lines)} lines)"
+        if shown == len(lines)
+        else (f"  script (the first {shown} of {len(lines)} lines)")
+    )
+    for line in lines[:shown]:
+        indent = len(line) - len(line.lstrip(" "))
+        yield f"  | {' ' * min(indent, 40)}{printable(line, _LINE)}"
+
+
+def _predictions(document: JobDocument, most: int | None) -> Iterator[str]:
+    if not document.predictions:
+        return
+    columns = [Column("predicted"), Column("question"), Column("model", spare=1), Column("answer")]
+    rows = [_prediction(one) for one in document.predictions[-_PREDICTIONS:]]
+    yield ""
+    for line in grid(columns, rows, most=None if most is None else most - 2):
+        yield f"  {line}"
+
+
+def _prediction(one: Prediction) -> list[str]:
+    answer = one.answer
+    parts = [
+        str(answer[name]) for name in ("answer", "verdict") if isinstance(answer.get(name), str)
+    ]
+    chance = answer.get("probability")
+    if isinstance(chance, float | int):
+        parts.append(f"{100 * chance:.0f} %")
+    text = ", ".join(parts) or str(answer)
+    names = (printable(name, 30) for name in (one.question, one.model))
+    return [moment(one.time), *names, printable(text, 80)]

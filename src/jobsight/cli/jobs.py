@@ -1,0 +1,248 @@
+"""``jobsight jobs``: the jobs that the store knows, newest first."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jobsight.cli.common import (
+    ConfigOption,
+    StoreOption,
+    TimezoneOption,
+    load_settings,
+    note,
+    open_store,
+    print_documents,
+    say,
+)
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from jobsight.documents import JobDocument, State
+    from jobsight.store import Store
+
+__all__ = ["parse_since", "parse_states", "print_table", "register"]
+
+_TEXT_WIDTH = 60
+_NAME_WIDTH = 24
+_ACTIVE, _ENDED = "active", "ended"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command(name="jobs")(jobs)
+
+
+def jobs(
+    user: Annotated[str | None, typer.Option(help="Submitted by this user.")] = None,
+    state: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="pending, held, running, failed …, a word of Slurm's, active or ended; repeatable."
+        ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(help="Something happened since: a time, or a span until now such as 2h, 7d."),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Nothing happened later: a time, or a span before now.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Of this Slurm cluster or HTCondor access point.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=0, help="At most so many; 0: all.")] = 50,
+    store: StoreOption = None,
+    timezone: TimezoneOption = None,
+    config: ConfigOption = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON list of job documents.")
+    ] = False,
+) -> None:
+    """The jobs that the store knows, those first of which something happened last."""
+    from jobsight.clock import zone_named
+
+    settings = load_settings(config, {"timezone": timezone, "store": store})
+    zone = zone_named(settings.timezone)
+    asked = _Asked(
+        user,
+        parse_states(state or []),
+        None if since is None else parse_since(since, zone),
+        None if until is None else parse_since(until, zone),
+        cluster,
+    )
+    with open_store(settings) as opened:
+        found = asked.of(opened, limit + 1 if limit else None)
+        if as_json:
+            print_documents(itertools.islice(found, limit or None))
+            return
+        shown = list(itertools.islice(found, limit or None))
+        more = next(found, None) is not None
+    if shown:
+        print_table(shown)
+    else:
+        say("no job of the store is like that")
+    if more:
+        note(f"and more: the newest {limit} are shown; --limit 0 shows all")
+
+
+class _Asked:
+    """What is asked of the store."""
+
+    def __init__(
+        self,
+        user: str | None,
+        states: frozenset[State] | None,
+        since: int | None,
+        until: int | None,
+        cluster: str | None,
+    ) -> None:
+        self.user, self.states = user, states
+        self.since, self.until = since, until
+        self.clusters = [None] if cluster is None else _clusters(cluster)
+
+    def of(self, store: Store, limit: int | None) -> Iterator[JobDocument]:
+        """The jobs, newest first."""
+        import heapq
+
+        from jobsight.documents.spans import time_of
+
+        scans = [
+            store.scan(
+                since=self.since,
+                until=self.until,
+                states=self.states,
+                user=self.user,
+                cluster=one,
+                limit=limit,
+                newest_first=True,
+            )
+            for one in self.clusters
+        ]
+        return heapq.merge(*scans, key=time_of, reverse=True) if len(scans) > 1 else iter(scans[0])
+
+
+def _clusters(text: str) -> list[str | None]:
+    """Ids up to the last colon that a user's word for a cluster may mean."""
+    from jobsight.documents import JobKey
+
+    for scheduler in ("slurm", "htcondor"):
+        if text.startswith(f"{scheduler}:"):
+            return [text]
+    return [
+        str(JobKey(scheduler, text, "")).removesuffix(":") for scheduler in ("htcondor", "slurm")
+    ]
+
+
+def parse_states(words: list[str]) -> frozenset[State] | None:
+    """The states that words mean; None: any.
+
+    Raises:
+        UsageError: a word is none; lists those that there are.
+    """
+    from jobsight.documents import State
+    from jobsight.documents.states import slurm_state
+    from jobsight.errors import UsageError
+
+    found: set[State] = set()
+    for word in words:
+        plain = word.strip().lower().replace("-", "_")
+        slurm = slurm_state(word)
+        if plain in (_ACTIVE, _ENDED):
+            found |= {state for state in State if state.ended == (plain == _ENDED)}
+        elif plain in tuple(State):
+            found.add(State(plain))
+        elif slurm is not None:
+            found.add(slurm)
+        else:
+            from jobsight.text import printable
+
+            raise UsageError(
+                f"{printable(word, 30)!r} is no state; there are {', '.join(State)}, and active, "
+                "ended, and Slurm's own words"
+            )
+    return frozenset(found) if words else None
+
+
+def parse_since(text: str, zone: dt.tzinfo) -> int:
+    """A time (see `jobsight.clock.parse_moment`), or a span until now (``90s``, ``2h``), in µs.
+
+    Raises:
+        UsageError: the text is neither.
+    """
+    import re
+    import time
+
+    from jobsight.clock import micros, parse_moment
+
+    found = re.fullmatch(r"\s*(\d{1,9})\s*(s|min|h|d|w)\s*", text, re.ASCII)
+    if found is None:
+        return micros(parse_moment(text, zone))
+    size = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}[found[2]]
+    return int((time.time() - int(found[1]) * size) * 1e6)
+
+
+def print_table(documents: list[JobDocument]) -> None:
+    """One line a job, with headings; as much of it as the terminal is wide."""
+    from jobsight.cli.terminal import STATE_COLOURS, Column, grid, width
+    from jobsight.documents import parse_key
+
+    several = len({parse_key(one.id)[:2] for one in documents}) > 1
+    columns = [
+        Column("job"), Column("cluster", spare=3), Column("user", spare=2), Column("name", spare=5),
+        Column("state"), Column("submitted", spare=4), Column("started", spare=6),
+        Column("ran", right=True, spare=1), Column("memory", right=True, spare=7), Column("why"),
+    ]  # fmt: skip
+    rows = [_row(one) for one in documents]
+    if not several:
+        columns = [column for column in columns if column.heading != "cluster"]
+        rows = [[row[0], *row[2:]] for row in rows]
+    at = next(k for k, column in enumerate(columns) if column.heading == "state")
+    colours = {(k, at): STATE_COLOURS[one.state] for k, one in enumerate(documents) if one.state}
+    for line in grid(columns, rows, most=width(), colours=colours):
+        say(line)
+
+
+def _row(document: JobDocument) -> list[str]:
+    from jobsight.cli.words import memory, moment, span
+    from jobsight.documents import parse_key
+    from jobsight.documents.spans import last_run, submitted
+    from jobsight.text import printable
+
+    key = parse_key(document.id)
+    run = last_run(document)
+    ran = document.usage.wall_s
+    if run is not None and (ran is None or run.end is None):
+        ran = ((document.updated if run.end is None else run.end) - run.start) / 1e6
+    return [
+        key.job,
+        printable(key.cluster, _NAME_WIDTH),
+        printable(document.submission.user or "–", _NAME_WIDTH),
+        printable(document.submission.name or "–", _NAME_WIDTH),
+        document.state or "–",
+        moment(submitted(document)),
+        moment(None if run is None else run.start),
+        span(ran),
+        memory(document.usage.memory_mb),
+        printable(_why(document), _TEXT_WIDTH),
+    ]
+
+
+def _why(document: JobDocument) -> str:
+    """The reason of its state, as last told."""
+    if document.outcome is not None:
+        said = document.outcome.reason
+        code, signal = document.outcome.exit_code, document.outcome.signal
+        if said is None and signal:
+            return f"signal {signal}"
+        return f"exit code {code}" if said is None and code else said or ""
+    for event in reversed(document.timeline):
+        if event.state is not None and event.state is not document.state:
+            break
+        if event.reason is not None:
+            return event.reason
+    return ""

@@ -1,0 +1,169 @@
+"""``jobsight store``: look at the store, export it, keep it small and sound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jobsight.cli.common import (
+    ConfigOption,
+    JsonOption,
+    StoreOption,
+    TimezoneOption,
+    load_settings,
+    note,
+    open_store,
+    print_json,
+    say,
+    stages,
+)
+from jobsight.text import printable
+
+if TYPE_CHECKING:
+    from jobsight.store import CheckReport, StoreStatus
+
+__all__ = ["register"]
+
+_verb = typer.Typer(help="Look at the store of job documents, and care for it.")
+_POSITION = 200
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.add_typer(_verb, name="store", no_args_is_help=True)
+
+
+@_verb.command()
+def status(
+    store: StoreOption = None, config: ConfigOption = None, as_json: JsonOption = False
+) -> None:
+    """What it holds, how large it is, and where each source stands."""
+    settings = load_settings(config, {"store": store})
+    with open_store(settings) as opened:
+        found = opened.status()
+    if as_json:
+        print_json(_as_json(found))
+    else:
+        _print(found)
+
+
+def _as_json(found: StoreStatus) -> dict[str, Any]:
+    import dataclasses
+
+    return {**dataclasses.asdict(found), "documents": sum(found.states.values())}
+
+
+def _print(found: StoreStatus) -> None:
+    from jobsight.cli.terminal import STATE_COLOURS, paint
+
+    documents = sum(found.states.values())
+    say(f"{printable(found.url)} ({found.backend}, schema {found.schema})")
+    say(f"  {documents:,} jobs, {found.active:,} of which have not ended")
+    for state, count in sorted(found.states.items(), key=lambda pair: -pair[1]):
+        name = paint(f"{state:<14}", STATE_COLOURS[state]) if state else f"{'no state':<14}"
+        say(f"    {name}{count:>12,}")
+    each = "" if found.bytes_per_job is None else f", {found.bytes_per_job:,.0f} bytes a job"
+    say(f"  {_megabytes(found.bytes)}{each}")
+    say(f"  {found.archived:,} jobs in the archive ({_megabytes(found.archive_bytes)})")
+    for name, value in sorted(found.details.items()):
+        say(f"  {printable(name, 40).replace('_', ' ')}: {printable(value, _POSITION)}")
+    say("sources:" if found.positions else "no source has told it anything yet")
+    for source, position in sorted(found.positions.items()):
+        say(f"  {printable(source, 100)}: {printable(position, _POSITION)}")
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
+
+
+@_verb.command()
+def prune(
+    before: Annotated[
+        str | None,
+        typer.Option(
+            help="Jobs that ended before: a time, or a span until now such as 90d "
+            "(default: the setting store.retention_days)."
+        ),
+    ] = None,
+    store: StoreOption = None,
+    timezone: TimezoneOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Move jobs that ended long ago to the archive; they are still read from there."""
+    import dataclasses
+
+    from jobsight.cli.jobs import parse_since
+    from jobsight.clock import format_micros, zone_named
+    from jobsight.errors import UsageError
+
+    settings = load_settings(config, {"timezone": timezone, "store": store})
+    days = settings.store.retention_days
+    if before is None and days is None:
+        raise UsageError("name a time with --before, such as 90d, or set store.retention_days")
+    moment = parse_since(before or f"{round((days or 0) * 86400)}s", zone_named(settings.timezone))
+    with open_store(settings) as opened, stages() as progress:
+        progress("moving old jobs to the archive")
+        done = opened.prune(moment)
+    if as_json:
+        print_json({**dataclasses.asdict(done), "before": moment})
+        return
+    say(
+        f"{done.documents:,} jobs that ended before {format_micros(moment)} moved to the archive "
+        f"({done.parts} new files, {_megabytes(done.bytes)})"
+    )
+
+
+@_verb.command()
+def check(
+    store: StoreOption = None, config: ConfigOption = None, as_json: JsonOption = False
+) -> None:
+    """Read everything: is each document whole, do the indexes agree, is the archive unchanged?
+
+    Exit status 1 where a problem was found.
+    """
+    import dataclasses
+
+    settings = load_settings(config, {"store": store})
+    with open_store(settings) as opened, stages() as progress:
+        progress("reading everything")
+        found = opened.check()
+    if as_json:
+        print_json(dataclasses.asdict(found))
+    else:
+        say(f"{found.documents:,} jobs and {found.archived:,} in the archive were read")
+    _judge(found, settings.store.url)
+
+
+def _judge(found: CheckReport, url: str) -> None:
+    from jobsight.errors import StoreError
+
+    for problem in found.first:
+        note(printable(problem, 400))
+    if len(found.first) < found.problems:
+        note(f"and {found.problems - len(found.first)} more")
+    if found.problems:
+        raise StoreError(
+            f"{found.problems} problems were found; bring back a backup, or collect anew into "
+            "another store"
+        )
+
+
+@_verb.command()
+def migrate(
+    store: StoreOption = None, config: ConfigOption = None, as_json: JsonOption = False
+) -> None:
+    """Bring a store that an older version wrote to this version's layout."""
+    from jobsight.store import open_store as open_at
+
+    settings = load_settings(config, {"store": store})
+    with open_at(settings=settings.store, older=True) as opened, stages() as progress:
+        progress("migrating")
+        old, new = opened.migrate()
+    if as_json:
+        print_json({"before": old, "after": new})
+    elif old == new:
+        say(f"the store has schema {new} already")
+    else:
+        say(f"the store's schema was {old} and is {new} now")
