@@ -1,7 +1,8 @@
 """Where job documents are kept.
 
 `base` has the contract, `sqlite` and `redis` keep documents, `archive` has those of jobs long
-ended, `snapshot` writes and reads what is to be trained on, `opening` finds the store of an address.
+ended, `tiers` joins both, `snapshot` writes and reads what is to be trained on, `opening` finds the
+store of an address.
 """
 
 from jobsight.store.base import (

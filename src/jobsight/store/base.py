@@ -19,7 +19,7 @@ from typing import Self
 
 from jobsight.documents import JSON, JobDocument, State
 from jobsight.documents import merge as join
-from jobsight.errors import Conflict, DocumentError
+from jobsight.errors import Conflict, DocumentError, StoreError
 from jobsight.store.packing import pack
 
 __all__ = [
@@ -360,6 +360,17 @@ class Store(ABC):
             time.sleep(pause * random.random())  # noqa: S311
             pause = min(2 * pause, _LONGEST_PAUSE)
         raise Conflict(tuple(parts))
+
+    def _require_bounded(self, ids: Sequence[str], size: int) -> None:
+        """Refuse a put that is too large, or has a job twice."""
+        if len(ids) > self.most_documents or size > self.most_bytes:
+            raise StoreError(
+                f"{len(ids)} documents of {size} bytes are too much for one put; it may hold "
+                f"{self.most_documents} documents and {self.most_bytes} bytes: ask the source for "
+                "less at a time"
+            )
+        if len(set(ids)) != len(ids):
+            raise StoreError("a put has the same job twice; merge its documents first")
 
     def _join(self, parts: dict[str, list[JobDocument]]) -> tuple[list[Put], tuple[Change, ...]]:
         """Puts of all jobs of which `parts` tell something new."""

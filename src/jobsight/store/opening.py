@@ -25,7 +25,11 @@ _SERVERS = ("redis", "rediss", "unix")
 
 
 def open_store(
-    url: str | None = None, *, settings: StoreSettings | None = None, create: bool = False
+    url: str | None = None,
+    *,
+    settings: StoreSettings | None = None,
+    create: bool = False,
+    older: bool = False,
 ) -> Store:
     """Open the store at `url`; None: the one that the settings name.
 
@@ -33,6 +37,7 @@ def open_store(
         url: an address as above.
         settings: of the store; None: the defaults. Its own `url` is used where `url` is None.
         create: make the store where there is none yet; else that is an error.
+        older: open a store of an older schema too, to `migrate` it.
 
     Raises:
         UsageError: the address cannot be understood.
@@ -45,11 +50,11 @@ def open_store(
     if scheme is None or scheme[0] == "sqlite":
         from jobsight.store.sqlite import SqliteStore
 
-        return SqliteStore(_path_of(url), settings, create=create)
+        return SqliteStore(_path_of(url), settings, create=create, older=older)
     if scheme[0] in _SERVERS:
         from jobsight.store.redis import RedisStore
 
-        return RedisStore(url, settings, create=create)
+        return RedisStore(url, settings, create=create, older=older)
     raise UsageError(
         f"no store is addressed by {scheme[0][:20]}://; write a path, sqlite:///PATH, "
         "redis://HOST:PORT/DATABASE, rediss://… or unix:///SOCKET"

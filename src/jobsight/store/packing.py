@@ -26,7 +26,9 @@ __all__ = [
     "pack",
     "position_from_text",
     "position_to_text",
+    "read_text",
     "unpack",
+    "unzip",
     "user_key",
 ]
 
@@ -113,6 +115,8 @@ def pack(document: JobDocument) -> bytes:
         parse_key(document.id)
     except UsageError as error:
         raise DocumentError(str(error)) from None
+    if " " in document.id or not document.id.isprintable():
+        raise DocumentError(f"{printable(document.id, 60)!r} is no id: it holds a blank or control")
     data = encode(document)
     if len(document.id.encode()) > MOST_ID_BYTES or len(data) > MOST_BYTES:
         raise DocumentError(
@@ -126,7 +130,7 @@ def pack(document: JobDocument) -> bytes:
 
 
 def unpack(data: bytes, id_: str) -> JobDocument:
-    """The document of bytes; never takes more than `MOST_BYTES`, whatever the bytes promise.
+    """The document of bytes.
 
     Args:
         data: what `pack` returned.
@@ -135,19 +139,41 @@ def unpack(data: bytes, id_: str) -> JobDocument:
     Raises:
         StoreError: the bytes are damaged, or are another job's document.
     """
+    return read_text(unzip(data, id_), id_)
+
+
+def unzip(data: bytes, id_: str) -> bytes:
+    """The JSON of a packed document; never more than `MOST_BYTES`, whatever the frame promises.
+
+    Raises:
+        StoreError: the bytes are damaged.
+    """
     decompressor: zstandard.ZstdDecompressor | None = getattr(_tools, "decompressor", None)
     if decompressor is None:
         decompressor = _tools.decompressor = zstandard.ZstdDecompressor()
-    shown = printable(id_, 60)
     try:
         size = zstandard.get_frame_parameters(data).content_size
         if size > MOST_BYTES:
-            raise StoreError(f"the document of {shown!r} is damaged: it claims {size} bytes")
-        document = decode(decompressor.decompress(data))
-    except (zstandard.ZstdError, DocumentError) as error:
-        raise StoreError(f"the document of {shown!r} is damaged ({error})") from None
+            raise StoreError(f"the document of {printable(id_, 60)!r} is damaged: {size} bytes")
+        return decompressor.decompress(data)
+    except zstandard.ZstdError as error:
+        raise StoreError(f"the document of {printable(id_, 60)!r} is damaged ({error})") from None
+
+
+def read_text(text: bytes, id_: str) -> JobDocument:
+    """The document of its JSON.
+
+    Raises:
+        StoreError: it is damaged, or is another job's document.
+    """
+    try:
+        document = decode(text)
+    except DocumentError as error:
+        raise StoreError(f"the document of {printable(id_, 60)!r} is damaged ({error})") from None
     if document.id != id_:
-        raise StoreError(f"the document of {shown!r} is {printable(document.id, 60)!r}'s")
+        raise StoreError(
+            f"under {printable(id_, 60)!r} lies the document of {printable(document.id, 60)!r}"
+        )
     return document
 
 

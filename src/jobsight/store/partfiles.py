@@ -1,0 +1,168 @@
+"""Rows ↔ Parquet files: what the archive and snapshots are made of.
+
+Columns: ``id``, ``cluster``, ``user``, ``state``, ``submitted``, ``ended``, ``updated``, ``time``
+(timestamps, µs, UTC), ``revision`` and ``document`` (JSON); compressed by zstd, in row groups of at
+most 1000 rows. The same rows give the same bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jobsight.errors import StoreError
+from jobsight.store.packing import Keys, cluster_of, user_key
+from jobsight.store.rows import Row
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+__all__ = ["damaged", "ids_of", "part_schema", "rows_of", "time_ranges", "write_rows"]
+
+_GROUP_ROWS = 1000
+_GROUP_BYTES = 16 << 20
+_LEAST, _MOST = -(2**62), 2**62
+_LEVEL = 3
+
+
+def part_schema() -> pa.Schema:
+    """The columns."""
+    import pyarrow as pa
+
+    moment = pa.timestamp("us", "UTC")
+    return pa.schema(
+        [
+            pa.field("id", pa.string(), nullable=False),
+            pa.field("cluster", pa.string(), nullable=False),
+            pa.field("user", pa.string()),
+            pa.field("state", pa.string(), nullable=False),
+            pa.field("submitted", moment),
+            pa.field("ended", moment),
+            pa.field("updated", moment, nullable=False),
+            pa.field("time", moment, nullable=False),
+            pa.field("revision", pa.int64(), nullable=False),
+            pa.field("document", pa.binary(), nullable=False),
+        ],
+        metadata={"jobsight.schema": "1"},
+    )
+
+
+def write_rows(rows: Iterable[Row], path: Path) -> None:
+    """Write rows to `path`, which is there and empty, in bounded memory.
+
+    Raises:
+        OSError: the file cannot be written.
+        StoreError: a row is damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = part_schema()
+    plain = [name for name in schema.names if name != "document"]
+    writer = pq.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        compression_level=_LEVEL,
+        use_dictionary=["cluster", "user", "state"],
+        write_statistics=plain,
+    )
+    with writer:
+        for group in _groups(rows):
+            writer.write_table(pa.Table.from_pylist(group, schema), row_group_size=_GROUP_ROWS)
+
+
+def _groups(rows: Iterable[Row]) -> Iterator[list[dict[str, Any]]]:
+    group: list[dict[str, Any]] = []
+    held = 0
+    for row in rows:
+        text = row.text()
+        if group and (len(group) == _GROUP_ROWS or held + len(text) > _GROUP_BYTES):
+            yield group
+            group, held = [], 0
+        group.append(_columns(row, text))
+        held += len(text)
+    if group:
+        yield group
+
+
+def _columns(row: Row, text: bytes) -> dict[str, Any]:
+    document = row.document()
+    ended = document.outcome.ended if document.outcome else None
+    return {
+        "id": row.keys.id,
+        "cluster": row.keys.cluster,
+        "user": document.submission.user,
+        "state": row.keys.state,
+        "submitted": _bounded(document.submission.submitted),
+        "ended": _bounded(ended),
+        "updated": _bounded(document.updated),
+        "time": row.keys.time,
+        "revision": row.revision,
+        "document": text,
+    }
+
+
+def _bounded(time: int | None) -> int | None:
+    return None if time is None else min(max(time, _LEAST), _MOST)
+
+
+@contextlib.contextmanager
+def damaged(path: Path) -> Iterator[None]:
+    """Whatever goes wrong while a part is read becomes one `StoreError` that names it."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except FileNotFoundError:
+        raise StoreError(
+            f"{path} is missing, which the store counts among its files; bring it back from a "
+            "backup, or name the folder where it lies in the setting store.archive"
+        ) from None
+    except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
+        reason = str(error).partition("\n")[0][:200]
+        raise StoreError(f"{path} cannot be read ({reason}); bring it back from a backup") from None
+
+
+def time_ranges(file: pq.ParquetFile) -> list[tuple[int, int]]:
+    """Least and greatest time of each row group, µs."""
+    at = file.schema_arrow.get_field_index("time")
+    ranges = []
+    for group in range(file.num_row_groups):
+        told = file.metadata.row_group(group).column(at).statistics
+        ranges.append((told.min_raw, told.max_raw) if told else (_LEAST, _MOST))
+    return ranges
+
+
+def ids_of(file: pq.ParquetFile, group: int) -> list[str]:
+    """The ids of a row group."""
+    ids: list[str] = file.read_row_group(group, columns=["id"], use_threads=False)["id"].to_pylist()
+    return ids
+
+
+def rows_of(file: pq.ParquetFile, group: int) -> list[Row]:
+    """The rows of a row group."""
+    import pyarrow as pa
+
+    table = file.read_row_group(group, use_threads=False)
+    times = table["time"].cast(pa.int64()).to_pylist()
+    return [
+        Row(
+            Keys(id_, cluster_of(id_), state, None if user is None else user_key(user), time),
+            revision,
+            document,
+            archived=True,
+        )
+        for id_, state, user, time, revision, document in zip(
+            table["id"].to_pylist(),
+            table["state"].to_pylist(),
+            table["user"].to_pylist(),
+            times,
+            table["revision"].to_pylist(),
+            table["document"].to_pylist(),
+            strict=True,
+        )
+    ]

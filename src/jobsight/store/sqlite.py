@@ -1,0 +1,329 @@
+"""Job documents in one SQLite file: the embedded default.
+
+*Durability.* The write-ahead log lets many read while one writes, and `synchronous=FULL` syncs it
+at each commit, since what follows a commit may be told to the world (a Kafka offset): so what was
+put survives a loss of power too. A commit has thousands of documents, and one sync does not slow
+them. A killed process leaves a log from which SQLite restores what was committed, and no more.
+
+*Writers.* Any number of processes; a transaction takes the write lock when it begins
+(``BEGIN IMMEDIATE``), so it cannot fail half-way for a lock, and waits for it as long as
+`store.busy_timeout_s` says. Each thread has a connection of its own.
+
+*Versions.* ``application_id`` is 0x4A6F6273 ("Jobs"), ``user_version`` the schema.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from jobsight.errors import Conflict, StoreError
+from jobsight.settings import StoreSettings
+from jobsight.store.archive import Archive, Part
+from jobsight.store.base import Move, Position, Put, StoreStatus
+from jobsight.store.filesystems import filesystem_of
+from jobsight.store.packing import Keys, pack, position_from_text, position_to_text
+from jobsight.store.rows import Order, Query, Row
+from jobsight.store.sqlitefile import SCHEMA, SqliteFile
+from jobsight.store.sqlitequeries import (
+    ACTIVE,
+    COLUMNS,
+    live_rows,
+    read_rows,
+    revisions,
+    selection,
+    within_cluster,
+)
+from jobsight.store.tiers import TieredStore, View
+
+__all__ = ["SqliteStore"]
+
+_INSERT = """
+    INSERT INTO jobs (id, state, active, user, time, revision, document)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET state = excluded.state, active = excluded.active,
+        user = excluded.user, time = excluded.time, revision = excluded.revision,
+        document = excluded.document
+"""
+
+
+class SqliteStore(TieredStore):
+    """A store in one file.
+
+    Args:
+        path: of the file. Its archive lies beside it, in ``<path>.archive``, unless the settings
+            name a folder.
+        settings: of the store.
+        create: make the file where there is none.
+        older: open a file of an older schema too, to migrate it.
+        filesystem: tells the kind of file system a path lies on.
+
+    Raises:
+        StoreUnavailable, StoreError: as by `jobsight.store.open_store`.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        settings: StoreSettings | None = None,
+        *,
+        create: bool = False,
+        older: bool = False,
+        filesystem: Callable[[Path], str | None] = filesystem_of,
+    ) -> None:
+        settings = settings or StoreSettings()
+        self._file = SqliteFile(path, settings.busy_timeout_s, filesystem)
+        self._file.open(create=create, older=older)
+        self.path = path
+        self.url = str(path)
+        folder = Path(settings.archive).expanduser() if settings.archive else None
+        self.archive = Archive(folder or path.with_name(f"{path.name}.archive"))
+        self._known_parts: tuple[int, Sequence[Part]] = (0, ())
+
+    def put(
+        self, puts: Sequence[Put], moves: Sequence[Move] = (), *, generation: int | None = None
+    ) -> None:
+        """Store documents and positions in one transaction; see `Store.put`."""
+        packed = self._packed(puts)
+        texts = [
+            (
+                move.source,
+                None if move.old is None else position_to_text(move.source, move.old),
+                position_to_text(move.source, move.new),
+            )
+            for move in moves
+        ]
+        with self._file.writing() as db:
+            _require_unmoved(db, texts)
+            before = _require_unchanged(db, puts, generation)
+            revision = _next(db, "revision")
+            db.executemany(
+                _INSERT,
+                [
+                    (keys.id, keys.state, keys.active, keys.user, keys.time, revision, data)
+                    for keys, data in packed
+                ],
+            )
+            _count(db, [keys.state for keys, _ in packed], before)
+            db.executemany(
+                "INSERT INTO positions (source, position) VALUES (?, ?) "
+                "ON CONFLICT (source) DO UPDATE SET position = excluded.position",
+                [(source, new) for source, _, new in texts],
+            )
+
+    def _packed(self, puts: Sequence[Put]) -> list[tuple[Keys, bytes]]:
+        packed = [(Keys.of(put.document), pack(put.document)) for put in puts]
+        self._require_bounded([keys.id for keys, _ in packed], sum(len(data) for _, data in packed))
+        return packed
+
+    def generation(self) -> int:
+        """Changes when documents move to the archive; see `Store.generation`."""
+        with self._file.reading() as db:
+            return _number(db, "generation")
+
+    def position(self, source: str) -> Position | None:
+        """Where a source stands; see `Store.position`."""
+        with self._file.reading() as db:
+            row = db.execute(
+                "SELECT position FROM positions WHERE source = ?", (source,)
+            ).fetchone()
+        return None if row is None else position_from_text(source, row[0])
+
+    def positions(self) -> dict[str, Position]:
+        """Where all sources stand; see `Store.positions`."""
+        with self._file.reading() as db:
+            rows = db.execute("SELECT source, position FROM positions ORDER BY source").fetchall()
+        return {source: position_from_text(source, text) for source, text in rows}
+
+    def status(self) -> StoreStatus:
+        """What the store holds; see `Store.status`."""
+        with self._file.reading() as db:
+            states = dict(db.execute("SELECT state, jobs FROM counts WHERE jobs ORDER BY state"))
+        size = self._file.size()
+        documents = sum(states.values())
+        parts = self._parts()
+        return StoreStatus(
+            url=self.url,
+            backend="sqlite",
+            schema=SCHEMA,
+            states=states,
+            active=sum(number for state, number in states.items() if state in ACTIVE),
+            archived=sum(part.rows for part in parts),
+            bytes=size,
+            bytes_per_job=self._file.used() / documents if documents else None,
+            archive_bytes=sum(part.size for part in parts),
+            positions=self.positions(),
+            details={
+                "durability": "what was put survives a loss of power",
+                "sqlite": sqlite3.sqlite_version,
+                "read_only": self._file.read_only,
+            },
+        )
+
+    def migrate(self) -> tuple[int, int]:
+        """Bring an older file to this schema; see `Store.migrate`."""
+        return self._file.migrate()
+
+    def close(self) -> None:
+        """Close all connections; see `Store.close`."""
+        self._file.close()
+
+    def _live(self, ids: Collection[str]) -> dict[str, Row]:
+        with self._file.reading() as db:
+            return live_rows(db, ids)
+
+    def _view(self) -> AbstractContextManager[View]:
+        return self._snapshot()
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[View]:
+        with self._file.snapshot() as db:
+            yield _Snapshot(db, self._file.explained, self._parts_in(db))
+
+    def _parts(self) -> Sequence[Part]:
+        with self._file.reading() as db:
+            return self._parts_in(db)
+
+    def _parts_in(self, db: sqlite3.Connection) -> Sequence[Part]:
+        # In one statement, so that the list is that of the generation.
+        rows = db.execute(
+            "SELECT numbers.value, parts.part FROM numbers LEFT JOIN parts "
+            "ON numbers.value <> ? WHERE numbers.name = 'generation' ORDER BY parts.name",
+            (self._known_parts[0],),
+        ).fetchall()
+        generation = rows[0][0]
+        known = self._known_parts
+        if generation == known[0]:
+            return known[1]
+        parts = [Part.from_text(text) for _, text in rows if text is not None]
+        self._known_parts = (generation, parts)
+        return parts
+
+    def _active_page(self, cluster: str | None, after: str, count: int) -> list[Row]:
+        within, bounds = within_cluster(cluster)
+        with self._file.reading() as db:
+            return read_rows(
+                db.execute(
+                    f"SELECT {COLUMNS} FROM jobs WHERE active AND id > ? {within} "  # noqa: S608
+                    "ORDER BY id LIMIT ?",
+                    (after, *bounds, count),
+                )
+            )
+
+    def _fence(self) -> int:
+        with self._file.writing() as db:
+            return _next(db, "fence")
+
+    def _retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
+        with self._file.writing() as db:
+            if _number(db, "fence") != fence:
+                raise StoreError("another prune began meanwhile and goes on; this one stopped")
+            before = revisions(db, [keys.id for keys, _ in rows])
+            gone = [keys for keys, revision in rows if before.get(keys.id, (None,))[0] == revision]
+            if not gone:
+                return 0
+            db.executemany("DELETE FROM jobs WHERE id = ?", [(keys.id,) for keys in gone])
+            _count(db, [], {keys.id: (0, keys.state) for keys in gone})
+            db.execute("INSERT INTO parts (name, part) VALUES (?, ?)", (part.name, part.to_text()))
+            _next(db, "generation")
+        self._file.shrink()
+        return len(gone)
+
+    def _index_problems(self) -> Iterator[str]:
+        with self._file.snapshot() as db:
+            for (told,) in db.execute("PRAGMA integrity_check(20)"):
+                if told != "ok":
+                    yield f"SQLite: {told}"
+            found = dict(db.execute("SELECT state, count(*) FROM jobs GROUP BY state"))
+            counts = dict(db.execute("SELECT state, jobs FROM counts WHERE jobs"))
+            if found != counts:
+                yield f"jobs by state are counted as {counts}, but are {found}"
+            wrong = db.execute(
+                "SELECT count(*) FROM jobs "
+                "WHERE active <> (state IN (SELECT value FROM json_each(?)))",
+                (json.dumps(sorted(ACTIVE)),),
+            ).fetchone()[0]
+            if wrong:
+                yield f"{wrong} jobs are wrongly marked as ended or not"
+
+
+class _Snapshot(View):
+    """One read transaction."""
+
+    settled = True
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        explained: Callable[[], AbstractContextManager[None]],
+        parts: Sequence[Part],
+    ) -> None:
+        self._db = db
+        self._explained = explained
+        self.parts = parts
+        self.revision = 0
+
+    def page(self, query: Query, after: Order | None, count: int) -> list[Row]:
+        text, values = selection(query, after)
+        with self._explained():
+            return read_rows(self._db.execute(text, (*values, count)))
+
+    def live(self, ids: Collection[str]) -> dict[str, Row]:
+        with self._explained():
+            return live_rows(self._db, ids)
+
+
+def _require_unmoved(db: sqlite3.Connection, moves: Sequence[tuple[str, str | None, str]]) -> None:
+    moved = []
+    for source, old, _ in moves:
+        row = db.execute("SELECT position FROM positions WHERE source = ?", (source,)).fetchone()
+        if (row and row[0]) != old:
+            moved.append(source)
+    if moved:
+        raise Conflict(sources=tuple(moved))
+
+
+def _require_unchanged(
+    db: sqlite3.Connection, puts: Sequence[Put], generation: int | None
+) -> dict[str, tuple[int, str]]:
+    """Revision and state, before the put, of those of its jobs that are live."""
+    before = revisions(db, [put.document.id for put in puts])
+    grown = generation is not None and generation != _number(db, "generation")
+    changed = tuple(
+        put.document.id
+        for put in puts
+        if before.get(put.document.id, (None,))[0] != put.based_on
+        or (grown and put.based_on is None)
+    )
+    if changed:
+        raise Conflict(changed)
+    return before
+
+
+def _number(db: sqlite3.Connection, name: str) -> int:
+    value: int = db.execute("SELECT value FROM numbers WHERE name = ?", (name,)).fetchone()[0]
+    return value
+
+
+def _next(db: sqlite3.Connection, name: str) -> int:
+    db.execute("UPDATE numbers SET value = value + 1 WHERE name = ?", (name,))
+    return _number(db, name)
+
+
+def _count(
+    db: sqlite3.Connection, after: Sequence[str], before: dict[str, tuple[int, str]]
+) -> None:
+    """Keep count of the live jobs by state."""
+    change: dict[str, int] = {}
+    for state in after:
+        change[state] = change.get(state, 0) + 1
+    for _, state in before.values():
+        change[state] = change.get(state, 0) - 1
+    db.executemany(
+        "INSERT INTO counts (state, jobs) VALUES (?, ?) "
+        "ON CONFLICT (state) DO UPDATE SET jobs = jobs + excluded.jobs",
+        [(state, number) for state, number in change.items() if number],
+    )

@@ -1,0 +1,366 @@
+"""The SQLite file under a store: opened, checked, locked, and every fault one error.
+
+SQLite's result codes: https://www.sqlite.org/rescode.html.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from jobsight.errors import StoreError, StoreUnavailable
+from jobsight.store.filesystems import is_remote
+from jobsight.text import printable
+
+__all__ = ["APPLICATION_ID", "SCHEMA", "STEPS", "SqliteFile"]
+
+APPLICATION_ID = 0x4A6F6273
+"""In the file's header, so that ``file`` and we tell a store from another program's database."""
+
+SCHEMA = 1
+
+STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+"""By the schema that it begins with: what brings a file to the next one, in one transaction."""
+
+_TABLES = """
+CREATE TABLE jobs (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL,
+    active INTEGER NOT NULL,
+    user TEXT,
+    time INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    document BLOB NOT NULL
+);
+CREATE INDEX jobs_by_time ON jobs (time, id);
+CREATE INDEX jobs_by_state ON jobs (state, time, id);
+CREATE INDEX jobs_by_user ON jobs (user, time, id) WHERE user IS NOT NULL;
+CREATE INDEX jobs_active_by_time ON jobs (time, id) WHERE active;
+CREATE INDEX jobs_active ON jobs (id) WHERE active;
+CREATE TABLE positions (source TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE counts (state TEXT PRIMARY KEY, jobs INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE parts (name TEXT PRIMARY KEY, part TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO numbers VALUES ('revision', 0), ('generation', 0), ('fence', 0);
+"""
+_SHRINK_PAGES = 2000
+_PASSING = {
+    sqlite3.SQLITE_BUSY: "another process has kept it locked for {timeout:g} s; if none is "
+    "at work, look for one that hangs (fuser {path})",
+    sqlite3.SQLITE_LOCKED: "it is locked; try again",
+    sqlite3.SQLITE_FULL: "the disk is full; nothing of this was stored, and nothing was lost: free "
+    "some space, or move old jobs elsewhere (jobsight store prune)",
+    sqlite3.SQLITE_IOERR: "the disk failed ({error}); look at its health and at the kernel's log",
+    sqlite3.SQLITE_PROTOCOL: "its lock is contended; try again",
+}
+_LASTING = {
+    sqlite3.SQLITE_CORRUPT: "it is damaged ({error}); keep a copy, and bring back a backup",
+    sqlite3.SQLITE_NOTADB: "it is no SQLite database; name another file",
+    sqlite3.SQLITE_READONLY: "it is read-only here; open it as its owner, or mend its permissions",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; mend the permissions of the file and its folder",
+    sqlite3.SQLITE_PERM: "it may not be opened; mend its permissions",
+    sqlite3.SQLITE_TOOBIG: "a document is larger than SQLite can keep",
+}
+
+
+class _Handle:
+    """A connection that is closed when its thread ends."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+        self.process = os.getpid()
+
+    def __del__(self) -> None:
+        # Closing a connection after a fork would drop the locks of the parent.
+        if self.process == os.getpid():
+            with suppress(sqlite3.Error):
+                self.db.close()
+
+
+class SqliteFile:
+    """One SQLite file and this process's connections to it.
+
+    Args:
+        path: of the file.
+        timeout: seconds to wait for locks.
+        filesystem: tells the kind of file system a path lies on.
+
+    Attributes:
+        read_only: the file cannot be written by this user.
+    """
+
+    def __init__(
+        self, path: Path, timeout: float, filesystem: Callable[[Path], str | None]
+    ) -> None:
+        self.read_only = False
+        self._path = path
+        self._timeout = timeout
+        self._filesystem = filesystem
+        self._closed = False
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._handles: weakref.WeakSet[_Handle] = weakref.WeakSet()
+
+    def open(self, *, create: bool, older: bool) -> None:
+        """Make the file if need be and allowed, and check that it is a store of this schema.
+
+        Raises:
+            StoreUnavailable: it is locked, or the disk is full.
+            StoreError: it is missing, damaged, foreign, of another schema, or lies where no store
+                can be.
+        """
+        kind = self._filesystem(self._path)
+        if kind is not None and is_remote(kind):
+            raise StoreError(
+                f"{self._shown} lies on a network file system ({kind}), where SQLite cannot lock; "
+                "name a file on a local disk, or use a redis:// store, with the setting store.url "
+                "(JOBSIGHT_STORE)"
+            )
+        self._require_place(create)
+        self.read_only = self._path.exists() and not os.access(self._path, os.W_OK)
+        with self.explained():
+            empty = not self._path.exists() or self._path.stat().st_size == 0
+            if empty and create:
+                self._create()
+            db = self._thread_connection()
+            self._require_ours(db, older)
+
+    def _require_place(self, create: bool) -> None:
+        try:
+            if self._path.exists():
+                if not self._path.is_file():
+                    raise StoreError(f"{self._shown} is no file; name a file for the store")
+            elif not create:
+                raise StoreError(
+                    f"there is no store at {self._shown}; `jobsight collect` and `jobsight import` "
+                    "make one, or name another with --store or JOBSIGHT_STORE"
+                )
+            else:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"no store can be kept at {self._shown}: {error.strerror or error}"
+            ) from None
+
+    def _create(self) -> None:
+        """Make the tables, unless another process does it first."""
+        deadline = time.monotonic() + self._timeout
+        while True:
+            db = self._connect()
+            try:
+                db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+                # The busy timeout does not hold for a change of the journal's mode.
+                mode = db.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+                if mode != "wal":
+                    raise StoreError(
+                        f"{self._shown} lies on a file system where SQLite cannot keep its log "
+                        "(shared memory is needed); name a file on another disk"
+                    )
+                db.execute("BEGIN IMMEDIATE")
+                if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                    for statement in _TABLES.split(";\n"):
+                        db.execute(statement)
+                    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                    db.execute(f"PRAGMA user_version = {SCHEMA}")
+                db.execute("COMMIT")
+                return
+            except sqlite3.OperationalError as error:
+                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            finally:
+                db.close()
+
+    def _require_ours(self, db: sqlite3.Connection, older: bool) -> None:
+        application = db.execute("PRAGMA application_id").fetchone()[0]
+        schema = db.execute("PRAGMA user_version").fetchone()[0]
+        if application != APPLICATION_ID:
+            raise StoreError(
+                f"{self._shown} is a database of another program, not a store of jobsight; name "
+                "another file"
+            )
+        if schema > SCHEMA:
+            raise StoreError(
+                f"{self._shown} has schema {schema}, and this version knows {SCHEMA}; use the "
+                "newer jobsight that wrote it"
+            )
+        if schema < SCHEMA and not older:
+            raise StoreError(
+                f"{self._shown} has schema {schema}, and this version writes {SCHEMA}; bring it up "
+                "to date with: jobsight store migrate"
+            )
+
+    @property
+    def _shown(self) -> str:
+        return printable(self._path)
+
+    def _connect(self) -> sqlite3.Connection:
+        mode = "ro" if self.read_only else "rwc"
+        db = sqlite3.connect(
+            f"file:{quote(str(self._path.absolute()))}?mode={mode}",
+            uri=True,
+            timeout=self._timeout,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA trusted_schema = OFF")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _thread_connection(self) -> sqlite3.Connection:
+        handle: _Handle | None = getattr(self._local, "handle", None)
+        if handle is None or handle.process != os.getpid():
+            handle = self._local.handle = self._handle()
+        return handle.db
+
+    def _handle(self) -> _Handle:
+        with self._lock:
+            if self._closed:
+                raise StoreError(f"the store {self._shown} was closed")
+            handle = _Handle(self._connect())
+            self._handles.add(handle)
+            return handle
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Whatever SQLite says becomes one `StoreError` that says what to do.
+
+        Raises:
+            StoreUnavailable: trying again may help.
+            StoreError: it does not.
+        """
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._explain(error) from None
+        except UnicodeEncodeError:
+            raise StoreError("a name that was asked for is no Unicode text") from None
+
+    def _explain(self, error: sqlite3.Error) -> StoreError:
+        if self._closed:
+            return StoreError(f"the store {self._shown} was closed")
+        code = _code(error)
+        known = {**_PASSING, **_LASTING}.get(
+            code or 0, "SQLite says: {error}; run: jobsight store check"
+        )
+        reason = known.format(timeout=self._timeout, path=self._shown, error=printable(error, 200))
+        kind = StoreUnavailable if code in _PASSING else StoreError
+        return kind(f"the store {self._shown}: {reason}")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection; each statement sees what is committed then.
+
+        Raises:
+            StoreUnavailable, StoreError: as by `explained`.
+        """
+        with self.explained():
+            yield self._thread_connection()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection in a write transaction, committed when the block ends well.
+
+        Raises:
+            StoreUnavailable, StoreError: as by `explained`.
+        """
+        if self.read_only:
+            raise StoreError(f"the store {self._shown}: {_LASTING[sqlite3.SQLITE_READONLY]}")
+        with self.explained():
+            db = self._thread_connection()
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                # After some errors SQLite has rolled back by itself.
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """A connection of its own in a read transaction: what it sees does not change.
+
+        Raises:
+            StoreUnavailable, StoreError: as by `explained`.
+        """
+        with self.explained():
+            handle = self._handle()
+            handle.db.execute("BEGIN")
+            handle.db.execute("SELECT value FROM numbers").fetchall()
+        try:
+            yield handle.db
+        finally:
+            with suppress(sqlite3.Error):
+                handle.db.close()
+
+    def size(self) -> int:
+        """Bytes of the file and its log."""
+        size = 0
+        for path in (self._path, self._path.with_name(f"{self._path.name}-wal")):
+            with suppress(OSError):
+                size += path.stat().st_size
+        return size
+
+    def used(self) -> int:
+        """Bytes of the file that are in use: a file keeps pages that deletions freed."""
+        with self.reading() as db:
+            pages, free, size = (
+                db.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("page_count", "freelist_count", "page_size")
+            )
+        return int((pages - free) * size)
+
+    def shrink(self) -> None:
+        """Give pages that deletions freed back to the file system, a few at a time."""
+        with self.reading() as db:
+            while db.execute("PRAGMA freelist_count").fetchone()[0] > _SHRINK_PAGES:
+                db.execute(f"PRAGMA incremental_vacuum({_SHRINK_PAGES})").fetchall()
+
+    def migrate(self) -> tuple[int, int]:
+        """Go from schema to schema, all in one transaction; the schema before and after.
+
+        Raises:
+            StoreError: there is no way from that schema, or the file is read-only.
+        """
+        with self.writing() as db:
+            first = schema = db.execute("PRAGMA user_version").fetchone()[0]
+            while schema < SCHEMA:
+                step = STEPS.get(schema)
+                if step is None:
+                    raise StoreError(
+                        f"{self._shown} has schema {schema}, which no released version wrote; "
+                        "export its jobs with the version that wrote it, and import them"
+                    )
+                step(db)
+                schema += 1
+                db.execute(f"PRAGMA user_version = {schema}")
+        return first, schema
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        with self._lock:
+            self._closed = True
+            for handle in list(self._handles):
+                handle.__del__()
+            self._handles.clear()
+        self._local = threading.local()
+
+
+def _code(error: sqlite3.Error) -> int | None:
+    """SQLite's primary result code."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF

@@ -1,0 +1,323 @@
+"""What stores have in common that keep living documents themselves and old ones in the archive.
+
+A backend gives a few small operations on its live documents; reading both as one, and moving
+documents from one to the other, is done here.
+
+*Moving.* A prune takes a number, its *fence*, writes a part, and asks the backend to register it
+and to delete its documents, those that are still of the revision that was written, in one
+transaction, which fails unless the fence is still the latest. So a prune that was overtaken can
+neither register a file that was cleared away nor delete what the other has in its hands.
+"""
+
+from __future__ import annotations
+
+import heapq
+from abc import abstractmethod
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
+
+import numpy as np
+import numpy.typing as npt
+
+from jobsight.documents import JobDocument, State
+from jobsight.errors import StoreError
+from jobsight.store.archive import Archive, Part
+from jobsight.store.base import CheckReport, PruneReport, Store, Stored
+from jobsight.store.packing import Keys
+from jobsight.store.rows import Order, Query, Row
+
+__all__ = ["ArchiveGrewError", "TieredStore", "View"]
+
+_PAGE = 500
+_PART_ROWS = 10_000
+_PART_BYTES = 64 << 20
+_MOST_SHOWN = 20
+_ENDED = frozenset(str(state) for state in State if state.ended)
+
+
+class ArchiveGrewError(Exception):
+    """Documents moved to the archive while a view was read; `TieredStore` begins a new view."""
+
+
+class View:
+    """Live documents as a scan sees them, and the parts of the archive that belong to them.
+
+    Attributes:
+        settled: the view does not change while it is read.
+        revision: of the latest write when it began.
+        parts: registered when it began.
+    """
+
+    settled: bool
+    revision: int
+    parts: Sequence[Part]
+
+    def page(self, query: Query, after: Order | None, count: int) -> list[Row]:
+        """At most `count` live rows that `query` asks for, in its order, behind `after`.
+
+        Less where they are large, so that a page has not much more than 16 MB; an empty page is
+        the end.
+
+        Raises:
+            ArchiveGrewError: the archive is not what it was when the view began.
+        """
+        raise NotImplementedError
+
+    def live(self, ids: Collection[str]) -> dict[str, Row]:
+        """The live rows among these jobs."""
+        raise NotImplementedError
+
+
+class TieredStore(Store):
+    """A store whose old documents lie in an `Archive`.
+
+    Attributes:
+        archive: where they lie; None: nobody said where.
+    """
+
+    archive: Archive | None = None
+
+    @abstractmethod
+    def _view(self) -> AbstractContextManager[View]:
+        """Begin a view of the live documents."""
+
+    @abstractmethod
+    def _live(self, ids: Collection[str]) -> dict[str, Row]:
+        """The live rows among these jobs."""
+
+    @abstractmethod
+    def _parts(self) -> Sequence[Part]:
+        """The registered parts of the archive."""
+
+    @abstractmethod
+    def _active_page(self, cluster: str | None, after: str, count: int) -> list[Row]:
+        """At most `count` rows of jobs that have not ended, by id, behind the id `after`."""
+
+    @abstractmethod
+    def _fence(self) -> int:
+        """Take the next fence; earlier ones are no longer the latest."""
+
+    @abstractmethod
+    def _retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
+        """Register a part and delete those of its rows that still have their revision.
+
+        Returns:
+            How many were deleted. If none, the part is not registered.
+
+        Raises:
+            StoreError: the fence is not the latest.
+        """
+
+    @abstractmethod
+    def _index_problems(self) -> Iterator[str]:
+        """What is wrong with the live documents' indexes."""
+
+    def get(self, ids: Collection[str]) -> dict[str, Stored]:
+        """The documents of these jobs; see `Store.get`."""
+        # Live first: a document that moves in between is then found in the archive.
+        live = self._live(ids)
+        found = {id_: Stored(row.document(), row.revision) for id_, row in live.items()}
+        missing = [id_ for id_ in ids if id_ not in found]
+        if missing and (parts := self._parts()):
+            old = self._archive().find(parts, missing)
+            found.update((id_, Stored(row.document(), None)) for id_, row in old.items())
+        return found
+
+    def scan(
+        self,
+        *,
+        since: int | None = None,
+        until: int | None = None,
+        states: Collection[State] | None = None,
+        user: str | None = None,
+        cluster: str | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> Iterator[JobDocument]:
+        """Documents in order of time and id; see `Store.scan`."""
+        query = Query.asking(since, until, states, user, cluster, newest_first)
+        return (row.document() for row in self._limited(query, limit))
+
+    def active(self, cluster: str | None = None) -> Iterator[JobDocument]:
+        """Jobs that have not ended; see `Store.active`."""
+        after = ""
+        while page := self._active_page(cluster, after, _PAGE):
+            after = page[-1].keys.id
+            yield from (row.document() for row in page)
+
+    def rows(self, query: Query) -> Iterator[Row]:
+        """The rows that a scan with this query goes through."""
+        after: Order | None = None
+        seen: _Seen | None = None
+        while True:
+            with self._view() as view:
+                if seen is None and not view.settled:
+                    seen = _Seen(view.revision)
+                try:
+                    for order, row in self._both(view, query, after):
+                        after = order
+                        if seen is None or seen.is_first(row):
+                            yield row
+                except ArchiveGrewError:
+                    continue
+                return
+
+    def _limited(self, query: Query, limit: int | None) -> Iterator[Row]:
+        if limit is not None and limit <= 0:
+            return
+        for number, row in enumerate(self.rows(query), start=1):
+            yield row
+            if number == limit:
+                return
+
+    def _both(self, view: View, query: Query, after: Order | None) -> Iterator[tuple[Order, Row]]:
+        """Live and archived rows in one order."""
+        live = _paged(view, query, after)
+        if not view.parts:
+            yield from live
+            return
+        archive = self._archive()
+
+        def stale(part: Part, rows: list[Row]) -> list[Row]:
+            ids = [row.keys.id for row in rows]
+            now = view.live(ids)
+            newer = archive.newer(view.parts, part, ids)
+            kept = [row for row in rows if row.keys.id not in now and row.keys.id not in newer]
+            if not view.settled:
+                # It may have come back to life behind the live rows that were read already.
+                kept += [row for row in now.values() if query.fits(row.keys)]
+            return kept
+
+        yield from heapq.merge(
+            live, archive.scan(view.parts, query, after, stale), key=lambda pair: pair[0]
+        )
+
+    def prune(self, before: int) -> PruneReport:
+        """Move old jobs to the archive; see `Store.prune`."""
+        archive = self._archive()
+        fence = self._fence()
+        archive.clear(self._parts())
+        documents = parts = size = 0
+        after: Order | None = None
+        while rows := self._oldest(before, after):
+            after = Query().order(rows[-1].keys)
+            part = archive.write(archive.name(fence, parts), rows, self._parts())
+            moved = self._retire(part, [(row.keys, row.revision) for row in rows], fence)
+            documents += moved
+            parts += 1 if moved else 0
+            size += part.size if moved else 0
+        archive.clear(self._parts())
+        return PruneReport(documents, parts, size)
+
+    def _oldest(self, before: int, after: Order | None) -> list[Row]:
+        """Rows for the next part: of ended jobs with a time less than `before`, behind `after`."""
+        rows: list[Row] = []
+        held = 0
+        query = Query(until=before, states=_ENDED)
+        with self._view() as view:
+            for _, row in _paged_fully(view, query, after):
+                rows.append(row)
+                held += len(row.data)
+                if len(rows) == _PART_ROWS or held >= _PART_BYTES:
+                    break
+        return rows
+
+    def check(self) -> CheckReport:
+        """Read everything; see `Store.check`."""
+        problems = _Problems()
+        live = archived = 0
+        with self._view() as view:
+            for _, row in _paged_fully(view, Query(), None):
+                live += 1
+                problems.note(_problem_of(row))
+        for problem in self._index_problems():
+            problems.note(problem)
+        for part in self._parts():
+            try:
+                for row in self._archive().rows(part):
+                    archived += 1
+                    problems.note(_problem_of(row))
+            except StoreError as error:
+                problems.note(str(error))
+        return CheckReport(live, archived, problems.number, tuple(problems.first))
+
+    def _archive(self) -> Archive:
+        if self.archive is None:
+            raise StoreError(
+                f"{self.url} has no folder for its archive; name one in the setting store.archive "
+                "(JOBSIGHT_STORE__ARCHIVE), on a disk that all who use the store can read"
+            )
+        return self.archive
+
+
+def _paged(view: View, query: Query, after: Order | None) -> Iterator[tuple[Order, Row]]:
+    while page := view.page(query, after, _PAGE):
+        for row in page:
+            after = query.order(row.keys)
+            yield after, row
+
+
+def _paged_fully(view: View, query: Query, after: Order | None) -> Iterator[tuple[Order, Row]]:
+    """Live rows, whatever moves to the archive meanwhile."""
+    while True:
+        try:
+            for place, row in _paged(view, query, after):
+                after = place
+                yield place, row
+            return
+        except ArchiveGrewError:
+            continue
+
+
+def _problem_of(row: Row) -> str | None:
+    """What is wrong with a row: its document, or keys that are not the document's."""
+    try:
+        keys = Keys.of(row.document())
+    except StoreError as error:
+        return str(error)
+    if keys != row.keys:
+        return f"the index has {row.keys}, but the document says {keys}"
+    return None
+
+
+class _Problems:
+    def __init__(self) -> None:
+        self.number = 0
+        self.first: list[str] = []
+
+    def note(self, problem: str | None) -> None:
+        if problem is not None:
+            self.number += 1
+            if len(self.first) < _MOST_SHOWN:
+                self.first.append(problem)
+
+
+class _Seen:
+    """Which jobs a scan of an unsettled view has given, by 64 bits of the hash of their ids.
+
+    Eight bytes a job, up to twice that while sorting: a server keeps hundreds for each in memory.
+    """
+
+    def __init__(self, revision: int) -> None:
+        self._revision = revision
+        self._sorted: npt.NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
+        self._recent: set[int] = set()
+
+    def is_first(self, row: Row) -> bool:
+        """Whether the job was not given before; from now on it was."""
+        key = hash(row.keys.id) & 0xFFFF_FFFF_FFFF_FFFF
+        # What was not written since the scan began has one place in its order.
+        if row.revision > self._revision and self._has(key):
+            return False
+        self._recent.add(key)
+        if len(self._recent) >= max(4096, len(self._sorted) // 8):
+            recent = np.fromiter(self._recent, np.uint64, len(self._recent))
+            self._sorted = np.sort(np.concatenate([self._sorted, recent]))
+            self._recent.clear()
+        return True
+
+    def _has(self, key: int) -> bool:
+        if key in self._recent:
+            return True
+        at = int(np.searchsorted(self._sorted, np.uint64(key)))
+        return at < len(self._sorted) and int(self._sorted[at]) == key
