@@ -88,8 +88,6 @@ def _text(value: JSON) -> str | None:
 _Reader = Callable[[JSON], JSON]
 
 _TABLE: dict[str, tuple[str, str, _Reader]] = {
-    "AccountingGroup": ("request", "account", _text),
-    "AcctGroup": ("request", "account", _text),
     "AllowedJobDuration": ("request", "time_limit_s", _count),
     "Args": ("submission", "arguments", _text),
     "Arguments": ("submission", "arguments", _text),
@@ -99,13 +97,11 @@ _TABLE: dict[str, tuple[str, str, _Reader]] = {
     "Iwd": ("submission", "directory", _text),
     "JobBatchName": ("submission", "name", _text),
     "JobPrio": ("request", "priority", _whole),
-    "LastRemoteHost": ("usage", "hosts", _text),
     "NumHolds": ("usage", "holds", _count),
     "NumJobStarts": ("usage", "starts", _count),
     "Owner": ("submission", "user", _text),
     "ProjectName": ("submission", "project", _text),
     "QDate": ("submission", "submitted", _moment),
-    "RemoteHost": ("usage", "hosts", _text),
     "RemoteWallClockTime": ("usage", "wall_s", _seconds),
     "RequestCpus": ("request", "cpus", _count),
     "RequestDisk": ("request", "disk_mb", _mib),
@@ -119,10 +115,14 @@ _BY_NAME = {name.lower(): entry for name, entry in _TABLE.items()}
 _WITH_OTHERS = {
     name.lower(): name
     for name in (
+        "AccountingGroup",
+        "AcctGroup",
         "DAGManJobId",
         "DAGNodeName",
         "ImageSize",
+        "LastRemoteHost",
         "MemoryUsage",
+        "RemoteHost",
         "RemoteSysCpu",
         "RemoteUserCpu",
         "ResidentSetSize",
@@ -162,6 +162,11 @@ def _combine(ad: Fields, found: Sections) -> None:
     dagman, node = _whole(ad.get("DAGManJobId")), _text(ad.get("DAGNodeName"))
     if dagman is not None and node is not None:
         found.submission["dag"] = f"{dagman}:{node}"
+    # The group without its user, the present slot: whatever the order of the attributes.
+    if (account := _text(ad.get("AcctGroup")) or _text(ad.get("AccountingGroup"))) is not None:
+        found.request["account"] = account
+    if (host := _text(ad.get("RemoteHost")) or _text(ad.get("LastRemoteHost"))) is not None:
+        found.usage["hosts"] = host
     # MemoryUsage is mostly an expression over ResidentSetSize; the size of the whole image is all
     # that very old pools tell.
     told = [_count(ad.get("MemoryUsage")), _mib(ad.get("ResidentSetSize"))]
