@@ -12,7 +12,7 @@ from typing import Any
 
 from jobsight.documents import JobDocument
 from jobsight.errors import DocumentError, SourceError
-from jobsight.history.eventlog.logfiles import LogFile
+from jobsight.history.eventlog.logfiles import LogFile, looks_like_log
 from jobsight.history.importers.adtext import Piece, cut_json, cut_text, parse_text
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
 from jobsight.history.importers.lines import Meter, blocks
@@ -50,7 +50,7 @@ class CondorHistory(Importer):
                 return 1.0
             return 0.6 if re.fullmatch(rb"\[\s*\]\s*", head) else 0.3 if told else 0.0
         found = len(_ATTRIBUTE.findall(head))
-        if found < 3 or found < head.count(b"\n") // 2:
+        if found < 3 or looks_like_log(head) or found < head.count(b"\n") // 2:
             return 0.0
         return 1.0 if _JOB.search(head) else 0.6
 
