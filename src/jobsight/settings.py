@@ -204,10 +204,11 @@ class KafkaSettings(_Section):
     dead_letters: str = "jobsight-dead-letters"
     """Topic for messages that tell of no job, with the reason in their headers."""
     answers: str = "jobsight-answers"
-    clusters: tuple[str, ...] = ()
-    """Slurm clusters whose jobs are collected when noticed; none: the default one's alone."""
+    slurm: bool | None = None
+    """Look up noticed jobs of the Slurm cluster; None: where its tools are found."""
     access_points: tuple[str, ...] = ()
-    """Access points whose jobs are collected when noticed; none: this machine's alone."""
+    """Access points (names of schedds) whose noticed jobs are looked up; none: this machine's, where
+    HTCondor's tools are found."""
     batch: Annotated[int, Field(ge=1, le=10_000)] = 500
     """Messages taken at once."""
     message_bytes: Annotated[int, Field(ge=1024, le=64 << 20)] = 4 << 20
@@ -231,6 +232,9 @@ class KafkaSettings(_Section):
 class CollectSettings(_Section):
     """The collector."""
 
+    sources: tuple[Literal["eventlog", "slurm", "kafka"], ...] | Literal["auto"] = "auto"
+    """Auto: event logs, where settings or HTCondor's own configuration name one; Slurm and Kafka,
+    where ``slurm.cluster`` or ``slurm.conf``, ``kafka.brokers`` or ``kafka.properties`` is set."""
     status_file: Path | None = None
     """None: ``collect.json`` in $RUNTIME_DIRECTORY, else in $XDG_STATE_HOME/jobsight."""
     status_seconds: Annotated[float, Field(gt=0, le=3600)] = 5.0
