@@ -207,8 +207,8 @@ class KafkaSettings(_Section):
     slurm: bool | None = None
     """Look up noticed jobs of the Slurm cluster; None: where its tools are found."""
     access_points: tuple[str, ...] = ()
-    """Access points (names of schedds) whose noticed jobs are looked up; none: this machine's, where
-    HTCondor's tools are found."""
+    """Access points (names of schedds) whose noticed jobs are looked up; none: this machine's,
+    where HTCondor's tools are found."""
     batch: Annotated[int, Field(ge=1, le=10_000)] = 500
     """Messages taken at once."""
     message_bytes: Annotated[int, Field(ge=1024, le=64 << 20)] = 4 << 20

@@ -12,6 +12,7 @@ import typer
 
 from jobsight import __version__
 from jobsight.cli import (
+    collect,
     common,
     evaluate,
     events,
@@ -58,7 +59,11 @@ def _options(
         os.environ["NO_COLOR"] = "1"
 
 
-for _verb in (events, import_, store, jobs, job, frames, train, evaluate, verify, hold, report):
+_VERBS = (
+    *(events, import_, collect, store, jobs, job),
+    *(frames, train, evaluate, verify, hold, report),
+)
+for _verb in _VERBS:
     _verb.register(app)
 
 

@@ -50,6 +50,9 @@ class Collector:
         once: poll each source until nothing more is waiting, then end.
         notifier: tells systemd; None: as the environment says.
 
+    Attributes:
+        ended: after `run`, whether nothing works with the store any more.
+
     Raises:
         UsageError: no source, or two of one name.
     """
@@ -83,6 +86,7 @@ class Collector:
         self._started = self._written = 0.0
         self._write_error: str | None = None
         self._stopped: int | None = None
+        self.ended = False
 
     @property
     def path(self) -> Path:
@@ -180,6 +184,7 @@ class Collector:
         for worker in late:
             log("source did not finish in time", logging.WARNING, source=worker.name)
         rested = self._housekeeper.join(deadline - time.monotonic())
+        self.ended = rested and not late
         if self._once and not late:
             self._housekeeper.prune()
             self._housekeeper.ask()
@@ -188,7 +193,7 @@ class Collector:
         self._notifier.close()
         log("collector stopped", uptime_s=round(time.time() - self._started, 1))
         failed = self._once and any(worker.state == "failed" for worker in self._workers)
-        return not late and rested and not failed
+        return self.ended and not failed
 
 
 @contextlib.contextmanager

@@ -258,6 +258,10 @@ class Worker:
             self._backoff.reset()
 
     def _close(self) -> None:
+        log(
+            "source ended", source=self.name, state=self.state,
+            documents=self._counts["documents"], polls=self._counts["polls"],
+        )  # fmt: skip
         try:
             self._told = self._source.status()
             self._source.close()
