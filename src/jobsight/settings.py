@@ -182,8 +182,6 @@ class EventLogSettings(_Section):
     half-written in it is given up and reported."""
     name_seconds: Annotated[float, Field(ge=0)] = 60.0
     """How long a log that does not name its access point yet may take to do so."""
-    config_timeout: PositiveFloat = 10.0
-    """For condor_config_val."""
 
 
 class KafkaSettings(_Section):

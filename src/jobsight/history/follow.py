@@ -1,11 +1,16 @@
 """Following an event log: growing, rotated, replaced, truncated, or not there yet.
 
 Everything is found by asking the file system again (stat, pread): no notice is needed, so network
-file systems do. What is read stands in the position as files (`tail.Place`), each known by its
-generation (`eventlog.generations`) and not by its name: after a restart a file is found again
+file systems do. What is read stands in the position as files (`following.position`), each known by
+its generation (`eventlog.generations`) and not by its name: after a restart a file is found again
 wherever rotation has put it. Files are read oldest first, each to its end. A rotated file is looked
 at again for a while, since HTCondor may write into it for a moment longer. Its header's number and
 bytes tell what was rotated away unread: a gap, counted and reported.
+
+The documents are those of the finished log read at once, whenever it is looked at, but for two
+things that rest on what is not written yet: the year of a log that has neither years nor headers is
+that of its last change when it is first looked at; and where a record that comes late, into a file
+already rotated, tells an attribute otherwise than an older one, the section keeps the older value.
 """
 
 from __future__ import annotations
@@ -13,7 +18,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -23,17 +27,23 @@ from jobsight.errors import SourceError
 from jobsight.history.eventlog.columns import Batch, Origin
 from jobsight.history.eventlog.family import Opened, explain, look, opened_family
 from jobsight.history.eventlog.headers import submit_host
+from jobsight.history.following.position import (
+    Gap,
+    Place,
+    Saved,
+    follows,
+    gap_between,
+    read_position,
+)
+from jobsight.history.following.tail import Part, Piece, ShrunkError
+from jobsight.history.following.years import first_year
 from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
 from jobsight.history.sources import Observed, Position, Source
-from jobsight.history.tail import Part, Piece, Place, ShrunkError
-from jobsight.history.years import first_year
 from jobsight.settings import EventLogSettings
 
-__all__ = ["EventLogSource", "Gap"]
+__all__ = ["EventLogSource"]
 
-_VERSION = 1
 _HEAD = 1 << 20  # as `segments` looks for the access point
-_NOTES = 5
 _MOST_OPEN = 200
 _MOST_SETTLING = 8
 """Newer files behind which a rotated one is done with at once."""
@@ -46,40 +56,10 @@ _PAUSE_SECONDS = 0.02
 """Rotation renames file after file; what is not found halfway is looked for again."""
 
 
-class Gap(msgspec.Struct, forbid_unknown_fields=True):
-    """Records that were never read, as far as the log tells.
-
-    Attributes:
-        kind: ``rotated``: files were rotated away unread; ``gone``: the file that was being read is
-            gone, or was replaced; ``truncated``: it was truncated or written anew.
-        noticed: µs since 1970.
-        files: whole files that are missing, None where nothing tells.
-        bytes: bytes that are missing, None where nothing tells.
-        before: the generation behind the gap.
-    """
-
-    kind: Literal["rotated", "gone", "truncated"]
-    noticed: int
-    files: int | None
-    bytes: int | None
-    before: str
-
-
-class _Saved(msgspec.Struct, forbid_unknown_fields=True):
-    """The position: what must be known to go on."""
-
-    version: int = _VERSION
-    access_point: str | None = None
-    parts: list[Place] = []
-    files: int = 0
-    events: int = 0
-    last_event: int | None = None
-    skipped: int = 0
-    skipped_bytes: int = 0
-    last_skipped: list[tuple[str, int, int, str]] = []
-    gaps: int = 0
-    gap_bytes: int = 0
-    last_gaps: list[Gap] = []
+_MORE_ROTATIONS = (
+    "records were rotated away or cut off before they were read; set EVENT_LOG_MAX_ROTATIONS to 5 "
+    "or more (1 keeps one rotated file) and EVENT_LOG_MAX_SIZE to what the pool writes in an hour"
+)
 
 
 class EventLogSource(Source):
@@ -112,7 +92,7 @@ class EventLogSource(Source):
         self._access_point = access_point
         self._zone = zone_named(timezone)
         self._clock = clock
-        self._saved = _Saved()
+        self._saved = Saved()
         self._parts: list[Part] = []
         self._pending: dict[str, Gap] = {}  # before files of which nothing was read yet
         self._nameless_since: float | None = None
@@ -125,7 +105,7 @@ class EventLogSource(Source):
         self.close()
         self._nameless_since = self._absent_since = None
         self._pending = {}
-        self._saved = _Saved() if position is None else _read_position(self.name, position)
+        self._saved = Saved() if position is None else read_position(self.name, position)
         self._parts = [Part(place) for place in self._saved.parts]
 
     def poll(self) -> Observed | None:
@@ -160,6 +140,7 @@ class EventLogSource(Source):
             "gaps": saved.gaps,
             "gap_bytes": saved.gap_bytes,
             "last_gaps": [msgspec.to_builtins(gap) for gap in saved.last_gaps],
+            "advice": _MORE_ROTATIONS if saved.gaps else None,
         }
 
     def close(self) -> None:
@@ -208,12 +189,12 @@ class EventLogSource(Source):
             return  # nothing there has a whole record yet
         lost = self._drop_lost(strange)
         if not any_known and lost is not None:
-            strange = [file for file in strange if _follows(file, lost)]
+            strange = [file for file in strange if follows(_begin(file), lost.place)]
         for file in reversed(strange):
             self._take_up(file, now, lost)
             lost = None
         if lost is not None:
-            self._gap(Gap("gone", _micros(now), None, None, ""))
+            self._saved.note_gap(Gap("gone", _micros(now), None, None, ""))
 
     def _compare(self, now: float) -> tuple[list[Opened], bool]:
         """Files not known yet that are newer than all that are, newest first; is any known?"""
@@ -253,7 +234,7 @@ class EventLogSource(Source):
 
     def _cut(self, part: Part, file: Opened, now: float) -> None:
         part.cut_short(file)
-        self._gap(Gap("truncated", _micros(now), None, None, part.place.segment))
+        self._saved.note_gap(Gap("truncated", _micros(now), None, None, part.place.segment))
 
     def _drop_lost(self, strange: list[Opened]) -> Part | None:
         """Forget the parts whose files are gone; the newest of all, if it is one of them."""
@@ -262,11 +243,12 @@ class EventLogSource(Source):
         return lost
 
     def _take_up(self, file: Opened, now: float, lost: Part | None) -> None:
-        assert file.generation is not None
-        place = Place.at_start(file.generation)
+        place = _begin(file)
         before = lost or (self._parts[-1] if self._parts else None)
         if before is not None:
-            gap = _gap_between(before, place, now, gone=lost is not None)
+            gone = lost is not None
+            end = before.place.offset if gone else before.size()
+            gap = gap_between(before.place, end, place, noticed=_micros(now), gone=gone)
             if gap is not None:
                 self._pending[place.name] = gap
             if lost is not None:
@@ -274,11 +256,6 @@ class EventLogSource(Source):
         part = Part(place)
         part.attach(file)
         self._parts.append(part)
-
-    def _gap(self, gap: Gap) -> None:
-        self._saved.gaps += 1
-        self._saved.gap_bytes += gap.bytes or 0
-        self._saved.last_gaps = [*self._saved.last_gaps, gap][-_NOTES:]
 
     # Whose log it is.
 
@@ -330,7 +307,7 @@ class EventLogSource(Source):
     def _begun(self, part: Part) -> None:
         self._saved.files += 1
         if gap := self._pending.pop(part.place.name, None):
-            self._gap(gap)
+            self._saved.note_gap(gap)
 
     def _settle(self, part: Part, now: float) -> Piece | None:
         """A rotated file that has no more: after a while it is done with."""
@@ -371,56 +348,17 @@ class EventLogSource(Source):
         saved.events += len(piece.time)
         if len(piece.time):
             saved.last_event = max(int(piece.time.max()), saved.last_event or -(2**63))
-        saved.skipped += len(piece.skipped)
-        saved.skipped_bytes += sum(length for _, length, _ in piece.skipped)
-        told = [(part.place.name, *one) for one in piece.skipped[-_NOTES:]]
-        saved.last_skipped = [*saved.last_skipped, *told][-_NOTES:]
+        saved.note_skipped(part.place.name, piece.skipped)
         # Files of which nothing was read will be found again.
         saved.parts = [one.place for one in self._parts if one.begun]
         more = part is not self._parts[-1] or part.size() > part.place.offset
         return Observed(documents, msgspec.to_builtins(saved), more)
 
 
-def _read_position(name: str, position: Position) -> _Saved:
-    version = position.get("version")
-    if isinstance(version, int) and version > _VERSION:
-        raise SourceError(
-            f"the position of {name!r} was written by a newer version of Jobsight; upgrade this one"
-        )
-    try:
-        return msgspec.convert(position, _Saved)
-    except msgspec.ValidationError as error:
-        raise SourceError(
-            f"the position of {name!r} is damaged ({error}); restore the store, or follow the log "
-            "into a new one"
-        ) from None
+def _begin(file: Opened) -> Place:
+    assert file.generation is not None
+    return Place.at_start(file.generation)
 
 
 def _micros(seconds: float) -> int:
     return int(seconds * 1_000_000)
-
-
-def _follows(file: Opened, lost: Part) -> bool:
-    """Whether a file was begun after the one that was lost, as far as headers tell."""
-    assert file.generation is not None
-    header, place = file.generation.header, lost.place
-    if header is None or place.ctime is None or header.ctime is None:
-        return True
-    return (header.ctime, header.sequence or 0) > (place.ctime, place.sequence or 0)
-
-
-def _gap_between(before: Part, place: Place, now: float, *, gone: bool) -> Gap | None:
-    """What is missing between a file and the next one that was found."""
-    old, name = before.place, place.name
-    end = old.offset if gone else before.size()
-    if None in (old.sequence, old.base, place.sequence, place.base):
-        return Gap("gone", _micros(now), None, None, name) if gone else None
-    assert old.sequence is not None and place.sequence is not None
-    assert old.base is not None and place.base is not None
-    if place.sequence <= old.sequence:  # the log was begun anew
-        return Gap("gone", _micros(now), None, None, name) if gone else None
-    files = place.sequence - old.sequence - 1
-    missing = max(place.base - (old.base + end), 0)
-    if not files and not missing:
-        return None
-    return Gap("rotated" if files else "gone", _micros(now), files, missing, name)

@@ -1,8 +1,4 @@
-"""Reading one growing file of an event log, a piece at a time: only whole records are taken.
-
-Where a piece may end is where the reader may cut (`eventlog.chunks`): behind a separator, or the
-brace of an ad. So the records are the same whenever the file is looked at.
-"""
+"""Reading one growing file of an event log, a piece at a time, and dating what is read."""
 
 from __future__ import annotations
 
@@ -13,99 +9,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 
-from jobsight.history.eventlog import record, scanner
-from jobsight.history.eventlog.adcolumns import ads_to_columns, ads_to_times
-from jobsight.history.eventlog.chunks import LARGEST, Chunk, last_header
-from jobsight.history.eventlog.columns import (
-    Batch,
-    Origin,
-    batch_from_rows,
-    batch_from_values,
-)
+from jobsight.history.eventlog.chunks import LARGEST
+from jobsight.history.eventlog.columns import Batch, Origin
 from jobsight.history.eventlog.family import Opened, read_at
-from jobsight.history.eventlog.generations import Generation, generation_name, in_generation
-from jobsight.history.eventlog.headers import Header, parse_header
-from jobsight.history.eventlog.logfiles import Kind
-from jobsight.history.eventlog.structured import Ad, StructuredParser
+from jobsight.history.eventlog.generations import generation_name, in_generation
+from jobsight.history.eventlog.headers import Header
 from jobsight.history.eventlog.times import FutureDates, TimeResolver
-from jobsight.history.events import scan_chunk
+from jobsight.history.following.pieces import Taken, take
+from jobsight.history.following.position import Place
 
-__all__ = ["Part", "Piece", "Place", "ShrunkError", "Taken", "take"]
+__all__ = ["Part", "Piece", "ShrunkError"]
 
-_SEPARATOR = b"\n..."
-_LINE = 4096
 _ANY_YEAR = 1972
 _MARK = 256
 """Bytes before a position whose digest tells whether they are still the same."""
 
-_GENERIC = 8
-
 
 class ShrunkError(Exception):
     """The file is shorter than what was read of it, or that has been written anew."""
-
-
-class Place(msgspec.Struct, forbid_unknown_fields=True):
-    """Where reading stands in one file, as it is saved.
-
-    Attributes:
-        name: of the file's generation.
-        kind: how its records are written.
-        first: bytes up to the end of its first record, which may be written anew.
-        segment: generation of the records at `offset`: `name`, but for files that were joined.
-        start: where in the file the segment begins.
-        sequence, ctime, base: number, time and bytes before it, of the file's header.
-        offset: bytes read.
-        mark: digest of the bytes before `offset`.
-        cuts: how often it was truncated.
-        times, dates: states of `TimeResolver` and `FutureDates`; None before the first record.
-    """
-
-    name: str
-    kind: Kind
-    first: int
-    segment: str
-    start: int = 0
-    sequence: int | None = None
-    ctime: int | None = None
-    base: int | None = None
-    offset: int = 0
-    mark: str = ""
-    cuts: int = 0
-    times: dict[str, Any] | None = None
-    dates: list[Any] | None = None
-
-    @classmethod
-    def at_start(cls, found: Generation) -> Place:
-        """The beginning of a file."""
-        header = found.header
-        return cls(
-            name=found.name,
-            kind=found.kind,
-            first=found.first,
-            segment=found.name,
-            sequence=header.sequence if header else None,
-            ctime=header.ctime if header else None,
-            base=header.offset if header else None,
-        )
-
-
-@dataclass(frozen=True)
-class Taken:
-    """Records taken from the beginning of some bytes.
-
-    Attributes:
-        batch: the records, times not yet resolved, offsets in the file.
-        end: how many bytes are done with.
-        header: what the first record says of the file, if it is a header.
-    """
-
-    batch: Batch
-    end: int
-    header: Header | None
 
 
 @dataclass(frozen=True)
@@ -121,86 +44,6 @@ class Piece:
     batch: Batch
     time: np.ndarray[Any, np.dtype[np.int64]]
     skipped: list[tuple[int, int, str]]
-
-
-def take(
-    data: bytearray, place: Place, *, most: int, full: bool, final: bool, origin: Origin
-) -> Taken | None:
-    """The whole records at the beginning of `data`; None where there is none yet.
-
-    Args:
-        data: bytes of the file from `place.offset` on.
-        place: where they stand.
-        most: records taken at most.
-        full: the file has more behind `data`.
-        final: nothing will be written any more: what has not ended is given up.
-        origin: see `columns.Origin`.
-    """
-    if place.kind in ("xml", "json"):
-        return _take_ads(data, place, most, final=final, origin=origin)
-    cut = len(data) if final else _last_end(data)
-    if not cut and full:
-        cut = last_header(data, len(data)) or (len(data) if len(data) >= LARGEST else 0)
-    if not cut:
-        return None
-    text = np.frombuffer(data, np.uint8)[:cut]
-    rows, skips = scan_chunk(Chunk(text, place.offset, last=final))
-    header, end = _border(data, rows, most, cut)
-    rows = rows[rows[:, record.OFFSET_START] < end]
-    skips = skips[skips[:, 0] < end]
-    reasons = scanner.SKIP_REASONS
-    batch = batch_from_rows(text, rows, skips, base=place.offset, origin=origin, reasons=reasons)
-    return Taken(batch, end, header)
-
-
-def _last_end(data: bytearray) -> int:
-    """Where the last whole record ends, 0 without any."""
-    at = data.rfind(_SEPARATOR)
-    while at >= 0:
-        after = at + len(_SEPARATOR)
-        if data[after : after + 1] == b"\r":
-            after += 1
-        if data[after : after + 1] == b"\n":
-            return after + 1
-        at = data.rfind(_SEPARATOR, 0, at + len(_SEPARATOR) - 1)
-    return 0
-
-
-def _border(data: bytearray, rows: record.Row, most: int, cut: int) -> tuple[Header | None, int]:
-    """The header that the rows begin with, and where to stop: at `most`, or before a header."""
-    end = int(rows[most, record.OFFSET_START]) if len(rows) > most else cut
-    first = None
-    generic = (rows[:, record.CODE] == _GENERIC) & (rows[:, record.CLUSTER] < 0)
-    for row in np.flatnonzero(generic).tolist():
-        at = int(rows[row, record.OFFSET_START])
-        header = parse_header(bytes(data[at : at + _LINE]))
-        if header is not None and row > 0:
-            return first, min(end, at)
-        first = header if row == 0 else first
-    return first, end
-
-
-def _take_ads(
-    data: bytearray, place: Place, most: int, *, final: bool, origin: Origin
-) -> Taken | None:
-    parser = StructuredParser("xml" if place.kind == "xml" else "json")
-    found = parser.feed(bytes(data)) + (parser.close() if final else parser.release())
-    end = len(data) if final else parser.position
-    if not end:
-        return None
-    if len(found) > most:
-        end = found[most].offset
-        del found[most:]
-    ads = [Ad(ad.offset + place.offset, ad.attributes) for ad in found]
-    skipped = [
-        (skip.offset + place.offset, skip.length, skip.reason)
-        for skip in parser.skipped
-        if skip.offset < end
-    ]
-    stamp, form = ads_to_times(ads)
-    values = ads_to_columns(ads, join=False)
-    batch = batch_from_values(values, stamp, form, origin=origin, skipped=skipped, size=end)
-    return Taken(batch, end, None)
 
 
 class _Stream:

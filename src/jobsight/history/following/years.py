@@ -10,7 +10,7 @@ from jobsight.history.eventlog.chunks import chunks
 from jobsight.history.eventlog.columns import Batch
 from jobsight.history.eventlog.times import LOCAL_NO_YEAR, YearCounter
 from jobsight.history.events import scan_chunk
-from jobsight.history.tail import Part
+from jobsight.history.following.tail import Part
 
 __all__ = ["first_year"]
 

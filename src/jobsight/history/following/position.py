@@ -1,0 +1,160 @@
+"""Where the following of a log stands, as it is saved, and what was missed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from jobsight.errors import SourceError
+from jobsight.history.eventlog.generations import Generation
+from jobsight.history.eventlog.logfiles import Kind
+from jobsight.history.sources import Position
+
+__all__ = ["Gap", "Place", "Saved", "follows", "gap_between", "read_position"]
+
+_VERSION = 1
+_NOTES = 5
+
+
+class Place(msgspec.Struct, forbid_unknown_fields=True):
+    """Where reading stands in one file, as it is saved.
+
+    Attributes:
+        name: of the file's generation.
+        kind: how its records are written.
+        first: bytes up to the end of its first record, which may be written anew.
+        segment: generation of the records at `offset`: `name`, but for files that were joined.
+        start: where in the file the segment begins.
+        sequence, ctime, base: number, time and bytes before it, of the file's header.
+        offset: bytes read.
+        mark: digest of the bytes before `offset`.
+        cuts: how often it was truncated.
+        times, dates: states of `TimeResolver` and `FutureDates`; None before the first record.
+    """
+
+    name: str
+    kind: Kind
+    first: int
+    segment: str
+    start: int = 0
+    sequence: int | None = None
+    ctime: int | None = None
+    base: int | None = None
+    offset: int = 0
+    mark: str = ""
+    cuts: int = 0
+    times: dict[str, Any] | None = None
+    dates: list[Any] | None = None
+
+    @classmethod
+    def at_start(cls, found: Generation) -> Place:
+        """The beginning of a file."""
+        header = found.header
+        return cls(
+            name=found.name,
+            kind=found.kind,
+            first=found.first,
+            segment=found.name,
+            sequence=header.sequence if header else None,
+            ctime=header.ctime if header else None,
+            base=header.offset if header else None,
+        )
+
+
+class Gap(msgspec.Struct, forbid_unknown_fields=True):
+    """Records that were never read, as far as the log tells.
+
+    Attributes:
+        kind: ``rotated``: files were rotated away unread; ``gone``: the file that was being read is
+            gone, or was replaced; ``truncated``: it was truncated or written anew.
+        noticed: µs since 1970.
+        files: whole files that are missing, None where nothing tells.
+        bytes: bytes that are missing, None where nothing tells.
+        before: the generation behind the gap.
+    """
+
+    kind: Literal["rotated", "gone", "truncated"]
+    noticed: int
+    files: int | None
+    bytes: int | None
+    before: str
+
+
+class Saved(msgspec.Struct, forbid_unknown_fields=True):
+    """The position: what must be known to go on."""
+
+    version: int = _VERSION
+    access_point: str | None = None
+    parts: list[Place] = []
+    files: int = 0
+    events: int = 0
+    last_event: int | None = None
+    skipped: int = 0
+    skipped_bytes: int = 0
+    last_skipped: list[tuple[str, int, int, str]] = []
+    gaps: int = 0
+    gap_bytes: int = 0
+    last_gaps: list[Gap] = []
+
+    def note_gap(self, gap: Gap) -> None:
+        """Count a gap; the last ones are kept."""
+        self.gaps += 1
+        self.gap_bytes += gap.bytes or 0
+        self.last_gaps = [*self.last_gaps, gap][-_NOTES:]
+
+    def note_skipped(self, name: str, skipped: Sequence[tuple[int, int, str]]) -> None:
+        """Count stretches of the generation `name` without a sound record; the last are kept."""
+        self.skipped += len(skipped)
+        self.skipped_bytes += sum(length for _, length, _ in skipped)
+        told = [(name, *one) for one in skipped[-_NOTES:]]
+        self.last_skipped = [*self.last_skipped, *told][-_NOTES:]
+
+
+def read_position(name: str, position: Position) -> Saved:
+    """What was saved for the source `name`.
+
+    Raises:
+        SourceError: it was written by a newer version, or is damaged.
+    """
+    version = position.get("version")
+    if isinstance(version, int) and version > _VERSION:
+        raise SourceError(
+            f"the position of {name!r} was written by a newer version of Jobsight; upgrade this one"
+        )
+    try:
+        return msgspec.convert(position, Saved)
+    except msgspec.ValidationError as error:
+        raise SourceError(
+            f"the position of {name!r} is damaged ({error}); restore the store, or follow the log "
+            "into a new one"
+        ) from None
+
+
+def follows(new: Place, old: Place) -> bool:
+    """Whether a file was begun after another, as far as headers tell."""
+    if new.ctime is None or old.ctime is None:
+        return True
+    return (new.ctime, new.sequence or 0) > (old.ctime, old.sequence or 0)
+
+
+def gap_between(old: Place, end: int, new: Place, *, noticed: int, gone: bool) -> Gap | None:
+    """What is missing between a file and the next one that was found.
+
+    Args:
+        old: the file.
+        end: bytes of it that were read, or will be.
+        new: the next one.
+        noticed: µs since 1970.
+        gone: the file was not found again; what was not read of it is lost.
+    """
+    numbers = (old.sequence, new.sequence, old.base, new.base)
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers) or known[1] <= known[0]:
+        # Without headers, or with the log begun anew, nothing tells how much.
+        return Gap("gone", noticed, None, None, new.name) if gone else None
+    files, missing = known[1] - known[0] - 1, max(known[3] - (known[2] + end), 0)
+    if not files and not missing:
+        return None
+    return Gap("rotated" if files else "gone", noticed, files, missing, new.name)
