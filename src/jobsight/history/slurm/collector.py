@@ -81,7 +81,10 @@ class SlurmCollector:
             if job.name in wanted or job.base in wanted:
                 yield self._details.share(of_runs(self._cluster, job, found, now), job)
         self._details.queued((line.id for line in lines), now)
-        yield from self._details.fetch(now, self._settings.details_per_poll, kept=False)
+        for document in self._details.fetch(now, self._settings.details_per_poll, kept=False):
+            name = document.id.rpartition(":")[2]
+            if name in wanted or parse_id(name).base in wanted:
+                yield document
 
     def _of_queue(
         self, lines: Sequence[Queued], wanted: Collection[str], now: int

@@ -26,7 +26,7 @@ _MOST_WAITING = 5000
 _MOST_PARTS = 1000
 _MOST_FETCHED = 1_000_000
 _SHARED_BYTES = 16 << 20
-_MOST_SHARED = 1000
+_MOST_SHARED = 64 << 20
 _PASSING = (Trouble.DOWN, Trouble.SLOW, Trouble.MISSING)
 
 
@@ -166,22 +166,16 @@ class Details:
         base = str(number)
         shown = self._shown(base) if self._settings.details else []
         parts = self._parts(base, shown, kept=kept)
-        if parts is not None:
-            self._share(base, parts)
-        jobs = [
-            (job, record)
-            for record in shown
-            for job in expand(record.id, self._settings.array_tasks)[0]
-        ]
-        documents = [
-            self.share(of_shown(self._cluster, job, record, now), job) for job, record in jobs
-        ]
-        if not jobs and parts is not None:
-            plain = SlurmId(number)
-            documents = [JobDocument(slurm_id(self._cluster, base), now, submission=parts)]
-            documents = [self.share(document, plain) for document in documents]
+        most = self._settings.array_tasks
+        jobs = [(job, record) for record in shown for job in expand(record.id, most)[0]]
+        siblings = any(job.name != base for job, _ in jobs)
         self._finish(number, now)
-        yield from documents
+        if parts is not None and siblings:
+            self._share(base, parts)
+        elif parts is not None:
+            yield JobDocument(slurm_id(self._cluster, base), now, submission=parts)
+        for job, record in jobs:
+            yield self.share(of_shown(self._cluster, job, record, now), job)
 
     def _shown(self, base: str) -> list[Shown]:
         try:
@@ -213,10 +207,12 @@ class Details:
         if not script:
             return
         self.scripts += 1
-        parts = script_parts(script)
+        shared = _Shared(script_parts(script))
         for job in jobs:
-            self._shared.setdefault(job.base, _Shared(parts))
-            yield self.share(JobDocument(slurm_id(self._cluster, job.name), now), job)
+            document = JobDocument(slurm_id(self._cluster, job.name), now)
+            yield shared.into(document)
+            if job.name != job.base:
+                self._share(job.base, shared.parts)
 
     def _finish(self, number: int, now: int) -> None:
         self.fetched += 1
@@ -229,19 +225,17 @@ class Details:
     def _share(self, base: str, submission: Submission) -> None:
         parts = Submission(script=submission.script, directives=submission.directives)
         self._shared[base] = _Shared(parts)
-        if len(self._shared) > _MOST_SHARED:
-            del self._shared[next(iter(self._shared))]
+        kept = sum(len(shared.parts.script or "") for shared in self._shared.values())
+        while kept > _MOST_SHARED and len(self._shared) > 1:
+            oldest = next(iter(self._shared))
+            kept -= len(self._shared.pop(oldest).parts.script or "")
 
     def share(self, document: JobDocument, job: SlurmId) -> JobDocument:
         """The document with the script that its siblings have, if that is known."""
         shared = self._shared.get(job.base)
         if shared is None or document.submission.script is not None:
             return document
-        parts = shared.parts
-        submission = msgspec.structs.replace(
-            document.submission, script=shared.take(), directives=parts.directives
-        )
-        return msgspec.structs.replace(document, submission=submission)
+        return shared.into(document)
 
 
 class _Shared:
@@ -254,10 +248,15 @@ class _Shared:
         self.parts = parts
         self._left = _SHARED_BYTES
 
-    def take(self) -> str | None:
-        script = self.parts.script
-        self._left -= len(script or "")
-        return script if self._left >= 0 else None
+    def into(self, document: JobDocument) -> JobDocument:
+        """The document with the script, or with its options alone where it may not hold more."""
+        self._left -= len(self.parts.script or "")
+        submission = msgspec.structs.replace(
+            document.submission,
+            script=self.parts.script if self._left >= 0 else None,
+            directives=self.parts.directives,
+        )
+        return msgspec.structs.replace(document, submission=submission)
 
 
 def _write_parts(jobs: Iterable[SlurmId]) -> str:

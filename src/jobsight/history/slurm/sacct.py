@@ -11,8 +11,10 @@ from __future__ import annotations
 import csv
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TypedDict, TypeVar
+
+import msgspec
 
 from jobsight.history.slurm.ids import SlurmId, parse_id
 from jobsight.history.slurm.sizes import parse_memory, parse_number, parse_tres
@@ -96,8 +98,7 @@ class _Amounts(TypedDict):
     energy_j: int | None
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """What a step used. Memory in bytes, spans in seconds; None: not told."""
 
     name: str
@@ -109,8 +110,7 @@ class Step:
     written: int | None = None
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """One row of a job: one of its runs. Times are µs since 1970, memory is bytes, spans seconds.
 
     Texts are "" and numbers None where sacct tells nothing, or has no such column.
@@ -158,7 +158,7 @@ class Run:
     energy_j: int | None = None
     failed_node: str = ""
     sluid: str = ""
-    steps: tuple[Step, ...] = field(default=())
+    steps: tuple[Step, ...] = ()
 
 
 def exact_rows(text: str, delimiter: str) -> Iterator[dict[str, str]]:
@@ -227,8 +227,8 @@ def _row(
     if len(fields) == len(names) + 1 and not fields[-1]:
         fields = fields[:-1]
     surplus = len(fields) - len(names)
-    lowered = [name.lower() for name in names]
-    if surplus > 0 and "jobname" in lowered:
+    lowered = _lowered(tuple(names)) if surplus > 0 else ()
+    if "jobname" in lowered:
         at = lowered.index("jobname")
         if not fields[-1] and surplus > 1:
             fields, surplus = fields[:-1], surplus - 1
@@ -299,15 +299,21 @@ def _step(cells: _Cells, name: str) -> Step:
     )
 
 
+@lru_cache(64)
+def _lowered(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.lower() for name in names)
+
+
 class _Cells:
     """One row's values by lower-case column name."""
 
     def __init__(self, row: Mapping[str, str], zone: dt.tzinfo) -> None:
-        self._row = {name.lower(): value for name, value in row.items()}
+        names = _lowered(tuple(row))
+        self._row: dict[str, str] = dict(zip(names, map(str.strip, row.values()), strict=True))
         self._zone = zone
 
     def text(self, name: str) -> str:
-        return self._row.get(name, "").strip()
+        return self._row.get(name, "")
 
     def plain(self, name: str) -> str:
         text = self.text(name)
@@ -377,10 +383,17 @@ class _Cells:
         return self._checked(name, lambda text: parse_time(text, self._zone))
 
     def _checked(self, name: str, parse: Callable[[str], _Value]) -> _Value | None:
+        text = self._row.get(name)
+        if not text:
+            return None
         try:
-            return parse(text) if (text := self.text(name)) else None
+            return parse(text)
         except ValueError as error:
             raise ValueError(f"column {name}: {error}") from None
+
+
+def _with_steps(run: Run, steps: Sequence[Step]) -> Run:
+    return msgspec.structs.replace(run, steps=tuple(steps)) if steps else run
 
 
 def join_runs(
@@ -409,9 +422,9 @@ def join_runs(
             continue
         if isinstance(found, Run):
             if run is not None:
-                yield replace(run, steps=tuple(steps))
+                yield _with_steps(run, steps)
             run, steps = found, []
         elif run is not None and found[0].name == run.id.name:
             steps.append(found[1])
     if run is not None:
-        yield replace(run, steps=tuple(steps))
+        yield _with_steps(run, steps)

@@ -1,0 +1,335 @@
+"""The Slurm source against real clusters, 24.11 and 22.05: afterwards it knows what they know."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.testbed.slurm import SlurmCluster
+
+from jobsight.documents import JobDocument, State, merge
+from jobsight.documents.states import slurm_state
+from jobsight.errors import SourceError
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.collector import SlurmCollector
+from jobsight.history.slurm.poller import SlurmSource
+from jobsight.history.slurm.troubles import SlurmError, Trouble
+from jobsight.settings import SlurmSettings
+
+HOSTILE = "a|b\n9|COMPLETED|0:0\x1f JobState=COMPLETED 'x' $(id) <b>"
+"""Double quotes are missing: Slurm makes back ticks of them."""
+
+
+class _Client(SlurmClient):
+    """Remembers what it ran."""
+
+    def __init__(self, settings: SlurmSettings) -> None:
+        super().__init__(settings)
+        self.log: list[tuple[str, ...]] = []
+
+    def _run(self, tool: str, *arguments: str) -> str:
+        self.log.append((tool, *arguments))
+        return super()._run(tool, *arguments)
+
+
+class Live:
+    """A source on a real cluster, with a store in memory."""
+
+    def __init__(self, cluster: SlurmCluster, **settings: object) -> None:
+        self.cluster = cluster
+        given = {"bin": cluster.bin, "interval": 0.2, "backoff_most": 0.5, "lookback": 0}
+        self.settings = SlurmSettings.model_validate(given | {"details_per_poll": 200} | settings)
+        self.documents: dict[str, JobDocument] = {}
+        self.position: dict[str, object] | None = None
+        self.scripts: list[str] = []
+        self.restart()
+
+    def restart(self) -> None:
+        self.client = _Client(self.settings)
+        self.source = SlurmSource(self.client, self.cluster.name, self.settings)
+        self.source.resume(self.position, self._active)
+
+    def _active(self) -> Iterator[JobDocument]:
+        return iter([one for one in self.documents.values() if not (one.state and one.state.ended)])
+
+    def poll(self) -> None:
+        while (seen := self.source.poll()) is not None:
+            for document in seen.documents:
+                old = self.documents.get(document.id)
+                self.documents[document.id] = merge(old, document)
+            self.position = dict(seen.position)
+            if not seen.more:
+                break
+        self.scripts += [call[3] for call in self.client.log if "write" in call]
+        self.client.log.clear()
+
+    def until(self, *ids: str, timeout: float = 60) -> None:
+        """Poll until these jobs have ended."""
+        end = time.monotonic() + timeout
+        while not all((job := self.get(one)) and job.state and job.state.ended for one in ids):
+            assert time.monotonic() < end, {one: self.get(one) for one in ids}
+            self.poll()
+            time.sleep(0.3)
+
+    def get(self, job: str) -> JobDocument | None:
+        return self.documents.get(f"slurm:{self.cluster.name}:{job}")
+
+    def job(self, job: str) -> JobDocument:
+        found = self.get(job)
+        assert found is not None, f"no document of {job}"
+        return found
+
+    def words(self, job: str) -> list[str | None]:
+        return [event.word for event in self.job(job).timeline if event.state]
+
+
+@pytest.fixture(params=["24.11", "22.05"])
+def cluster(request: pytest.FixtureRequest) -> SlurmCluster:
+    name = "slurm_cluster" if request.param == "24.11" else "slurm_2205"
+    found: SlurmCluster = request.getfixturevalue(name)
+    return found
+
+
+def _as_accounted(live: Live, *jobs: str) -> None:
+    """What the documents tell is what sacct tells, job by job, field by field."""
+    fields = "JobID,JobIDRaw,State,ExitCode,User,Partition,ElapsedRaw,NodeList"
+    rows = [row for job in jobs for row in live.cluster.accounted("-j", job, fields=fields)]
+    assert rows
+    for row in rows:
+        document = live.job(row["JobID"])
+        outcome = document.outcome
+        assert outcome is not None
+        assert outcome.state is slurm_state(row["State"])
+        assert document.submission.user == row["User"]
+        assert document.request.partition == row["Partition"]
+        if row["NodeList"] != "None assigned":
+            code, signal = (int(part) for part in row["ExitCode"].split(":"))
+            assert (outcome.exit_code or 0, outcome.signal or 0) == (code, signal)
+            assert document.usage.hosts == row["NodeList"]
+            assert document.usage.wall_s == int(row["ElapsedRaw"])
+            starts = [event for event in document.timeline if event.state is State.RUNNING]
+            assert outcome.ended - starts[-1].time == int(row["ElapsedRaw"]) * 1_000_000
+
+
+def test_every_course_of_things(cluster: SlurmCluster) -> None:
+    live = Live(cluster)
+    live.poll()
+    good = cluster.submit("sleep 1", "--comment=fine")
+    bad = cluster.submit("exit 3")
+    array = cluster.submit("exit $((SLURM_ARRAY_TASK_ID % 2))", "--array=0-3%2")
+    het = cluster.submit("sleep 1", "-n1", ":", "-n1")
+    held = cluster.submit("sleep 1", "--hold")
+    stopped = cluster.submit("sleep 300")
+    never = cluster.submit("sleep 1", "--hold")
+    named = cluster.submit("exit 4", f"--job-name={HOSTILE}")
+    refused = cluster.submit("sleep 1", "--partition=short", "--time=30")
+    cluster.wait_running(stopped)
+    for _ in range(3):
+        live.poll()
+        live.restart()
+    assert live.job(held).state is State.HELD
+    waiting = [event.reason for event in live.job(refused).timeline if event.reason]
+    assert waiting == ["PartitionTimeLimit"]
+    cluster.release(held)
+    for job in (stopped, never, refused):
+        cluster.cancel(job)
+    ended = [good, bad, held, stopped, never, named, refused]
+    ended += [f"{array}_{task}" for task in range(4)] + [f"{het}+0", f"{het}+1"]
+    live.until(*ended)
+    for job in (good, bad, array, het, held, stopped, never, refused):
+        cluster.wait_accounted(job)
+    live.poll()
+    _as_accounted(live, good, bad, array, het, held, stopped, never, named, refused)
+    assert live.job(named).submission.name == HOSTILE
+    assert live.job(f"{array}_3").submission.array == array
+    assert live.job(good).submission.script == "#!/bin/sh\nsleep 1\n"
+    assert live.job(f"{array}_2").submission.script == live.job(f"{array}_1").submission.script
+    assert live.job(f"{het}+0").request.memory_mb
+    outcome = live.job(stopped).outcome
+    assert outcome is not None
+    assert outcome.reason == "cancelled by user id 0"
+    assert live.words(good)[-2:] == ["RUNNING", "COMPLETED"]
+    assert live.client.refused == 0
+    assert sorted(live.scripts) == sorted(set(live.scripts))
+
+
+def test_a_requeued_job_is_pending_again_and_its_runs_are_kept(cluster: SlurmCluster) -> None:
+    live = Live(cluster)
+    job = cluster.submit("sleep 300")
+    cluster.wait_running(job)
+    live.poll()
+    assert live.job(job).state is State.RUNNING
+    first = live.job(job).submission.submitted
+    cluster.requeue(job)
+    cluster.wait_for(job, lambda state: state == "PENDING", "to be pending again")
+    time.sleep(1)
+    live.restart()
+    live.poll()
+    assert live.job(job).state in (State.PENDING, State.HELD)
+    assert live.words(job).count("REQUEUED") >= 1
+    cluster.cancel(job)
+    live.until(job)
+    assert live.job(job).state is State.CANCELLED
+    assert live.job(job).submission.submitted == first
+    assert live.job(job).usage.requeues == 1
+
+
+def test_suspension_is_seen(cluster: SlurmCluster) -> None:
+    live = Live(cluster)
+    job = cluster.submit("sleep 300")
+    cluster.wait_running(job)
+    live.poll()
+    cluster.run("scontrol", "suspend", job)
+    live.poll()
+    assert live.job(job).state is State.SUSPENDED
+    cluster.run("scontrol", "resume", job)
+    time.sleep(1)
+    live.poll()
+    assert live.job(job).state is State.RUNNING
+    cluster.cancel(job)
+    live.until(job)
+
+
+def test_tasks_taken_out_of_an_array_are_cancelled(cluster: SlurmCluster) -> None:
+    live = Live(cluster, overlap=2)
+    array = cluster.submit("exit 0", "--array=0-5", "--hold")
+    live.poll()
+    cluster.cancel(f"{array}_[2-3]")
+    live.until(f"{array}_2", f"{array}_3", timeout=30)
+    assert live.job(f"{array}_2").state is State.CANCELLED
+    assert live.job(f"{array}_1").state is State.HELD
+    cluster.cancel(array)
+    live.until(*(f"{array}_{task}" for task in range(6)), timeout=30)
+    assert {live.job(f"{array}_{task}").state for task in range(6)} == {State.CANCELLED}
+
+
+def test_thousands_of_jobs_take_no_more_calls(cluster: SlurmCluster) -> None:
+    live = Live(cluster, details=False, scripts=False)
+    for _ in range(2):
+        live.poll()
+    before = live.client.calls.copy()
+    for _ in range(3):
+        live.poll()
+    few = live.client.calls - before
+    arrays = [cluster.submit("exit 0", "--array=0-999", "--hold") for _ in range(4)]
+    live.poll()
+    assert sum(f":{arrays[0]}_" in name for name in live.documents) == 1000
+    before = live.client.calls.copy()
+    for _ in range(3):
+        live.poll()
+    assert live.client.calls - before == few
+    assert few["squeue"] == few["sacct"] == 3
+    for array in arrays:
+        cluster.cancel(array)
+
+
+def test_a_controller_that_stops_and_comes_back(cluster: SlurmCluster) -> None:
+    live = Live(cluster, accounting=False)
+    job = cluster.submit("sleep 12")
+    cluster.wait_running(job)
+    live.poll()
+    assert live.job(job).state is State.RUNNING
+    cluster.stop_slurmctld()
+    try:
+        with pytest.raises(SourceError):
+            live.poll()
+        status = live.source.status()
+        assert status["trouble"] in ("down", "slow")
+        assert status["last_error"]
+    finally:
+        cluster.start_slurmctld()
+    time.sleep(0.6)
+    live.until(job)
+    assert live.job(job).state is State.COMPLETED
+    assert live.source.status()["trouble"] is None
+
+
+def test_an_outage_of_slurmdbd(cluster: SlurmCluster) -> None:
+    live = Live(cluster, overlap=30)
+    live.poll()
+    cluster.stop_slurmdbd()
+    try:
+        job = cluster.submit("exit 6")
+        cluster.wait(job)
+        time.sleep(1)
+        live.poll()
+        assert live.job(job).state is State.FAILED
+        assert live.source.status()["trouble"] in ("down", "slow", "other")
+    finally:
+        cluster.start_slurmdbd()
+    cluster.wait_accounted(job)
+    time.sleep(1)
+    live.poll()
+    outcome = live.job(job).outcome
+    assert outcome is not None
+    assert outcome.exit_code == 6
+
+
+def test_jobs_collected_by_their_ids(cluster: SlurmCluster) -> None:
+    settings = SlurmSettings(bin=cluster.bin)
+    running = cluster.submit("sleep 300")
+    array = cluster.submit("exit 1", "--array=0-1")
+    het = cluster.submit("sleep 1", "-n1", ":", "-n1")
+    cluster.wait(array)
+    cluster.wait_accounted(array)
+    cluster.wait_running(running)
+    client = SlurmClient(settings)
+    collector = SlurmCollector(client, cluster.name, settings)
+    found = {one.id: one for one in collector.collect([running, array, f"{het}+1", "999999", "x"])}
+    names = {running, f"{array}_0", f"{array}_1", f"{het}+1"}
+    assert {name.rpartition(":")[2] for name in found} == names
+    assert found[f"slurm:{cluster.name}:{running}"].state is State.RUNNING
+    assert found[f"slurm:{cluster.name}:{array}_1"].state is State.FAILED
+    assert found[f"slurm:{cluster.name}:{running}"].submission.script
+    calls = client.calls.copy()
+    (again,) = collector.collect([running])
+    assert again.state is State.RUNNING
+    assert client.calls - calls == {"squeue": 1, "sacct": 1}
+    cluster.cancel(running)
+
+
+def test_without_slurmdbd(bed_ready: None) -> None:
+    with SlurmCluster(accounting=False, min_job_age=5, name="plain") as cluster:
+        live = Live(cluster, accounting=None, unknown_end_after=3)
+        live.poll()
+        assert live.source.status()["accounting"] is False
+        good, bad = cluster.submit("sleep 1"), cluster.submit("exit 5")
+        gone = cluster.submit("sleep 2")
+        live.poll()
+        live.until(good, bad)
+        outcome = live.job(bad).outcome
+        assert outcome is not None
+        assert (outcome.state, outcome.exit_code) == (State.FAILED, 5)
+        assert live.job(good).state is State.COMPLETED
+        cluster.wait(gone)
+        unseen = cluster.submit("sleep 1")
+        live.poll()
+        cluster.wait(unseen)
+        while cluster.states(unseen):  # the controller purges every half minute
+            time.sleep(1)
+        live.until(unseen, gone)
+        assert live.job(unseen).state in (State.UNKNOWN_END, State.COMPLETED)
+        assert "sacct" not in live.client.calls
+        with pytest.raises(SlurmError) as caught:
+            live.client.accounts([good])
+        assert caught.value.trouble is Trouble.NO_ACCOUNTING
+
+
+def test_times_are_right_in_any_zone(
+    cluster: SlurmCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = cluster.submit("sleep 300")
+    cluster.wait_running(job)
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    client = SlurmClient(SlurmSettings(bin=Path(cluster.bin)))
+    (line,) = client.queue([job])
+    (run,) = client.accounts([job])
+    (shown,) = client.show(job)
+    assert line.start is not None
+    assert line.start == run.start == shown.start
+    assert abs(line.start / 1e6 - time.time()) < 120
+    assert client.config().cluster == cluster.name
+    assert client.version() == tuple(map(int, cluster.version.split(".")))
+    cluster.cancel(job)
