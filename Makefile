@@ -4,12 +4,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test lint prove bench lock clean
+.PHONY: help setup demo test lint testbed prove bench lock clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   set everything up and run the main job on a real pool's log (about 5 minutes)"
 	@echo "make test   set everything up; formatter, linter, types, floors, all tests"
+	@echo "make testbed  real HTCondor, Slurm, Redis and Kafka to try things on, until Ctrl-C (root, Debian)"
 	@echo "make prove  the long proofs: fuzzing, truncation of every example"
 	@echo "make bench  the benchmarks; writes bench/RESULTS.md"
 
@@ -37,6 +38,9 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+testbed: $(READY)
+	$(BIN)/python -m tests.testbed
+
 prove: $(READY)
 	$(BIN)/python -m tests.prove
 
@@ -48,5 +52,6 @@ lock: $(READY)
 	  $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//'; } > requirements/lock.new
 	mv requirements/lock.new requirements/lock.txt
 
+# What the test bed built once stays; `python -m tests.testbed clean` removes it.
 clean:
 	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.testbed.errors import BedError
 from tests.testbed.namespace import Namespace, free_ports, until
 from tests.testbed.roots import root
-from tests.testbed.unavailable import BedError
 
 __all__ = ["EventLogOptions", "HtcondorPool"]
 
@@ -91,16 +91,13 @@ class HtcondorPool:
         base = root("trixie")
         self.namespace = Namespace("condor", base, self.hostname)
         space = self.namespace
-        try:
+        with space.starting():
             space.binds.append((self._configure(), "/etc/condor", "ro"))
             space.start()
             space.tools(_ASKING, "root")
             space.tools(_ACTING, "alice")
             space.spawn("condor_master", "-f", log="master.out")
             until(self._all_there, "the sites to report to the collector", timeout=90, pause=0.3)
-        except BaseException as error:
-            kept = space.stop(keep_logs=True)
-            raise error if kept is None else BedError(f"{error}; logs: {kept}") from error
         return self
 
     def stop(self, *, keep_logs: bool = False) -> Path | None:
@@ -113,9 +110,15 @@ class HtcondorPool:
     def __exit__(self, kind: object, *_: object) -> None:
         self.stop(keep_logs=kind is not None)
 
+    def run(
+        self, *command: str, user: str = "root", check: bool = True, timeout: float = 60.0
+    ) -> str:
+        """Run any HTCondor command inside; its output. `BedError` holds what it said."""
+        return self.namespace.run(*command, user=user, check=check, timeout=timeout)
+
     def _all_there(self) -> bool:
-        said = self.namespace.run("condor_status", "-af", "TestbedSite", check=False)
-        schedd = self.namespace.run("condor_status", "-schedd", "-af", "Name", check=False)
+        said = self.run("condor_status", "-af", "TestbedSite", check=False)
+        schedd = self.run("condor_status", "-schedd", "-af", "Name", check=False)
         return set(self.sites) <= set(said.split()) and bool(schedd.strip())
 
     def _configure(self) -> Path:
@@ -209,16 +212,20 @@ class HtcondorPool:
             "should_transfer_files": "YES", "when_to_transfer_output": "ON_EXIT",
         }  # fmt: skip
         if site:
-            asked["requirements"] = f'TestbedSite == "{site}"'
+            asked["requirements"] = self.at(site)
         asked |= commands
         lines = [f"{_command_name(name)} = {value}" for name, value in asked.items()]
         return self.submit_text("\n".join([*lines, f"queue {count}", ""]), user=user)
+
+    def at(self, site: str) -> str:
+        """The requirement that a job run at this site."""
+        return f'TestbedSite == "{site}"'
 
     def submit_text(self, description: str, *, user: str = "alice") -> int:
         """Submit a whole submit description; gives the cluster's number."""
         file = self.folder / "work" / f"description-{next(self._numbers)}.sub"
         file.write_text(description)
-        said = self.namespace.run(
+        said = self.run(
             "env", "-C", f"/home/{user}", "condor_submit", "-terse", str(file), user=user
         )
         return int(said.split(".")[0])
@@ -232,7 +239,7 @@ class HtcondorPool:
         return self._ads("condor_history", "-json", "-constraint", constraint)
 
     def _ads(self, *command: str) -> list[Ad]:
-        said = self.namespace.run(*command).strip()
+        said = self.run(*command).strip()
         ads: list[Ad] = json.loads(said) if said else []
         return ads
 
@@ -246,33 +253,33 @@ class HtcondorPool:
 
     def hold(self, job: str | int, *, reason: str = "held by a test") -> None:
         """Hold a cluster (`12`) or a job (`"12.3"`)."""
-        self.namespace.run("condor_hold", "-reason", reason, str(job))
+        self.run("condor_hold", "-reason", reason, str(job))
 
     def release(self, job: str | int) -> None:
         """Release a cluster or a job."""
-        self.namespace.run("condor_release", str(job))
+        self.run("condor_release", str(job))
 
     def remove(self, job: str | int) -> None:
         """Remove a cluster or a job."""
-        self.namespace.run("condor_rm", str(job))
+        self.run("condor_rm", str(job))
 
     def remove_all(self) -> None:
         """Empty the queue, and mend all faults."""
         for fault in (self.folder / "faults").glob("*/*"):
             fault.unlink()
         if self.queue():
-            self.namespace.run("condor_rm", "-all", check=False)
+            self.run("condor_rm", "-all", check=False)
             until(lambda: not self.queue(), "the queue to be empty", timeout=60)
 
     def config_val(self, name: str) -> str:
         """`condor_config_val NAME`, stripped."""
-        return self.namespace.run("condor_config_val", name).strip()
+        return self.run("condor_config_val", name).strip()
 
     def configure(self, lines: Iterable[str]) -> None:
         """Append configuration lines and reconfigure the daemons."""
         with (self.folder / "etc/condor/local.conf").open("a") as file:
             file.writelines(f"{line}\n" for line in lines)
-        self.namespace.run("condor_reconfig")
+        self.run("condor_reconfig")
 
     def wait(self, cluster: int, *, timeout: float = 90.0) -> list[Ad]:
         """Wait until all jobs of a cluster left the queue; their last ads."""
@@ -313,7 +320,7 @@ class HtcondorPool:
         time.sleep(0.5)
         ask = ("condor_q", "-totals")
         until(
-            lambda: "ob" in self.namespace.run(*ask, check=False),
+            lambda: "ob" in self.run(*ask, check=False),
             "the schedd to answer",
             timeout=timeout,
         )

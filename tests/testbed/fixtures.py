@@ -1,24 +1,34 @@
 """Fixtures of pytest: a piece starts when first asked for, once per session, stopped for sure.
 
-`condor_pool`, `slurm_cluster`, `slurm_2205`, `redis_server`, `kafka_broker`. Tests share them, so a
-test looks only at its own jobs, keys and topics; a test that needs other settings starts a piece of
-its own (`with HtcondorPool(...) as pool:`) and takes the fixture `bed_ready` first, which skips
-where the bed cannot run. docs/testbed.md has the rest.
+`condor_pool`, `slurm_cluster`, `slurm_2205`, `redis_server`, `valkey_server`, `kafka_broker`. Tests
+share them, so a test looks only at its own jobs, keys and topics; a test that needs other settings
+starts a piece of its own (`with HtcondorPool(...) as pool:`) and takes the fixture `bed_ready`
+first, which skips where the bed cannot run. docs/testbed.md has the rest.
 """
 
 import contextlib
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import pytest
 
 from tests.testbed.condor import HtcondorPool
+from tests.testbed.kafka import KafkaBroker
+from tests.testbed.redis import RedisServer
 from tests.testbed.roots import RECIPES, root
+from tests.testbed.sites import SiteBroker, SiteCluster, SitePool, SiteServer, of_the_site
 from tests.testbed.slurm import SlurmCluster
-from tests.testbed.unavailable import Unavailable
 
-__all__ = ["bed_ready", "condor_pool", "slurm_2205", "slurm_cluster"]
+__all__ = [
+    "bed_ready",
+    "condor_pool",
+    "kafka_broker",
+    "redis_server",
+    "slurm_2205",
+    "slurm_cluster",
+    "valkey_server",
+]
 
 
 class _Piece(Protocol):
@@ -31,17 +41,14 @@ _P = TypeVar("_P", bound=_Piece)
 
 @pytest.fixture(scope="session")
 def bed_ready(request: pytest.FixtureRequest) -> None:
-    """Skips, with the reason, where no cluster of our own can run; builds the roots if need be."""
+    """Skips, with the reason, where no piece of our own can run; builds the roots if need be."""
     capture = request.config.pluginmanager.get_plugin("capturemanager")
-    try:
-        with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
-            for name in RECIPES:
-                root(name)
-    except Unavailable as reason:
-        pytest.skip(f"no test bed: {reason}")
+    with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+        for name in RECIPES:
+            root(name)
 
 
-def _session(piece: _P, request: pytest.FixtureRequest) -> Generator[_P]:
+def _lend(piece: _P, request: pytest.FixtureRequest) -> Iterator[_P]:
     """Start a piece, lend it, stop it; its logs are kept if a test failed meanwhile."""
     failed = request.session.testsfailed
     piece.start()
@@ -49,30 +56,56 @@ def _session(piece: _P, request: pytest.FixtureRequest) -> Generator[_P]:
         yield piece
     finally:
         kept = piece.stop(keep_logs=request.session.testsfailed > failed)
-        if kept:
-            _say(request, f"logs of the test bed: {kept}")
-
-
-def _say(request: pytest.FixtureRequest, line: str) -> None:
-    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter:
-        reporter.ensure_newline()
-        reporter.write_line(line)
+        reporter = request.config.pluginmanager.get_plugin("terminalreporter")
+        if kept and reporter:
+            reporter.ensure_newline()
+            reporter.write_line(f"logs of the test bed: {kept}")
 
 
 @pytest.fixture(scope="session")
-def condor_pool(bed_ready: None, request: pytest.FixtureRequest) -> Iterator[HtcondorPool]:
+def condor_pool(request: pytest.FixtureRequest) -> Iterator[HtcondorPool]:
     """A pool of two sites, ALPHA and BETA."""
-    yield from _session(HtcondorPool(), request)
+    if of_the_site("JOBSIGHT_TEST_CONDOR"):
+        yield from _lend(SitePool(), request)
+    else:
+        request.getfixturevalue("bed_ready")
+        yield from _lend(HtcondorPool(), request)
 
 
 @pytest.fixture(scope="session")
-def slurm_cluster(bed_ready: None, request: pytest.FixtureRequest) -> Iterator[SlurmCluster]:
+def slurm_cluster(request: pytest.FixtureRequest) -> Iterator[SlurmCluster]:
     """Slurm 24.11 with accounting."""
-    yield from _session(SlurmCluster(), request)
+    if of_the_site("JOBSIGHT_TEST_SLURM"):
+        yield from _lend(SiteCluster(), request)
+    else:
+        request.getfixturevalue("bed_ready")
+        yield from _lend(SlurmCluster(), request)
 
 
 @pytest.fixture(scope="session")
 def slurm_2205(bed_ready: None, request: pytest.FixtureRequest) -> Iterator[SlurmCluster]:
     """Slurm 22.05 with accounting."""
-    yield from _session(SlurmCluster(version="22.05", name="elder"), request)
+    yield from _lend(SlurmCluster(version="22.05", name="elder"), request)
+
+
+@pytest.fixture(scope="session")
+def redis_server(request: pytest.FixtureRequest) -> Iterator[RedisServer]:
+    """Redis with an append-only file. Leave it running, with its settings as they were."""
+    if of_the_site("JOBSIGHT_TEST_REDIS"):
+        yield from _lend(SiteServer(), request)
+    else:
+        request.getfixturevalue("bed_ready")
+        yield from _lend(RedisServer(), request)
+
+
+@pytest.fixture(scope="session")
+def valkey_server(bed_ready: None, request: pytest.FixtureRequest) -> Iterator[RedisServer]:
+    """Valkey with an append-only file. Leave it running, with its settings as they were."""
+    yield from _lend(RedisServer("valkey"), request)
+
+
+@pytest.fixture(scope="session")
+def kafka_broker(request: pytest.FixtureRequest) -> Iterator[KafkaBroker]:
+    """A broker of one node; needs no root."""
+    named = of_the_site("JOBSIGHT_TEST_KAFKA")
+    yield from _lend(SiteBroker() if named else KafkaBroker(), request)

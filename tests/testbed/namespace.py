@@ -18,12 +18,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from tests.testbed.unavailable import BedError, Unavailable
+from tests.testbed.errors import BedError, Unavailable
 
 __all__ = [
     "Namespace",
@@ -198,6 +198,17 @@ class Namespace:
             raise Unavailable(
                 f"cannot enter a root of its own: {said[-1] if said else 'no reason'}"
             )
+
+    @contextlib.contextmanager
+    def starting(self) -> Iterator[None]:
+        """Around all that starts a piece: if it fails, nothing stays but the logs."""
+        try:
+            yield
+        except (BedError, OSError, subprocess.TimeoutExpired) as error:
+            raise BedError(f"{error}; logs: {self.stop(keep_logs=True)}") from error
+        except BaseException:
+            self.stop()
+            raise
 
     def entering(self, *, processes: bool) -> list[str]:
         """The start of a command line that runs the rest in here as root.

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.testbed.errors import BedError, Unavailable
 from tests.testbed.namespace import keep
-from tests.testbed.unavailable import BedError, Unavailable
 
 __all__ = ["RECIPES", "Recipe", "cache_folder", "root"]
 

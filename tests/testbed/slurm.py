@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.testbed.errors import BedError
 from tests.testbed.namespace import Namespace, free_ports, until
 from tests.testbed.roots import root
-from tests.testbed.unavailable import BedError
 
 __all__ = ["SlurmCluster"]
 
@@ -73,7 +73,7 @@ class SlurmCluster:
         base = root(_ROOTS[self.version])
         self.namespace = Namespace(f"slurm{self.version.replace('.', '')}", base, self.hostname)
         space = self.namespace
-        try:
+        with space.starting():
             self._configure()
             space.start()
             space.tools(_ASKING, "root")
@@ -90,9 +90,6 @@ class SlurmCluster:
             until(self._all_idle, "the nodes to be idle", timeout=60)
             if self.accounting:
                 self._open_accounts()
-        except BaseException as error:
-            kept = space.stop(keep_logs=True)
-            raise error if kept is None else BedError(f"{error}; logs: {kept}") from error
         return self
 
     def stop(self, *, keep_logs: bool = False) -> Path | None:
@@ -104,6 +101,12 @@ class SlurmCluster:
 
     def __exit__(self, kind: object, *_: object) -> None:
         self.stop(keep_logs=kind is not None)
+
+    def run(
+        self, *command: str, user: str = "root", check: bool = True, timeout: float = 60.0
+    ) -> str:
+        """Run any Slurm command inside; its output. `BedError` holds what it said."""
+        return self.namespace.run(*command, user=user, check=check, timeout=timeout)
 
     def _configure(self) -> None:
         """Write what is shown as /etc/slurm and /etc/munge, and the database's folder."""
@@ -208,9 +211,7 @@ class SlurmCluster:
             "-e",
             "SELECT 1 FROM mysql.user WHERE user='slurm'",
         )
-        until(
-            lambda: self.namespace.run(*ask, check=False).strip(), "MariaDB to answer", timeout=60
-        )
+        until(lambda: self.run(*ask, check=False).strip(), "MariaDB to answer", timeout=60)
 
     def start_slurmdbd(self) -> None:
         """Start slurmdbd (again) and wait until it answers."""
@@ -226,9 +227,7 @@ class SlurmCluster:
         """Start the controller (again) and wait until it answers."""
         self.namespace.spawn("slurmctld", "-D", user="slurm", log="slurmctld.out")
         ask = ("scontrol", "ping")
-        until(
-            lambda: "UP" in self.namespace.run(*ask, check=False), "slurmctld to answer", timeout=60
-        )
+        until(lambda: "UP" in self.run(*ask, check=False), "slurmctld to answer", timeout=60)
 
     def stop_slurmctld(self) -> None:
         """Stop the controller in order: its state is saved, and jobs run on."""
@@ -241,7 +240,7 @@ class SlurmCluster:
 
     def kill_node(self, node: str) -> None:
         """`kill -9` the slurmd of a node and everything that runs there."""
-        self.namespace.run("pkill", "-KILL", "-f", f"slurmd -D -N {node}$")
+        self.run("pkill", "-KILL", "-f", f"slurmd -D -N {node}$")
 
     def _stop(self, daemon: str) -> None:
         self.namespace.kill(daemon, 15)
@@ -250,27 +249,19 @@ class SlurmCluster:
 
     def _succeeds(self, *command: str) -> bool:
         try:
-            self.namespace.run(*command, timeout=10)
+            self.run(*command, timeout=10)
         except (BedError, subprocess.TimeoutExpired):
             return False
         return True
 
     def _all_idle(self) -> bool:
-        states = self.namespace.run(
-            "sinfo", "-h", "-N", "-p", "main", "-o", "%t", check=False
-        ).split()
+        states = self.run("sinfo", "-h", "-N", "-p", "main", "-o", "%t", check=False).split()
         return states == ["idle"] * self.nodes
 
     def _open_accounts(self) -> None:
         add = ("sacctmgr", "-i", "add")
-        self.namespace.run(*add, "account", "science")
-        self.namespace.run(*add, "user", "alice,bob", "account=science")
-
-    def run(
-        self, *command: str, user: str = "root", check: bool = True, timeout: float = 60.0
-    ) -> str:
-        """Run any Slurm command inside; its output. `BedError` holds what it said."""
-        return self.namespace.run(*command, user=user, check=check, timeout=timeout)
+        self.run(*add, "account", "science")
+        self.run(*add, "user", "alice,bob", "account=science")
 
     def submit(self, script: str = "exit 0", *options: str, user: str = "alice") -> str:
         """`sbatch` a script's body with these options (`"--array=0-3"`, …); the job's number.
