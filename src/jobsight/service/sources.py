@@ -79,7 +79,8 @@ def event_logs(settings: Settings) -> list[Path]:
     if told is None:
         raise SourceError(
             "HTCondor's configuration names no EVENT_LOG (or condor_config_val is not to be "
-            "found); name the log with --event-log PATH or the setting eventlog.paths"
+            "found); set EVENT_LOG (say $(LOG)/EventLog) and EVENT_LOG_MAX_ROTATIONS = 5 there, "
+            "or name a log with --event-log PATH or the setting eventlog.paths"
         )
     return [Path(told)]
 
