@@ -5,19 +5,9 @@ ended, `tiers` joins both, `snapshot` writes and reads what is to be trained on,
 store of an address.
 """
 
-from jobsight.store.base import (
-    Change,
-    CheckReport,
-    Merged,
-    Move,
-    Position,
-    PruneReport,
-    Put,
-    Store,
-    Stored,
-    StoreStatus,
-)
+from jobsight.store.base import Change, Merged, Move, Put, Store, Stored
 from jobsight.store.opening import open_store
+from jobsight.store.reports import CheckReport, Position, PruneReport, StoreStatus
 
 __all__ = [
     "Change",

@@ -277,7 +277,7 @@ class Archive:
                 with damaged(path):
                     rows = [row for row in rows_of(file, group) if query.fits(row.keys)]
                 places = {row.keys.id: query.order(row.keys) for row in rows}
-                kept = [(places[row.keys.id], row) for row in stale(part, rows)]
+                kept = [(places[row.keys.id], row) for row in stale(part, rows)] if rows else []
                 kept.sort(key=lambda pair: pair[0])
                 yield from (pair for pair in kept if after is None or pair[0] > after)
 

@@ -23,9 +23,10 @@ from pathlib import Path
 from jobsight.errors import Conflict, StoreError
 from jobsight.settings import StoreSettings
 from jobsight.store.archive import Archive, Part
-from jobsight.store.base import Move, Position, Put, StoreStatus
+from jobsight.store.base import Move, Put
 from jobsight.store.filesystems import filesystem_of
 from jobsight.store.packing import Keys, pack, position_from_text, position_to_text
+from jobsight.store.reports import Position, StoreStatus
 from jobsight.store.rows import Order, Query, Row
 from jobsight.store.sqlitefile import SCHEMA, SqliteFile
 from jobsight.store.sqlitequeries import (

@@ -22,8 +22,9 @@ import numpy.typing as npt
 from jobsight.documents import JobDocument, State
 from jobsight.errors import StoreError
 from jobsight.store.archive import Archive, Part
-from jobsight.store.base import CheckReport, PruneReport, Store, Stored
+from jobsight.store.base import Store, Stored
 from jobsight.store.packing import Keys
+from jobsight.store.reports import CheckReport, PruneReport
 from jobsight.store.rows import Order, Query, Row
 
 __all__ = ["ArchiveGrewError", "TieredStore", "View"]
@@ -185,7 +186,8 @@ class TieredStore(Store):
             kept = [row for row in rows if row.keys.id not in now and row.keys.id not in newer]
             if not view.settled:
                 # It may have come back to life behind the live rows that were read already.
-                kept += [row for row in now.values() if query.fits(row.keys)]
+                since = (row for row in now.values() if row.revision > view.revision)
+                kept += [row for row in since if query.fits(row.keys)]
             return kept
 
         yield from heapq.merge(

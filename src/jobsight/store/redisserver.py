@@ -1,0 +1,297 @@
+"""The Redis or Valkey server under a store: reached, checked, and every fault one error.
+
+A server may hold job documents only if it keeps them: it must write an append-only file, must not
+evict, and must be no replica. Errors never show an address's password: nothing that the library
+says of an address is passed on.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from jobsight.errors import StoreError, StoreUnavailable, UsageError
+from jobsight.settings import StoreSettings
+from jobsight.text import printable
+
+__all__ = ["PASSWORD", "RedisServer", "without_secrets"]
+
+PASSWORD = "JOBSIGHT_STORE_PASSWORD"  # noqa: S105  # the name of a variable
+"""Environment variable with the server's password."""
+
+_LEAST_VERSION = (6, 2)
+_CONNECT_S = 5.0
+_IDLE_S = 30
+_TOLD = {
+    "MISCONF": "it cannot write its append-only file; look at its log and disk",
+    "OOM": "its memory is full (maxmemory); give it more, or move old jobs to the archive "
+    "(jobsight store prune). Nothing of this was stored",
+    "LOADING": "it is still loading its files; try again",
+    "BUSY": "another script keeps it busy; try again",
+    "MASTERDOWN": "it has lost its primary; try again",
+    "CLUSTERDOWN": "its cluster is down; try again",
+    "NOREPLICAS": "it wants replicas that are not there (min-replicas-to-write); mend them",
+}
+_REFUSED = {
+    "NOAUTH": f"it wants a password; give it in {PASSWORD} or in the file store.password_file",
+    "WRONGPASS": f"it refused user name and password; mend {PASSWORD} or store.password_file",
+    "NOPERM": "its ACL forbids a command that the store needs (docs/store.md lists them): {error}",
+    "READONLY": "it is a replica, which cannot be written; name its primary",
+    "WRONGTYPE": "keys of this prefix belong to another program; choose another store.prefix",
+    "MOVED": "it is part of a Redis Cluster, which shares keys out; name a single server",
+    "CROSSSLOT": "it is part of a Redis Cluster, which shares keys out; name a single server",
+}
+
+
+def without_secrets(url: str) -> str:
+    """An address without user, password and parameters; fit to be shown."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return f"{url.partition(':')[0]}://…"
+    host = f"[{host}]" if ":" in host else host
+    return printable(f"{parts.scheme}://{host}{port}{parts.path}")
+
+
+def _password(settings: StoreSettings) -> str | None:
+    if os.environ.get(PASSWORD):
+        return os.environ[PASSWORD]
+    if settings.password_file is None:
+        return None
+    path = Path(settings.password_file).expanduser()
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) or mode & 0o077:
+            raise StoreError(f"{path} must be a file that its owner alone can read: chmod 600 it")
+        with path.open(encoding="utf-8") as file:
+            return file.readline(4096).rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise StoreError(f"cannot read the store's password from {path}: {reason}") from None
+
+
+class RedisServer:
+    """A server and this process's connections to it; safe to be used by several threads.
+
+    Args:
+        url: its address; may hold a password.
+        settings: of the store.
+
+    Attributes:
+        url: its address, fit to be shown.
+        client: of the redis library; its answers are bytes.
+        facts: what the server told of itself.
+
+    Raises:
+        UsageError: the address cannot be understood.
+        StoreError: the redis package is not installed, or the password cannot be read.
+    """
+
+    def __init__(self, url: str, settings: StoreSettings) -> None:
+        try:
+            import redis
+            from redis.backoff import NoBackoff
+            from redis.retry import Retry
+        except ImportError:
+            raise StoreError(
+                "a redis:// store needs the redis package: pip install 'jobsight[redis]'"
+            ) from None
+        self.url = without_secrets(url)
+        self.facts: dict[str, str] = {}
+        self._closed = False
+        told = {} if (password := _password(settings)) is None else {"password": password}
+        try:
+            self.client: Any = redis.Redis.from_url(
+                url,
+                socket_timeout=settings.busy_timeout_s,
+                socket_connect_timeout=min(_CONNECT_S, settings.busy_timeout_s),
+                health_check_interval=_IDLE_S,
+                # A put that was answered by silence may have been stored: only the caller knows
+                # how to go on.
+                retry=Retry(NoBackoff(), 0),
+                client_name="jobsight",
+                **told,
+            )
+        except (ValueError, TypeError):
+            # What the library says may show the password.
+            raise UsageError(
+                "the store's address cannot be understood; write redis://HOST:PORT/DATABASE, "
+                f"percent-encode what is special in a password, or give it in {PASSWORD}"
+            ) from None
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Whatever the server or the library says becomes one `StoreError`.
+
+        Raises:
+            StoreUnavailable: trying again may help.
+            StoreError: it does not.
+        """
+        import redis
+
+        if self._closed:
+            raise StoreError(f"the store {self.url} was closed")
+        try:
+            yield
+        except (redis.ConnectionError, redis.TimeoutError, OSError) as error:
+            raise self._lost(error) from None
+        except redis.RedisError as error:
+            raise self._explain(error) from None
+        except UnicodeEncodeError:
+            raise StoreError("a name that was asked for is no Unicode text") from None
+
+    def _lost(self, error: Exception) -> StoreError:
+        # Refusals to log in are connection errors to the library.
+        refused = self._explain(error)
+        if not isinstance(refused, StoreUnavailable) and _word(error) in _REFUSED:
+            return refused
+        if _word(error) in _TOLD:
+            return refused
+        kind = type(error).__name__
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else kind
+        cause = str(error).lower()
+        for sign, words in (
+            ("refused", "the connection was refused"),
+            ("timed out", "it did not answer in time"),
+            ("timeout", "it did not answer in time"),
+            ("certificate", "its certificate cannot be verified (ssl_ca_certs names your CA)"),
+            ("name or service", "its host is unknown"),
+            ("no such file", "its socket is not there"),
+            ("closed", "the connection was lost"),
+            ("reset", "the connection was lost"),
+        ):
+            if sign in cause:
+                reason = words
+                break
+        return StoreUnavailable(
+            f"the store {self.url} cannot be reached: {reason}; see that the server runs and that "
+            "its address is right"
+        )
+
+    def _explain(self, error: Exception) -> StoreError:
+        word = _word(error)
+        if word in _TOLD:
+            return StoreUnavailable(f"the store {self.url}: {_TOLD[word]}")
+        shown = printable(error, 160)
+        reason = _REFUSED.get(word, "the server says: {error}").format(error=shown)
+        return StoreError(f"the store {self.url}: {reason}")
+
+    def call(self, script: str, *args: str | bytes | int) -> list[Any]:
+        """Run a script of `redisscripts` with its arguments; its reply.
+
+        Raises:
+            StoreUnavailable, StoreError: as by `explained`, or the server no longer has the store.
+        """
+        with self.explained():
+            reply: list[Any] = self.client.register_script(script)(args=args)
+        if reply[0] == b"schema":
+            raise StoreError(
+                f"the store {self.url} is gone, or was changed to another schema: somebody emptied "
+                "the server, or it began with other files; bring back its append-only file"
+            )
+        return reply
+
+    def require_fit(self) -> None:
+        """Check that the server is one that keeps what it is given.
+
+        Raises:
+            StoreUnavailable: it cannot be reached now.
+            StoreError: it does not keep things; says what to set.
+        """
+        with self.explained():
+            info = self._info()
+            self.facts = {
+                "server": f"{info.get('server_name', 'redis')} "
+                f"{info.get('valkey_version', info.get('redis_version'))}",
+                "appendonly": "yes" if str(info.get("aof_enabled")) == "1" else "no",
+                "appendfsync": self._setting("appendfsync") or "unknown",
+                "maxmemory_policy": str(info.get("maxmemory_policy", "unknown")),
+            }
+        version = tuple(int(part) for part in re.findall(r"\d+", str(info["redis_version"]))[:2])
+        if version < _LEAST_VERSION:
+            raise StoreError(
+                f"{self.url} runs {info['redis_version']}; the store needs 6.2 or later"
+            )
+        if info.get("role") not in (None, "master"):
+            raise StoreError(f"the store {self.url}: {_REFUSED['READONLY']}")
+        if str(info.get("cluster_enabled", 0)) == "1":
+            raise StoreError(f"the store {self.url}: {_REFUSED['MOVED']}")
+        if self.facts["appendonly"] != "yes":
+            raise StoreError(
+                f"{self.url} keeps no append-only file and would forget jobs; set appendonly yes "
+                "in its configuration file (and once: CONFIG SET appendonly yes)"
+            )
+        if self.facts["maxmemory_policy"].startswith("allkeys"):
+            raise StoreError(
+                f"{self.url} evicts keys when its memory is full (maxmemory-policy "
+                f"{self.facts['maxmemory_policy']}) and would lose jobs; set noeviction"
+            )
+
+    def _info(self) -> dict[str, Any]:
+        """What INFO tells; one section a call, as older servers want it."""
+        told: dict[str, Any] = {}
+        for section in ("server", "persistence", "memory", "replication", "cluster"):
+            told.update(self.client.info(section))
+        return told
+
+    def _setting(self, name: str) -> str | None:
+        """A setting of the server; None where its ACL or its host forbid to ask."""
+        import redis
+
+        try:
+            told = self.client.config_get(name)
+        except redis.ResponseError:
+            return None
+        value = told.get(name, told.get(name.encode()))
+        return value.decode() if isinstance(value, bytes) else value
+
+    def memory(self, keys: Sequence[str]) -> list[int | None]:
+        """Bytes that the server takes for each of these keys; None where it does not tell."""
+        import redis
+
+        with self.explained():
+            pipeline = self.client.pipeline(transaction=False)
+            for key in keys:
+                pipeline.memory_usage(key, samples=5)
+            try:
+                return [found if isinstance(found, int) else None for found in pipeline.execute()]
+            except redis.ResponseError:
+                return [None] * len(keys)
+
+    def close(self) -> None:
+        """Close all connections; may be called twice."""
+        self._closed = True
+        self.client.connection_pool.disconnect()
+
+
+def _word(error: Exception) -> str:
+    """The word that a server's error begins with, also where the library has removed it."""
+    import redis
+
+    known: list[tuple[type[Exception], str]] = [
+        (redis.exceptions.BusyLoadingError, "LOADING"),
+        (redis.exceptions.NoPermissionError, "NOPERM"),
+        (redis.exceptions.ReadOnlyError, "READONLY"),
+        (redis.exceptions.OutOfMemoryError, "OOM"),
+        (redis.exceptions.AuthenticationWrongNumberOfArgsError, "WRONGPASS"),
+        (redis.exceptions.AuthenticationError, "WRONGPASS"),
+        (redis.exceptions.ClusterDownError, "CLUSTERDOWN"),
+        (redis.exceptions.MasterDownError, "MASTERDOWN"),
+    ]
+    text = str(error)
+    if "NOAUTH" in text or text.lower().startswith("authentication required"):
+        return "NOAUTH"
+    for kind, word in known:
+        if isinstance(error, kind):
+            return word
+    # A script's error names the command's own in front.
+    found = re.search(r"\b(MISCONF|OOM|NOPERM|READONLY|WRONGTYPE|NOREPLICAS|MOVED)\b", text)
+    return found[1] if found else text.partition(" ")[0]
