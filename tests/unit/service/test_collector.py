@@ -1,0 +1,215 @@
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.linesource import LineSource
+
+from jobsight.errors import SourceError, UsageError
+from jobsight.files import read_json
+from jobsight.service.collector import Collector
+from jobsight.service.systemd import Notifier
+from jobsight.settings import CollectSettings
+from jobsight.store import Store, open_store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(str(tmp_path / "jobs.db"), create=True) as opened:
+        yield opened
+
+
+def settings(tmp_path: Path, **others: float) -> CollectSettings:
+    return CollectSettings.model_validate(
+        {
+            "status_file": tmp_path / "status.json",
+            "status_seconds": 0.05,
+            "first_pause": 0.02,
+            "longest_pause": 0.1,
+            **others,
+        }
+    )
+
+
+def some_lines(tmp_path: Path, name: str, count: int) -> LineSource:
+    path = tmp_path / name
+    path.write_text("x\n" * count)
+    return LineSource(path)
+
+
+class Running:
+    """A collector in a thread, stopped for sure; how it ended is `well`."""
+
+    def __init__(self, collector: Collector) -> None:
+        self.collector = collector
+        self.well: bool | None = None
+        self.thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        self.well = self.collector.run()
+
+    def __enter__(self) -> Collector:
+        self.thread.start()
+        return self.collector
+
+    def __exit__(self, *_: object) -> None:
+        self.collector.stop()
+        self.thread.join(20)
+        assert not self.thread.is_alive()
+
+
+def until(ready: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 10
+    while not ready():
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.01)
+
+
+def test_several_sources_beside_each_other_one_of_them_in_trouble(
+    tmp_path: Path, store: Store
+) -> None:
+    good, other = some_lines(tmp_path, "a", 30), some_lines(tmp_path, "b", 40)
+    bad = LineSource(tmp_path / "missing")
+    bug = some_lines(tmp_path, "d", 5)
+    bug.trouble = [KeyError("x")] * 3
+    running = Running(Collector(store, [good, other, bad, bug], settings(tmp_path)))
+    with running as collector:
+        until(lambda: sum(one["documents"] for one in collector.status()["sources"].values()) == 75)
+        told = collector.status()
+        until(lambda: collector.status()["sources"][bug.name]["failures"] == 0)
+    assert running.well
+    assert told["sources"][bad.name]["healthy"] is False
+    assert told["sources"][good.name]["healthy"] is True
+    assert told["memory_mb"] > 10
+    written = read_json(tmp_path / "status.json", dict)
+    assert written["stopped"] is not None
+    assert written["sources"][bug.name]["crashes"] == 3
+    assert {one["state"] for one in written["sources"].values()} == {"stopped"}
+
+
+def test_once_ends_by_itself(tmp_path: Path, store: Store) -> None:
+    collector = Collector(store, [some_lines(tmp_path, "a", 9)], settings(tmp_path), once=True)
+    assert collector.run()
+    assert collector.ended
+    assert read_json(tmp_path / "status.json", dict)["store"]["states"] == {"completed": 9}
+
+
+def test_once_with_trouble_is_not_well_but_the_others_are_collected(
+    tmp_path: Path, store: Store
+) -> None:
+    sources = [some_lines(tmp_path, "a", 9), LineSource(tmp_path / "missing")]
+    assert not Collector(store, sources, settings(tmp_path), once=True).run()
+    assert sum(1 for _ in store.scan()) == 9
+
+
+def test_a_thread_that_died_is_started_again(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = some_lines(tmp_path, "a", 5)
+    collector = Collector(store, [source], settings(tmp_path))
+    worker = collector._workers[0]
+    loop, lives = worker._loop, []
+
+    def dying() -> None:
+        lives.append(1)
+        if len(lives) > 2:
+            loop()
+
+    monkeypatch.setattr(worker, "_loop", dying)
+    with Running(collector):
+        until(lambda: sum(1 for _ in store.scan()) == 5)
+    assert len(lives) == 3
+
+
+def test_a_source_that_does_not_end_in_time_is_left_behind(tmp_path: Path, store: Store) -> None:
+    source = some_lines(tmp_path, "a", 5)
+    source.gate = gate = threading.Event()
+    collector = Collector(store, [source], settings(tmp_path, stop_seconds=0.2))
+    running = Running(collector)
+    begun = time.monotonic()
+    with running:
+        time.sleep(0.1)
+    assert time.monotonic() - begun < 5
+    assert running.well is False
+    assert not collector.ended
+    gate.set()
+    assert collector._workers[0].join(5)
+
+
+def test_the_watchdog_hears_of_life_only_while_all_are_turning(
+    tmp_path: Path, store: Store
+) -> None:
+    address = str(tmp_path / "notify")
+    source = some_lines(tmp_path, "a", 5)
+    gate = threading.Event()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.bind(address)
+        heard.settimeout(0.4)
+        notifier = Notifier({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "100000"})
+        collector = Collector(
+            store, [source], settings(tmp_path, stuck_seconds=0.3), notifier=notifier
+        )
+        with Running(collector):
+            assert heard.recv(100) == b"READY=1"
+            signs = {heard.recv(200)[:8] for _ in range(20)}
+            assert {b"WATCHDOG", b"STATUS=1"} <= signs
+            source.gate = gate
+            until(lambda: not collector._workers[0].turning)
+            time.sleep(0.1)
+            heard.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                while True:
+                    heard.recv(200)
+            heard.setblocking(True)
+            heard.settimeout(1)
+            assert not any(heard.recv(200).startswith(b"WATCHDOG") for _ in range(5))
+            gate.set()
+
+
+def test_old_jobs_move_to_the_archive(tmp_path: Path, store: Store) -> None:
+    collector = Collector(
+        store,
+        [some_lines(tmp_path, "a", 9)],
+        settings(tmp_path, prune_seconds=0.1),
+        keep_seconds=3600,
+    )
+    with Running(collector):
+        until(lambda: collector.status()["store"]["pruned"] == 9)
+    assert sum(1 for _ in store.scan()) == 9
+    assert not list(store.active())
+
+
+def test_trouble_of_housekeeping_is_told_and_stops_nobody(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(before: int) -> None:
+        raise SourceError("cannot move")
+
+    monkeypatch.setattr(store, "prune", failing)
+    collector = Collector(
+        store,
+        [some_lines(tmp_path, "a", 9)],
+        settings(tmp_path, prune_seconds=0.05),
+        keep_seconds=3600,
+    )
+    running = Running(collector)
+    with running:
+        until(lambda: collector.status()["store"]["errors"] >= 2)
+    assert running.well
+    assert collector.status()["store"]["last_error"]["text"] == "cannot move"
+
+
+def test_a_status_that_cannot_be_written_stops_nothing(tmp_path: Path, store: Store) -> None:
+    (tmp_path / "file").write_text("")
+    unwritable = settings(tmp_path).model_copy(update={"status_file": tmp_path / "file" / "x"})
+    assert Collector(store, [some_lines(tmp_path, "a", 9)], unwritable, once=True).run()
+
+
+def test_no_source_or_one_twice_is_refused(tmp_path: Path, store: Store) -> None:
+    with pytest.raises(UsageError, match="no source"):
+        Collector(store, [], settings(tmp_path))
+    twice = [some_lines(tmp_path, "a", 1), some_lines(tmp_path, "a", 1)]
+    with pytest.raises(UsageError, match="named twice"):
+        Collector(store, twice, settings(tmp_path))

@@ -1,0 +1,231 @@
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from tests.linesource import LineSource, document
+
+from jobsight.documents import JobDocument, condor_id
+from jobsight.errors import SourceError, StoreError, StoreUnavailable
+from jobsight.history.sources import Observed
+from jobsight.service.worker import Worker
+from jobsight.settings import CollectSettings
+from jobsight.store import Merged, Move, Store, open_store
+
+QUICK = CollectSettings(first_pause=0.02, longest_pause=0.05, stuck_seconds=30)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(str(tmp_path / "jobs.db"), create=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Path:
+    path = tmp_path / "lines"
+    path.write_text("".join(f"job {number}\n" for number in range(250)))
+    return path
+
+
+def until(ready: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not ready():
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.01)
+
+
+def run_once(source: LineSource, store: Store, settings: CollectSettings = QUICK) -> Worker:
+    worker = Worker(source, store, settings, threading.Event(), once=True)
+    worker.start()
+    assert worker.join(20)
+    return worker
+
+
+class Running:
+    """A worker that is stopped for sure."""
+
+    def __init__(self, source: LineSource, store: Store) -> None:
+        self.stop = threading.Event()
+        self.worker = Worker(source, store, QUICK, self.stop)
+
+    def __enter__(self) -> Worker:
+        self.worker.start()
+        return self.worker
+
+    def __exit__(self, *_: object) -> None:
+        self.stop.set()
+        assert self.worker.join(10)
+
+
+def test_once_takes_everything_and_ends_well(lines: Path, store: Store) -> None:
+    source = LineSource(lines)
+    worker = run_once(source, store)
+    assert worker.state == "done"
+    assert sum(1 for _ in store.scan()) == 250
+    assert store.position(source.name) == {"at": lines.stat().st_size, "line": 250}
+    told = worker.snapshot()
+    assert (told["documents"], told["changed"], told["polls"]) == (250, 250, 3)
+    assert told["healthy"] and told["source"]["line"] == 250
+    assert (source.commits, source.closes) == (3, 1)
+
+
+def test_a_second_run_goes_on_where_the_first_stopped(lines: Path, store: Store) -> None:
+    run_once(LineSource(lines), store)
+    with lines.open("a") as file:
+        file.write("one more\n")
+    assert run_once(LineSource(lines), store).snapshot()["documents"] == 1
+    assert sum(1 for _ in store.scan()) == 251
+
+
+def test_once_ends_with_the_first_trouble_and_says_so(tmp_path: Path, store: Store) -> None:
+    worker = run_once(LineSource(tmp_path / "missing"), store)
+    assert worker.state == "failed"
+    assert "is not there" in worker.snapshot()["last_error"]["text"]
+    assert not worker.healthy
+
+
+def test_a_source_in_trouble_is_asked_again_without_being_resumed(
+    lines: Path, store: Store
+) -> None:
+    source = LineSource(lines)
+    source.trouble = [SourceError("down \x1b[31m"), SourceError("still down")]
+    with Running(source, store) as worker:
+        until(lambda: worker.snapshot()["documents"] == 250)
+    told = worker.snapshot()
+    assert source.resumed == 1
+    assert told["errors"] == 2
+    assert told["failures"] == 0
+    assert told["last_error"]["text"] == "still down"
+    assert told["state"] == "stopped"
+
+
+def test_a_crash_is_counted_with_its_place_and_the_source_resumed(
+    lines: Path, store: Store
+) -> None:
+    source = LineSource(lines)
+    source.trouble = [None, ZeroDivisionError("a bug"), SystemExit(3)]
+    with Running(source, store) as worker:
+        until(lambda: worker.snapshot()["documents"] >= 250)
+    told = worker.snapshot()
+    assert told["crashes"] == 2
+    assert source.resumed == 3
+    assert told["last_error"]["text"] == "SystemExit: 3"
+    assert sum(1 for _ in store.scan()) == 250
+
+
+def test_documents_of_a_failed_put_are_not_lost(lines: Path, store: Store) -> None:
+    troubles = [StoreUnavailable("locked"), StoreUnavailable("full")]
+    merge = store.merge
+
+    def failing(documents: list[JobDocument], moves: Sequence[Move] = ()) -> Merged:
+        if troubles:
+            raise troubles.pop(0)
+        return merge(documents, moves)
+
+    store.merge = failing  # type: ignore[method-assign, assignment]
+    source = LineSource(lines)
+    with Running(source, store) as worker:
+        until(lambda: sum(1 for _ in store.scan()) == 250)
+    assert source.resumed == 3
+    assert worker.snapshot()["errors"] == 2
+
+
+def test_too_much_at_once_is_put_in_slices(lines: Path, store: Store) -> None:
+    store.most_documents = 64
+    source = LineSource(lines, most=1000)
+    worker = run_once(source, store)
+    assert worker.state == "done"
+    assert sum(1 for _ in store.scan()) == 250
+    assert source.commits == 1
+
+
+def test_slices_shrink_where_the_store_takes_no_more(lines: Path, store: Store) -> None:
+    merge = store.merge
+
+    def narrow(documents: list[JobDocument], moves: Sequence[Move] = ()) -> Merged:
+        if len(documents) > 20:
+            raise StoreError("too much at once")
+        return merge(documents, moves)
+
+    store.merge = narrow  # type: ignore[method-assign, assignment]
+    with Running(LineSource(lines, most=1000), store) as worker:
+        until(lambda: store.position(worker.name) is not None)
+    assert sum(1 for _ in store.scan()) == 250
+
+
+def test_a_document_that_no_store_can_keep_stops_nothing(lines: Path, store: Store) -> None:
+    lines.write_bytes(b"fine\n\xf0\x9f\x92\xa9\nfine too\n")
+    source = LineSource(lines)
+    poll = source.poll
+
+    def spoiled() -> Observed | None:
+        found = poll()
+        if found is not None:
+            bad = document(99, "\ud800")
+            found = Observed([*found.documents, bad], found.position, found.more)
+        return found
+
+    source.poll = spoiled  # type: ignore[method-assign]
+    worker = run_once(source, store)
+    assert worker.state == "done"
+    assert worker.snapshot()["refused"] == 1
+    assert sum(1 for _ in store.scan()) == 3
+
+
+def test_another_collector_on_the_same_source_is_told_and_nothing_doubled(
+    lines: Path, store: Store
+) -> None:
+    source = LineSource(lines, interval=0.01)
+    with Running(source, store) as worker:
+        until(lambda: worker.snapshot()["documents"] == 250)
+        was = store.position(source.name)
+        store.put([], [Move(source.name, was, {"at": 0, "line": 0})])
+        with lines.open("a") as file:
+            file.write("one more\n")
+        until(lambda: worker.snapshot()["conflicts"] == 1)
+        until(lambda: sum(1 for _ in store.scan()) == 251)
+    assert "another collector works on this source" in worker.snapshot()["last_error"]["text"]
+    assert store.get([condor_id("lines", 251, 0)])
+
+
+def test_a_source_that_hangs_is_seen_to_be_stuck(lines: Path, store: Store) -> None:
+    source = LineSource(lines)
+    source.gate = gate = threading.Event()
+    stop = threading.Event()
+    worker = Worker(source, store, CollectSettings(stuck_seconds=0.1), stop)
+    worker.start()
+    assert worker.turning
+    until(lambda: not worker.turning)
+    assert not worker.healthy
+    assert worker.snapshot()["turning"] is False
+    stop.set()
+    gate.set()
+    assert worker.join(10)
+    assert worker.turning and worker.finished
+
+
+def test_a_long_pause_is_no_silence(tmp_path: Path, store: Store) -> None:
+    settings = CollectSettings(first_pause=5, longest_pause=5, stuck_seconds=0.5)
+    stop = threading.Event()
+    worker = Worker(LineSource(tmp_path / "missing"), store, settings, stop)
+    worker.start()
+    until(lambda: worker.state == "backing off")
+    time.sleep(0.7)
+    assert worker.turning and not worker.healthy
+    assert worker.snapshot()["until"] > time.time_ns() // 1000
+    stop.set()
+    assert worker.join(2), "a stop ends a pause"
+
+
+def test_trouble_while_closing_is_told_and_no_more(lines: Path, store: Store) -> None:
+    source = LineSource(lines)
+
+    def stubborn() -> None:
+        raise RuntimeError("cannot")
+
+    source.close = stubborn  # type: ignore[method-assign]
+    worker = run_once(source, store)
+    assert worker.state == "done"
+    assert worker.snapshot()["last_error"]["event"] == "source failed to close"
