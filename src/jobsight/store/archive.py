@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from jobsight.errors import StoreError
 from jobsight.files import new_file, sha256
-from jobsight.store.packing import cluster_of
+from jobsight.store.packing import cluster_of, number_of
 from jobsight.store.partfiles import damaged, ids_of, rows_of, time_ranges, write_rows
 from jobsight.store.rows import Order, Query, Row
 
@@ -38,7 +38,6 @@ Zones = dict[str, tuple[int, int] | None]
 
 _NAME = re.compile(r"part-\d{8}-\d{6}\.parquet", re.ASCII)
 _TEMPORARY = re.compile(r"\.jobsight-[0-9a-f]{16}\.part", re.ASCII)
-_JOB = re.compile(r"(\d+)", re.ASCII)
 _MOST_ZONES = 256
 _INDEXES_KEPT = 64
 
@@ -107,8 +106,8 @@ def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool
 
 
 def _number(id_: str) -> int | None:
-    found = _JOB.match(id_, len(cluster_of(id_)) + 1)
-    return int(found[1]) if found else None
+    number = number_of(id_)
+    return int(number) if number.isdecimal() else None
 
 
 def _zones(ids: Collection[str]) -> Zones:
@@ -189,6 +188,23 @@ class Archive:
         for part, places in self._places(parts, ids):
             for row in self._rows_at(part, places):
                 found.setdefault(row.keys.id, row)
+        return found
+
+    def numbered(self, parts: Sequence[Part], number: str) -> set[str]:
+        """Ids of all jobs of a number.
+
+        Raises:
+            StoreError: a part is missing or damaged.
+        """
+        found: set[str] = set()
+        for part in parts:
+            clusters = ["any:0"] if part.zones is None else part.zones
+            if not part.may_hold(_zones([f"{cluster}:{number}" for cluster in clusters])):
+                continue
+            path = self.folder / part.name
+            with _opened(path) as file, damaged(path):
+                for group in range(file.num_row_groups):
+                    found.update(id_ for id_ in ids_of(file, group) if number_of(id_) == number)
         return found
 
     def newer(self, parts: Sequence[Part], part: Part, ids: Collection[str]) -> set[str]:

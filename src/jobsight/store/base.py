@@ -19,7 +19,7 @@ from typing import Self
 from jobsight.documents import JobDocument, State
 from jobsight.documents import merge as join
 from jobsight.errors import Conflict, DocumentError, StoreError
-from jobsight.store.packing import pack
+from jobsight.store.packing import number_of, pack
 from jobsight.store.reports import CheckReport, Position, PruneReport, StoreStatus
 
 __all__ = [

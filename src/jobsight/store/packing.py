@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ __all__ = [
     "MOST_ID_BYTES",
     "Keys",
     "cluster_of",
+    "number_of",
+    "numbered_ranges",
     "pack",
     "position_from_text",
     "position_to_text",
@@ -40,6 +43,7 @@ MOST_ID_BYTES = 1000
 _MOST_POSITION_BYTES = 4 << 20
 _MOST_USER_BYTES = 128
 _LEVEL = 1
+_NUMBER = re.compile(r"[^:_+.]*")
 _LEAST, _MOST = -(2**62), 2**62
 
 # Neither may be used by two threads at once.
@@ -95,6 +99,20 @@ def _time_of(document: JobDocument) -> int:
 def cluster_of(id_: str) -> str:
     """An id up to its last colon: ``slurm:mycluster``."""
     return id_.rpartition(":")[0]
+
+
+def number_of(id_: str) -> str:
+    """The number of a job's id, without task, component or proc: of ``slurm:c:12_3`` ``12``."""
+    found = _NUMBER.match(id_.rpartition(":")[2])
+    return found[0] if found else ""
+
+
+def numbered_ranges(cluster: str, number: str) -> list[tuple[str, str]]:
+    """Ranges of ids, the first in and the last out, in which a cluster's jobs of a number are."""
+    start = f"{cluster}:{number}"
+    # The job itself, then its components, procs and tasks: each range ends at the next character.
+    marks = ((mark, chr(ord(mark) + 1)) for mark in "+._")
+    return [(start, f"{start}!"), *((start + mark, start + end) for mark, end in marks)]
 
 
 def user_key(user: str) -> str:

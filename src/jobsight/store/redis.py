@@ -309,6 +309,18 @@ class RedisStore(TieredStore):
                 return rows
             low = f"({last.decode()}"
 
+    def _ids(self, first: str, end: str | None, count: int) -> list[str]:
+        with self._server.explained():
+            found = self._server.client.zrange(
+                f"{self._prefix}:i",
+                f"[{first}" if first else "-",
+                "+" if end is None else f"({end}",
+                bylex=True,
+                offset=0,
+                num=count,
+            )
+        return [id_.decode() for id_ in found]
+
     def _fence(self) -> int:
         with self._server.explained():
             return int(self._server.client.hincrby(f"{self._prefix}:meta", "fence", 1))

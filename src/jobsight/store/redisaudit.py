@@ -31,7 +31,12 @@ def bytes_per_job(server: RedisServer, prefix: str, live: Live, documents: int) 
     if not rows:
         return None
     users = {row.keys.user for row in rows.values() if row.keys.user is not None}
-    common = [f"{prefix}:t", f"{prefix}:a", *(f"{prefix}:s:{state}" for state in ("", *State))]
+    common = [
+        f"{prefix}:t",
+        f"{prefix}:i",
+        f"{prefix}:a",
+        *(f"{prefix}:s:{state}" for state in ("", *State)),
+    ]
     by_user = [f"{prefix}:u:{user}" for user in users]
     sizes = server.memory([f"{prefix}:d:{id_}" for id_ in rows] + common + by_user)
     if sizes[0] is None:
@@ -71,14 +76,15 @@ def index_problems(server: RedisServer, prefix: str, live: Live) -> Iterator[str
     for ids in _document_ids(server, prefix):
         documents += len(ids)
         yield from _wrong(server, prefix, live, ids)
-    by_time, *by_state = _sizes(
-        server, [f"{prefix}:t", *(f"{prefix}:s:{state}" for state in ("", *State))]
+    by_time, by_id, *by_state = _sizes(
+        server, [f"{prefix}:t", f"{prefix}:i", *(f"{prefix}:s:{state}" for state in ("", *State))]
     )
     with server.explained():
         unchanged = server.client.hget(f"{prefix}:meta", "revision") == before
-    if unchanged and not documents == by_time == sum(by_state):
+    if unchanged and not documents == by_time == by_id == sum(by_state):
         yield (
-            f"there are {documents} documents, but {by_time} by time and {sum(by_state)} by state"
+            f"there are {documents} documents, but {by_time} by time, {by_id} by id and "
+            f"{sum(by_state)} by state"
         )
 
 

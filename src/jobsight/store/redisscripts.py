@@ -2,8 +2,8 @@
 
 Keys, all beginning with the store's prefix in braces: ``:meta`` (hash: ``schema``, ``revision``,
 ``generation``, ``fence``), ``:d:<id>`` (a document), the sorted sets ``:t``, ``:s:<state>`` and
-``:u:<user>`` (all documents, by time and id), ``:a`` (ids of jobs that have not ended), ``:p``
-(hash: positions by source), ``:parts`` (list: the archive).
+``:u:<user>`` (all documents, by time and id), ``:i`` (all ids), ``:a`` (ids of jobs that have not
+ended), ``:p`` (hash: positions by source), ``:parts`` (list: the archive).
 
 A document is its revision and its time (16 hexadecimal digits each, time + 2^63), the lengths of
 the state and of the user's key (2 and 4 digits; ``ffff``: no user is known), state, user's key, and
@@ -77,6 +77,7 @@ for k = 0, documents - 1 do
     local new = head(key)
     local member = new.time .. id
     redis.call('ZADD', prefix .. ':t', 0, member)
+    if not before[k] then redis.call('ZADD', prefix .. ':i', 0, id) end
     redis.call('ZADD', prefix .. ':s:' .. new.state, 0, member)
     if new.user then redis.call('ZADD', prefix .. ':u:' .. new.user, 0, member) end
     if active == '1' then
@@ -146,6 +147,7 @@ for k = 5, #ARGV, 2 do
     local old = head(key)
     if old and old.revision == ARGV[k + 1] then
         unindex(id, old)
+        redis.call('ZREM', prefix .. ':i', id)
         redis.call('DEL', key)
         gone = gone + 1
     end

@@ -67,12 +67,3 @@ class StoreStatus:
     archive_bytes: int
     positions: dict[str, Position]
     details: dict[str, JSON] = field(default_factory=dict)
-
-
-_NUMBER = re.compile(r"[^:_+.]*")
-
-
-def number_of(id_: str) -> str:
-    """The number of a job's id, without task, component or proc: of ``slurm:c:12_3`` ``12``."""
-    found = _NUMBER.match(id_.rpartition(":")[2])
-    return found[0] if found else ""

@@ -214,6 +214,14 @@ class SqliteStore(TieredStore):
                 )
             )
 
+    def _ids(self, first: str, end: str | None, count: int) -> list[str]:
+        with self._file.reading() as db:
+            rows = db.execute(
+                "SELECT id FROM jobs WHERE id >= ? AND (? IS NULL OR id < ?) ORDER BY id LIMIT ?",
+                (first, end, end, count),
+            )
+            return [id_ for (id_,) in rows]
+
     def _fence(self) -> int:
         with self._file.writing() as db:
             return _next(db, "fence")

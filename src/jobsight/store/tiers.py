@@ -23,7 +23,7 @@ from jobsight.documents import JobDocument, State
 from jobsight.errors import StoreError
 from jobsight.store.archive import Archive, Part
 from jobsight.store.base import Store, Stored
-from jobsight.store.packing import Keys
+from jobsight.store.packing import Keys, cluster_of, numbered_ranges
 from jobsight.store.reports import CheckReport, PruneReport
 from jobsight.store.rows import Order, Query, Row
 
@@ -95,6 +95,10 @@ class TieredStore(Store):
         """At most `count` rows of jobs that have not ended, by id, behind the id `after`."""
 
     @abstractmethod
+    def _ids(self, first: str, end: str | None, count: int) -> list[str]:
+        """At most `count` ids of live documents, in order, from `first` up to before `end`."""
+
+    @abstractmethod
     def _fence(self) -> int:
         """Take the next fence; earlier ones are no longer the latest."""
 
@@ -145,6 +149,24 @@ class TieredStore(Store):
         while page := self._active_page(cluster, after, _PAGE):
             after = page[-1].keys.id
             yield from (row.document() for row in page)
+
+    def numbered(self, number: str) -> list[str]:
+        """Ids of all jobs of one number; see `Store.numbered`."""
+        found = set(self._live_numbered(number))
+        if parts := self._parts():
+            found |= self._archive().numbered(parts, number)
+        return sorted(found)
+
+    def _live_numbered(self, number: str) -> Iterator[str]:
+        # Each cluster's ids begin alike, so the clusters are found by leaps over the ids.
+        first = ""
+        while found := self._ids(first, None, 1):
+            cluster = cluster_of(found[0])
+            for low, high in numbered_ranges(cluster, number):
+                while page := self._ids(low, high, _PAGE):
+                    yield from page
+                    low = page[-1] + " "  # noqa: PLW2901  # no id holds a blank
+            first = f"{cluster};"
 
     def rows(self, query: Query) -> Iterator[Row]:
         """The rows that a scan with this query goes through."""
