@@ -26,7 +26,7 @@ import numpy.typing as npt
 from jobsight.errors import StoreError
 from jobsight.files import new_file, sha256
 from jobsight.store.packing import cluster_of, number_of
-from jobsight.store.partfiles import damaged, ids_of, rows_of, time_ranges, write_rows
+from jobsight.store.partfiles import damaged, ids_of, opened, rows_of, time_ranges, write_rows
 from jobsight.store.rows import Order, Query, Row
 
 __all__ = ["Archive", "Part", "Stale"]
@@ -202,7 +202,7 @@ class Archive:
             if not part.may_hold(_zones([f"{cluster}:{number}" for cluster in clusters])):
                 continue
             path = self.folder / part.name
-            with _opened(path) as file, damaged(path):
+            with opened(path) as file, damaged(path):
                 for group in range(file.num_row_groups):
                     found.update(id_ for id_ in ids_of(file, group) if number_of(id_) == number)
         return found
@@ -225,7 +225,7 @@ class Archive:
 
     def _rows_at(self, part: Part, places: dict[int, set[str]]) -> Iterator[Row]:
         path = self.folder / part.name
-        with _opened(path) as file:
+        with opened(path) as file:
             for group, ids in sorted(places.items()):
                 with damaged(path):
                     rows = rows_of(file, group)
@@ -238,7 +238,7 @@ class Archive:
                 self._indexes.move_to_end(part.name)
                 return index
         path = self.folder / part.name
-        with _opened(path) as file, damaged(path):
+        with opened(path) as file, damaged(path):
             index = _Index([ids_of(file, group) for group in range(file.num_row_groups)])
         with self._lock:
             self._indexes[part.name] = index
@@ -282,7 +282,7 @@ class Archive:
         self, part: Part, query: Query, after: Order | None, stale: Stale
     ) -> Iterator[tuple[Order, Row]]:
         path = self.folder / part.name
-        with _opened(path) as file:
+        with opened(path) as file:
             with damaged(path):
                 ranges = list(enumerate(time_ranges(file)))
             if query.newest_first:
@@ -308,7 +308,7 @@ class Archive:
             unchanged = sha256(path) == part.sha256
         if not unchanged:
             raise StoreError(f"{path} was changed (its hash differs); bring it back from a backup")
-        with _opened(path) as file:
+        with opened(path) as file:
             for group in range(file.num_row_groups):
                 with damaged(path):
                     rows = rows_of(file, group)
@@ -332,16 +332,6 @@ def _beside(query: Query, first: int, last: int, after: Order | None) -> bool:
     if query.until is not None and first >= query.until:
         return True
     return after is not None and (-first if query.newest_first else last) < after[0]
-
-
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    import pyarrow.parquet as pq
-
-    with damaged(path):
-        file = pq.ParquetFile(path)
-    with file:
-        yield file
 
 
 def _sync(path: Path) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["damaged", "ids_of", "part_schema", "rows_of", "time_ranges", "write_rows"]
+__all__ = ["damaged", "ids_of", "opened", "part_schema", "rows_of", "time_ranges", "write_rows"]
 
 _GROUP_ROWS = 1000
 _GROUP_BYTES = 16 << 20
@@ -125,6 +125,24 @@ def damaged(path: Path) -> Iterator[None]:
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         reason = str(error).partition("\n")[0][:200]
         raise StoreError(f"{path} cannot be read ({reason}); bring it back from a backup") from None
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[pq.ParquetFile]:
+    """A part that is open while the block runs.
+
+    Raises:
+        StoreError: it is missing or damaged.
+    """
+    import pyarrow.parquet as pq
+
+    with damaged(path):
+        file = pq.ParquetFile(path)
+        wanted = part_schema().names
+        if file.schema_arrow.names != wanted:
+            raise ValueError(f"its columns are not {', '.join(wanted)}")
+    with file:
+        yield file
 
 
 def time_ranges(file: pq.ParquetFile) -> list[tuple[int, int]]:

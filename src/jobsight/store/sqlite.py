@@ -217,8 +217,8 @@ class SqliteStore(TieredStore):
     def _ids(self, first: str, end: str | None, count: int) -> list[str]:
         with self._file.reading() as db:
             rows = db.execute(
-                "SELECT id FROM jobs WHERE id >= ? AND (? IS NULL OR id < ?) ORDER BY id LIMIT ?",
-                (first, end, end, count),
+                "SELECT id FROM jobs WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
+                (first, "\U0010ffff" if end is None else end, count),
             )
             return [id_ for (id_,) in rows]
 

@@ -1,0 +1,209 @@
+"""Snapshots: the documents of a store as a folder of Parquet files with a manifest, for training.
+
+The files have the columns of `partfiles` (``revision`` is 0), rows by time and id, jobs once each.
+The same documents give the same bytes, whatever store they lay in and whenever it was asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from jobsight import __version__
+from jobsight.documents import SCHEMA as DOCUMENT_SCHEMA
+from jobsight.documents import JobDocument, State, encode
+from jobsight.errors import SourceError, StoreError
+from jobsight.files import MANIFEST, new_folder, read_json, sha256, write_json
+from jobsight.store.base import Store
+from jobsight.store.packing import Keys
+from jobsight.store.partfiles import damaged, opened, rows_of, write_rows
+from jobsight.store.rows import Row
+
+__all__ = ["SCHEMA", "Snapshot", "export", "is_snapshot", "read_documents", "read_manifest"]
+
+SCHEMA = "jobsight.snapshot/1"
+
+_FILE_ROWS = 100_000
+_NAME = re.compile(r"jobs-\d{6}\.parquet", re.ASCII)
+_PACKAGES = ("pyarrow",)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The content of a snapshot's ``manifest.json``.
+
+    Attributes:
+        documents: their number.
+        first: least time, µs since 1970; None: there are no documents.
+        last: greatest time.
+        asked: what was asked for: since, until, states, user, cluster.
+        files: SHA-256 by file name.
+        rows: documents by file name.
+        versions: of Jobsight, the document's schema and the packages that shape the bytes.
+    """
+
+    documents: int
+    first: int | None
+    last: int | None
+    asked: dict[str, Any]
+    files: dict[str, str]
+    rows: dict[str, int]
+    versions: dict[str, str]
+
+
+def export(
+    store: Store,
+    folder: Path,
+    *,
+    since: int | None = None,
+    until: int | None = None,
+    states: Collection[State] | None = None,
+    user: str | None = None,
+    cluster: str | None = None,
+) -> Snapshot:
+    """Write the documents that a scan (`Store.scan`) gives to a folder, in bounded memory.
+
+    Args:
+        store: to be read.
+        folder: new, empty, or a snapshot, which is replaced.
+        since: as by `Store.scan`, like all that follow.
+        until: so too.
+        states: so too.
+        user: so too.
+        cluster: so too.
+
+    Raises:
+        OutputError: the folder cannot be written, or holds something else.
+        StoreError: the store cannot be read.
+    """
+    asked = {
+        "since": since,
+        "until": until,
+        "states": None if states is None else sorted(str(state) for state in states),
+        "user": user,
+        "cluster": cluster,
+    }
+    documents = store.scan(since=since, until=until, states=states, user=user, cluster=cluster)
+    rows = _Counted(documents)
+    files: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    with new_folder(folder) as temporary:
+        while rows.more():
+            name = f"jobs-{len(files) + 1:06d}.parquet"
+            before = rows.number
+            write_rows(rows.take(_FILE_ROWS), temporary / name)
+            files[name] = sha256(temporary / name)
+            counts[name] = rows.number - before
+        made = Snapshot(rows.number, rows.first, rows.last, asked, files, counts, _versions())
+        write_json(temporary / MANIFEST, {"schema": SCHEMA, **asdict(made)})
+    return made
+
+
+class _Counted:
+    """Documents as rows, counted as they go by."""
+
+    def __init__(self, documents: Iterator[JobDocument]) -> None:
+        self._documents = documents
+        self._next = next(documents, None)
+        self.number = 0
+        self.first: int | None = None
+        self.last: int | None = None
+
+    def more(self) -> bool:
+        return self._next is not None
+
+    def take(self, most: int) -> Iterator[Row]:
+        for _ in range(most):
+            document = self._next
+            if document is None:
+                return
+            keys = Keys.of(document)
+            self.number += 1
+            self.first = keys.time if self.first is None else self.first
+            self.last = keys.time
+            self._next = next(self._documents, None)
+            yield Row(keys, 0, encode(document), archived=True)
+
+
+def _versions() -> dict[str, str]:
+    packages = {name: version(name) for name in _PACKAGES}
+    return {"jobsight": __version__, "document": str(DOCUMENT_SCHEMA), **packages}
+
+
+def is_snapshot(path: Path) -> bool:
+    """Whether a folder says that it is a snapshot, of this or another version."""
+    try:
+        told = read_json(path / MANIFEST, dict)
+    except (OSError, ValueError):
+        return False
+    return str(told.get("schema")).startswith("jobsight.snapshot/")
+
+
+def read_manifest(folder: Path) -> Snapshot:
+    """What a snapshot says of itself.
+
+    Raises:
+        SourceError: it is none, damaged, or of another version.
+    """
+    path = folder / MANIFEST
+    try:
+        told = read_json(path, dict)
+    except FileNotFoundError:
+        raise SourceError(f"{folder} is no snapshot: it has no {MANIFEST}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SourceError(f"cannot read the snapshot {folder}: {reason}") from None
+    schema = told.pop("schema", None)
+    if schema != SCHEMA:
+        raise SourceError(
+            f"{folder} is {str(schema)[:60]!r}, and this version reads {SCHEMA!r}; export again"
+        )
+    try:
+        made = Snapshot(**told)
+        sound = (
+            isinstance(made.documents, int)
+            and all(_NAME.fullmatch(name) for name in made.files)
+            and made.rows.keys() == made.files.keys()
+            and sum(made.rows.values()) == made.documents
+        )
+    except (TypeError, ValueError, AttributeError):
+        sound = False
+    if not sound:
+        raise SourceError(f"{path} is damaged; export again")
+    return made
+
+
+def read_documents(folder: Path) -> Iterator[JobDocument]:
+    """The documents of a snapshot, by time and id, in bounded memory.
+
+    Each file is checked against its hash before it is read.
+
+    Raises:
+        SourceError: the folder is no snapshot, or a file in it is missing, changed or damaged.
+    """
+    made = read_manifest(folder)
+    for name in sorted(made.files):
+        try:
+            yield from _read(folder / name, made.files[name], made.rows[name])
+        except StoreError as error:
+            raise SourceError(str(error)) from None
+
+
+def _read(path: Path, digest: str, expected: int) -> Iterator[JobDocument]:
+    with damaged(path):
+        unchanged = sha256(path) == digest
+    if not unchanged:
+        raise SourceError(f"{path} was changed since the export (its hash differs); export again")
+    found = 0
+    with opened(path) as file:
+        for group in range(file.num_row_groups):
+            with damaged(path):
+                rows = rows_of(file, group)
+            found += len(rows)
+            yield from (row.document() for row in rows)
+    if found != expected:
+        raise SourceError(f"{path} has {found} documents, not {expected}; export again")
