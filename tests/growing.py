@@ -72,10 +72,12 @@ class Follower:
 
     def __init__(self, path: Path, **settings: Any) -> None:
         self.path = path
-        self.settings = EventLogSettings(**{"settle_seconds": NEVER, "name_seconds": 0} | settings)
+        self.settings = EventLogSettings(
+            **{"settle_seconds": NEVER, "name_seconds": NEVER} | settings
+        )
         self.documents: dict[str, JobDocument] = {}
         self.position: dict[str, Any] | None = None
-        self.now = BEGUN + 10**6
+        self.now = BEGUN + 1e6
         self.restart()
 
     def restart(self) -> None:

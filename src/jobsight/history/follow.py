@@ -187,7 +187,7 @@ class EventLogSource(Source):
             time.sleep(_PAUSE_SECONDS)
         if not strange and not any_known:
             return  # nothing there has a whole record yet
-        lost = self._drop_lost(strange)
+        lost = self._drop_lost()
         if not any_known and lost is not None:
             strange = [file for file in strange if follows(_begin(file), lost.place)]
         for file in reversed(strange):
@@ -236,7 +236,7 @@ class EventLogSource(Source):
         part.cut_short(file)
         self._saved.note_gap(Gap("truncated", _micros(now), None, None, part.place.segment))
 
-    def _drop_lost(self, strange: list[Opened]) -> Part | None:
+    def _drop_lost(self) -> Part | None:
         """Forget the parts whose files are gone; the newest of all, if it is one of them."""
         lost = self._parts[-1] if self._parts and not self._parts[-1].open else None
         self._parts = [part for part in self._parts if part.open]

@@ -77,7 +77,7 @@ class Part:
         self.creator: str | None = None
         self.header: Header | None = None
         self.ended: float | None = None
-        self.begun = place.times is not None
+        self.begun = place.offset > 0
         self._descriptor = -1
 
     @property

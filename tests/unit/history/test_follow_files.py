@@ -1,0 +1,357 @@
+"""Following event logs: rotation, replacement, truncation, and what stands in the way."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.growing import Follower, GrowingLog, event, read_at_once
+from tests.logtext import ABORTED, HELD, SUBMIT, record
+
+from jobsight.errors import SourceError
+from jobsight.history.follow import EventLogSource
+
+JOB = "htcondor:ap1:123.0"
+
+
+def everything(folder: Path) -> list[Path]:
+    return sorted(folder.glob("EventLog*"))
+
+
+def test_rotation_is_followed_over_a_restart(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path)
+    log.write(event(0, 1) + event(1, 1))
+    one = Follower(log.path)
+    one.catch_up()
+    one.close()
+    log.write(event(2, 1))
+    log.rotate()
+    log.write(event(3, 1))
+    log.rotate()
+    log.write(event(4, 1))
+    one.restart()
+    one.catch_up()
+    assert one.documents == read_at_once(everything(tmp_path))
+    assert one.source.status()["gaps"] == 0
+    assert one.source.status()["files_seen"] == 3
+    one.close()
+
+
+def test_all_that_was_rotated_before_the_first_look_is_read(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path)
+    for number in range(30):
+        log.write(event(number, number % 3))
+        log.rotate()
+    one = Follower(log.path)
+    one.catch_up()
+    assert one.documents == read_at_once(everything(tmp_path))
+    assert one.source.status()["files_seen"] == 31
+    one.close()
+
+
+def test_a_log_that_keeps_one_old_file(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path)
+    log.write(event(0, 1))
+    one = Follower(log.path)
+    one.catch_up()
+    one.close()
+    log.write(event(1, 1))
+    log.rotate()
+    (tmp_path / "EventLog.1").rename(tmp_path / "EventLog.old")
+    log.write(event(2, 1))
+    one.restart()
+    one.catch_up()
+    assert one.documents == read_at_once(everything(tmp_path))
+    one.close()
+
+
+def test_a_record_that_goes_to_the_rotated_file_is_read(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path)
+    log.write(event(0, 1))
+    one = Follower(log.path, settle_seconds=60)
+    one.catch_up()
+    log.rotate()
+    log.write(event(1, 1))
+    one.catch_up()
+    log.write(event(2, 1), age=1)
+    one.now += 50
+    one.catch_up()
+    log.write(event(4, 1), age=1)
+    one.now += 50
+    one.catch_up()
+    assert one.documents == read_at_once(everything(tmp_path))
+    one.now += 61
+    one.catch_up()
+    assert one.source.status()["files_open"] == 1
+    one.close()
+
+
+def test_files_rotated_away_unread_are_a_gap(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path, keep=2)
+    log.write(event(0, 1))
+    one = Follower(log.path)
+    one.catch_up()
+    one.close()
+    for number in range(1, 6):
+        log.rotate()
+        log.write(event(number, 1))
+    one.restart()
+    one.catch_up()
+    status = one.source.status()
+    assert status["gaps"] == 1
+    (gap,) = status["last_gaps"]
+    assert (gap["kind"], gap["files"]) == ("rotated", 2)
+    assert gap["bytes"] == status["gap_bytes"] > 2 * 256
+    assert "EVENT_LOG_MAX_ROTATIONS" in status["advice"]
+    one.close()
+    one.restart()
+    one.catch_up()
+    assert one.source.status()["gaps"] == 1
+    one.close()
+
+
+def test_a_file_that_was_read_to_its_end_and_is_gone_is_no_gap(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path, keep=1)
+    log.write(event(0, 1))
+    one = Follower(log.path)
+    one.catch_up()
+    one.close()
+    log.rotate()
+    (tmp_path / "EventLog.1").unlink()
+    log.write(event(1, 1))
+    one.restart()
+    one.catch_up()
+    assert one.source.status()["gaps"] == 0
+    assert one.source.status()["events"] == 5
+    one.close()
+
+
+def test_an_open_file_is_read_to_its_end_though_it_was_overwritten(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path, keep=1)
+    log.write(event(0, 1))
+    one = Follower(log.path)
+    one.catch_up()
+    log.write(event(1, 1))
+    log.rotate()
+    (tmp_path / "EventLog.1").unlink()
+    log.write(event(2, 1))
+    one.catch_up()
+    assert one.source.status()["gaps"] == 0
+    assert one.source.status()["events"] == 2 + 2 + 4 - 1
+    one.close()
+
+
+def test_a_log_begun_anew_is_another_generation(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path)
+    log.write(event(0, 1))
+    one = Follower(log.path)
+    one.catch_up()
+    log.path.unlink()
+    assert not one.poll()  # for a moment there is none while files are renamed
+    log.sequence, log.ctime = 0, 0
+    log.begin()
+    log.ctime += 100
+    log.path.write_bytes(log.path.read_bytes().replace(b".5.1.", b".6.1."))
+    log.write(event(1, 1))
+    one.catch_up()
+    assert one.source.status()["gaps"] == 0
+    assert [entry.code for entry in one.documents["htcondor:ap1:101.0"].timeline] == [0, 1, 28]
+    one.close()
+
+
+def test_a_users_log_without_header_is_replaced(tmp_path: Path) -> None:
+    log = tmp_path / "EventLog"
+    log.write_bytes(record(0, SUBMIT))
+    one = Follower(log)
+    one.catch_up()
+    (tmp_path / "new").write_bytes(record(0, SUBMIT, "124.000.000") + record(9, ABORTED))
+    (tmp_path / "new").replace(log)
+    one.catch_up()
+    assert sorted(one.documents) == [JOB, "htcondor:ap1:124.0"]
+    assert len(one.documents[JOB].timeline) == 2
+    one.close()
+
+
+def test_a_copy_that_is_replaced_as_the_original_grows(tmp_path: Path) -> None:
+    log = tmp_path / "EventLog"
+    told = b""
+    one = None
+    for number in range(5):
+        told += event(number, 1)
+        (tmp_path / "copy").write_bytes(told)
+        (tmp_path / "copy").replace(log)
+        one = one or Follower(log)
+        one.catch_up()
+    assert one is not None
+    assert one.documents == read_at_once([log])
+    assert one.source.status()["gaps"] == 0
+    one.close()
+
+
+def test_a_log_copied_and_truncated_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "EventLog"
+    log.write_bytes(record(0, SUBMIT))
+    one = Follower(log)
+    one.catch_up()
+    with log.open("ab") as file:
+        file.write(record(12, HELD))
+    (tmp_path / "EventLog.1").write_bytes(log.read_bytes())
+    os.truncate(log, 0)
+    one.catch_up()
+    with log.open("ab") as file:
+        file.write(record(9, ABORTED))
+    one.catch_up()
+    one.catch_up()
+    assert [entry.code for entry in one.documents[JOB].timeline] == [0, 12, 9]
+    one.close()
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_truncated_log_is_reported_and_read_on(tmp_path: Path, restart: bool) -> None:
+    log = GrowingLog(tmp_path)
+    log.write(event(0, 1) + event(1, 1) + event(2, 1))
+    one = Follower(log.path)
+    one.catch_up()
+    before = one.source.status()["events"]
+    if restart:
+        one.close()
+        one.restart()
+    os.truncate(log.path, log.path.stat().st_size - 200)
+    one.catch_up()
+    log.write(b"\n...\n" + event(3, 1) + event(4, 1))
+    one.catch_up()
+    one.catch_up()
+    status = one.source.status()
+    assert status["last_gaps"][0]["kind"] == "truncated"
+    assert status["events"] == before + 3
+    sources = [entry.source for entry in one.documents["htcondor:ap1:101.0"].timeline]
+    assert sources[-1].endswith("~1")
+    one.close()
+
+
+def test_a_log_written_anew_in_place_is_noticed(tmp_path: Path) -> None:
+    log = tmp_path / "EventLog"
+    log.write_bytes(record(0, SUBMIT) + record(12, HELD))
+    one = Follower(log)
+    one.catch_up()
+    log.write_bytes(record(0, SUBMIT) + record(9, ABORTED) * 4)
+    one.catch_up()
+    one.catch_up()
+    assert one.source.status()["last_gaps"][0]["kind"] == "truncated"
+    one.close()
+
+
+def test_a_log_that_appears_late(tmp_path: Path) -> None:
+    log = tmp_path / "EventLog"
+    one = Follower(log)
+    with pytest.raises(SourceError, match="as soon as it appears"):
+        one.poll()
+    log.write_bytes(record(0, SUBMIT))
+    one.catch_up()
+    assert list(one.documents) == [JOB]
+    one.close()
+
+
+def test_a_log_that_vanishes_is_missed_after_a_while(tmp_path: Path) -> None:
+    log = tmp_path / "EventLog"
+    log.write_bytes(record(0, SUBMIT))
+    one = Follower(log)
+    one.catch_up()
+    log.unlink()
+    assert not one.poll()
+    one.now += 11
+    with pytest.raises(SourceError, match="no such file"):
+        one.poll()
+    log.write_bytes(record(9, ABORTED))
+    one.catch_up()
+    assert [entry.code for entry in one.documents[JOB].timeline] == [0, 9]
+    one.close()
+
+
+def test_what_is_no_log_is_named_and_mended(tmp_path: Path) -> None:
+    log = tmp_path / "EventLog"
+    one = Follower(log)
+    log.mkdir()
+    with pytest.raises(SourceError, match="is a folder; name the log"):
+        one.poll()
+    log.rmdir()
+    os.mkfifo(log)
+    with pytest.raises(SourceError, match="no regular file"):
+        one.poll()
+    log.unlink()
+    log.write_bytes(record(0, SUBMIT))
+    one.catch_up()
+    assert list(one.documents) == [JOB]
+    log.unlink()
+    os.mkfifo(log)
+    with pytest.raises(SourceError, match="no regular file"):
+        one.poll()
+    one.close()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_log_that_may_not_be_read(tmp_path: Path) -> None:
+    log = tmp_path / "EventLog"
+    log.write_bytes(record(0, SUBMIT))
+    log.chmod(0)
+    one = Follower(log)
+    with pytest.raises(SourceError, match="let the collector's user read it"):
+        one.poll()
+    log.chmod(0o600)
+    one.catch_up()
+    one.close()
+
+
+def test_a_stale_handle_is_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "EventLog"
+    log.write_bytes(record(0, SUBMIT))
+    one = Follower(log)
+    one.catch_up()
+    with log.open("ab") as file:
+        file.write(record(9, ABORTED))
+
+    def stale(*_: object) -> int:
+        raise OSError(116, "Stale file handle")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "preadv", stale)
+        with pytest.raises(SourceError, match="stale handle"):
+            one.poll()
+    one.catch_up()
+    assert [entry.code for entry in one.documents[JOB].timeline] == [0, 9]
+    one.close()
+
+
+def test_an_empty_or_half_header_is_waited_for(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path)
+    header = log.path.read_bytes()
+    log.path.write_bytes(b"")
+    one = Follower(log.path)
+    for size in (0, 1, 100, len(header) - 1):
+        log.path.write_bytes(header[:size])
+        assert not one.poll()
+    log.path.write_bytes(header + event(0, 1))
+    one.catch_up()
+    assert one.documents == read_at_once([log.path])
+    one.close()
+
+
+def test_files_joined_into_one_are_their_generations(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path)
+    log.write(event(0, 1))
+    log.rotate()
+    log.write(event(1, 1))
+    apart = read_at_once(everything(tmp_path))
+    joined = tmp_path / "joined"
+    joined.write_bytes((tmp_path / "EventLog.1").read_bytes() + log.path.read_bytes())
+    one = Follower(joined)
+    one.catch_up()
+    assert one.documents == apart == read_at_once([joined])
+    one.close()
+
+
+def test_closing_twice_does_no_harm(tmp_path: Path) -> None:
+    source = EventLogSource(tmp_path / "EventLog")
+    source.close()
+    source.close()
