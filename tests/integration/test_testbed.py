@@ -1,6 +1,19 @@
 """The test bed itself: real clusters that do what tests of Jobsight rely on."""
 
-from tests.testbed import HtcondorPool, SlurmCluster
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.testbed import HtcondorPool, KafkaBroker, RedisServer, SlurmCluster, Unavailable
+from tests.testbed.namespace import until
+from tests.testbed.sites import SiteBroker, SiteCluster, SitePool, SiteServer
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_job_runs_on_each_site(condor_pool: HtcondorPool) -> None:
@@ -11,9 +24,229 @@ def test_a_job_runs_on_each_site(condor_pool: HtcondorPool) -> None:
         assert f"@{site.lower()}@" in ad["LastRemoteHost"]
 
 
-def test_an_ended_slurm_job_is_in_the_accounts(slurm_cluster: SlurmCluster) -> None:
-    job = slurm_cluster.submit("exit 4")
+def test_a_broken_origin_holds_until_it_is_mended(condor_pool: HtcondorPool) -> None:
+    condor_pool.fail(site="BETA", origin="store", status=3, message="store is down")
+    inputs = "testbed://store/data?bytes=1000"
+    script = "test $(wc -c <data) = 1000"
+    broken = condor_pool.submit(script, site="BETA", transfer_input_files=inputs)
+    sound = condor_pool.submit(script, site="ALPHA", transfer_input_files=inputs)
+    ad = condor_pool.wait_held(broken)
+    assert (ad["HoldReasonCode"], ad["HoldReasonSubCode"]) == (13, 3 * 256)
+    assert "store is down" in ad["HoldReason"]
+    assert condor_pool.wait(sound)[0]["ExitCode"] == 0
+    condor_pool.mend(site="BETA", origin="store")
+    condor_pool.release(broken)
+    assert condor_pool.wait(broken)[0]["ExitCode"] == 0
+
+
+def test_the_pool_holds_by_policy(condor_pool: HtcondorPool) -> None:
+    slow = condor_pool.submit("sleep 60", MyMaxSeconds=1)
+    greedy = condor_pool.submit("x=$(head -c 200000000 /dev/zero | tr '\\0' x); sleep 60")
+    ads = [condor_pool.wait_held(cluster) for cluster in (slow, greedy)]
+    codes = [(ad["HoldReasonCode"], ad["HoldReasonSubCode"]) for ad in ads]
+    for cluster in (slow, greedy):
+        condor_pool.remove(cluster)
+    assert codes == [(26, 120), (26, 102)]
+
+
+def test_the_event_log_and_the_tools_are_seen_from_the_host(condor_pool: HtcondorPool) -> None:
+    cluster = condor_pool.submit("exit 0", count=2, hold=True)
+    condor_pool.release(cluster)
+    condor_pool.hold(cluster)
+    path = os.pathsep.join([str(condor_pool.bin), os.environ["PATH"]])
+
+    def tool(*command: str) -> str:
+        environment = os.environ | {"PATH": path}
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert tool("condor_config_val", "EVENT_LOG").strip() == str(condor_pool.event_log)
+    assert len(json.loads(tool("condor_q", str(cluster), "-json"))) == 2
+    condor_pool.release(cluster)
+    assert {ad["ExitCode"] for ad in condor_pool.wait(cluster)} == {0}
+    log = condor_pool.event_log.read_text()
+    for code in ("000", "012", "013", "001", "005"):
+        assert f"\n{code} ({cluster:03d}.001.000) " in log
+
+
+def test_a_killed_schedd_comes_back_with_its_queue(condor_pool: HtcondorPool) -> None:
+    cluster = condor_pool.submit("exit 0", hold=True)
+    condor_pool.restart_schedd()
+    assert condor_pool.job(cluster)["JobStatus"] == 5
+    condor_pool.remove(cluster)
+
+
+def test_an_ended_slurm_job_and_its_script_are_in_the_accounts(slurm_cluster: SlurmCluster) -> None:
+    job = slurm_cluster.submit("echo findable; exit 4", "--comment=note")
     assert slurm_cluster.wait(job) == {job: "FAILED"}
     assert slurm_cluster.wait_accounted(job) == [
         {"JobID": job, "State": "FAILED", "ExitCode": "4:0"}
     ]
+    assert "echo findable" in slurm_cluster.run("sacct", "-j", job, "--batch-script")
+
+
+def test_arrays_and_heterogeneous_jobs(slurm_cluster: SlurmCluster) -> None:
+    array = slurm_cluster.submit("exit $SLURM_ARRAY_TASK_ID", "--array=0-2%2")
+    mixed = slurm_cluster.submit("exit 0", "-n1", ":", "-n2")
+    assert slurm_cluster.wait(array) == {
+        f"{array}_0": "COMPLETED",
+        f"{array}_1": "FAILED",
+        f"{array}_2": "FAILED",
+    }
+    assert slurm_cluster.wait(mixed) == {f"{mixed}+0": "COMPLETED", f"{mixed}+1": "COMPLETED"}
+    rows = slurm_cluster.wait_accounted(array)
+    assert {row["JobID"]: row["ExitCode"] for row in rows}[f"{array}_2"] == "2:0"
+
+
+def test_a_requeued_job_ends_twice(slurm_cluster: SlurmCluster) -> None:
+    job = slurm_cluster.submit("test ${SLURM_RESTART_COUNT:-0} = 1 || sleep 60")
+    slurm_cluster.wait_running(job)
+    slurm_cluster.requeue(job)
+    assert slurm_cluster.wait(job, timeout=150) == {job: "COMPLETED"}
+    slurm_cluster.wait_accounted(job)
+    rows = slurm_cluster.accounted("-j", job, "--duplicates")
+    assert [row["State"] for row in rows] == ["REQUEUED", "COMPLETED"]
+
+
+def test_memory_overruns_and_limits_of_partitions(slurm_cluster: SlurmCluster) -> None:
+    greedy = slurm_cluster.submit(
+        "x=$(head -c 200000000 /dev/zero | tr '\\0' x); sleep 60", "--mem=50"
+    )
+    never = slurm_cluster.submit("exit 0", "--partition=short", "--time=30")
+    assert set(slurm_cluster.wait(greedy).values()) <= {"OUT_OF_MEMORY", "FAILED", "CANCELLED"}
+    reason = slurm_cluster.run("squeue", "-h", "-j", never, "-o", "%r").strip()
+    slurm_cluster.cancel(never)
+    assert reason == "PartitionTimeLimit"
+
+
+def test_slurm_lives_through_stopped_daemons(slurm_cluster: SlurmCluster) -> None:
+    slurm_cluster.stop_slurmdbd()
+    job = slurm_cluster.submit("exit 0")
+    slurm_cluster.wait(job)
+    slurm_cluster.stop_slurmctld()
+    assert "error" in slurm_cluster.run("sh", "-c", "squeue 2>&1", check=False)
+    slurm_cluster.start_slurmdbd()
+    slurm_cluster.start_slurmctld()
+    assert slurm_cluster.wait_accounted(job)[0]["State"] == "COMPLETED"
+
+
+def test_the_elder_slurm(slurm_2205: SlurmCluster) -> None:
+    assert "22.05" in slurm_2205.run("squeue", "--version")
+    job = slurm_2205.submit("echo findable; exit 4")
+    slurm_2205.wait(job)
+    assert slurm_2205.wait_accounted(job)[0]["ExitCode"] == "4:0"
+    kept = ("sacct", "-j", job, "--batch-script")  # 22.05 sends it some seconds later
+    until(lambda: "echo findable" in slurm_2205.run(*kept), "the script to be kept", timeout=30)
+
+
+def test_slurm_without_accounts_tells_kafka(bed_ready: None, kafka_broker: KafkaBroker) -> None:
+    with SlurmCluster(
+        accounting=False, kafka=kafka_broker.bootstrap, nodes=1, name="told"
+    ) as slurm:
+        job = slurm.submit("exit 4")
+        slurm.wait(job)
+        (message,) = (json.loads(value) for value in kafka_broker.consume("told", 1))
+        assert "disabled" in slurm.run("sh", "-c", "sacct 2>&1", check=False)
+    assert str(message["jobid"]) == job
+    assert (message["state"], message["exit_code"]) == ("FAILED", "4:0")
+
+
+def test_a_frozen_broker_goes_on(bed_ready: None) -> None:
+    with KafkaBroker() as broker:
+        broker.produce("notes", ["one", {"two": 2}])
+        broker.pause()
+        broker.resume()
+        assert sorted(broker.consume("notes", 2)) == [b"one", b'{"two": 2}']
+
+
+@pytest.mark.parametrize("fixture", ["redis_server", "valkey_server"])
+def test_what_was_written_survives_a_kill(fixture: str, request: pytest.FixtureRequest) -> None:
+    server: RedisServer = request.getfixturevalue(fixture)
+    server.cli("SET", f"bed:{fixture}", "kept")
+    server.kill()
+    assert "refused" in server.cli("PING", check=False) or not server.cli("PING", check=False)
+    server.resume()
+    assert server.cli("GET", f"bed:{fixture}").strip() == "kept"
+    server.restart()
+    assert server.cli("GETDEL", f"bed:{fixture}").strip() == "kept"
+
+
+def test_a_server_can_have_a_password_and_a_small_disk(bed_ready: None) -> None:
+    with RedisServer(password="open-sesame", disk_mb=2) as server:
+        script = "for i=1,64 do redis.call('SET', i, string.rep('x', 65536)) end"
+        server.cli("EVAL", script, "0", check=False)
+        assert "MISCONF" in server.cli("SET", "more", "x" * 100, check=False)
+
+
+def _state_of_the_host() -> tuple[str, set[str]]:
+    tmp = {path.name for path in Path("/tmp").glob("jobsight-testbed-condor-*")}
+    return Path("/proc/self/mountinfo").read_text(), tmp
+
+
+def test_stopping_leaves_no_process_no_mount_and_no_folder(bed_ready: None) -> None:
+    before = _state_of_the_host()
+    with HtcondorPool(sites=("ALPHA",)) as pool:
+        assert _state_of_the_host()[0] == before[0]
+        assert not pool.namespace.run("sh", "-c", "touch /usr/new || echo refused >&2", check=False)
+        waiting = subprocess.Popen(
+            pool.namespace.command(["sleep", "600"], processes=False), stdin=subprocess.DEVNULL
+        )
+        until(lambda: "sleep" in pool.namespace.processes().values(), "sleep to run")
+        processes = pool.namespace.processes()
+        assert "condor_schedd" in processes.values()
+    waiting.wait(timeout=10)
+    assert not [pid for pid in processes if Path(f"/proc/{pid}").exists()]
+    assert _state_of_the_host() == before
+
+
+_STARTS_AND_STAYS = """
+import sys, time
+from tests.testbed import RedisServer
+server = RedisServer().start()
+print(server.namespace.folder, *server.namespace.processes(), flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_killed_owner_takes_everything_with_it(bed_ready: None) -> None:
+    owner = subprocess.Popen(
+        [sys.executable, "-c", _STARTS_AND_STAYS], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    with owner:
+        assert owner.stdout
+        folder, *processes = owner.stdout.readline().split()
+        assert Path(folder, "state/data").is_dir()
+        owner.send_signal(signal.SIGKILL)
+    gone = [Path(folder), *(Path("/proc", process) for process in processes)]
+    until(lambda: not any(path.exists() for path in gone), "all of it to be gone", timeout=20)
+
+
+def test_a_killed_tool_is_dead_inside_too(slurm_cluster: SlurmCluster) -> None:
+    os.kill(os.getpid(), 0)
+    tool = subprocess.Popen([slurm_cluster.bin / "sbatch", "--wait", "--wrap", "sleep 60"])
+    until(lambda: "sbatch" in slurm_cluster.namespace.processes().values(), "sbatch to run")
+    tool.kill()
+    tool.wait()
+    time.sleep(0.1)
+    assert "sbatch" not in slurm_cluster.namespace.processes().values()
+    slurm_cluster.cancel_all()
+
+
+def test_a_clusters_tools_serve_as_a_sites_own(
+    slurm_cluster: SlurmCluster, condor_pool: HtcondorPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = [str(slurm_cluster.bin), str(condor_pool.bin), os.environ["PATH"]]
+    monkeypatch.setenv("PATH", os.pathsep.join(tools))
+    monkeypatch.setenv("JOBSIGHT_TEST_REDIS", "redis://site/0")
+    monkeypatch.setenv("JOBSIGHT_TEST_KAFKA", "site:9092")
+    pool, cluster = SitePool().start(), SiteCluster().start()
+    assert pool.event_log == condor_pool.event_log
+    assert "testbed" in cluster.run("scontrol", "show", "config")
+    assert SiteServer().start().url == "redis://site/0"
+    assert SiteBroker().start().bootstrap == "site:9092"
+    for refused in (pool.fail, cluster.stop_slurmctld, SiteServer().kill, SiteBroker().pause):
+        with pytest.raises(Unavailable, match="the test bed's own piece"):
+            refused()
+    pool.stop()
+    cluster.stop()

@@ -21,7 +21,7 @@ from confluent_kafka import (
 )
 
 from tests.testbed.errors import BedError
-from tests.testbed.namespace import new_folder, remove
+from tests.testbed.namespace import new_folder, remove, until
 
 __all__ = ["KafkaBroker"]
 
@@ -107,13 +107,16 @@ class KafkaBroker:
         """
         consumer = Consumer({
             "bootstrap.servers": self.bootstrap, "group.id": uuid4().hex,
-            "enable.auto.commit": False,
+            "enable.auto.commit": False, "allow.auto.create.topics": True,
         })  # fmt: skip
         values: list[bytes] = []
         end = time.monotonic() + timeout
         try:
-            partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
-            consumer.assign([TopicPartition(topic, part, OFFSET_BEGINNING) for part in partitions])
+            parts = until(
+                lambda: consumer.list_topics(topic, timeout=10).topics[topic].partitions,
+                f"topic {topic} to come into being", timeout=timeout,
+            )  # fmt: skip
+            consumer.assign([TopicPartition(topic, part, OFFSET_BEGINNING) for part in parts])
             while len(values) < count:
                 if time.monotonic() > end:
                     raise BedError(f"{len(values)} of {count} messages of {topic} in {timeout:g} s")

@@ -4,7 +4,7 @@ Run as a script, by the host's Python, right after `unshare --pid --fork`; stand
 The one argument is JSON:
 
     watch     number of an inherited pidfd of the process that the namespace belongs to
-    command   a command to run to its end, or null to wait until standard input is closed
+    command   a command to run to its end, or null to wait for `stop` on standard input
     hostname  name of the machine inside, or null to keep the host's
     root      null, or the root to assemble: {"source": cached root, "target": empty folder,
               "binds": [[host path, path inside, "rw" | "ro"], …]}
@@ -121,11 +121,12 @@ def _wait(spec: dict[str, Any], command: int | None) -> int:
         if command in ended:
             return ended[command]
         ready, _, _ = select.select(watched, [], [])
-        if spec["watch"] in ready:
+        told = sys.stdin.fileno() in ready and os.read(sys.stdin.fileno(), 16) == b"stop"
+        if told:
+            return 0
+        if spec["watch"] in ready or sys.stdin.fileno() in ready:
             _clear(spec["folder"], (spec["root"] or {}).get("target"))
             return 1
-        if sys.stdin.fileno() in ready:
-            return 0
         if wake_read in ready:
             os.read(wake_read, 4096)
 

@@ -312,8 +312,9 @@ class Namespace:
         """End every process, drop every mount, remove the folder; where logs were kept, if so."""
         process, ours = self._process, self._mounts()
         if process is not None and process.stdin and process.stdout:
-            process.stdin.close()
             try:
+                with contextlib.suppress(BrokenPipeError), process.stdin:
+                    process.stdin.write("stop")
                 process.wait(timeout=20)
             except subprocess.TimeoutExpired:
                 process.kill()

@@ -17,7 +17,7 @@ class RedisServer:
 
     Attributes:
         server: which of the two; Debian 13's versions.
-        appendonly: keep an append-only file, written through at every command.
+        appendonly: keep an append-only file (of fsync each second).
         password: asked of clients, or None.
         disk_mb: None, or the size of a small disk of its own for its data.
         settings: further lines of its configuration.
@@ -79,7 +79,7 @@ class RedisServer:
             f"port {self.port}", "bind 127.0.0.1",
             f"unixsocket {self.socket}", "unixsocketperm 777",
             f"dir {self.data}", f"logfile {space.folder}/logs/server.log", 'save ""',
-            f"appendonly {'yes' if self.appendonly else 'no'}", "appendfsync always",
+            f"appendonly {'yes' if self.appendonly else 'no'}", "appendfsync everysec",
             *self.settings,
         ]  # fmt: skip
         if self.password:
