@@ -214,7 +214,10 @@ def test_thousands_of_jobs_take_no_more_calls(cluster: SlurmCluster) -> None:
         live.poll()
     few = live.client.calls - before
     arrays = [cluster.submit("exit 0", "--array=0-999", "--hold") for _ in range(4)]
+    squares = ",".join(str(number * number) for number in range(30))
+    arrays.append(cluster.submit("exit 0", f"--array={squares}", "--hold"))
     live.poll()
+    assert live.job(f"{arrays[-1]}_{29 * 29}").state is State.HELD
     assert sum(f":{arrays[0]}_" in name for name in live.documents) == 1000
     before = live.client.calls.copy()
     for _ in range(3):

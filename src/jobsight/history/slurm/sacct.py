@@ -195,6 +195,7 @@ def table_rows(
         columns: names of the columns; None: the first line tells.
     """
     names = list(columns) if columns else None
+    closed = False
     for number, line in enumerate(lines, 1):
         row = line.rstrip("\r\n")
         if not row:
@@ -205,9 +206,11 @@ def table_rows(
         fields = _cut(row, delimiter)
         if names is None:
             names = [name.strip() for name in fields]
-            while names and not names[-1]:
-                names.pop()
+            closed = len(names) > 1 and not names[-1]
+            names = names[:-1] if closed else names
             continue
+        if closed and not fields[-1]:
+            fields = fields[:-1]
         yield _row(names, fields, number, delimiter)
 
 
@@ -224,19 +227,14 @@ def _cut(row: str, delimiter: str) -> list[str]:
 def _row(
     names: list[str], fields: list[str], number: int, delimiter: str
 ) -> dict[str, str] | ValueError:
-    if len(fields) == len(names) + 1 and not fields[-1]:
-        fields = fields[:-1]
+    lowered = [name.lower() for name in names]
     surplus = len(fields) - len(names)
-    lowered = _lowered(tuple(names)) if surplus > 0 else ()
-    if "jobname" in lowered:
+    if surplus == 1 and not fields[-1] and "jobname" not in lowered[-1:]:
+        return dict(zip(names, fields, strict=False))
+    if surplus > 0 and "jobname" in lowered:
         at = lowered.index("jobname")
-        if not fields[-1] and surplus > 1:
-            fields, surplus = fields[:-1], surplus - 1
-        fields = [
-            *fields[:at],
-            delimiter.join(fields[at : at + surplus + 1]),
-            *fields[at + surplus + 1 :],
-        ]
+        behind = at + surplus + 1
+        fields = [*fields[:at], delimiter.join(fields[at:behind]), *fields[behind:]]
     if len(fields) != len(names):
         return ValueError(f"line {number}: {len(fields)} fields for {len(names)} columns")
     return dict(zip(names, fields, strict=True))

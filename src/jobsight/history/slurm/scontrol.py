@@ -9,7 +9,9 @@ scontrol(1).
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -19,7 +21,6 @@ from jobsight.history.slurm.times import parse_span, parse_time
 __all__ = ["Config", "Shown", "read_config", "read_fields", "read_jobs"]
 
 _KEY = re.compile(r"(?:^|(?<=\s))([A-Z][A-Za-z0-9/:_]{1,40})=", re.ASCII)
-_RECORD = re.compile(r"^JobId=(?=\d+ (?:ArrayJobId|HetJobId|JobName)=)", re.ASCII | re.MULTILINE)
 _NOTHING = frozenset({"", "(null)", "n/a", "none"})
 _CONFIG = re.compile(r"\s*([\w/()]{1,80})\s*=\s?(.*)", re.ASCII)
 _AS_OF = re.compile(r"Configuration data as of (\S+)", re.ASCII)
@@ -93,17 +94,26 @@ def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
         base: the id that was asked for; records of other jobs are left out.
         zone: of times without one.
 
-    A record that cannot be read is left out.
+    A record that cannot be read is left out, and so are records that give themselves the same id:
+    a name made one of them.
     """
-    starts = [found.start() for found in _RECORD.finditer(text)]
-    for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
-        fields = _record(text[start:stop])
+    asked = re.escape(base)
+    first = re.compile(
+        rf"^JobId=(?:{asked} JobName=|\d{{1,10}} (?:ArrayJobId|HetJobId)={asked} )",
+        re.ASCII | re.MULTILINE,
+    )
+    starts = [found.start() for found in first.finditer(text)]
+    records = [
+        _record(text[start:stop]) for start, stop in itertools.pairwise([*starts, len(text)])
+    ]
+    ids = Counter(record.get("JobId") for record in records)
+    for record in records:
+        if ids[record.get("JobId")] > 1:
+            continue
         try:
-            shown = _shown(fields, zone)
+            yield _shown(record, zone)
         except ValueError:
             continue
-        if base in (shown.id.base, shown.raw_id):
-            yield shown
 
 
 def _shown(fields: dict[str, str], zone: dt.tzinfo) -> Shown:

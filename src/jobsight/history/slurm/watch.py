@@ -7,13 +7,13 @@ reason for waiting is another.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from jobsight.documents import Event, JobDocument, State, parse_key
 from jobsight.errors import UsageError
 from jobsight.history.slurm.documents import bounded, state_of
-from jobsight.history.slurm.ids import SlurmId, expand, parse_id
+from jobsight.history.slurm.ids import SlurmId, Tasks, expand, parse_id
 from jobsight.history.slurm.squeue import Queued
 
 __all__ = ["Change", "Look", "Seen", "Watch"]
@@ -108,11 +108,14 @@ class Watch:
         self._looks += 1
         living: list[tuple[SlurmId, Queued, State | None]] = []
         ended: dict[str, tuple[SlurmId, Queued]] = {}
+        partly: dict[str, Tasks] = {}
         self.unlisted = 0
         for line in lines:
             state = state_of(line.state, line.reason)
             jobs, left_out = expand(line.id, self._most)
             self.unlisted += left_out
+            if line.id.tasks is not None and (left_out or line.id.tasks.cut):
+                partly[line.id.base] = line.id.tasks
             for job in jobs:
                 if state is not None and state.ended:
                     ended[job.name] = (job, line)
@@ -123,7 +126,11 @@ class Watch:
             for job, line, state in living
             if (change := self._compare(job, line, state, now)) is not None
         ]
-        gone = [seen for seen in self.seen.values() if seen.look != self._looks]
+        gone = [
+            seen
+            for seen in self.seen.values()
+            if seen.look != self._looks and not _among(seen, partly)
+        ]
         for seen in gone:
             del self.seen[seen.id.name]
         for name in [name for name in ended if name in self.seen]:
@@ -149,6 +156,14 @@ class Watch:
         seen.submit = line.submit or seen.submit
         seen.first_submit = seen.first_submit or seen.submit
         return Change(job, line, events, seen.first_submit, new=False)
+
+
+def _among(seen: Seen, partly: Mapping[str, Tasks]) -> bool:
+    """Whether a waiting task may be one of those that its array's line does not name."""
+    tasks = partly.get(seen.id.base)
+    if tasks is None or seen.id.task is None or seen.state not in _WAITING:
+        return False
+    return tasks.cut or any(seen.id.task in span for span in tasks.ranges)
 
 
 def _first_events(line: Queued, state: State | None, now: int) -> Iterator[Event]:

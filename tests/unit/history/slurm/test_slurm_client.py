@@ -1,0 +1,170 @@
+"""The client: how commands are run, bounded, counted, and how their errors are told apart."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.pauses import Pause
+from jobsight.history.slurm.running import run_command
+from jobsight.history.slurm.troubles import SlurmError, Trouble, classify
+from jobsight.settings import SlurmSettings
+
+ENV = {"PATH": os.environ["PATH"]}
+
+
+def client(folder: Path, script: str, tool: str = "squeue", **settings: object) -> SlurmClient:
+    """A client whose tools are shell scripts."""
+    for name in {tool, "squeue", "sacct", "scontrol"}:
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+    return SlurmClient(SlurmSettings.model_validate({"bin": folder} | settings))
+
+
+def trouble(ask: SlurmClient) -> SlurmError:
+    with pytest.raises(SlurmError) as caught:
+        ask.queue()
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("slurm_load_jobs error: Unable to contact slurm controller (connect failure)", "down"),
+        ("slurm_load_jobs error: Socket timed out on send/recv operation", "slow"),
+        ("slurm_load_jobs error: Zero Bytes were transmitted or received", "no_permission"),
+        ("slurm_load_jobs error: Invalid job id specified", "no_job"),
+        ("slurm_load_jobs error: Access/permission denied", "no_permission"),
+        ("Slurm accounting storage is disabled", "no_accounting"),
+        ("sacct: error: slurm_persist_conn_open_without_init: failed to open persistent connection "
+         "to host:localhost:6819: Connection refused\nsacct: error: Problem talking to the "
+         "database: Connection refused", "down"),
+        ("slurm_load_jobs error: Unable to contact slurm controller; server rate limit exceeded",
+         "slow"),
+        ("error: Munge encode failed: Failed to access munge socket", "no_permission"),
+        ("something new", "other"),
+    ],
+)  # fmt: skip
+def test_errors_are_told_apart(tmp_path: Path, said: str, kind: str) -> None:
+    (tmp_path / "said").write_text(said)
+    error = trouble(client(tmp_path, f"cat {tmp_path}/said >&2; exit 1"))
+    assert error.trouble == Trouble(kind)
+    assert classify(said) is Trouble(kind)
+    assert "\n" not in str(error)
+
+
+def test_a_missing_tool_names_the_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    error = trouble(SlurmClient(SlurmSettings()))
+    assert error.trouble is Trouble.MISSING
+    assert "slurm.bin" in str(error)
+    error = trouble(SlurmClient(SlurmSettings(bin=tmp_path / "nowhere")))
+    assert error.trouble is Trouble.MISSING
+    (tmp_path / "squeue").write_text("not to be run")
+    assert trouble(SlurmClient(SlurmSettings(bin=tmp_path))).trouble is Trouble.NO_PERMISSION
+
+
+def test_a_slow_command_is_stopped_with_its_children(tmp_path: Path) -> None:
+    ask = client(tmp_path, f"sleep 60 & echo $! > {tmp_path}/child; wait", timeout=0.4)
+    started = time.monotonic()
+    error = trouble(ask)
+    assert error.trouble is Trouble.SLOW
+    assert "slurm.timeout" in str(error)
+    assert time.monotonic() - started < 5
+    child = int((tmp_path / "child").read_text())
+    for _ in range(100):
+        state = Path(f"/proc/{child}/stat")
+        if not state.exists() or state.read_text().split()[2] == "Z":
+            break
+        time.sleep(0.02)
+    else:
+        pytest.fail("the child still runs")
+
+
+def test_too_much_output_is_refused(tmp_path: Path) -> None:
+    error = trouble(client(tmp_path, "yes", output_most_mb=1))
+    assert error.trouble is Trouble.TOO_MUCH
+    assert "slurm.output_most_mb" in str(error)
+
+
+def test_much_error_output_does_not_block(tmp_path: Path) -> None:
+    ask = client(tmp_path, "head -c 3000000 /dev/zero | tr '\\0' x >&2; exit 1")
+    assert len(str(trouble(ask))) < 300
+
+
+def test_a_command_that_dies_is_told_of(tmp_path: Path) -> None:
+    assert "signal 9" in str(trouble(client(tmp_path, "kill -9 $$")))
+
+
+def test_calls_are_counted_and_bad_lines_too(tmp_path: Path) -> None:
+    ask = client(tmp_path, "echo rubbish")
+    assert ask.queue() == []
+    assert ask.queue(["7"]) == []
+    assert ask.calls == {"squeue": 2}
+    assert ask.refused == 2
+    assert "cut short" in str(ask.first_refused)
+    assert ask.seconds["squeue"] > 0
+
+
+def test_the_environment_is_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SQUEUE_FORMAT", "SLURM_TIME_FORMAT", "SACCT_FORMAT", "LC_ALL", "LANG"):
+        monkeypatch.setenv(name, "evil")
+    monkeypatch.setenv("SLURM_JWT", "kept")
+    ask = client(tmp_path, f"env > {tmp_path}/env", conf="/etc/other.conf")
+    ask.queue()
+    seen = dict(line.partition("=")[::2] for line in (tmp_path / "env").read_text().splitlines())
+    assert seen["SLURM_TIME_FORMAT"] == "%s"
+    assert (seen["LC_ALL"], seen["SLURM_BITSTR_LEN"]) == ("C", "0")
+    assert (seen["SLURM_CONF"], seen["SLURM_JWT"]) == ("/etc/other.conf", "kept")
+    assert not {"SQUEUE_FORMAT", "SACCT_FORMAT", "LANG"} & seen.keys()
+
+
+def test_a_prefix_runs_the_tool(tmp_path: Path) -> None:
+    ask = client(tmp_path, 'echo "slurm-wlm 22.05.8"', prefix=["env", "A=b"])
+    assert ask.version() == (22, 5)
+
+
+def test_nothing_is_read_by_a_shell(tmp_path: Path) -> None:
+    ask = client(tmp_path, f'printf "%s\\n" "$@" > {tmp_path}/said')
+    ask.queue(["7;touch x", "$(id)"])
+    assert "--jobs=$(id),7;touch x" in (tmp_path / "said").read_text().splitlines()
+
+
+def test_columns_that_a_version_lacks_are_not_asked_for(tmp_path: Path) -> None:
+    script = (
+        'case "$1" in --helpformat) echo "JobID  State"; echo "Start End";; '
+        f'*) printf "%s\\n" "$@" > {tmp_path}/said; exit 0;; esac'
+    )
+    ask = client(tmp_path, script)
+    with pytest.raises(SlurmError, match="no header"):
+        ask.accounts(["7"])
+    said = (tmp_path / "said").read_text().splitlines()
+    assert "--format=JobID,State,Start,End" in said
+    assert ask.calls["sacct"] == 2
+
+
+def test_text_of_any_bytes_is_read(tmp_path: Path) -> None:
+    ask = client(tmp_path, "printf 'Batch Script for 7\\n---\\n\\377\\000x\\n'")
+    assert ask.kept_script("7") == "\ufffd\ufffdx\n"
+
+
+def test_output_just_within_the_bound_is_whole() -> None:
+    ended = run_command(["head", "-c", "1000", "/dev/zero"], env=ENV, timeout=5, most_output=1000)
+    assert (ended.status, len(ended.stdout), ended.overflow) == (0, 1000, False)
+
+
+def test_pauses_double_up_to_the_longest() -> None:
+    pause = Pause(2, 5)
+    assert pause.over(0)
+    pause.failed(0)
+    assert (pause.left(0), pause.over(1.9), pause.over(2)) == (2, False, True)
+    pause.failed(2)
+    pause.failed(6)
+    assert pause.left(6) == 5
+    pause.worked()
+    assert pause.over(6)

@@ -1,0 +1,95 @@
+"""scontrol's text, and names that imitate it."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from jobsight.history.slurm.scontrol import Shown, read_config, read_fields, read_jobs
+
+JOB = (
+    "JobId=5 HetJobId=5 HetJobOffset=0 JobName=two words HetJobIdSet=5-6 UserId=ann(2001) "
+    "GroupId=ann(2001) MCS_label=N/A Priority=1 JobState=COMPLETED Reason=None Dependency=(null) "
+    "Requeue=1 Restarts=1 BatchFlag=1 Reboot=0 ExitCode=2:9 RunTime=00:00:40 "
+    "TimeLimit=1-00:00:00 TimeMin=N/A SubmitTime=1795242021 EligibleTime=1795242021 "
+    "StartTime=1795242022 EndTime=1795242062 SuspendTime=None Partition=main "
+    "AllocNode:Sid=ctl:29430 NodeList=node1 NumNodes=1 NumCPUs=1 CPUs/Task=1 "
+    "ReqTRES=cpu=1,mem=200M,node=1,billing=1 AllocTRES=cpu=1 Comment=a b=c "
+    "Command=/home/ann/run me.sh WorkDir=/home/ann \n"
+)
+ARRAY = (
+    "JobId=3 ArrayJobId=3 ArrayTaskId=4-6%2 JobName=x JobState=PENDING BatchFlag=1 Restarts=0\n"
+    "JobId=9 ArrayJobId=3 ArrayTaskId=1 JobName=x JobState=RUNNING BatchFlag=1 Restarts=0\n"
+)
+
+
+def jobs(text: str, base: str) -> list[Shown]:
+    return list(read_jobs(text, base, dt.UTC))
+
+
+def test_a_job() -> None:
+    (job,) = jobs(JOB, "5")
+    assert (job.id.name, job.raw_id, job.state, job.reason) == ("5+0", "5", "COMPLETED", "")
+    assert (job.exit_code, job.restarts, job.batch) == ((2, 9), 1, True)
+    assert (job.submit, job.end) == (1795242021000000, 1795242062000000)
+    assert job.suspended is None
+    assert job.time_limit_s == 86400
+    assert job.tres == "cpu=1,mem=200M,node=1,billing=1"
+    assert job.fields["JobName"] == "two words"
+    assert job.fields["Command"] == "/home/ann/run me.sh"
+    assert job.fields["AllocNode:Sid"] == "ctl:29430"
+    assert "Dependency" not in job.fields
+
+
+def test_an_array_and_what_was_not_asked_for() -> None:
+    assert [job.id.name for job in jobs(ARRAY + JOB, "3")] == ["3", "3_1"]
+    tasks = jobs(ARRAY, "3")[0].id.tasks
+    assert tasks is not None and list(tasks) == [4, 5, 6]
+
+
+def test_a_name_cannot_speak_for_its_job_nor_for_another() -> None:
+    evil = JOB.replace(
+        "two words", "x JobState=FAILED ExitCode=0:0\nJobId=7 JobName=y JobState=FAILED"
+    )
+    (job,) = jobs(evil, "5")
+    assert job.id.base == "5"
+    assert job.state == ""
+    own = evil.replace("JobId=7 JobName", "JobId=5 HetJobId=5 JobName")
+    assert jobs(own, "5") == []
+    inline = JOB.replace("two words", "x JobState=FAILED JobId=7 ExitCode=0:0")
+    (job,) = jobs(inline, "5")
+    assert (job.raw_id, job.state, job.exit_code) == ("5", "", None)
+    assert "JobState" not in read_fields(inline)
+
+
+def test_what_cannot_be_read_is_left_out() -> None:
+    assert jobs("", "5") == []
+    assert jobs("slurm_load_jobs error", "5") == []
+    assert jobs(JOB.replace("1795242021", "soon"), "5") == []
+    assert jobs(JOB.replace("JobId=5 Het", "JobId=x Het"), "5") == []
+
+
+def test_the_configuration() -> None:
+    config = read_config(
+        "Configuration data as of 1795242027\n"
+        "AccountingStorageType   = accounting_storage/slurmdbd\n"
+        "AccountingStoreFlags    = job_comment,job_script\nClusterName             = blue\n"
+        "MinJobAge               = 300 sec\nSLURM_VERSION           = 24.11.5\n"
+        "Prolog = ClusterName = red\n\nCgroup Support Configuration:\nClusterName = green\n",
+        dt.UTC,
+    )
+    assert (config.cluster, config.version, config.min_job_age) == ("blue", (24, 11), 300)
+    assert (config.accounting, config.scripts_kept) == (True, True)
+    assert config.now == 1795242027000000
+
+
+def test_an_unknown_configuration() -> None:
+    config = read_config(
+        "Configuration data as of yesterday\nAccountingStorageType = (null)", dt.UTC
+    )
+    assert (config.cluster, config.version, config.now, config.min_job_age) == (
+        "",
+        None,
+        None,
+        None,
+    )
+    assert not config.accounting
