@@ -16,6 +16,7 @@ from jobsight.errors import OutputError
 from jobsight.text import printable
 
 if TYPE_CHECKING:
+    from jobsight.cli.reading import Reading
     from jobsight.documents import JobDocument
     from jobsight.history.events import ReadReport
     from jobsight.history.timelines import History
@@ -42,6 +43,7 @@ __all__ = [
     "print_documents",
     "print_json",
     "progress_bar",
+    "read_events_of",
     "read_history",
     "say",
     "stages",
@@ -52,7 +54,9 @@ LogArguments = Annotated[
     list[str],
     typer.Argument(
         metavar="LOG...",
-        help="Event logs: files (also gz, bz2, xz, zst), folders, globs, or - for standard input.",
+        help="Event logs: files (also gz, bz2, xz, zst), folders, globs, or - for standard input; "
+        "a store (sqlite:///PATH, redis://HOST, or store: for the one that is set); a folder that "
+        "`store export` wrote.",
         show_default=False,
     ),
 ]
@@ -237,33 +241,37 @@ def stages() -> Iterator[Callable[[str], None]]:
 def read_history(
     logs: list[str], settings: Settings, *, output: Path | None = None, folder: bool = False
 ) -> tuple[History, ReadReport, list[Source]]:
-    """Read logs and index them; damage is told on standard error.
+    """Read logs, stores and snapshots, and index them; damage is told on standard error.
 
     Args:
-        logs: files, folders, globs, ``-``.
+        logs: files, folders, globs, ``-``; addresses of stores (see `jobsight.cli.reading`).
         settings: zone and access point.
         output: what will be written; refused where it is one of the logs, see `check_output`.
         folder: the output is a folder.
     """
     from jobsight.errors import SourceError
-    from jobsight.history.events import read_events
     from jobsight.history.timelines import History
-    from jobsight.learning.manifest import Source
+
+    reading = read_events_of(logs, settings)
+    check_output(output, reading.files, folder=folder)
+    if not reading.report.events:
+        raise SourceError(f"no event record in {', '.join(map(printable, logs))}")
+    return History.from_table(reading.table), reading.report, reading.sources
+
+
+def read_events_of(logs: list[str], settings: Settings) -> Reading:
+    """The event table of logs, stores and snapshots; damage is told on standard error."""
+    from jobsight.cli.reading import read_inputs
 
     with progress_bar("reading") as progress:
-        log = read_events(
-            logs,
-            access_point=settings.access_point,
-            timezone=settings.timezone,
-            progress=progress,
+        reading = read_inputs(logs, settings, progress)
+    _tell_skipped(reading.report)
+    if reading.shortened:
+        note(
+            f"of {reading.shortened} jobs that had very many events, those of the middle were "
+            "not kept"
         )
-    check_output(output, (Path(file.name) for file in log.files), folder=folder)
-    _tell_skipped(log.report)
-    if not log.report.events:
-        raise SourceError(f"no event record in {', '.join(map(printable, logs))}")
-    history = History.from_table(log.table)
-    sources = [Source.of(Path(file.name)) for file in log.files if file.path is not None]
-    return history, log.report, sources
+    return reading
 
 
 def _tell_skipped(report: ReadReport) -> None:

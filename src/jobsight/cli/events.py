@@ -18,12 +18,17 @@ from jobsight.cli.common import (
     note,
     print_json,
     progress_bar,
+    read_events_of,
     say,
 )
 from jobsight.text import printable
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from jobsight.cli.reading import Reading
     from jobsight.history.events import ReadReport
+    from jobsight.settings import Settings
 
 __all__ = ["register"]
 
@@ -48,10 +53,28 @@ def events(
     as_json: JsonOption = False,
 ) -> None:
     """Read HTCondor event logs: what is in them, and what had to be skipped."""
+    settings = load_settings(config, {"timezone": timezone, "access_point": access_point})
+    report = _read(logs, settings, output, config)
+    if as_json:
+        print_json(_as_json(report))
+    else:
+        _print(report, output)
+
+
+def _read(
+    logs: list[str], settings: Settings, output: Path | None, config: Path | None
+) -> ReadReport:
+    """Read everything and write the table, if it is wanted; logs alone in bounded memory."""
+    from jobsight.cli.reading import are_documents
     from jobsight.history.events import EventReader
     from jobsight.history.parquet import write_events
 
-    settings = load_settings(config, {"timezone": timezone, "access_point": access_point})
+    if any(map(are_documents, logs)):
+        reading = read_events_of(logs, settings)
+        if output is not None:
+            check_output(output, [config, *reading.files])
+            write_events(_batches(reading), output)
+        return reading.report
     with progress_bar("reading") as progress:
         reader = EventReader(
             logs,
@@ -64,10 +87,17 @@ def events(
             write_events(reader.batches(), output)
         else:
             deque(reader.batches(), maxlen=0)
-    if as_json:
-        print_json(_as_json(reader.report))
-    else:
-        _print(reader.report, output)
+    return reader.report
+
+
+def _batches(reading: Reading) -> list[pa.RecordBatch]:
+    """The table in the reader's own schema."""
+    from jobsight.history.eventlog.columns import event_schema
+
+    schema = event_schema()
+    table: pa.Table = reading.table.select(schema.names).to_arrow().cast(schema)
+    batches: list[pa.RecordBatch] = table.to_batches()
+    return batches
 
 
 def _as_json(report: ReadReport) -> dict[str, Any]:

@@ -4,21 +4,24 @@ With ``--json`` one job asked for by its full id gives one object; several ids, 
 --each give a list of objects, one a job. Jobs held by their user's own hand are answered with
 ``unsure``, no probability and the reason, exit status 0. Where some of several ids name no held
 job, the others are answered, each of these gives a line on standard error, and the exit status
-is 1.
+is 1. With ``--save`` and ``--publish`` too, a job of which the store has no document gives such a
+line.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from jobsight.cli.common import (
     ConfigOption,
     NetworkOption,
+    StoreOption,
     TimezoneOption,
     load_settings,
     note,
@@ -27,10 +30,10 @@ from jobsight.cli.common import (
     say,
     stages,
 )
+from jobsight.ids import JobId
 from jobsight.text import printable
 
 if TYPE_CHECKING:
-    from jobsight.ids import JobId
     from jobsight.questions.hold.answering.answer import Answer, Answerer
     from jobsight.questions.hold.answering.groups import GroupAnswer
     from jobsight.settings import Settings
@@ -50,23 +53,35 @@ def register(app: typer.Typer) -> None:
 def hold(
     jobs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="JOBID...", help="123.4, or 123 for its held jobs."),
+        typer.Argument(
+            metavar="JOBID...", help="123.4, 123 for its held jobs, or htcondor:ACCESSPOINT:123.4."
+        ),
     ] = None,
     log: Annotated[
         list[str] | None,
-        typer.Option(help="Event log: file, folder, glob or - for standard input; repeatable."),
+        typer.Option(
+            help="Event log: file, folder, glob or - for standard input; repeatable "
+            "(default: the store)."
+        ),
     ] = None,
+    store: StoreOption = None,
     model: Annotated[
         Path | None,
-        typer.Option(help="Model directory (default: today's rules and this log's own rates)."),
+        typer.Option(help="Model directory (default: today's rules and the history's own rates)."),
     ] = None,
     at: Annotated[
-        str | None, typer.Option(help="As of when (default: the end of the log).")
+        str | None, typer.Option(help="As of when (default: the end of the history).")
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Every held job, one row a cause and cluster.")
     ] = False,
     each: Annotated[bool, typer.Option("--each", help="As --all, one row a job.")] = False,
+    save: Annotated[
+        bool, typer.Option("--save", help="Keep the answers in the store, in the jobs' documents.")
+    ] = False,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Send the answers to the Kafka topic kafka.answers.")
+    ] = False,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     network: NetworkOption = None,
@@ -79,28 +94,82 @@ def hold(
 ) -> None:
     """Held jobs: release, wait, fix or remove? With probability, evidence and what to do."""
     asked = _asked(jobs or [], every or each)
-    settings = load_settings(config, {"timezone": timezone, "hold": {"lstm": {"network": network}}})
-    answerer, moment, when = _open(log or [], model, at, settings)
+    settings = load_settings(
+        config,
+        {"timezone": timezone, "store": store, "hold": {"lstm": {"network": network}}},
+    )
+    inputs = _inputs(log or [], settings, wanted=store is not None)
+    answerer, moment, when = _open(inputs, model, at, settings)
     answers, problems = _answers(answerer, asked, moment)
     if as_json:
-        _print_json(answers, single=len(asked) == 1 and asked[0].proc is not None)
+        _print_json(answers, single=len(asked) == 1 and asked[0].job.proc is not None)
     elif asked:
         _print_answers(answers, when)
     else:
         _print_all(answers, when, each=each)
+    if save or publish:
+        from jobsight.cli.saving import keep_answers
+
+        problems += keep_answers(answers, settings, save=save, publish=publish)
     _tell(problems)
 
 
-def _answers(answerer: Answerer, asked: list[JobId], moment: int) -> tuple[list[Answer], list[str]]:
+class _Asked(NamedTuple):
+    """A job, or all of a cluster; of any access point, or of one."""
+
+    job: JobId
+    access_point: str | None = None
+
+
+def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> list[str]:
+    """What to read: the logs named, and the store where it is named, or no log is.
+
+    Raises:
+        UsageError: neither logs nor a store are named, and none is where it usually is.
+    """
+    from jobsight.errors import UsageError
+
+    if wanted:
+        return [*logs, "store:"]
+    if logs:
+        return logs
+    if "store" in settings.model_fields_set or Path(settings.store.url).expanduser().exists():
+        return ["store:"]
+    raise UsageError("name the event log with --log FILE, or the store with --store URL")
+
+
+def _answers(
+    answerer: Answerer, asked: list[_Asked], moment: int
+) -> tuple[list[Answer], list[str]]:
     """The answers for the ids asked for, else for all held jobs; and what is wrong with the ids."""
     from jobsight.questions.hold.answering.groups import by_use
     from jobsight.questions.hold.answering.lookup import current_jobs, find_held
 
-    if asked:
-        held, problems = find_held(answerer, asked, moment)
-        return answerer.answer(held, moment), problems
-    held = answerer.held(moment, current_jobs(answerer.history, moment))
-    return by_use(answerer.answer(held, moment)), []
+    if not asked:
+        held = answerer.held(moment, current_jobs(answerer.history, moment))
+        return by_use(answerer.answer(held, moment)), []
+    held, problems = find_held(answerer, [one.job for one in asked], moment)
+    answers = [
+        answer
+        for answer in answerer.answer(held, moment)
+        if any(_is_of(answer, one) for one in asked)
+    ]
+    elsewhere = [
+        f"job {one.job} is held, but not on {one.access_point}"
+        for one in asked
+        if one.access_point is not None
+        and not any(_is_of(answer, one) for answer in answers)
+        and len(find_held(answerer, [one.job], moment)[0])
+    ]
+    return answers, problems + elsewhere
+
+
+def _is_of(answer: Answer, asked: _Asked) -> bool:
+    """Whether the answer is for a job that was asked for."""
+    if asked.access_point not in (None, answer.access_point):
+        return False
+    whole_cluster = asked.job.proc is None and answer.job.cluster == asked.job.cluster
+    return whole_cluster or answer.job == asked.job
 
 
 def _tell(problems: list[str]) -> None:
@@ -112,15 +181,29 @@ def _tell(problems: list[str]) -> None:
         raise JobError(printable(problems[-1]))
 
 
-def _asked(jobs: list[str], every: bool) -> list[JobId]:
+def _asked(jobs: list[str], every: bool) -> list[_Asked]:
     from jobsight.errors import UsageError
-    from jobsight.ids import parse_job_id
 
     if every and jobs:
         raise UsageError("name jobs, or ask for --all (or --each), not both")
     if not every and not jobs:
         raise UsageError("name at least one job, such as 123.4, or ask for --all")
-    return [parse_job_id(job) for job in jobs]
+    return [_parsed(job) for job in jobs]
+
+
+def _parsed(text: str) -> _Asked:
+    from jobsight.documents import parse_key
+    from jobsight.errors import UsageError
+    from jobsight.ids import parse_job_id
+
+    if ":" not in text:
+        return _Asked(parse_job_id(text))
+    key = parse_key(text)
+    if key.scheduler != "htcondor":
+        raise UsageError(f"{printable(text, 60)} is no HTCondor job; only these are held and asked")
+    # A log that names no access point is known by its hash.
+    named = None if re.fullmatch(r"log-[0-9a-f]{8}", key.cluster) else key.cluster
+    return _Asked(parse_job_id(key.job), named)
 
 
 def _open(
@@ -128,12 +211,9 @@ def _open(
 ) -> tuple[Answerer, int, str]:
     """The answerer, the moment asked about (µs), and that moment in words."""
     from jobsight.clock import format_micros, micros, parse_moment, zone_named
-    from jobsight.errors import UsageError
     from jobsight.questions.hold.answering.answer import Answerer
     from jobsight.questions.hold.training.model import HoldModel
 
-    if not logs:
-        raise UsageError("name the event log with --log FILE")
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
     network = settings.hold.lstm.network
     trained = HoldModel.open(folder, network=network, only_chosen=True) if folder else None

@@ -112,10 +112,10 @@ def _print(store: Store, found: list[list[JobDocument]], *, all_events: bool) ->
 
 def _siblings(store: Store, document: JobDocument) -> int:
     """How many other jobs of its array, or of its cluster of procs, the store knows."""
-    from jobsight.store.base import number_of
+    from jobsight.cli.finding import number_of
 
-    place = document.id.rpartition(":")[0]
-    like = store.numbered(number_of(document.id))
+    place, _, job = document.id.rpartition(":")
+    like = store.numbered(number_of(job))
     return sum(one.rpartition(":")[0] == place and one != document.id for one in like)
 
 

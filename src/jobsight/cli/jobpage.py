@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ def page(document: JobDocument, *, siblings: int, whole: bool = False) -> Iterat
         _script(document),
         _predictions(document, most),
     )
-    yield _title(document)
+    yield from _wrapped(_title(document), most)
     for part in parts:
         yield from (line if most is None else _cut(line, most) for line in part)
 
@@ -56,15 +57,30 @@ def _cut(line: str, most: int) -> str:
     return set_cell_size(line, max(most - 1, 1)).rstrip() + "…"
 
 
-def _title(document: JobDocument) -> str:
+def _wrapped(words: list[str], most: int | None) -> Iterator[str]:
+    """Words in as few lines as there is room for; none is cut: a state or an id is no detail."""
+    from rich.cells import cell_len
+
+    line, size = "", 0
+    for word in words:
+        length = cell_len(re.sub(r"\x1b\[[\d;]*m", "", word))
+        if line and most is not None and size + 1 + length > most:
+            yield line
+            line, size = "", 0
+        line, size = (f"{line} {word}", size + 1 + length) if line else (word, length)
+    yield line
+
+
+def _title(document: JobDocument) -> list[str]:
     key = parse_key(document.id)
     state = document.state
     word = paint(state.upper(), f"1;{STATE_COLOURS[state]}") if state else "NO STATE KNOWN"
-    at = max((e.time for e in document.timeline if e.state is state), default=None)
-    since = "" if at is None or state is None else f" since {moment(at)}"
+    since = ""
     if document.outcome is not None:
-        since = f" at {moment(document.outcome.ended)}{_exit(document)}"
-    return f"{word}  job {key.job} on {printable(key.cluster, 60)}{since}"
+        since = f"at {moment(document.outcome.ended)}{_exit(document)}"
+    elif state is not None:
+        since = f"since {moment(spans(document)[-1].start)}"
+    return f"{word}  job {key.job} on {printable(key.cluster, 60)} {since}".rstrip().split(" ")
 
 
 def _exit(document: JobDocument) -> str:

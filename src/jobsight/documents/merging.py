@@ -54,6 +54,8 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
         ValueError: the two are of different jobs.
     """
     if old is None:
+        if _is_in_order(new.timeline):
+            return _alone(new)
         old = JobDocument(id=new.id, updated=new.updated)
     elif old.id != new.id:
         raise ValueError(f"{new.id!r} cannot be merged into {old.id!r}")
@@ -68,7 +70,7 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
         submission=_fill(first.submission, second.submission),
         program=_fill(first.program, second.program),
         timeline=timeline,
-        dropped=dropped,
+        dropped=max(dropped, new.dropped),
         usage=_usage(first.usage, second.usage),
         outcome=outcome,
         predictions=_predictions(old.predictions, new.predictions),
@@ -79,6 +81,36 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
     return msgspec.structs.replace(merged, updated=max(old.updated, new.updated))
 
 
+def _is_in_order(timeline: tuple[Event, ...]) -> bool:
+    """Whether a timeline is one that nothing can be joined in: of one source, in its order.
+
+    The usual case for what is imported, and many times as fast as finding it out by joining.
+    """
+    if len(timeline) > MOST_EVENTS:
+        return False
+    before: Event | None = None
+    for event in timeline:
+        if event.position is not None or event.state is State.UNKNOWN_END:
+            return False
+        if before is not None and (
+            event.source != before.source
+            or event.time < before.time
+            or (event.time == before.time and _within_source(event) <= _within_source(before))
+        ):
+            return False
+        before = event
+    return True
+
+
+def _alone(new: JobDocument) -> JobDocument:
+    """The document of a job that nothing is known of but `new`, its timeline in order."""
+    state, outcome = _derive(new.timeline)
+    predictions = _predictions((), new.predictions)
+    return msgspec.structs.replace(
+        new, state=state, outcome=outcome, predictions=predictions
+    )
+
+
 def _is_later(new: JobDocument, old: JobDocument) -> bool:
     """Whether what `new` says of the job goes before what `old` says.
 
@@ -87,8 +119,10 @@ def _is_later(new: JobDocument, old: JobDocument) -> bool:
     if new.timeline and old.timeline:
         this, that = new.timeline[-1], old.timeline[-1]
         both = this.position is not None and that.position is not None
-        if both and _teller(this) == _teller(that):
-            return (this.source, this.position or 0) >= (that.source, that.position or 0)
+        places = [(one.source, one.position or 0) for one in (this, that)]
+        # What is told again decides nothing by its place: it may have been the older before.
+        if both and _teller(this) == _teller(that) and places[0] != places[1]:
+            return places[0] > places[1]
     return new.updated >= old.updated
 
 

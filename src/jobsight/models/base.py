@@ -6,6 +6,7 @@ cause of each decision, frames) and returns the probability of success of each r
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,6 +57,22 @@ class Inputs:
             facts={name: column[rows] for name, column in self.facts.items()},
             frames=None if self.frames is None else self.frames[rows],
         )
+
+    def digests(self) -> list[str]:
+        """A hash of what each row tells: 16 hexadecimal digits of SHA-256, n of them."""
+        names = ",".join((*self.names, *self.causes, *self.facts)).encode()
+        return [self._digest(row, names) for row in range(len(self))]
+
+    def _digest(self, row: int, names: bytes) -> str:
+        made_of = hashlib.sha256(names)
+        made_of.update(self.features[row].tobytes())
+        for column in self.causes.values():
+            made_of.update(str(column[row]).encode("utf-8", "surrogatepass") + b"\0")
+        for fact in self.facts.values():
+            made_of.update(int(fact[row]).to_bytes(8, "little", signed=True))
+        if self.frames is not None:
+            made_of.update(self.frames[row].tobytes())
+        return made_of.hexdigest()[:16]
 
 
 @dataclass(frozen=True)

@@ -176,6 +176,14 @@ def test_of_a_long_timeline_the_middle_is_dropped_and_counted() -> None:
     assert merge(document, part(*events)) is document
 
 
+def test_what_one_store_dropped_another_knows_to_be_missing() -> None:
+    document = joined(part(*loop(MOST_EVENTS + 7)))
+    assert joined(document) == document
+    assert merge(joined(part(*loop(5))), document).dropped == 7
+    asked = joined(part(told(1, State.RUNNING), dropped=3))
+    assert asked.dropped == 3
+
+
 def test_what_was_dropped_does_not_come_back_from_another_source() -> None:
     events = loop(MOST_EVENTS + 50)
     asked = [told(at, State.RUNNING, "squeue") for at in (50, 120, 500)]

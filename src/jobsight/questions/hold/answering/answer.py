@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -63,6 +64,7 @@ class Answer:
         evidence: findings, see `jobsight.questions.hold.answering.findings`.
         advice: what to do.
         model: what gave the probability.
+        inputs: hash of what the model read; without one, of the hold and the evidence.
     """
 
     job: JobId
@@ -80,6 +82,7 @@ class Answer:
     evidence: list[Finding] = field(repr=False)
     advice: Advice
     model: str
+    inputs: str
 
     @property
     def by_hand(self) -> bool:
@@ -191,7 +194,7 @@ class Answerer:
         findings = Findings(self._index, moment, scale.windows[len(scale.windows) // 2])
         mine = held.select(~held_by_hand(pl.col("hold_code"))).to_series()
         asked = held.filter(mine)
-        chances = self._chances(asked, findings)
+        chances, inputs = self._chances(asked, findings)
         rules = [] if self._model else rule_findings(asked, self._num_holds(asked))
         alike = self._alike(asked, moment)
         answers = []
@@ -202,9 +205,8 @@ class Answerer:
                 continue
             extra = rules[place : place + 1]
             family = alike[place]
-            answers.append(
-                self._decided(row, moment, scale, findings, chances[place], family, extra)
-            )
+            decided = self._decided(row, moment, scale, findings, chances[place], family, extra)
+            answers.append(replace(decided, inputs=inputs[place]) if inputs else decided)
             place += 1
         return answers
 
@@ -264,6 +266,8 @@ class Answerer:
         )
 
     def _put(self, row: dict[str, Any], moment: int, **rest: Any) -> Answer:
+        told = [row["hold_code"], row["hold_subcode"], row["reason"], rest["evidence"]]
+        text = json.dumps(told, sort_keys=True, default=str)
         return Answer(
             job=JobId(row["cluster"], row["proc"]),
             access_point=row["access_point"],
@@ -273,17 +277,23 @@ class Answerer:
             hold_subcode=row["hold_subcode"],
             reason=row["reason"] or "",
             cause=int(self._labels.cause[row["hold_row"]]),
+            inputs=hashlib.sha256(text.encode()).hexdigest()[:16],
             **rest,
         )
 
-    def _chances(self, asked: pl.DataFrame, findings: Findings) -> list[list[Chance]]:
-        """The chances of each job, releasing now first; none where nothing gives a probability."""
+    def _chances(
+        self, asked: pl.DataFrame, findings: Findings
+    ) -> tuple[list[list[Chance]], list[str]]:
+        """The chances of each job, releasing now first, and the hashes of what a model read.
+
+        No chances where nothing gives a probability, no hashes where no model was asked.
+        """
         if self._model is None or self._builder is None:
             rates = [log_rate(findings, row) for row in asked["hold_row"]]
-            return [[] if rate is None else [rate] for rate in rates]
+            return [[] if rate is None else [rate] for rate in rates], []
         chances: list[list[Chance]] = [[] for _ in range(len(asked))]
         if not len(asked):
-            return chances
+            return chances, []
         models = [(0.0, self._model.answering), *sorted(self._model.delays.items())]
         waits = np.repeat([wait for wait, _ in models], len(asked))
         # One question for all waits: most of its cost does not grow with the rows.
@@ -294,7 +304,7 @@ class Answerer:
             low, high = fitted.bounds(probability)
             for place, one in enumerate(zip(probability, low, high, strict=True)):
                 chances[place].append(Chance(wait, *map(float, one)))
-        return chances
+        return chances, inputs.take(np.arange(len(asked))).digests()
 
     def _scale_at(self, moment: int) -> Scale:
         return resolve_scale(

@@ -1,0 +1,227 @@
+"""Where history is read from: event logs, stores and snapshots of stores, all alike.
+
+An input that is the address of a store (``sqlite:///jobs.db``, ``redis://host``, ``store:`` for the
+one that is set), an SQLite file, or a folder that `jobsight store export` wrote is read as job
+documents; all else is event logs. The event table of documents is that of the logs that they were
+collected from, so what is learned from either is the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from jobsight.documents import JobDocument
+    from jobsight.history.events import ReadReport
+    from jobsight.learning.manifest import Source
+    from jobsight.settings import Settings
+
+__all__ = ["Reading", "are_documents", "read_inputs"]
+
+Progress = Callable[[int, int], None]
+
+_ADDRESS = re.compile(r"(?:sqlite|redis|rediss|unix)://|store:\Z")
+_SET = "store:"
+_MAGIC = b"SQLite format 3\0"
+_SNAPSHOT = "jobsight.snapshot"
+_TELL_EVERY = 1000
+
+
+@dataclass
+class Reading:
+    """What was read.
+
+    Attributes:
+        table: the event table (docs/architecture.md).
+        report: of the reading of logs; documents count as events and jobs.
+        sources: for the manifest of what is made of it.
+        files: that must not be written over.
+        shortened: jobs whose documents lack events of the middle.
+    """
+
+    table: pl.DataFrame
+    report: ReadReport
+    sources: list[Source]
+    files: list[Path]
+    shortened: int = 0
+
+
+def are_documents(text: str) -> bool:
+    """Whether an input is a store or a snapshot of one; anything else is an event log."""
+    if _ADDRESS.match(text):
+        return True
+    path = Path(text)
+    try:
+        if path.is_dir():
+            return _is_snapshot(path)
+        with path.open("rb") as file:
+            return path.is_file() and file.read(len(_MAGIC)) == _MAGIC
+    except (OSError, ValueError):
+        return False
+
+
+def _is_snapshot(folder: Path) -> bool:
+    from jobsight.files import MANIFEST, read_json
+
+    try:
+        schema = read_json(folder / MANIFEST, dict).get("schema")
+    except (OSError, ValueError):
+        return False
+    return str(schema).partition("/")[0] == _SNAPSHOT
+
+
+def read_inputs(inputs: list[str], settings: Settings, progress: Progress) -> Reading:
+    """Read logs, stores and snapshots into one event table, logs first.
+
+    Raises:
+        SourceError: a log cannot be read; `StoreError`: a store or snapshot cannot.
+    """
+    documents = [one for one in inputs if _is_no_pipe(one) and are_documents(one)]
+    logs = [one for one in inputs if one not in documents]
+    readings = [_read_logs(logs, settings, progress)] if logs else []
+    readings += [_read_documents(one, settings, progress) for one in documents]
+    return readings[0] if len(readings) == 1 else _joined(readings)
+
+
+def _is_no_pipe(text: str) -> bool:
+    """Whether looking into it takes nothing away from who reads it later."""
+    path = Path(text)
+    return text != "-" and (not path.exists() or path.is_file() or path.is_dir())
+
+
+def _read_logs(logs: list[str], settings: Settings, progress: Progress) -> Reading:
+    from jobsight.history.events import read_events
+    from jobsight.learning.manifest import Source
+
+    log = read_events(
+        logs,
+        access_point=settings.access_point,
+        timezone=settings.timezone,
+        progress=progress,
+    )
+    sources = [Source.of(Path(file.name)) for file in log.files if file.path is not None]
+    return Reading(log.table, log.report, sources, [Path(file.name) for file in log.files])
+
+
+def _read_documents(text: str, settings: Settings, progress: Progress) -> Reading:
+    """A store or snapshot, read document by document; only the event table is kept of it."""
+    import time
+
+    from jobsight.history.jobdocuments import event_table
+    from jobsight.learning.manifest import Source
+
+    started = time.perf_counter()
+    with _documents(text, settings) as (name, total, documents):
+        passing = _Passing(documents, progress, total)
+        table = event_table(passing)
+    report = _report(table, passing.bytes)
+    report.seconds = time.perf_counter() - started
+    # As the documents came from the scan, each a line of JSON.
+    source = Source(name, passing.digest.hexdigest(), passing.bytes)
+    return Reading(table, report, [source], [Path(name)], passing.shortened)
+
+
+@contextlib.contextmanager
+def _documents(text: str, settings: Settings) -> Iterator[tuple[str, int, Iterator[JobDocument]]]:
+    """The name of a store or snapshot, about how many documents it has, and these."""
+    path = Path(text)
+    if path.is_dir():
+        from jobsight.store.snapshot import read_snapshot
+
+        yield text, 0, read_snapshot(path)
+        return
+    from jobsight.store import open_store
+
+    with open_store(None if text == _SET else text, settings=settings.store) as store:
+        found = store.status()
+        yield store.url, sum(found.states.values()) + found.archived, store.scan()
+
+
+@dataclass
+class _Passing:
+    """Documents of HTCondor jobs on their way into a table: counted and hashed.
+
+    Attributes:
+        documents: of any jobs.
+        progress: is told how many were read of `total`; 0: not known.
+    """
+
+    documents: Iterable[JobDocument]
+    progress: Progress
+    total: int = 0
+    bytes: int = 0
+    shortened: int = 0
+    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    def __iter__(self) -> Iterator[JobDocument]:
+        from jobsight.documents import encode
+
+        for count, document in enumerate(self.documents, start=1):
+            if count % _TELL_EVERY == 0:
+                self.progress(count, self.total)
+            if document.id.startswith("htcondor:"):
+                text = encode(document)
+                self.digest.update(text + b"\n")
+                self.bytes += len(text) + 1
+                self.shortened += document.dropped > 0
+                yield document
+
+
+def _report(table: pl.DataFrame, size: int) -> ReadReport:
+    from collections import Counter
+
+    import polars as pl
+
+    from jobsight.history.events import ReadReport
+
+    times = table.select(
+        first=pl.col("time").min().dt.epoch("us"), last=pl.col("time").max().dt.epoch("us")
+    ).row(0)
+    counts = table["code"].value_counts()
+    return ReadReport(
+        files=1,
+        logs=table["log"].n_unique(),
+        bytes=size,
+        events=len(table),
+        jobs=table.filter(pl.col("cluster") >= 0)
+        .select("access_point", "cluster", "proc")
+        .n_unique(),
+        first=times[0],
+        last=times[1],
+        by_code=Counter(dict(counts.iter_rows())),
+    )
+
+
+def _joined(readings: list[Reading]) -> Reading:
+    """Several readings as one; the logs of each are numbered behind those of the one before."""
+    import polars as pl
+
+    first, *others = readings
+    tables, report = [first.table], first.report
+    for one in others:
+        after = int(tables[-1]["log"].max() or 0) + 1 if len(tables[-1]) else 0  # type: ignore[arg-type]
+        tables.append(one.table.with_columns(pl.col("log") + after))
+        told = one.report
+        report.files += told.files
+        report.logs += told.logs
+        report.bytes += told.bytes
+        report.events += told.events
+        report.jobs += told.jobs
+        report.first = min((t for t in (report.first, told.first) if t is not None), default=None)
+        report.last = max((t for t in (report.last, told.last) if t is not None), default=None)
+        report.by_code.update(told.by_code)
+    return Reading(
+        pl.concat(tables),
+        report,
+        [source for one in readings for source in one.sources],
+        [file for one in readings for file in one.files],
+        sum(one.shortened for one in readings),
+    )

@@ -1,0 +1,110 @@
+"""Answers kept: as predictions in job documents, for later review, and published over Kafka."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from jobsight.cli.common import note, open_store
+from jobsight.text import printable
+
+if TYPE_CHECKING:
+    from jobsight.documents import Prediction
+    from jobsight.questions.hold.answering.answer import Answer
+    from jobsight.settings import Settings
+    from jobsight.store import Store
+
+__all__ = ["keep_answers", "prediction"]
+
+_UNNAMED = re.compile(r"log-[0-9a-f]{8}", re.ASCII)
+_QUESTION = "hold"
+
+
+def prediction(answer: Answer) -> Prediction:
+    """The answer as it is kept: its time is the moment that was asked about."""
+    from jobsight.documents import Prediction
+    from jobsight.files import without_nan
+
+    return Prediction(
+        question=_QUESTION,
+        model=answer.model,
+        time=answer.moment,
+        inputs=answer.inputs,
+        answer=without_nan(answer.to_json()),
+    )
+
+
+def keep_answers(
+    answers: Sequence[Answer], settings: Settings, *, save: bool, publish: bool
+) -> list[str]:
+    """Write answers into the documents of their jobs, all in one put, and send them to Kafka.
+
+    Answers of which no document is in the store are neither saved nor published.
+
+    Returns:
+        a line for each of these.
+
+    Raises:
+        StoreError: the store cannot be read or written; then nothing is published.
+        OutputError: Kafka does not take them; `SettingsError`: none is set.
+    """
+    problems: list[str] = []
+    with open_store(settings) as store:
+        found: list[tuple[str, Prediction]] = []
+        for answer in answers:
+            ids = _documents(store, answer)
+            if len(ids) == 1:
+                found.append((ids[0], prediction(answer)))
+            else:
+                what = "more than one document" if ids else "no document"
+                problems.append(f"the store has {what} of job {answer.job}: nothing was kept of it")
+        if save:
+            _save(store, found)
+    if publish and found:
+        _publish(found, settings)
+    return problems
+
+
+def _documents(store: Store, answer: Answer) -> list[str]:
+    """The ids of documents that it may be of; where no log names the access point, by job."""
+    from jobsight.documents import condor_id, parse_key
+
+    job = answer.job
+    if answer.access_point is not None and job.proc is not None:
+        id_ = condor_id(answer.access_point, job.cluster, job.proc)
+        return [id_] if store.get([id_]) else []
+    keys = ((id_, parse_key(id_)) for id_ in store.numbered(str(job.cluster)))
+    return [
+        id_
+        for id_, key in keys
+        if key.scheduler == "htcondor" and key.job == str(job) and _UNNAMED.fullmatch(key.cluster)
+    ]
+
+
+def _save(store: Store, found: Sequence[tuple[str, Prediction]]) -> None:
+    """In one put; where somebody else wrote meanwhile, again on top of that (`Store.merge`)."""
+    from jobsight.documents import JobDocument
+    from jobsight.errors import StoreError
+
+    merged = store.merge(
+        JobDocument(id=id_, updated=one.time, predictions=(one,)) for id_, one in found
+    )
+    if merged.refused:
+        raise StoreError(
+            "an answer could not be saved: " + printable(": ".join(merged.refused[0]), 300)
+        )
+    note(f"saved {len(found)} {_answers(len(found))} in {printable(store.url)}")
+
+
+def _publish(found: Sequence[tuple[str, Prediction]], settings: Settings) -> None:
+    from jobsight.service.answers import AnswerProducer
+
+    with AnswerProducer(settings.kafka) as producer:
+        for id_, one in found:
+            producer.publish(id_, one)
+    note(f"published {len(found)} {_answers(len(found))} to {printable(settings.kafka.answers)}")
+
+
+def _answers(count: int) -> str:
+    return "answer" if count == 1 else "answers"

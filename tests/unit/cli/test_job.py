@@ -1,0 +1,264 @@
+"""``jobsight job``."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from tests.storedjobs import HOSTILE, SECOND, START, filled, held_job, job, slurm_job, told
+from typer.testing import CliRunner, Result
+
+from jobsight.cli.finding import find_ids, is_whole, plain_id
+from jobsight.cli.main import app
+from jobsight.documents import (
+    Prediction,
+    State,
+    Submission,
+    condor_id,
+    from_json,
+    slurm_id,
+)
+from jobsight.errors import JobError, UsageError
+from jobsight.store import open_store
+
+LIVES = (State.PENDING, State.RUNNING, State.COMPLETED)
+JOBS = [
+    *(held_job(proc=proc) for proc in range(4)),
+    held_job("ap41", proc=3),
+    held_job(cluster=5, proc=0),
+    *(slurm_job(f"3_{task}", *LIVES) for task in (2, 10, 1)),
+    slurm_job("7", *LIVES),
+    slurm_job("12", *LIVES),
+]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return filled(tmp_path_factory.mktemp("store") / "jobs.db", JOBS)
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.delenv("JOBSIGHT_STORE", raising=False)
+
+
+def call(url: str, *arguments: str, **environment: str) -> Result:
+    return CliRunner().invoke(app, ["job", *arguments, "--store", url], env=environment)
+
+
+def shown(url: str, *arguments: str, **environment: str) -> str:
+    result = call(url, *arguments, **environment)
+    assert result.exit_code == 0, result.exception
+    return result.stdout
+
+
+def test_all_that_is_known_of_a_job(url: str) -> None:
+    page = shown(url, "12.3", "--cluster", "ap40")
+    for line in (
+        "FAILED  job 12.3 on ap40 at 2026-11-21 01:43:20Z, exit code 3",
+        "  id         htcondor:ap40:12.3",
+        "  user       ann",
+        "  submitted  2026-11-21 01:35:00Z, from login1",
+        "  siblings   3 other jobs of its number",
+        "  counted    2 starts",
+        "  script (the first 15 of 41 lines)",
+        "  | #!/bin/bash",
+    ):
+        assert line in page.splitlines()
+    rows = [line.split() for line in page.splitlines()]
+    assert ["time", "60", "min", "5", "min", "8", "%"] in rows
+    assert ["memory", "2", "GB", "1.46", "GB", "73", "%"] in rows
+    assert "job was held, TransferInputError (13/256), Transfer failed" not in page
+    assert "TransferInputError (13/256): Transfer failed" in page
+    assert ["2026-11-21", "01:35:00Z", "hold", "boosted", "release,", "36", "%"] in rows
+
+
+def test_the_life_is_drawn_a_line_for_each_state(url: str) -> None:
+    lines = shown(url, "5.0").splitlines()
+    bars = {line.split()[0]: line.split()[1] for line in lines if "█" in line}
+    assert set(bars) == {"pending", "held", "running"}
+    (size,) = {len(bar) for bar in bars.values()}
+    cell = 500 / size
+    for at, state in (
+        (30, "pending"),
+        (75, "running"),
+        (120, "held"),
+        (175, "pending"),
+        (400, "running"),
+    ):
+        for name, bar in bars.items():
+            assert (bar[int(at / cell)] == "█") is (name == state), (at, name)
+    assert any(line.split()[:1] == ["held"] and line.endswith("60 s") for line in lines)
+
+
+def test_a_job_of_one_moment_is_drawn_too(tmp_path: Path) -> None:
+    one = job(
+        slurm_id("c", "1"), told(0, State.PENDING), told(0, State.RUNNING), told(0, State.FAILED)
+    )
+    page = shown(filled(tmp_path / "jobs.db", [one]), "1")
+    assert "(0 s)" in page
+
+
+def test_a_job_of_which_nothing_is_known_has_a_page(tmp_path: Path) -> None:
+    bare = job(slurm_id("c", "1"), submission=Submission())
+    assert shown(filled(tmp_path / "jobs.db", [bare]), "1").splitlines() == [
+        "NO STATE KNOWN  job 1 on c",
+        "  id         slurm:c:1",
+        "  submitted  –",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        (["5"], ["htcondor:ap40:5.0"]),
+        (["7"], ["slurm:grid:7"]),
+        (["3_10"], ["slurm:grid:3_10"]),
+        (["3"], ["slurm:grid:3_1", "slurm:grid:3_2", "slurm:grid:3_10"]),
+        (["12", "--cluster", "grid"], ["slurm:grid:12"]),
+        (["12", "--cluster", "ap40"], [f"htcondor:ap40:12.{proc}" for proc in range(4)]),
+        (["htcondor:ap41:12.3"], ["htcondor:ap41:12.3"]),
+        (["(012.003.000)", "--cluster", "htcondor:ap41"], ["htcondor:ap41:12.3"]),
+        (["7.batch", "5.0"], ["slurm:grid:7", "htcondor:ap40:5.0"]),
+        (["7", "7"], ["slurm:grid:7"]),
+    ],
+)
+def test_short_ids_and_whole_ones(url: str, asked: list[str], found: list[str]) -> None:
+    told_json = json.loads(shown(url, *asked, "--json"))
+    documents = told_json if isinstance(told_json, list) else [told_json]
+    assert [from_json(one).id for one in documents] == found
+
+
+def test_json_is_an_object_for_one_whole_id_and_else_a_list(url: str) -> None:
+    assert from_json(json.loads(shown(url, "5.0", "--json"))) == JOBS[5]
+    assert from_json(json.loads(shown(url, "slurm:grid:7", "--json"))) == JOBS[-2]
+    assert len(json.loads(shown(url, "7", "--json"))) == 1
+    assert len(json.loads(shown(url, "5.0", "7", "--json"))) == 2
+
+
+@pytest.mark.parametrize("text", ["12.3", "12"])
+def test_jobs_of_several_clusters_are_never_guessed_between(url: str, text: str) -> None:
+    result = call(url, text)
+    assert isinstance(result.exception, JobError)
+    assert f"htcondor:ap40:{text}, htcondor:ap41:{text}" in str(result.exception)
+    assert "--cluster" in str(result.exception)
+    assert not result.stdout
+
+
+def test_many_jobs_of_one_number_are_a_table(url: str) -> None:
+    result = call(url, "3")
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["job", "3_1", "3_2", "3_10"]
+    assert "3 jobs have this number" in result.stderr
+
+
+def test_of_several_ids_those_that_are_known_are_shown(url: str) -> None:
+    result = call(url, "99", "5.0", "98_1")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, JobError)
+    assert "the store knows no job 98_1" in str(result.exception)
+    assert "the store knows no job 99" in result.stderr
+    assert "job 5.0 on ap40" in result.stdout
+
+
+@pytest.mark.parametrize("text", ["", "x", "1.2.3", "1_", "slurm:c", "pbs:c:1", "1\x1b[2J", "-1.2"])
+def test_what_is_no_id_is_a_wrong_call(text: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        plain_id(text)
+    assert str(raised.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "whole"),
+    [
+        (" 12 ", "12", False),
+        ("12.3", "12.3", True),
+        ("(0012.0003.000)", "12.3", True),
+        ("12_3", "12_3", True),
+        ("12+1", "12+1", True),
+        ("12_3+1", "12_3+1", True),
+        ("12_3.batch", "12_3", True),
+        ("slurm:c:12", "slurm:c:12", True),
+        ("s0123456789abc", "s0123456789abc", False),
+    ],
+)
+def test_forms_of_ids(text: str, plain: str, whole: bool) -> None:
+    assert plain_id(text) == plain
+    assert is_whole(plain) is whole
+
+
+def test_a_job_in_the_archive_is_found_by_its_number(tmp_path: Path) -> None:
+    url = filled(tmp_path / "jobs.db", JOBS)
+    with open_store(url) as store:
+        assert store.prune(START + 10_000 * SECOND).documents == len(JOBS)
+        assert find_ids(store, "3_10") == ["slurm:grid:3_10"]
+        assert len(find_ids(store, "12", "ap40")) == 4
+    assert "COMPLETED" in shown(url, "7")
+
+
+def test_a_long_timeline_is_shown_from_both_ends(tmp_path: Path) -> None:
+    loop = [
+        told(
+            at,
+            State.HELD if at % 2 else State.PENDING,
+            source="eventlog",
+            position=at,
+            code=12 + at % 2,
+        )
+        for at in range(1200)
+    ]
+    url = filled(tmp_path / "jobs.db", [job(condor_id("ap", 1, 0), *loop)])
+    page = shown(url, "1.0")
+    assert "… 960 more: --all-events shows them" in page
+    assert "200 events of the middle were not kept" in page
+    assert len(shown(url, "1.0", "--all-events").splitlines()) > 1000
+
+
+def said(by: str, at: int, answer: dict[str, Any]) -> Prediction:
+    return Prediction(question=by, model=by, time=at, inputs="", answer=answer)
+
+
+def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
+    hostile = job(
+        condor_id(HOSTILE, 1, 0),
+        told(1, State.HELD, reason=HOSTILE, word=HOSTILE, host=HOSTILE, slot=HOSTILE, code=12),
+        told(2, State.FAILED, source=HOSTILE, reason=HOSTILE * 100),
+        submission=Submission(
+            user=HOSTILE, name=HOSTILE, command=HOSTILE, arguments=HOSTILE, line=HOSTILE,
+            directory=HOSTILE, comment=HOSTILE, dag=HOSTILE, script=f"#!/bin/sh\n{HOSTILE}\n" * 9,
+        ),
+        predictions=(
+            said(HOSTILE, 1, {"answer": HOSTILE}),
+            said("m", 2, {HOSTILE: [HOSTILE]}),
+        ),
+    )  # fmt: skip
+    url = filled(tmp_path / "jobs.db", [hostile])
+    for columns in ("", "30", "500"):
+        page = shown(url, "1.0", COLUMNS=columns)
+        assert all(line.isprintable() for line in page.splitlines())
+    printed = shown(url, "1.0", "--json")
+    assert printed.isascii()
+    assert from_json(json.loads(printed)) == hostile
+    result = call(url, "1.0", "--cluster", HOSTILE + "x")
+    assert str(result.exception).isprintable()
+
+
+@pytest.mark.parametrize("columns", [40, 60, 100])
+def test_a_narrow_terminal_gets_narrow_lines(url: str, columns: int) -> None:
+    page = shown(url, "5.0", COLUMNS=str(columns))
+    assert max(map(cell_len, page.splitlines())) <= columns
+
+
+def test_where_letters_are_ascii_the_life_is_drawn_in_them(url: str) -> None:
+    import os
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-m", "jobsight", "job", "5.0", "--store", url],
+        env=os.environ | {"PYTHONIOENCODING": "ascii:replace"},
+        capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert b"####" in done.stdout

@@ -1,0 +1,251 @@
+"""``jobsight jobs``."""
+
+import json
+import os
+import time
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.storedjobs import HOSTILE, START, filled, held_job, job, slurm_job, told
+from typer.testing import CliRunner, Result
+
+from jobsight.cli.jobs import parse_since, parse_states
+from jobsight.cli.main import app
+from jobsight.documents import State, Submission, condor_id, from_json, slurm_id
+from jobsight.errors import StoreError, UsageError
+
+JOBS = [
+    slurm_job("1", State.PENDING),
+    slurm_job("2", State.PENDING, State.RUNNING, user="ann"),
+    slurm_job("3_7", State.PENDING, State.RUNNING, State.OUT_OF_MEMORY),
+    held_job(),
+]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return filled(tmp_path_factory.mktemp("store") / "jobs.db", JOBS)
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.delenv("JOBSIGHT_STORE", raising=False)
+
+
+def call(*arguments: object, **environment: str) -> Result:
+    return CliRunner().invoke(app, ["jobs", *map(str, arguments)], env=environment)
+
+
+def ids(*arguments: object, **environment: str) -> list[str]:
+    result = call(*arguments, "--json", **environment)
+    assert result.exit_code == 0, result.exception
+    return [from_json(one).id for one in json.loads(result.stdout)]
+
+
+def test_a_table_of_all_jobs_newest_first(url: str) -> None:
+    lines = call("--store", url).stdout.splitlines()
+    assert lines[0].split() == [
+        "job", "cluster", "user", "name", "state", "submitted", "started", "ran", "memory", "why",
+    ]  # fmt: skip
+    assert [line.split()[0] for line in lines[1:]] == ["12.3", "3_7", "2", "1"]
+    assert "failed" in lines[1]
+    assert "5 min" in lines[1]
+    assert "1.46 GB" in lines[1]
+    assert "exit code 3" in lines[1]
+
+
+def test_jobs_of_one_cluster_need_no_column_for_it(url: str) -> None:
+    assert "cluster" not in call("--store", url, "--cluster", "grid").stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        (["--user", "ann"], ["12.3", "2"]),
+        (["--state", "active"], ["2", "1"]),
+        (["--state", "ended"], ["12.3", "3_7"]),
+        (["--state", "PD", "--state", "out-of-memory"], ["3_7", "1"]),
+        (["--cluster", "ap40"], ["12.3"]),
+        (["--cluster", "slurm:grid"], ["3_7", "2", "1"]),
+        (["--cluster", "nowhere"], []),
+        (["--since", "2026-11-21 01:36:30Z"], ["12.3", "3_7"]),
+        (["--until", f"@{START // 1_000_000 + 60}"], ["1"]),
+        (["--since", "1h"], []),
+        (["--limit", "2"], ["12.3", "3_7"]),
+        (["--limit", "0"], ["12.3", "3_7", "2", "1"]),
+    ],
+)
+def test_what_is_asked_for_is_shown(url: str, asked: list[str], found: list[str]) -> None:
+    assert [one.rpartition(":")[2] for one in ids("--store", url, *asked)] == found
+
+
+def test_the_store_is_named_by_the_environment_or_the_settings(url: str, tmp_path: Path) -> None:
+    assert len(ids(JOBSIGHT_STORE=url)) == len(JOBS)
+    assert len(ids(JOBSIGHT_STORE=f"sqlite://{url}")) == len(JOBS)
+    config = tmp_path / "own.yaml"
+    config.write_text(f"store: {url}\n")
+    assert len(ids("--config", config)) == len(JOBS)
+    assert len(ids("--config", config, "--store", url, JOBSIGHT_STORE="/nowhere")) == len(JOBS)
+
+
+def test_documents_are_printed_as_they_are(url: str) -> None:
+    result = call("--store", url, "--json", "--limit", "1")
+    assert [from_json(one) for one in json.loads(result.stdout)] == JOBS[-1:]
+
+
+def test_more_than_the_limit_is_told_beside_the_answer(url: str) -> None:
+    result = call("--store", url, "--limit", "3")
+    assert len(result.stdout.splitlines()) == 4
+    assert "the newest 3 are shown" in result.stderr
+    assert not call("--store", url, "--limit", "4").stderr
+
+
+def test_a_store_that_is_not_there_is_an_error_and_is_not_made(tmp_path: Path) -> None:
+    for verb in (
+        ["jobs"],
+        ["jobs", "--json"],
+        ["job", "1"],
+        ["store", "status"],
+        ["store", "check"],
+    ):
+        result = CliRunner().invoke(app, [*verb, "--store", str(tmp_path / "none.db")])
+        assert isinstance(result.exception, StoreError)
+        assert "none.db" in str(result.exception)
+        assert not result.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_store_has_no_jobs(tmp_path: Path) -> None:
+    empty = filled(tmp_path / "jobs.db", [])
+    assert call("--store", empty).stdout == "no job of the store is like that\n"
+    assert ids("--store", empty) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--state", "asleep\x1b[2J"], "'asleep [2J' is no state"),
+        (["--since", "yesterday"], "'yesterday' is not a time"),
+        (["--store", "mysql://host"], "no store is addressed by mysql://"),
+        (["--timezone", "Mars/North"], "no time zone is named"),
+    ],
+)
+def test_a_wrong_call_is_told_in_one_line(url: str, arguments: list[str], said: str) -> None:
+    result = call("--store", url, *arguments)
+    assert isinstance(result.exception, UsageError)
+    assert said in str(result.exception)
+    assert "\n" not in str(result.exception)
+
+
+def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
+    hostile = [
+        job(
+            condor_id(HOSTILE, 1, 0),
+            told(1, State.HELD, reason=HOSTILE * 20, word=HOSTILE),
+            submission=Submission(user=HOSTILE, name=HOSTILE * 50),
+        ),
+        job(slurm_id("grid", "5"), told(0, State.FAILED, reason="数据 " * 100), user="数据用户"),
+    ]
+    url = filled(tmp_path / "jobs.db", hostile)
+    for columns in ("", "200", "40"):
+        shown = call("--store", url, COLUMNS=columns).stdout
+        assert len(shown.splitlines()) == 3
+        assert all(line.isprintable() for line in shown.splitlines())
+    printed = call("--store", url, "--json").stdout
+    assert printed.replace("\n", "").isprintable()
+    assert printed.isascii()
+    assert [from_json(one) for one in json.loads(printed)] == hostile
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 80, 120, 200])
+def test_a_narrow_terminal_gets_narrow_lines(url: str, columns: int) -> None:
+    from rich.cells import cell_len
+
+    lines = call("--store", url, COLUMNS=str(columns)).stdout.splitlines()
+    assert lines[0].startswith("job")
+    assert "state" in lines[0]
+    if columns >= 40:
+        assert max(map(cell_len, lines)) <= columns
+    assert "12.3" in lines[1]
+
+
+@pytest.mark.parametrize("colour", [True, False])
+def test_colours_only_where_they_are_wanted(url: str, colour: bool) -> None:
+    """On a terminal, a real one, and not under NO_COLOR."""
+    import pty
+    import subprocess
+    import sys
+
+    leader, follower = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"COLUMNS": "100"}
+    command = [sys.executable, "-m", "jobsight", *([] if colour else ["--no-color"])]
+    done = subprocess.run(
+        [*command, "jobs", "--store", url],
+        stdout=follower,
+        env=environment,
+        check=False,
+        timeout=60,
+    )
+    os.close(follower)
+    shown = os.read(leader, 1 << 16).decode()
+    os.close(leader)
+    assert done.returncode == 0
+    assert ("\x1b[31mfailed\x1b[0m" in shown) is colour
+    assert "failed" in shown
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    many = filled(tmp_path / "jobs.db", (slurm_job(str(n), State.PENDING) for n in range(1, 3000)))
+    command = f"{sys.executable} -m jobsight jobs --limit 0 --json --store {many}"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command} | head -1"],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout.startswith('[{"schema":1,')
+
+
+def test_states_in_words() -> None:
+    assert parse_states([]) is None
+    assert parse_states(["Held", "NF"]) == frozenset({State.HELD, State.NODE_FAIL})
+    active, ended = parse_states(["active"]), parse_states(["ended"])
+    assert active is not None
+    assert ended is not None
+    assert active | ended == frozenset(State)
+    assert not active & ended
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90s", 90), ("5min", 300), ("2h", 7200), ("1w", 604800)]
+)
+def test_spans_until_now(text: str, seconds: int) -> None:
+    assert abs(parse_since(text, UTC) / 1e6 - (time.time() - seconds)) < 5
+
+
+def test_of_many_jobs_the_newest_are_shown_at_once(tmp_path: Path) -> None:
+    from jobsight.documents import Event, JobDocument
+    from jobsight.store import Put, open_store
+
+    path = tmp_path / "jobs.db"
+
+    def one(number: int) -> Any:
+        event = Event(time=START + number, source="sacct", state=State.COMPLETED)
+        return Put(
+            JobDocument(
+                id=slurm_id("c", str(number)), updated=1, state=event.state, timeline=(event,)
+            )
+        )
+
+    with open_store(str(path), create=True) as store:
+        for first in range(0, 100_000, 20_000):
+            store.put([one(number) for number in range(first, first + 20_000)])
+    started = time.perf_counter()
+    assert len(ids("--store", path, "--limit", "20")) == 20
+    assert time.perf_counter() - started < 1.0
