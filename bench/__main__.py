@@ -6,13 +6,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import answers, frames, reader
+from bench import answers, frames, imports, reader
 from bench.measure import Section, machine
 
 _BENCHMARKS: dict[str, Callable[[], Section]] = {
     "reader": reader.run,
     "frames": frames.run,
     "answers": answers.run,
+    "imports": imports.run,
 }
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Results

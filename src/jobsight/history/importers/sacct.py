@@ -96,8 +96,12 @@ def _lowered(names: list[re.Match[str]]) -> set[str]:
 
 
 @lru_cache(4096)
-def _is_state(word: str) -> bool:
+def _is_short_state(word: str) -> bool:
     return slurm_state(word) is not None
+
+
+def _is_state(word: str) -> bool:
+    return len(word) < 100 and _is_short_state(word)
 
 
 class _File:
