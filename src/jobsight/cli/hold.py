@@ -30,6 +30,7 @@ from jobsight.cli.common import (
     say,
     stages,
 )
+from jobsight.errors import JobsightError
 from jobsight.ids import JobId
 from jobsight.text import printable
 
@@ -101,17 +102,31 @@ def hold(
     inputs = _inputs(log or [], settings, wanted=store is not None)
     answerer, moment, when = _open(inputs, model, at, settings)
     answers, problems = _answers(answerer, asked, moment)
+    # Kept before they are shown: whoever reads them may go away.
+    kept, failure = _keep(answers, settings, save=save, publish=publish)
     if as_json:
         _print_json(answers, single=len(asked) == 1 and asked[0].job.proc is not None)
     elif asked:
         _print_answers(answers, when)
     else:
         _print_all(answers, when, each=each)
-    if save or publish:
-        from jobsight.cli.saving import keep_answers
+    if failure is not None:
+        raise failure
+    _tell(problems + kept)
 
-        problems += keep_answers(answers, settings, save=save, publish=publish)
-    _tell(problems)
+
+def _keep(
+    answers: list[Answer], settings: Settings, *, save: bool, publish: bool
+) -> tuple[list[str], JobsightError | None]:
+    """Save and publish, where it is wanted; what could not be kept, and why all could not."""
+    from jobsight.cli.saving import keep_answers
+
+    if not save and not publish:
+        return [], None
+    try:
+        return keep_answers(answers, settings, save=save, publish=publish), None
+    except JobsightError as error:
+        return [], error
 
 
 class _Asked(NamedTuple):

@@ -237,7 +237,7 @@ def _event(event: Event, start: int) -> list[str]:
         moment(event.time),
         span((event.time - start) / 1e6) if event.time >= start else "",
         event.state or "",
-        printable(event.source.partition(":")[0], 12),
+        printable(re.split("[:#]", event.source)[0], 12),
         printable(_what(event), _LINE),
     ]
 

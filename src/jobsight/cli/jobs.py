@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jobsight.documents import JobDocument, State
     from jobsight.store import Store
 
-__all__ = ["parse_since", "parse_states", "print_table", "register"]
+__all__ = ["clusters_named", "parse_since", "parse_states", "print_table", "register"]
 
 _TEXT_WIDTH = 60
 _NAME_WIDTH = 24
@@ -103,7 +103,7 @@ class _Asked:
     ) -> None:
         self.user, self.states = user, states
         self.since, self.until = since, until
-        self.clusters = [None] if cluster is None else _clusters(cluster)
+        self.clusters: list[str | None] = [None] if cluster is None else [*clusters_named(cluster)]
 
     def of(self, store: Store, limit: int | None) -> Iterator[JobDocument]:
         """The jobs, newest first."""
@@ -126,7 +126,7 @@ class _Asked:
         return heapq.merge(*scans, key=time_of, reverse=True) if len(scans) > 1 else iter(scans[0])
 
 
-def _clusters(text: str) -> list[str | None]:
+def clusters_named(text: str) -> list[str]:
     """Ids up to the last colon that a user's word for a cluster may mean."""
     from jobsight.documents import JobKey
 

@@ -31,7 +31,6 @@ Progress = Callable[[int, int], None]
 _ADDRESS = re.compile(r"(?:sqlite|redis|rediss|unix)://|store:\Z")
 _SET = "store:"
 _MAGIC = b"SQLite format 3\0"
-_SNAPSHOT = "jobsight.snapshot"
 _TELL_EVERY = 1000
 
 
@@ -61,21 +60,13 @@ def are_documents(text: str) -> bool:
     path = Path(text)
     try:
         if path.is_dir():
-            return _is_snapshot(path)
+            from jobsight.store.snapshot import is_snapshot
+
+            return is_snapshot(path)
         with path.open("rb") as file:
             return path.is_file() and file.read(len(_MAGIC)) == _MAGIC
     except (OSError, ValueError):
         return False
-
-
-def _is_snapshot(folder: Path) -> bool:
-    from jobsight.files import MANIFEST, read_json
-
-    try:
-        schema = read_json(folder / MANIFEST, dict).get("schema")
-    except (OSError, ValueError):
-        return False
-    return str(schema).partition("/")[0] == _SNAPSHOT
 
 
 def read_inputs(inputs: list[str], settings: Settings, progress: Progress) -> Reading:
@@ -134,9 +125,9 @@ def _documents(text: str, settings: Settings) -> Iterator[tuple[str, int, Iterat
     """The name of a store or snapshot, about how many documents it has, and these."""
     path = Path(text)
     if path.is_dir():
-        from jobsight.store.snapshot import read_snapshot
+        from jobsight.store.snapshot import read_documents, read_manifest
 
-        yield text, 0, read_snapshot(path)
+        yield text, read_manifest(path).documents, read_documents(path)
         return
     from jobsight.store import open_store
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,17 +12,19 @@ from jobsight.cli.common import (
     JsonOption,
     StoreOption,
     TimezoneOption,
+    check_output,
     load_settings,
     note,
     open_store,
     print_json,
+    progress_bar,
     say,
     stages,
 )
 from jobsight.text import printable
 
 if TYPE_CHECKING:
-    from jobsight.store import CheckReport, StoreStatus
+    from jobsight.store import CheckReport, Store, StoreStatus
 
 __all__ = ["register"]
 
@@ -67,7 +70,8 @@ def _print(found: StoreStatus) -> None:
     say(f"  {_megabytes(found.bytes)}{each}")
     say(f"  {found.archived:,} jobs in the archive ({_megabytes(found.archive_bytes)})")
     for name, value in sorted(found.details.items()):
-        say(f"  {printable(name, 40).replace('_', ' ')}: {printable(value, _POSITION)}")
+        text = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+        say(f"  {printable(name, 40).replace('_', ' ')}: {printable(text, _POSITION)}")
     say("sources:" if found.positions else "no source has told it anything yet")
     for source, position in sorted(found.positions.items()):
         say(f"  {printable(source, 100)}: {printable(position, _POSITION)}")
@@ -75,6 +79,69 @@ def _print(found: StoreStatus) -> None:
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB"
+
+
+@_verb.command()
+def export(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the snapshot.")],
+    user: Annotated[str | None, typer.Option(help="Jobs submitted by this user.")] = None,
+    state: Annotated[
+        list[str] | None, typer.Option(help="As by `jobsight jobs`; repeatable.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="As by `jobsight jobs`.")] = None,
+    until: Annotated[str | None, typer.Option(help="As by `jobsight jobs`.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Of this Slurm cluster or HTCondor access point.")
+    ] = None,
+    store: StoreOption = None,
+    timezone: TimezoneOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a snapshot (Parquet files with a manifest), from which can be trained as from logs."""
+    import dataclasses
+
+    from jobsight.cli.jobs import parse_since, parse_states
+    from jobsight.clock import zone_named
+    from jobsight.store.snapshot import export as write
+
+    settings = load_settings(config, {"timezone": timezone, "store": store})
+    zone = zone_named(settings.timezone)
+    with open_store(settings) as opened, progress_bar("exporting") as progress:
+        check_output(output, [config, Path(opened.url)], folder=True)
+        found = opened.status()
+        total = sum(found.states.values()) + found.archived
+        made = write(
+            opened,
+            output,
+            since=None if since is None else parse_since(since, zone),
+            until=None if until is None else parse_since(until, zone),
+            states=parse_states(state or []),
+            user=user,
+            cluster=None if cluster is None else _cluster(opened, cluster),
+            progress=lambda done: progress(done, total),
+        )
+    if as_json:
+        print_json({"snapshot": str(output), **dataclasses.asdict(made)})
+    else:
+        say(f"{made.documents:,} jobs in {len(made.files)} files")
+        say(f"wrote {output}")
+
+
+def _cluster(store: Store, text: str) -> str:
+    """The cluster that a user's word means, as ids begin with it."""
+    from jobsight.cli.jobs import clusters_named
+    from jobsight.errors import UsageError
+
+    named = clusters_named(text)
+    known = [one for one in named if next(store.scan(cluster=one, limit=1), None) is not None]
+    if len(known) == 1:
+        return known[0]
+    if known:
+        raise UsageError(f"{printable(text, 60)} is two clusters; write {' or '.join(known)}")
+    raise UsageError(
+        f"the store has no job of {printable(text, 60)}; `jobsight jobs` lists what it has"
+    )
 
 
 @_verb.command()
@@ -133,10 +200,10 @@ def check(
         print_json(dataclasses.asdict(found))
     else:
         say(f"{found.documents:,} jobs and {found.archived:,} in the archive were read")
-    _judge(found, settings.store.url)
+    _judge(found)
 
 
-def _judge(found: CheckReport, url: str) -> None:
+def _judge(found: CheckReport) -> None:
     from jobsight.errors import StoreError
 
     for problem in found.first:

@@ -7,7 +7,7 @@ The same documents give the same bytes, whatever store they lay in and whenever 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +28,7 @@ __all__ = ["SCHEMA", "Snapshot", "export", "is_snapshot", "read_documents", "rea
 SCHEMA = "jobsight.snapshot/1"
 
 _FILE_ROWS = 100_000
+_TELL_EVERY = 1000
 _NAME = re.compile(r"jobs-\d{6}\.parquet", re.ASCII)
 _PACKAGES = ("pyarrow",)
 
@@ -64,6 +65,7 @@ def export(
     states: Collection[State] | None = None,
     user: str | None = None,
     cluster: str | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Snapshot:
     """Write the documents that a scan (`Store.scan`) gives to a folder, in bounded memory.
 
@@ -75,6 +77,7 @@ def export(
         states: so too.
         user: so too.
         cluster: so too.
+        progress: is told the number of documents written, now and then.
 
     Raises:
         OutputError: the folder cannot be written, or holds something else.
@@ -88,7 +91,7 @@ def export(
         "cluster": cluster,
     }
     documents = store.scan(since=since, until=until, states=states, user=user, cluster=cluster)
-    rows = _Counted(documents)
+    rows = _Counted(documents, progress)
     files: dict[str, str] = {}
     counts: dict[str, int] = {}
     with new_folder(folder) as temporary:
@@ -106,8 +109,11 @@ def export(
 class _Counted:
     """Documents as rows, counted as they go by."""
 
-    def __init__(self, documents: Iterator[JobDocument]) -> None:
+    def __init__(
+        self, documents: Iterator[JobDocument], progress: Callable[[int], None] | None
+    ) -> None:
         self._documents = documents
+        self._progress = progress
         self._next = next(documents, None)
         self.number = 0
         self.first: int | None = None
@@ -123,6 +129,8 @@ class _Counted:
                 return
             keys = Keys.of(document)
             self.number += 1
+            if self._progress is not None and self.number % _TELL_EVERY == 0:
+                self._progress(self.number)
             self.first = keys.time if self.first is None else self.first
             self.last = keys.time
             self._next = next(self._documents, None)
@@ -194,6 +202,8 @@ def read_documents(folder: Path) -> Iterator[JobDocument]:
 
 
 def _read(path: Path, digest: str, expected: int) -> Iterator[JobDocument]:
+    if not path.is_file():
+        raise SourceError(f"{path} is missing, which the manifest lists; export again")
     with damaged(path):
         unchanged = sha256(path) == digest
     if not unchanged:
