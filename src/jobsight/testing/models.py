@@ -1,11 +1,4 @@
-"""Conformance suites: what everything behind a contract must do, for us and for those who extend.
-
-Subclass `ModelContract` in a test module, give it a `new_model`, and pytest does the rest::
-
-    class TestMine(ModelContract):
-        def new_model(self) -> Model:
-            return Mine()
-"""
+"""The conformance suite of models."""
 
 from __future__ import annotations
 

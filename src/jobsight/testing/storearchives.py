@@ -1,0 +1,200 @@
+"""Conformance of stores: moving old jobs to the archive, and reading both as one."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from jobsight.documents import JobDocument, State, merge
+from jobsight.errors import Conflict, StoreError
+from jobsight.store import Put
+from jobsight.testing.storedocuments import NOON, event, made_document, made_partial
+from jobsight.testing.storeprocesses import Opener, prune_until, start
+
+__all__ = ["ArchiveTests"]
+
+HOUR = 3_600_000_000
+MANY = 30
+
+
+def _documents() -> list[JobDocument]:
+    """Thirty jobs, one an hour; every third still runs."""
+    return [
+        made_document(
+            number,
+            State.RUNNING if number % 3 == 0 else State.COMPLETED,
+            time=NOON + number * HOUR,
+            user=f"user{number % 4}",
+        )
+        for number in range(MANY)
+    ]
+
+
+class ArchiveTests:
+    """Part of `jobsight.testing.StoreContract`."""
+
+    def new_opener(self) -> Opener:
+        """As in `StoreContract`."""
+        raise NotImplementedError
+
+    def test_old_jobs_move_and_are_still_there(self) -> None:
+        """Ended ones before the moment; all reading gives the same before and after."""
+        opener = self.new_opener()
+        documents = _documents()
+        with opener() as store, opener() as other:
+            store.put([Put(one) for one in documents])
+            generation = store.generation()
+            report = store.prune(NOON + 15 * HOUR)
+            assert (report.documents, report.parts) == (10, 1)
+            assert report.bytes > 0
+            assert store.generation() != generation
+            assert store.prune(NOON + 15 * HOUR).documents == 0
+            assert store.prune(NOON + 20 * HOUR).documents == 3
+            for reader in (store, other):
+                found = reader.get([one.id for one in documents])
+                assert [found[one.id].document for one in documents] == documents
+                assert sum(one.revision is None for one in found.values()) == 13
+                assert list(reader.scan()) == documents
+                assert list(reader.scan(newest_first=True)) == documents[::-1]
+                assert list(reader.scan(limit=12)) == documents[:12]
+                middle = reader.scan(since=NOON + 10 * HOUR, until=NOON + 17 * HOUR, user="user1")
+                assert list(middle) == [documents[13]]
+                assert len(list(reader.scan(states=[State.COMPLETED]))) == 20
+                assert reader.numbered("1") == [documents[1].id]
+                status = reader.status()
+                assert (status.archived, status.states) == (13, {"running": 10, "completed": 7})
+                assert status.archive_bytes > 0
+                check = reader.check()
+                assert (check.documents, check.archived, check.problems) == (17, 13, 0)
+
+    def test_a_late_event_brings_a_job_back(self) -> None:
+        """What is told again changes nothing; what is new makes the job live, once in a scan."""
+        with self.new_opener()() as store:
+            old = made_document(1)
+            store.put([Put(old), Put(made_document(2, time=NOON + HOUR))])
+            store.prune(NOON + 1)
+            assert store.merge([old]).unchanged == 1
+            assert store.get([old.id])[old.id].revision is None
+            late = made_partial(1, event(NOON + 2 * HOUR, State.FAILED, position=9999))
+            whole = merge(old, late)
+            for _ in range(3):
+                store.merge([late])
+                assert store.get([old.id])[old.id].document == whole
+                assert [one.id for one in store.scan()] == [made_document(2).id, old.id]
+                assert list(store.scan(until=NOON + 1)) == []
+                store.prune(NOON + 3 * HOUR)
+                later = event(NOON + 2 * HOUR + 1, State.FAILED, position=10_000)
+                late = made_partial(1, later)
+                whole = merge(whole, late)
+            assert store.check().problems == 0
+
+    def test_a_prune_between_reading_and_writing_is_a_conflict(self) -> None:
+        """Whoever found a job not live must look again once the archive has grown."""
+        with self.new_opener()() as store:
+            generation = store.generation()
+            document = made_document(1)
+            store.put([Put(document)], generation=generation)
+            store.prune(NOON + 1)
+            for based_on in (made_document(1), made_document(2)):
+                try:
+                    store.put([Put(based_on)], generation=generation)
+                except Conflict as conflict:
+                    assert conflict.ids == (based_on.id,)
+                else:
+                    raise AssertionError("stored over a document of the archive")
+            store.put([Put(made_document(2))], generation=store.generation())
+
+    def test_a_job_that_changes_while_it_is_archived_stays(self) -> None:
+        """The revision is checked when documents are deleted, not when they are read."""
+        opener = self.new_opener()
+        with opener() as store, opener() as other:
+            documents = [made_document(number) for number in range(4)]
+            store.put([Put(one) for one in documents])
+            late = made_partial(2, event(NOON + 2 * HOUR, State.FAILED, position=99_999))
+            original = getattr(store, "_retire", None)
+            if original is None:
+                return  # a store of another make
+
+            def retire(*arguments):  # type: ignore[no-untyped-def]
+                other.merge([late])
+                return original(*arguments)
+
+            store._retire = retire  # type: ignore[attr-defined]
+            assert store.prune(NOON + HOUR).documents == 3
+            found = store.get([documents[2].id])[documents[2].id]
+            assert (found.document, found.revision is None) == (merge(documents[2], late), False)
+            assert {one.id for one in store.scan()} == {one.id for one in documents}
+            assert len(list(store.scan())) == 4
+
+    def test_a_scan_goes_on_while_jobs_are_archived(self) -> None:
+        """No job comes twice or is left out, whether it moved before or behind the reader."""
+        opener = self.new_opener()
+        with opener() as store, opener() as other:
+            documents = [made_document(at, time=NOON + at) for at in range(1700)]
+            for start_ in range(0, 1700, 850):
+                store.put([Put(one) for one in documents[start_ : start_ + 850]])
+            seen = []
+            for number, document in enumerate(store.scan()):
+                seen.append(document)
+                if number in (3, 700):
+                    other.prune(NOON + 2 * number + 200)
+                if number == 900:
+                    other.merge([made_partial(10, event(NOON + 5000, None, position=10**9))])
+            assert seen[:1700] == documents
+            assert len(seen) == 1700
+
+    def test_of_two_prunes_the_first_stops(self) -> None:
+        """And deletes nothing: the other has cleared away what it wrote."""
+        opener = self.new_opener()
+        with opener() as store, opener() as other:
+            documents = _documents()
+            store.put([Put(one) for one in documents])
+            original = getattr(store, "_retire", None)
+            if original is None:
+                return  # a store of another make
+
+            def retire(*arguments):  # type: ignore[no-untyped-def]
+                other.prune(NOON)
+                return original(*arguments)
+
+            store._retire = retire  # type: ignore[attr-defined]
+            try:
+                store.prune(NOON + 10 * HOUR)
+            except StoreError as error:
+                assert "another prune" in str(error)
+            else:
+                raise AssertionError("a prune that was overtaken went on")
+            assert list(other.scan()) == documents
+            assert other.check().problems == 0
+
+    def test_killed_at_any_point_of_a_prune(self) -> None:
+        """Every job is there, once, whenever a prune is killed; the next one finishes."""
+        opener = self.new_opener()
+        documents = _documents()
+        with tempfile.TemporaryDirectory() as folder:
+            told = Path(folder) / "told"
+            with opener() as store:
+                store.put([Put(one) for one in documents])
+            moved = 0
+            for share in (0.15, 0.4, 0.55, 0.7, 0.8, 0.9, 1.0):
+                moved += 3
+                before = NOON + moved * HOUR
+                if not told.exists():
+                    counting = start(prune_until, opener, before, None, str(told))
+                    counting.join()
+                    assert counting.exitcode == 0
+                    continue
+                last = max(1, round(int(told.read_text()) * share))
+                killed = start(prune_until, opener, before, last, f"{told}.none")
+                killed.join()
+                assert killed.exitcode in (0, -9)
+                with opener() as store:
+                    assert list(store.scan()) == documents
+                    assert list(store.scan(newest_first=True)) == documents[::-1]
+                    found = store.get([one.id for one in documents])
+                    assert [found[one.id].document for one in documents] == documents
+                    assert store.check().problems == 0
+            with opener() as store:
+                store.prune(NOON + moved * HOUR)
+                assert list(store.scan()) == documents
+                assert store.status().archived == moved - (moved + 2) // 3

@@ -1,0 +1,122 @@
+"""Conformance of stores: several writers at once, and writers that are killed."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from jobsight.documents import JobDocument, State, merge
+from jobsight.errors import Conflict
+from jobsight.store import Move, Put
+from jobsight.testing.storedocuments import NOON, event, made_document, made_partial
+from jobsight.testing.storeprocesses import Opener, collect, merge_same, start, told_of
+
+__all__ = ["WriterTests"]
+
+
+class WriterTests:
+    """Part of `jobsight.testing.StoreContract`."""
+
+    def new_opener(self) -> Opener:
+        """As in `StoreContract`."""
+        raise NotImplementedError
+
+    def test_threads_share_a_store(self) -> None:
+        """Four threads merge into the same jobs; every event of each is there."""
+        with self.new_opener()() as store:
+            failures: list[BaseException] = []
+
+            def write(source: str) -> None:
+                try:
+                    for at in range(15):
+                        time_ = NOON + at * 1_000_000
+                        told = event(time_, State.RUNNING, position=at, source=source)
+                        store.merge([made_partial(number, told) for number in range(5)])
+                except BaseException as error:
+                    failures.append(error)
+
+            threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert not failures
+            # Four sources that tell of the same seconds alike: what one told counts for all.
+            told = [event(NOON + at * 1_000_000, State.RUNNING, position=at) for at in range(15)]
+            wanted = [one.time for one in merge(None, made_partial(0, *told)).timeline]
+            for document in store.scan():
+                assert [one.time for one in document.timeline] == wanted
+            assert store.check().problems == 0
+
+    def test_processes_share_a_store(self) -> None:
+        """Three processes merge into the same jobs at once; nothing of any is lost."""
+        opener = self.new_opener()
+        with opener() as store:
+            writers = [start(merge_same, opener, name, 12) for name in ("a", "b", "c")]
+            for writer in writers:
+                writer.join()
+            assert [writer.exitcode for writer in writers] == [0, 0, 0]
+            documents = list(store.scan())
+            assert len(documents) == 10
+            assert {len(one.timeline) for one in documents} == {12}
+            assert store.check().problems == 0
+
+    def test_of_two_collectors_of_one_source_one_stops(self) -> None:
+        """Each position is taken once; the other collector hears of it."""
+        opener = self.new_opener()
+        with opener() as one, opener() as other:
+            one.merge(told_of(0), [Move("log", None, {"step": 1})])
+            try:
+                other.merge(told_of(0), [Move("log", None, {"step": 1})])
+            except Conflict as conflict:
+                assert conflict.sources == ("log",)
+            else:
+                raise AssertionError("both collected the same")
+            assert other.merge(told_of(0), []).changes == ()
+
+    def test_killed_in_the_middle_of_a_batch(self) -> None:
+        """Whenever a collector is killed, documents and position are those of one moment."""
+        opener = self.new_opener()
+        with opener() as store:
+            for pause in (0.0, 0.003, 0.011, 0.05):
+                before = (store.position("log") or {"step": 0})["step"]
+                collector = start(collect, opener)
+                deadline = time.monotonic() + 60
+                while (store.position("log") or {"step": 0})["step"] <= before:
+                    assert collector.is_alive()
+                    assert time.monotonic() < deadline
+                    time.sleep(0.001)
+                time.sleep(pause)
+                collector.kill()
+                collector.join()
+                self._require_whole(opener)
+
+    def _require_whole(self, opener: Opener) -> None:
+        with opener() as store:
+            position = store.position("log")
+            assert position is not None
+            wanted: dict[str, JobDocument] = {}
+            for step in range(position["step"]):
+                for part in told_of(step):
+                    wanted[part.id] = merge(wanted.get(part.id), part)
+            assert {one.id: one for one in store.scan()} == wanted
+            assert store.check().problems == 0
+
+    def test_a_scan_while_others_write(self) -> None:
+        """Jobs that change come once, and those that do not come for sure."""
+        opener = self.new_opener()
+        with opener() as store, opener() as other:
+            documents = [made_document(at, State.RUNNING, time=NOON + at) for at in range(1600)]
+            store.put([Put(one) for one in documents])
+            seen = []
+            for number, document in enumerate(store.scan()):
+                seen.append(document.id)
+                if number % 200 == 0:
+                    late = event(NOON + 9_000_000 + number, State.COMPLETED, position=10**9)
+                    changed = [documents[number], documents[1599 - number]]
+                    parts = [
+                        made_partial(int(one.id.split(":")[2].partition(".")[0]), late)
+                        for one in changed
+                    ]
+                    other.merge(parts)
+            assert sorted(seen) == sorted(one.id for one in documents)

@@ -1,0 +1,23 @@
+"""The conformance suite of stores, over SQLite files."""
+
+import functools
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jobsight.settings import StoreSettings
+from jobsight.store import Store, open_store
+from jobsight.testing import StoreContract
+
+
+class TestSqliteStore(StoreContract):
+    @pytest.fixture(autouse=True)
+    def places(self, tmp_path: Path) -> None:
+        self.files = (tmp_path / f"{number}" / "jobs.db" for number in itertools.count())
+
+    def new_opener(self) -> Callable[[], Store]:
+        return functools.partial(
+            open_store, str(next(self.files)), settings=StoreSettings(), create=True
+        )
