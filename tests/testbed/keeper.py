@@ -14,6 +14,7 @@ When process 1 ends, the kernel kills every other process of the namespace and, 
 it, unmounts all that was mounted. That is why nothing outlives a test run, however it ends.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -104,6 +105,9 @@ def _reap() -> dict[int, int]:
 def _clear(folder: str | None, target: str | None) -> None:
     """End everything in here and remove the folder: nobody is left who would do it."""
     os.kill(-1, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
     if target:
         _libc.umount2(os.fsencode(target), _DETACH)
     if folder:

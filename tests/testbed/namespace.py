@@ -302,10 +302,18 @@ class Namespace:
             return None
 
     def kill(self, program: str, number: int = signal.SIGKILL) -> int:
-        """Send a signal to every process of this program (as in /proc/PID/comm); how many."""
-        victims = [pid for pid, name in self.processes().items() if name == program[:15]]
+        """Send a signal to every process of this program; how many there were.
+
+        It is named as `/proc/PID/comm` does, or with all its arguments, blanks between.
+        """
+        victims = [
+            pid
+            for pid, name in self.processes().items()
+            if name == program[:15] or _command_line(pid) == program
+        ]
         for pid in victims:
-            os.kill(pid, number)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
         return len(victims)
 
     def stop(self, *, keep_logs: bool = False) -> Path | None:
@@ -326,6 +334,14 @@ class Namespace:
                     os.kill(pid, signal.SIGKILL)
             self._process = None
         return remove(self.folder, keep_logs=keep_logs) if self.folder.exists() else None
+
+
+def _command_line(pid: int) -> str:
+    try:
+        said = Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+    except OSError:
+        return ""  # it ended meanwhile
+    return said.rstrip("\0").replace("\0", " ")
 
 
 def _processes_in(mounts: Path) -> dict[int, str]:
