@@ -57,6 +57,9 @@ def without_secrets(url: str) -> str:
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
         return f"{url.partition(':')[0]}://…"
+    if "@" in parts.path:
+        # A password that was not percent-encoded ends in what looks like the path.
+        return f"{parts.scheme}://…"
     host = f"[{host}]" if ":" in host else host
     return printable(f"{parts.scheme}://{host}{port}{parts.path}")
 

@@ -176,6 +176,7 @@ class ArchiveTests:
             with opener() as store:
                 store.put([Put(one) for one in documents])
             moved = 0
+            codes: set[int | None] = set()
             for share in (0.15, 0.4, 0.55, 0.7, 0.8, 0.9, 1.0):
                 moved += 3
                 before = NOON + moved * HOUR
@@ -187,13 +188,16 @@ class ArchiveTests:
                 last = max(1, round(int(told.read_text()) * share))
                 killed = start(prune_until, opener, before, last, f"{told}.none")
                 killed.join()
-                assert killed.exitcode in (0, -9)
+                codes.add(killed.exitcode)
                 with opener() as store:
                     assert list(store.scan()) == documents
                     assert list(store.scan(newest_first=True)) == documents[::-1]
                     found = store.get([one.id for one in documents])
                     assert [found[one.id].document for one in documents] == documents
                     assert store.check().problems == 0
+            # The last may be a step too late, as what is counted varies a little.
+            assert -9 in codes
+            assert codes <= {0, -9}
             with opener() as store:
                 store.prune(NOON + moved * HOUR)
                 assert list(store.scan()) == documents
