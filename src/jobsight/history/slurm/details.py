@@ -14,9 +14,10 @@ import msgspec
 from jobsight.documents import JSON, JobDocument, Submission, slurm_id
 from jobsight.errors import SourceError
 from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.documents import of_shown, script_parts
+from jobsight.history.slurm.documents import script_parts
 from jobsight.history.slurm.ids import SlurmId, expand, pack, unpack
 from jobsight.history.slurm.scontrol import Shown
+from jobsight.history.slurm.shown import of_shown
 from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.settings import SlurmSettings
 

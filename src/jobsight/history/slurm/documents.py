@@ -18,17 +18,18 @@ from jobsight.documents.states import slurm_state
 from jobsight.history.slurm.batchscript import LONGEST_SCRIPT, directives
 from jobsight.history.slurm.ids import SlurmId, expand
 from jobsight.history.slurm.sacct import Run
-from jobsight.history.slurm.scontrol import Shown
-from jobsight.history.slurm.sizes import gpus, parse_memory, parse_tres
+from jobsight.history.slurm.sizes import gpus, parse_tres
 from jobsight.history.slurm.squeue import Queued
 
 __all__ = [
     "bounded",
     "ended_events",
+    "exit_of",
     "group_runs",
+    "limit_of",
     "of_queue",
     "of_runs",
-    "of_shown",
+    "raw_of",
     "script_parts",
     "state_of",
     "unknown_end",
@@ -73,19 +74,6 @@ def of_queue(
         now: µs since 1970.
     """
     waiting = line.start is None or slurm_state(line.state) is State.PENDING
-    request = Request(
-        cpus=line.cpus if waiting else None,
-        nodes=line.nodes if waiting else None,
-        memory_mb=_queued_memory(line) if waiting else None,
-        time_limit_s=_limit(line.time_limit_s),
-        partition=bounded(line.partition),
-        qos=bounded(line.qos),
-        account=bounded(line.account),
-        reservation=bounded(line.reservation),
-        constraints=bounded(line.constraints),
-        dependency=bounded(line.dependency),
-        priority=line.priority,
-    )
     submission = Submission(
         user=bounded(line.user),
         group=bounded(line.group),
@@ -94,17 +82,33 @@ def of_queue(
         directory=bounded(line.directory),
         comment=bounded(line.comment),
         array=job.base if job.task is not None else None,
-        raw_id=_raw(line.raw_id, job, several=line.id.tasks is not None),
+        raw_id=raw_of(line.raw_id, job, several=line.id.tasks is not None),
         sluid=job.sluid,
     )
-    usage = Usage(hosts=bounded(line.hosts)) if not waiting else Usage()
     return JobDocument(
         id=slurm_id(cluster, job.name),
         updated=now,
-        request=request,
+        request=_queued_request(line, waiting=waiting),
         submission=submission,
-        usage=usage,
+        usage=Usage() if waiting else Usage(hosts=bounded(line.hosts)),
         timeline=tuple(events),
+    )
+
+
+def _queued_request(line: Queued, *, waiting: bool) -> Request:
+    """What is asked for; of a running job the queue tells what it was given instead."""
+    return Request(
+        cpus=line.cpus if waiting else None,
+        nodes=line.nodes if waiting else None,
+        memory_mb=_queued_memory(line) if waiting else None,
+        time_limit_s=limit_of(line.time_limit_s),
+        partition=bounded(line.partition),
+        qos=bounded(line.qos),
+        account=bounded(line.account),
+        reservation=bounded(line.reservation),
+        constraints=bounded(line.constraints),
+        dependency=bounded(line.dependency),
+        priority=line.priority,
     )
 
 
@@ -151,12 +155,13 @@ def _queued_memory(line: Queued) -> int | None:
     return None if count is None else size * max(count, 1) // _MB
 
 
-def _raw(raw: str, job: SlurmId, *, several: bool = False) -> str | None:
+def raw_of(raw: str, job: SlurmId, *, several: bool = False) -> str | None:
     """Slurm's own number, where it differs from what users see and stands for this job alone."""
     return raw if raw and raw != job.name and not several else None
 
 
-def _limit(seconds: float | None) -> int | None:
+def limit_of(seconds: float | None) -> int | None:
+    """A time limit as documents hold it: -1 is unlimited."""
     if seconds is None:
         return None
     return -1 if math.isinf(seconds) else int(seconds)
@@ -215,8 +220,18 @@ def of_runs(
         for at, run in enumerate(runs)
         for event in _events(run, now, again=at > 0 or bool(run.restarts) or _later(run, first))
     ]
-    array = job.base if job.task is not None else None
-    submission = Submission(
+    return JobDocument(
+        id=slurm_id(cluster, job.name),
+        updated=now,
+        request=_request(last),
+        submission=_submission(job, last, first),
+        timeline=tuple(events),
+        usage=_usage(runs),
+    )
+
+
+def _submission(job: SlurmId, last: Run, first: int | None) -> Submission:
+    return Submission(
         submitted=first,
         user=bounded(last.user),
         group=bounded(last.group),
@@ -224,17 +239,9 @@ def of_runs(
         line=bounded(last.line),
         directory=bounded(last.directory),
         comment=bounded(last.comment),
-        array=array,
-        raw_id=_raw(last.raw_id, job, several=last.id.tasks is not None),
+        array=job.base if job.task is not None else None,
+        raw_id=raw_of(last.raw_id, job, several=last.id.tasks is not None),
         sluid=last.sluid or None,
-    )
-    return JobDocument(
-        id=slurm_id(cluster, job.name),
-        updated=now,
-        request=_request(last),
-        submission=submission,
-        timeline=tuple(events),
-        usage=_usage(runs),
     )
 
 
@@ -256,7 +263,7 @@ def _events(run: Run, now: int, *, again: bool) -> Iterator[Event]:
         yield Event(time=run.start, source="sacct", state=State.RUNNING, word="RUNNING", host=host)
     if state is None or not (state.ended or run.state.startswith("REQUEUE")):
         return
-    code, signal = _exit(run.exit_code) if started else (None, None)
+    code, signal = exit_of(run.exit_code) if started else (None, None)
     yield Event(
         time=run.end or run.start or run.submit or now,
         source="sacct",
@@ -276,7 +283,7 @@ def _started(run: Run) -> bool:
     return bool(run.hosts or run.elapsed_s) or run.alloc_cpus is None or run.alloc_cpus > 0
 
 
-def _exit(code: tuple[int, int] | None) -> tuple[int | None, int | None]:
+def exit_of(code: tuple[int, int] | None) -> tuple[int | None, int | None]:
     """Exit code and signal; Slurm prints 0 for the code of what a signal ended."""
     if code is None:
         return None, None
@@ -297,7 +304,7 @@ def _request(run: Run) -> Request:
         nodes=run.req_nodes or tres.get("node"),
         gpus=gpus(tres),
         memory_mb=None if memory is None else memory // _MB,
-        time_limit_s=_limit(run.time_limit_s),
+        time_limit_s=limit_of(run.time_limit_s),
         partition=bounded(run.partition),
         qos=bounded(run.qos),
         account=bounded(run.account),
@@ -344,97 +351,7 @@ def _usage(runs: Sequence[Run]) -> Usage:
     )
 
 
-# --- scontrol ---
-
-
-def of_shown(cluster: str, job: SlurmId, shown: Shown, now: int) -> JobDocument:
-    """What scontrol tells of a job, its end included where it has ended."""
-    fields = shown.fields
-    tres = _tres(shown.tres)
-    memory = tres.get("mem")
-    request = Request(
-        gpus=gpus(tres),
-        memory_mb=None if memory is None else memory // _MB,
-        cpus=tres.get("cpu"),
-        nodes=tres.get("node"),
-        tasks=_number(fields.get("NumTasks")),
-        disk_mb=_disk(fields.get("MinTmpDiskNode")),
-        time_limit_s=_limit(shown.time_limit_s),
-        tres=bounded(shown.tres),
-        dependency=bounded(fields.get("Dependency", "")),
-    )
-    submission = Submission(
-        command=bounded(fields.get("Command", "")),
-        line=bounded(fields.get("SubmitLine", "")),
-        directory=bounded(fields.get("WorkDir", "")),
-        comment=bounded(fields.get("Comment", "")),
-        host=bounded(fields.get("AllocNode:Sid", "").partition(":")[0]),
-        array=job.base if job.task is not None else None,
-        raw_id=_raw(shown.raw_id, job, several=shown.id.tasks is not None),
-    )
-    return JobDocument(
-        id=slurm_id(cluster, job.name),
-        updated=now,
-        request=request if _waiting(shown) else msgspec.structs.replace(request, tres=None),
-        submission=submission,
-        timeline=tuple(_shown_events(shown, now)),
-        usage=Usage(requeues=shown.restarts or None),
-    )
-
-
-def _waiting(shown: Shown) -> bool:
-    """Whether its resources are those that were asked for: older versions then tell the given."""
-    return "ReqTRES" in shown.fields or slurm_state(shown.state) is State.PENDING
-
-
-def _shown_events(shown: Shown, now: int) -> Iterator[Event]:
-    state = slurm_state(shown.state)
-    source = "scontrol"
-    if shown.submit is not None:
-        word = "REQUEUED" if shown.restarts else "PENDING"
-        yield Event(time=shown.submit, source=source, state=State.PENDING, word=word)
-    if shown.eligible is not None and shown.eligible <= now:
-        yield Event(time=shown.eligible, source=source, word="ELIGIBLE")
-    if state is None or state in (State.PENDING, State.HELD):
-        return
-    hosts = bounded(shown.fields.get("NodeList", ""))
-    if shown.start is not None and hosts:
-        yield Event(
-            time=shown.start, source=source, state=State.RUNNING, word="RUNNING", host=hosts
-        )
-    if state is State.SUSPENDED and shown.suspended is not None:
-        yield Event(time=shown.suspended, source=source, state=state, word="SUSPENDED")
-    if state.ended:
-        code, signal = _exit(shown.exit_code) if hosts else (None, None)
-        yield Event(
-            time=shown.end or now,
-            source=source,
-            state=state,
-            word=bounded(shown.state, 80),
-            reason=bounded(shown.reason),
-            return_value=code,
-            signal=signal,
-        )
-
-
-def _tres(text: str) -> dict[str, int]:
-    try:
-        return parse_tres(text)
-    except ValueError:
-        return {}
-
-
-def _number(text: str | None) -> int | None:
-    found = re.match(r"\d{1,9}(?!\d)", text or "", re.ASCII)
-    return int(found[0]) if found else None
-
-
-def _disk(text: str | None) -> int | None:
-    try:
-        size = parse_memory(text or "")
-    except ValueError:
-        return None
-    return None if size is None else size.size // _MB or None
+# --- scripts ---
 
 
 def script_parts(script: str) -> Submission:

@@ -18,12 +18,13 @@ from jobsight.errors import SourceError
 from jobsight.history.slurm.accounts import Accounts
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.details import Details
-from jobsight.history.slurm.documents import group_runs, of_queue, of_runs, of_shown, with_submit
+from jobsight.history.slurm.documents import group_runs, of_queue, of_runs, with_submit
 from jobsight.history.slurm.ids import SlurmId, expand
 from jobsight.history.slurm.pauses import Pause
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.settling import Open, Settling
+from jobsight.history.slurm.shown import of_shown
 from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.history.slurm.watch import Change, Look, Watch
 from jobsight.history.sources import Observed, Position, Source
