@@ -160,6 +160,7 @@ def prune(
 ) -> None:
     """Move jobs that ended long ago to the archive; they are still read from there."""
     import dataclasses
+    import time
 
     from jobsight.cli.jobs import parse_since
     from jobsight.clock import format_micros, zone_named
@@ -169,7 +170,10 @@ def prune(
     days = settings.store.retention_days
     if before is None and days is None:
         raise UsageError("name a time with --before, such as 90d, or set store.retention_days")
-    moment = parse_since(before or f"{round((days or 0) * 86400)}s", zone_named(settings.timezone))
+    if before is not None:
+        moment = parse_since(before, zone_named(settings.timezone))
+    else:
+        moment = int((time.time() - (days or 0.0) * 86400) * 1e6)
     with open_store(settings) as opened, stages() as progress:
         progress("moving old jobs to the archive")
         done = opened.prune(moment)
