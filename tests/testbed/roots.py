@@ -128,21 +128,24 @@ def _build(recipe: Recipe, place: Path) -> None:
     log = place.with_name(f"{place.name}.log")
     begun = time.monotonic()
     _tell(f"building a Debian {recipe.suite} root in {place} (once, a minute or two); log: {log}")
-    with tempfile.NamedTemporaryFile("w", suffix=".conf") as settings:
-        settings.write(_apt_settings())
-        settings.flush()
-        environment = {
-            "SUITE": recipe.suite, "ROOT": str(unfinished), "MIRROR": mirror,
-            "PACKAGES": " ".join(recipe.packages), "APT_SETTINGS": settings.name, "LOG": str(log),
-        }  # fmt: skip
-        log.unlink(missing_ok=True)
-        log.touch(mode=0o600)  # it names the mirror
-        status = _run_script(environment)
-    if status != 0:
+    try:
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as settings:
+            settings.write(_apt_settings())
+            settings.flush()
+            environment = {
+                "SUITE": recipe.suite, "ROOT": str(unfinished), "MIRROR": mirror,
+                "PACKAGES": " ".join(recipe.packages), "APT_SETTINGS": settings.name,
+                "LOG": str(log),
+            }  # fmt: skip
+            log.unlink(missing_ok=True)
+            log.touch(mode=0o600)  # it names the mirror
+            status = _run_script(environment)
+        if status != 0:
+            raise BedError(f"building the {recipe.suite} root failed with {status}; read {log}")
+        unfinished.chmod(0o755)
+        unfinished.rename(place)
+    finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-        raise BedError(f"building the {recipe.suite} root failed with {status}; read {log}")
-    unfinished.chmod(0o755)
-    unfinished.rename(place)
     _tell(f"{recipe.suite}: built in {time.monotonic() - begun:.0f} s")
 
 
