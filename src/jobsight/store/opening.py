@@ -72,4 +72,6 @@ def _path_of(url: str) -> Path:
         )
     if not text.strip() or "\0" in text:
         raise UsageError("the store has no name; give a path, sqlite:///PATH or redis://HOST")
+    if text.startswith("//"):  # sqlite:////PATH, as others write it; SQLite takes // for a host
+        text = "/" + text.lstrip("/")
     return Path(text).expanduser()
