@@ -4,7 +4,8 @@ import gzip
 import json
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import polars as pl
 import pytest
@@ -15,6 +16,10 @@ from jobsight.cli.reading import are_documents, read_inputs
 from jobsight.documents import from_json
 from jobsight.errors import SourceError, StoreError, UsageError
 from jobsight.settings import Settings, StoreSettings
+
+if TYPE_CHECKING:
+    from tests.testbed.kafka import KafkaBroker
+    from tests.testbed.redis import RedisServer
 
 POOL = Path(__file__).parents[2] / "data" / "pool-a.log.gz"
 LINES = 660_000
@@ -215,3 +220,39 @@ def test_the_store_that_is_set_has_a_short_name(folder: Path) -> None:
     settings = Settings(store=StoreSettings(url=str(folder / "jobs.db")))
     reading = read_inputs(["store:"], settings, lambda *_: None)
     assert reading.sources[0].name == str(folder / "jobs.db")
+
+
+def test_answers_are_published(folder: Path, kafka_broker: "KafkaBroker") -> None:
+    store = folder / "jobs.db"
+    environment = {"JOBSIGHT_KAFKA__BROKERS": kafka_broker.bootstrap}
+    topic = f"answers-{uuid4().hex}"
+    asked = ["hold", "--each", "--store", str(store), "--at", AT, "--json", "--publish"]
+    done = CliRunner().invoke(app, asked, env=environment | {"JOBSIGHT_KAFKA__ANSWERS": topic})
+    assert done.exit_code == 0, done.exception
+    answers = json.loads(done.stdout)
+    assert f"published {len(answers)} answers to {topic}" in done.stderr
+    messages = [json.loads(one) for one in kafka_broker.consume(topic, len(answers))]
+    said_of = {one["id"].rpartition(":")[2]: one["answer"] for one in messages}
+    assert said_of == {one["job"]: one for one in answers}
+    unset = CliRunner().invoke(app, asked)
+    assert "kafka" in str(unset.exception).lower()
+    assert json.loads(unset.stdout) == answers  # given all the same
+
+
+def test_a_store_on_a_server_teaches_the_same(
+    folder: Path, tmp_path: Path, redis_server: "RedisServer"
+) -> None:
+    environment = QUICK | {"JOBSIGHT_STORE__PREFIX": f"train-{uuid4().hex}"}
+
+    def run(*arguments: object) -> None:
+        done = CliRunner().invoke(app, list(map(str, arguments)), env=environment)
+        assert done.exit_code == 0, done.exception
+
+    run("import", folder / "pool.log", "--store", redis_server.url)
+    run("train", "hold", redis_server.url, "-o", tmp_path / "server", "--model", "linear")
+    run("train", "hold", folder / "pool.log", "-o", tmp_path / "log", "--model", "linear")
+    server, log = (
+        json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("server", "log")
+    )
+    assert server["files"] == log["files"]
+    assert server["sources"][0]["name"].startswith("redis://127.0.0.1:")
