@@ -1,12 +1,13 @@
 """Joining what several sources know of one job; state and outcome follow from the timeline.
 
 The rules. *Sections*: field by field, what the newer document knows, else what the older one knows;
-largest memory is the larger of both. *Timeline*: the union. A record of a log is known by its
-place in the log, anything else by what it says; an event that two sources tell of counts once: a
-record of a log before the word of a scheduler, and what it left out is filled in, but a record of a
-log stays as the log has it, and nobody's words become another's. Within one source the order is
-that of its positions; between sources it is that of time. The files of one rotated log, named
-``<log>#<file>``, are one source. *State*: of the last event that has one.
+largest memory is the larger of both, and a job was submitted when it was first. *Timeline*: the
+union. A record of a log is known by its place in the log, anything else by what it says; an event
+that two sources tell of counts once: a record of a log before the word of a scheduler, and what it
+left out is filled in, but a record of a log stays as the log has it, and nobody's words become
+another's. Within one source the order is that of its positions; between sources it is that of time.
+The files of one rotated log, named ``<log>#<file>``, are one source. *State*: of the last event
+that has one.
 
 So a document merged twice changes nothing, the parts of a log may come in pieces of any size, and
 the timeline is the same in whatever order two sources are heard.
@@ -21,7 +22,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from jobsight.documents.document import Event, JobDocument, Outcome, Prediction, Usage
+from jobsight.documents.document import (
+    Event,
+    JobDocument,
+    Outcome,
+    Prediction,
+    Submission,
+    Usage,
+)
 from jobsight.documents.states import State
 
 __all__ = ["FIRST_EVENTS", "MOST_EVENTS", "MOST_PREDICTIONS", "merge"]
@@ -67,7 +75,7 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
         updated=old.updated,
         state=state,
         request=_fill(first.request, second.request),
-        submission=_fill(first.submission, second.submission),
+        submission=_submission(first.submission, second.submission),
         program=_fill(first.program, second.program),
         timeline=timeline,
         dropped=max(dropped, new.dropped),
@@ -106,9 +114,7 @@ def _alone(new: JobDocument) -> JobDocument:
     """The document of a job that nothing is known of but `new`, its timeline in order."""
     state, outcome = _derive(new.timeline)
     predictions = _predictions((), new.predictions)
-    return msgspec.structs.replace(
-        new, state=state, outcome=outcome, predictions=predictions
-    )
+    return msgspec.structs.replace(new, state=state, outcome=outcome, predictions=predictions)
 
 
 def _is_later(new: JobDocument, old: JobDocument) -> bool:
@@ -139,6 +145,14 @@ def _fill(first: _Section, second: _Section) -> _Section:
     if kept != getattr(first, "unknown", None):
         gaps["unknown"] = kept
     return msgspec.structs.replace(first, **gaps) if gaps else first
+
+
+def _submission(first: Submission, second: Submission) -> Submission:
+    filled = _fill(first, second)
+    known = [one.submitted for one in (first, second) if one.submitted is not None]
+    if known and min(known) != filled.submitted:
+        return msgspec.structs.replace(filled, submitted=min(known))
+    return filled
 
 
 def _usage(first: Usage, second: Usage) -> Usage:
@@ -268,7 +282,10 @@ def _fold(group: list[_Told], teller: str) -> list[_Told]:
 def _absorb(told: _Told, twin: _Told) -> None:
     if told.event.position is None:
         # Word and reason are what the event is known by when its source tells it again.
-        same = {"word": told.event.word, "reason": told.event.reason}
+        same: dict[str, Any] = {"word": told.event.word, "reason": told.event.reason}
+        if told.event.return_value is not None or told.event.signal is not None:
+            # The one being unknown says something of the other.
+            same |= {"return_value": told.event.return_value, "signal": told.event.signal}
         told.event = _fill(told.event, msgspec.structs.replace(twin.event, **same))
     elif twin.event.position is not None:
         told.event = _fill(told.event, twin.event)

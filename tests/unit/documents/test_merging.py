@@ -11,6 +11,7 @@ from jobsight.documents import (
     Prediction,
     Request,
     State,
+    Submission,
     Usage,
     merge,
 )
@@ -73,6 +74,14 @@ def test_the_newer_source_wins_and_the_older_fills_its_gaps() -> None:
     assert joined(first, second).request == joined(second, first).request == expected
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_job_was_submitted_when_it_was_first(turned: bool) -> None:
+    parts = [part(updated=1, submission=Submission(submitted=5, user="a"))]
+    parts.append(part(updated=2, submission=Submission(submitted=9, user="b")))
+    document = joined(*(reversed(parts) if turned else parts))
+    assert (document.submission.submitted, document.submission.user) == (5, "b")
+
+
 def test_the_largest_memory_stays() -> None:
     parts = [part(usage=Usage(memory_mb=n), updated=n) for n in (5, 9, 7)]
     assert joined(*parts).usage.memory_mb == 9
@@ -111,6 +120,14 @@ def test_a_log_is_trusted_first_and_its_record_stays_as_it_was(turned: bool) -> 
     document = joined(*([asked, log] if turned else [log, asked]))
     assert document.timeline == log.timeline
     assert merge(document, asked) is document
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_source_alone_tells_how_a_job_exited(turned: bool) -> None:
+    account = part(told(9, State.CANCELLED, word="CANCELLED", return_value=0))
+    shown = part(told(9, State.CANCELLED, "scontrol", word="CANCELLED", signal=15, host="n1"))
+    (event,) = joined(*((shown, account) if turned else (account, shown))).timeline
+    assert (event.return_value, event.signal, event.host) == (0, None, "n1")
 
 
 def test_two_holds_of_one_second_in_one_log_are_two() -> None:
