@@ -45,7 +45,7 @@ class CondorHistory(Importer):
         """By attributes of jobs, in lines or in JSON objects."""
         head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
         if head.startswith((b"{", b"[")):
-            told = b'"EventTypeNumber"' not in head and b'"MyType": "Job' not in head
+            told = b'"EventTypeNumber"' not in head
             if _JOB.search(head) and told:
                 return 1.0
             return 0.6 if re.fullmatch(rb"\[\s*\]\s*", head) else 0.3 if told else 0.0

@@ -82,11 +82,7 @@ def header_of(line: str) -> tuple[tuple[str, ...], str] | None:
         return None
     delimiters = {text[before.end() : after.start()] for before, after in itertools.pairwise(names)}
     delimiter = delimiters.pop()
-    if (
-        delimiters
-        or text[names[-1].end() :] not in ("", delimiter)
-        or delimiter.isspace() > (delimiter == "\t")
-    ):
+    if delimiters or text[names[-1].end() :] not in ("", delimiter) or not delimiter.strip(" "):
         return None
     return tuple(name[0].partition("%")[0] for name in names), delimiter
 

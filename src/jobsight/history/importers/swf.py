@@ -233,8 +233,7 @@ def _whole(submit: int, row: Row) -> tuple[Event, ...]:
         start, end = waited, waited + row.run * 1_000_000 if row.run >= 0 else None
     else:
         start, end = None, waited if row.wait >= 0 else None
-    ended = state is not State.UNKNOWN_END or end is not None
-    life = Life(submit, start=start, end=end, state=state if ended else None, word=str(row.status))
+    life = Life(submit, start=start, end=end, state=state, word=str(row.status))
     return life.timeline(Swf.name)
 
 

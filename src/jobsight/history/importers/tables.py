@@ -13,12 +13,15 @@ from jobsight.history.importers.base import ImportReport
 from jobsight.history.importers.lines import Meter, lines
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
 __all__ = ["columns_of", "rows"]
 
 _MAGIC = b"PAR1"
 _ROWS = 4096
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_LATEST = 2**33
 
 Values = dict[str, Any]
 
@@ -67,12 +70,13 @@ class _Bytes(io.RawIOBase):
 
 
 def columns_of(file: LogFile) -> frozenset[str]:
-    """The names of a table's columns; none where the file is no table."""
+    """The names of a table's columns; none where the file is no table.
+
+    Raises:
+        SourceError: it is a damaged Parquet file.
+    """
     if file.head.startswith(_MAGIC):
-        try:
-            return frozenset(_parquet(file).schema_arrow.names)
-        except SourceError:
-            return frozenset()
+        return frozenset(_parquet(file).schema_arrow.names)
     head = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
     return frozenset(_cells(head.decode("utf-8", "replace").rstrip("\r")) or ())
 
@@ -144,6 +148,23 @@ def _damaged(file: LogFile, error: Exception) -> SourceError:
     return SourceError(f"{file.name} is a damaged Parquet file ({reason}); fetch it again")
 
 
+def _tamed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with null for each moment that no clock shows, which Python could not hold."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = []
+    for column in batch.columns:
+        if pa.types.is_timestamp(column.type):
+            scale = _PER_SECOND[column.type.unit]
+            count = column.cast(pa.int64())
+            sound = pc.and_(pc.greater(count, 0), pc.less(count, _LATEST * scale))
+            kept = pc.if_else(sound, column, pa.scalar(None, column.type))
+            column = kept.cast(pa.timestamp("us", column.type.tz), safe=False)  # noqa: PLW2901
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
 def _parquet_rows(
     file: LogFile, wanted: Sequence[str], report: ImportReport, meter: Meter
 ) -> Iterator[tuple[int, Values]]:
@@ -154,12 +175,12 @@ def _parquet_rows(
     total, number = max(table.metadata.num_rows, 1), 0
     try:
         for batch in table.iter_batches(batch_size=_ROWS, columns=names):
-            for values in batch.to_pylist():
+            for values in _tamed(batch).to_pylist():
                 number += 1
                 report.rows += 1
                 yield number, values
             meter.add(file.size * batch.num_rows // total)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         if not number:
             raise _damaged(file, error) from None
         report.breaks.append((file.name, " ".join(str(error).split())[:160]))

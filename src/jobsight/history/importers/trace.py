@@ -67,7 +67,10 @@ class TableImporter(Importer):
 
     def sniff(self, file: LogFile) -> float:
         """By the names of the columns."""
-        return 1.0 if self.telling <= columns_of(file) else 0.0
+        try:
+            return 1.0 if self.telling <= columns_of(file) else 0.0
+        except SourceError:
+            return 0.0
 
     @abstractmethod
     def place(self, file: LogFile, options: Options) -> tuple[str, str]:

@@ -1,0 +1,196 @@
+"""Finding files, telling formats, reading lines, counting what came of it."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from pathlib import Path
+
+import pytest
+import zstandard
+from tests.importing import SAMPLES, imported, written
+
+from jobsight.documents import Event, JobDocument, State, merge
+from jobsight.errors import SourceError, UsageError
+from jobsight.history.eventlog.logfiles import find_logs
+from jobsight.history.importers import IMPORTERS, Importer, ImportReport, Options
+from jobsight.history.importers.life import Life
+from jobsight.history.importers.lines import LONGEST_LINE, Line, Meter, lines
+from jobsight.history.importers.tally import Tally
+
+OF_EACH = {
+    "sacct.psv": "sacct",
+    "trace.swf": "swf",
+    "eagle.csv": "eagle",
+    "graham.csv": "graham",
+    "condor-history.txt": "condor-history",
+    "condor-history.json": "condor-history",
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), OF_EACH.items())
+def test_formats_are_told_by_content_and_by_one_importer_alone(name: str, kind: str) -> None:
+    (file,) = find_logs([str(SAMPLES / name)])
+    assert [one.name for one in IMPORTERS if one.sniff(file) >= 0.5] == [kind]
+
+
+def test_every_importer_says_what_its_source_cannot_tell() -> None:
+    assert len({one.name for one in IMPORTERS}) == len(IMPORTERS) == 6
+    for one in IMPORTERS:
+        assert isinstance(one, Importer)
+        assert one.title
+        assert all(what and why for what, why in one.unknowable)
+        assert len(one.unknowable) >= 5
+
+
+def test_a_folder_stands_for_what_is_known_in_it(tmp_path: Path) -> None:
+    for name in OF_EACH:
+        (tmp_path / name).write_bytes((SAMPLES / name).read_bytes())
+    (tmp_path / "README").write_text("read me\n")
+    (tmp_path / "deeper").mkdir()
+    _, report = imported(tmp_path)
+    assert {Path(name).name: kind for name, kind in report.files} == OF_EACH
+    assert "passed over 1 files" in report.notes[0]
+
+
+def test_a_folder_of_nothing_known_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "README").write_text("read me\n")
+    with pytest.raises(SourceError, match="no file in the folder"):
+        imported(tmp_path)
+
+
+def test_globs_and_files_named_twice_count_once(tmp_path: Path) -> None:
+    for name in ("a.swf", "b.swf"):
+        (tmp_path / name).write_bytes((SAMPLES / "trace.swf").read_bytes())
+    _, report = imported(tmp_path / "*.swf", tmp_path / "a.swf")
+    assert len(report.files) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "looks"),
+    [
+        (b"to whom it may concern\n", "'to whom it may concern'"),
+        (b"\x7fELF\0\0\0\0", "no text"),
+        (b"   \n \n", "is empty"),
+    ],
+)
+def test_what_is_of_no_known_format_is_described(
+    content: bytes, looks: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, content)
+    if not content.strip():
+        assert "is empty" in imported(path)[1].notes[0]
+        return
+    with pytest.raises(SourceError, match="no known format") as told:
+        imported(path)
+    assert looks in str(told.value)
+    assert "--format" in str(told.value)
+
+
+def test_there_is_no_such_format() -> None:
+    with pytest.raises(UsageError, match="no format is named 'pbs'"):
+        imported(SAMPLES / "sacct.psv", format="pbs")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="there is no file"):
+        imported(tmp_path / "gone")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstandard.compress])
+@pytest.mark.parametrize("name", OF_EACH)
+def test_compressed_files_of_every_format(pack: object, name: str, tmp_path: Path) -> None:
+    path = SAMPLES / name
+    packed = written(tmp_path, pack(path.read_bytes()), name)  # type: ignore[operator]
+    assert imported(packed)[0] == imported(path)[0]
+
+
+def test_a_truncated_file_gives_what_was_read_and_says_so(tmp_path: Path) -> None:
+    head = "; Version: 2.2\n; UnixStartTime: 1772442000\n"
+    rows = "".join(
+        f"{job} {job * 7} 5 {job % 977} 2 {job % 31} -1 2 90 -1 1 {job % 13} 1 1 1 1 -1 -1\n"
+        for job in range(1, 20_000)
+    )
+    data = gzip.compress((head + rows).encode())
+    jobs, report = imported(written(tmp_path, data[: len(data) // 2], "cut.swf.gz"))
+    assert 5000 < len(jobs) < 15_000
+    assert "ends early" in report.breaks[0][1]
+    assert report.bad <= 1  # the last line, cut short
+
+
+def all_lines(path: Path) -> tuple[list[Line], ImportReport]:
+    files, report = find_logs([str(path)]), ImportReport()
+    return list(lines(files[0], report, Meter(files, report, lambda *_: None))), report
+
+
+def test_lines_are_numbered_and_whatever_bytes_they_hold(tmp_path: Path) -> None:
+    found, _ = all_lines(written(tmp_path, b"\xef\xbb\xbfa\r\n\n\xff\x80b\x0bc\x85\nlast"))
+    assert found == [(1, "a"), (2, ""), (3, "\ufffd\ufffdb\x0bc\ufffd"), (4, "last")]
+
+
+def test_lines_over_the_borders_of_blocks(tmp_path: Path) -> None:
+    texts = ["x" * (300_000 + number) for number in range(20)]
+    found, _ = all_lines(written(tmp_path, "\n".join(texts) + "\n"))
+    assert found == list(enumerate(texts, 1))
+
+
+def test_a_line_without_end_is_left_out_and_counted(tmp_path: Path) -> None:
+    path = written(tmp_path, b"a\n" + b"x" * (3 * LONGEST_LINE) + b"\nb\n")
+    found, report = all_lines(path)
+    assert found == [(1, "a"), (3, "b")]
+    assert (report.bad, report.first_bad[0].place) == (1, 2)
+
+
+def test_only_the_first_bad_rows_are_kept() -> None:
+    report = ImportReport()
+    for number in range(1000):
+        report.refuse("f", number, "bad", "x" * 5000)
+    assert (report.bad, len(report.first_bad)) == (1000, 10)
+    assert len(report.first_bad[0].value) == 200
+
+
+def document(number: int, state: State | None, time: int = 5) -> JobDocument:
+    event = Event(time=time, source="t", state=state)
+    return merge(None, JobDocument(id=f"slurm:c:{number}", updated=time, timeline=(event,)))
+
+
+def test_a_job_told_of_many_times_counts_once() -> None:
+    tally = Tally()
+    tally.add_new(document(number, State.PENDING) for number in range(100))
+    tally.add_changed(document(number, State.RUNNING) for number in range(50))
+    tally.add_unchanged(document(number, State.RUNNING) for number in range(40, 50))
+    tally.add_changed([document(200, State.FAILED)])
+    tally.add_unchanged([document(201, None)])
+    assert (tally.new, tally.changed, tally.unchanged) == (100, 1, 1)
+    assert tally.by_state() == {"pending": 50, "running": 50, "failed": 1, "unknown": 1}
+
+
+def test_the_span_of_what_was_imported() -> None:
+    tally = Tally()
+    assert (tally.first, tally.new, tally.by_state()) == (None, 0, {})
+    tally.span([document(1, None, 7), document(2, None, 3), document(3, None, 5)])
+    assert (tally.first, tally.last) == (3, 7)
+
+
+@pytest.mark.parametrize(
+    ("life", "reason"),
+    [
+        (Life(5, start=4), "starts before"),
+        (Life(5, start=6, end=5), "ends before"),
+        (Life(5, end=4), "ends before"),
+        (Life(5, eligible=9, start=8), "waits still"),
+        (Life(5, seen=(9,), start=8), "waits still"),
+    ],
+)
+def test_a_life_in_no_possible_order_is_refused(life: Life, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        life.timeline("t")
+
+
+def test_importing_tells_how_far_it_is() -> None:
+    calls: list[tuple[int, int]] = []
+    options = Options(progress=lambda done, total: calls.append((done, total)))
+    imported(SAMPLES / "trace.swf", options=options)
+    size = (SAMPLES / "trace.swf").stat().st_size
+    assert calls[-1] == (size, size)

@@ -1,0 +1,206 @@
+"""sacct's output: any columns, any delimiter, steps, runs, arrays, components."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.importing import SAMPLES, imported, states, written
+
+from jobsight.clock import format_micros
+from jobsight.errors import SourceError, UsageError
+from jobsight.history.importers import Options
+from jobsight.history.importers.sacct import header_of
+
+SAMPLE = SAMPLES / "sacct.psv"
+UTC = Options(timezone="UTC")
+HEAD = "JobID|State|Cluster|Submit|Start|End"
+ROW = "7|COMPLETED|c|2026-03-02T09:00:00|2026-03-02T09:01:00|2026-03-02T09:02:00"
+
+
+def lines() -> list[list[str]]:
+    return [line.split("|") for line in SAMPLE.read_text().splitlines()]
+
+
+def test_the_sample_by_state() -> None:
+    jobs, report = imported(SAMPLE, options=UTC)
+    assert states(jobs) == {
+        "completed": 3,
+        "pending": 2,
+        "running": 1,
+        "failed": 1,
+        "cancelled": 1,
+        "timeout": 1,
+        "out_of_memory": 1,
+    }
+    assert set(jobs) == {
+        "101", "102", "103_1", "103_2", "103_3", "103_4", "106+0", "106+1", "108", "109",
+    }  # fmt: skip
+    assert (report.rows, report.bad) == (15, 1)
+    assert report.first_bad[0].place == 16
+    assert "yesterday" in report.first_bad[0].reason
+
+
+def test_steps_are_folded_into_their_job() -> None:
+    job = imported(SAMPLE, options=UTC)[0]["101"]
+    assert job.usage.memory_mb == 3138  # the batch step's 3212480K
+    assert job.usage.cpu_s == 4 * 3600 + 31 * 60 + 10
+    assert (job.request.cpus, job.request.memory_mb, job.request.time_limit_s) == (4, 4096, 7200)
+    assert (job.submission.user, job.submission.line) == ("alice", "sbatch fit.sh")
+    assert job.id == "slurm:demo:101"
+
+
+def test_runs_of_a_requeued_job_are_one_job() -> None:
+    job = imported(SAMPLE, options=UTC)[0]["108"]
+    assert [str(event.word) for event in job.timeline if event.word != "ELIGIBLE"] == [
+        "PENDING", "RUNNING", "NODE_FAIL", "REQUEUED", "RUNNING", "TIMEOUT",
+    ]  # fmt: skip
+    assert job.submission.submitted is not None
+    assert format_micros(job.submission.submitted) == "2026-03-02 09:40:00Z"
+    assert job.usage.requeues == 1
+
+
+def test_waiting_tasks_become_a_job_each() -> None:
+    jobs, _ = imported(SAMPLE, options=UTC)
+    assert jobs["103_3"].submission.array == jobs["103_1"].submission.array == "103"
+    assert str(jobs["103_4"].state) == "pending"
+
+
+def test_tasks_beyond_the_most_are_counted(tmp_path: Path) -> None:
+    row = "9_[1-50]|PENDING|c|2026-03-02T09:00:00|Unknown|Unknown"
+    path = written(tmp_path, f"{HEAD}\n{row}\n")
+    jobs, report = imported(path, options=Options(most_tasks=3))
+    assert set(jobs) == {"9_1", "9_2", "9_3"}
+    assert "47 pending array tasks" in report.notes[0]
+
+
+@pytest.mark.parametrize("delimiter", ["|", ",", ";", "\t", "^", "::", "|~|", "\x1e"])
+def test_any_delimiter_and_any_order_give_the_same(delimiter: str, tmp_path: Path) -> None:
+    table = lines()
+    order = sorted(range(len(table[0])), key=lambda at: table[0][at])
+    quote = '"' if delimiter == "," else ""
+    text = "\n".join(
+        delimiter.join(f"{quote}{row[at]}{quote}" if "," in row[at] else row[at] for at in order)
+        for row in table
+    )
+    found = imported(written(tmp_path, text + "\n"), options=UTC)[0]
+    assert found == imported(SAMPLE, options=UTC)[0]
+
+
+def test_parsable_with_a_delimiter_at_the_end_of_rows(tmp_path: Path) -> None:
+    text = "".join(line + "|\n" for line in SAMPLE.read_text().splitlines())
+    assert imported(written(tmp_path, text), options=UTC)[0] == imported(SAMPLE, options=UTC)[0]
+
+
+def test_windows_line_ends_and_a_mark_of_byte_order(tmp_path: Path) -> None:
+    text = "\ufeff" + SAMPLE.read_text().replace("\n", "\r\n")
+    assert imported(written(tmp_path, text), options=UTC)[0] == imported(SAMPLE, options=UTC)[0]
+
+
+def test_names_may_hold_the_delimiter(tmp_path: Path) -> None:
+    head, row = HEAD.replace("|", "|JobName|", 1), ROW.replace("|", "|a|b|c|", 1)
+    assert imported(written(tmp_path, f"{head}\n{row}\n"))[0]["7"].submission.name == "a|b|c"
+
+
+def test_without_a_header_the_columns_must_be_named(tmp_path: Path) -> None:
+    rows = SAMPLE.read_text().splitlines()
+    path = written(tmp_path, "\n".join(rows[1:]))
+    with pytest.raises(SourceError, match="--columns"):
+        imported(path)
+    columns = tuple(rows[0].lower().split("|"))
+    found, report = imported(path, options=Options(timezone="UTC", columns=columns))
+    assert found == imported(SAMPLE, options=UTC)[0]
+    assert report.first_bad[0].place == 15
+
+
+def test_columns_named_in_vain_do_no_harm() -> None:
+    columns = tuple(SAMPLE.read_text().splitlines()[0].split("|"))
+    found = imported(SAMPLE, options=Options(timezone="UTC", columns=columns))[0]
+    assert found == imported(SAMPLE, options=UTC)[0]
+
+
+def test_the_table_for_people_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    text = (
+        "JobID           JobName  Partition      State \n"
+        "------------ ---------- ---------- ---------- \n"
+        "7                  wrap       main  COMPLETED \n"
+    )
+    with pytest.raises(SourceError, match=r"--parsable2 \(-P\)"):
+        imported(written(tmp_path, text))
+
+
+def test_the_cluster_must_be_known(tmp_path: Path) -> None:
+    path = written(tmp_path, f"{HEAD}\n{ROW}\n".replace("Cluster|", "").replace("|c|", "|"))
+    with pytest.raises(UsageError, match="--cluster"):
+        imported(path)
+    (job,) = imported(path, options=Options(cluster="mine"))[0].values()
+    assert job.id == "slurm:mine:7"
+
+
+def test_jobs_of_two_clusters_stay_apart(tmp_path: Path) -> None:
+    text = f"{HEAD}\n{ROW}\n{ROW.replace('|c|', '|d|').replace('COMPLETED', 'FAILED')}\n"
+    from jobsight.history.importers import FileImport
+
+    reading = FileImport([str(written(tmp_path, text))], format="auto", options=UTC)
+    found = [document.id for batch in reading.batches() for document in batch]
+    assert sorted(found) == ["slurm:c:7", "slurm:d:7"]
+
+
+def test_dumps_put_together_may_repeat_the_header(tmp_path: Path) -> None:
+    text = f"{HEAD}\n{ROW}\n{HEAD}\n{ROW.replace('7', '8', 1)}\n"
+    jobs, report = imported(written(tmp_path, text))
+    assert (set(jobs), report.bad, report.rows) == ({"7", "8"}, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("7|COMPLETED", "2 fields"),
+        ("7|BAKED|c|2026-03-02T09:00:00||", "no state"),
+        ("7|COMPLETED|c|Unknown||None", "no time is told"),
+        ("seven|COMPLETED|c|2026-03-02T09:00:00||", "no Slurm job id"),
+        ("7|COMPLETED|c|2026-13-02T09:00:00||", "month"),
+        ("7|COMPLETED|c|2026-03-02||", "no time such as"),
+    ],
+)
+def test_bad_rows(row: str, reason: str, tmp_path: Path) -> None:
+    jobs, report = imported(written(tmp_path, f"{HEAD}\n{row}\n{ROW.replace('7', '8', 1)}\n"))
+    assert set(jobs) == {"8"}
+    assert (report.bad, report.first_bad[0].place, report.first_bad[0].value) == (1, 2, row)
+    assert reason in report.first_bad[0].reason
+
+
+def test_steps_apart_from_their_job_are_noted(tmp_path: Path) -> None:
+    step = ROW.replace("7", "5.batch", 1)
+    _, report = imported(written(tmp_path, f"{HEAD}\n{ROW}\n{step}\n"))
+    assert "1 rows of steps" in report.notes[0]
+    with pytest.raises(SourceError, match="only steps"):
+        imported(written(tmp_path, f"{HEAD}\n{step}\n"))
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("JobID|State|User", (("JobID", "State", "User"), "|")),
+        ("User|JobIDRaw|State|", (("User", "JobIDRaw", "State"), "|")),
+        ("JobID%20,State%10,User", (("JobID", "State", "User"), ",")),
+        ("JobID\tState\tUser", (("JobID", "State", "User"), "\t")),
+        ("JobID State User", None),
+        ("JobID|State,User", None),
+        ("JobID|State", None),
+        ("User|State|Submit", None),
+        ("1|COMPLETED|x", None),
+        ("", None),
+    ],
+)
+def test_what_is_a_header(line: str, found: object) -> None:
+    assert header_of(line) == found
+
+
+def test_many_jobs_come_in_bounded_batches(tmp_path: Path) -> None:
+    from jobsight.history.importers import FileImport
+
+    rows = "".join(ROW.replace("7", str(number), 1) + "\n" for number in range(1, 5001))
+    path = written(tmp_path, f"{HEAD}\n{rows}")
+    sizes = [len(batch) for batch in FileImport([str(path)], format="auto", options=UTC).batches()]
+    assert (sum(sizes), max(sizes)) == (5000, 2000)
