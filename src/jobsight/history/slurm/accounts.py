@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from jobsight.documents import JSON
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.pauses import Pause
 from jobsight.history.slurm.sacct import Run
@@ -49,16 +50,33 @@ class Accounts:
         self._span = self._longest
         self._pause = Pause(settings.interval, settings.backoff_most)
         self._reached: int | None = None
-        self._holding = True
+        self._fresh = True
+        self._holding = False
         self._recovered: int | None = None
         self._told: dict[tuple[str, int | None], tuple[int, int]] = {}
 
-    def restore(self, since: int | None) -> None:
-        """Go on from a watermark; what was told before counts as not told."""
+    def restore(self, position: dict[str, JSON]) -> None:
+        """Go on from a position; what was told before counts as not told.
+
+        Raises:
+            ValueError: the position is damaged.
+        """
+        since, recovered = position.get("since"), position.get("recovered")
+        if not isinstance(since, int | None) or not isinstance(recovered, int | None):
+            raise ValueError("its times are no whole numbers")
         self.since = since
         self._told.clear()
-        self._reached = self._recovered = None
-        self._holding = True
+        self._reached = None
+        self._fresh = True
+        self._holding = bool(position.get("holding"))
+        self._recovered = recovered
+
+    def position(self) -> dict[str, JSON]:
+        """What must be known after a restart."""
+        found: dict[str, JSON] = {"since": self.since}
+        if self._holding:
+            found |= {"holding": True, "recovered": self._recovered}
+        return found
 
     def usable(self) -> bool:
         """Whether it may be asked now: it is in no pause after trouble."""
@@ -74,20 +92,29 @@ class Accounts:
             SlurmError: no answer; the watermark is as it was.
         """
         if self.since is None:
-            self.since, self._holding = now - self._lookback, False
+            self.since = now - self._lookback
+        elif self._fresh and now - self.since > self._overlap:
+            self._holding = True
+        self._fresh = False
         start = self.since if self._reached is None else self._reached
         until = min(now, start + self._span)
         runs = self.ask(lambda: self._client.ended(self._before(start), until))
-        if self._recovered is None:
-            self._recovered = now
-        if self._holding and now - self._recovered >= self._overlap and self._reached is None:
-            self._holding = False
-        if not self._holding:
+        if not self._still_holding(now):
             self.since = max(self.since, until)
         self._reached = until if until < now else None
         self.behind = now - until
         self._span = min(self._span * 2, self._longest)
         return self._news(runs)
+
+    def _still_holding(self, now: int) -> bool:
+        """Whether what ended before the accounting came back may still be on its way."""
+        if not self._holding:
+            return False
+        if self._recovered is None:
+            self._recovered = now
+        elif now - self._recovered >= self._overlap and self._reached is None:
+            self._holding, self._recovered = False, None
+        return self._holding
 
     def _before(self, time: int) -> int:
         return max(time - self._overlap, _MICROS * 1_000_000)
@@ -118,13 +145,13 @@ class Accounts:
         return runs
 
     def _news(self, runs: list[Run]) -> list[Run]:
-        """Those not told yet; what lies before the next call's span is forgotten."""
+        """All runs of jobs of which one was not told yet; what lies before the next call's span is forgotten."""
         border = self.since_overlap() - self._overlap
         self._told = {key: told for key, told in self._told.items() if told[0] >= border}
-        fresh = []
+        fresh: set[str] = set()
         for run in runs:
             key, digest = (run.id.name, run.submit), hash(run)
             if self._told.get(key, (0, None))[1] != digest:
-                fresh.append(run)
+                fresh.add(run.id.name)
             self._told[key] = (run.end or run.submit or 0, digest)
-        return fresh
+        return [run for run in runs if run.id.name in fresh]

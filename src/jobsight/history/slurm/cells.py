@@ -23,7 +23,6 @@ class _Times(TypedDict):
     start: int | None
     end: int | None
     elapsed_s: float | None
-    suspended_s: float | None
     time_limit_s: float | None
     cpu_s: float | None
 
@@ -34,7 +33,6 @@ class _Amounts(TypedDict):
     req_nodes: int | None
     alloc_cpus: int | None
     alloc_nodes: int | None
-    ntasks: int | None
     restarts: int | None
     energy_j: int | None
 
@@ -109,7 +107,6 @@ class Cells:
             "start": self._time("start"),
             "end": self._time("end"),
             "elapsed_s": self.span("elapsed") if raw is None else float(raw),
-            "suspended_s": self.span("suspended"),
             "time_limit_s": self.span("timelimit") if minutes is None else minutes,
             "cpu_s": self.span("totalcpu"),
         }
@@ -122,7 +119,6 @@ class Cells:
             "req_nodes": self.bytes("reqnodes"),
             "alloc_cpus": self._either("alloccpus", "ncpus"),
             "alloc_nodes": self._either("allocnodes", "nnodes"),
-            "ntasks": self.bytes("ntasks"),
             "restarts": self.bytes("restarts"),
             "energy_j": self.bytes("consumedenergyraw"),
         }

@@ -7,12 +7,13 @@ Scripts of jobs that ended before their turn come from the accounting, where it 
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from jobsight.documents import JSON, JobDocument, Submission, slurm_id
-from jobsight.errors import SourceError
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.documents import script_parts
 from jobsight.history.slurm.ids import SlurmId, expand, pack, unpack
@@ -115,21 +116,16 @@ class Details:
         """Go on from a position; documents of living jobs tell scripts that siblings share.
 
         Raises:
-            SourceError: the position is damaged.
+            ValueError: the position is damaged.
         """
-        try:
-            numbers = unpack(str(position.get("fetched", "")), _MOST_FETCHED)
-            parts = dict(position.get("late_parts", {}))
-            late = {
-                number: {
-                    job.name: job for job in _read_parts(number, str(parts.get(str(number), "")))
-                }
-                for number in unpack(str(position.get("late", "")), _MOST_WAITING)
-            }
-        except (ValueError, TypeError) as error:
-            raise SourceError(
-                f"the position of slurm:{self._cluster} is damaged: {error}"
-            ) from None
+        parts = position.get("late_parts", {})
+        if not isinstance(parts, dict):
+            raise ValueError("its late jobs are no mapping")
+        numbers = unpack(str(position.get("fetched", "")), _MOST_FETCHED)
+        late = {
+            number: {job.name: job for job in _read_parts(number, str(parts.get(str(number), "")))}
+            for number in unpack(str(position.get("late", "")), _MOST_WAITING)
+        }
         self._done = dict.fromkeys(numbers, now)
         self._late = late
         self._live = {}
@@ -146,19 +142,25 @@ class Details:
 
         Args:
             now: µs since 1970.
-            budget: how many submissions at most; three calls each, at most.
+            budget: how many submissions at most; three calls each, at most. Fewer where they take
+                longer than one call may.
             kept: the accounting keeps scripts and can be asked.
         """
         found: list[JobDocument] = []
         self.trouble = None
+        enough = time.monotonic() + self._settings.timeout
+        late = self._late.items() if kept else ()
+        turns = [*((number, None) for number in self._live), *late]
         try:
-            for number in list(self._live)[:budget]:
-                found.extend(self._look(number, now, kept=kept))
-                budget -= 1
-            for number, jobs in list(self._late.items())[:budget] if kept else []:
-                script = self._client.kept_script(str(number))
-                found.extend(self._scripted(jobs.values(), script, now))
-                self._finish(number, now)
+            for number, jobs in itertools.islice(turns, budget):
+                if time.monotonic() > enough:
+                    break
+                if jobs is None:
+                    found.extend(self._look(number, now, kept=kept))
+                else:
+                    script = self._client.kept_script(str(number))
+                    found.extend(self._scripted(jobs.values(), script, now))
+                    self._finish(number, now)
         except SlurmError as error:
             self.trouble = error
         return found

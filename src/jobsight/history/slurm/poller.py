@@ -13,7 +13,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 
-from jobsight.documents import JSON, JobDocument
+from jobsight.documents import JSON, JobDocument, slurm_id
 from jobsight.errors import SourceError
 from jobsight.history.slurm.accounts import Accounts
 from jobsight.history.slurm.client import SlurmClient
@@ -58,6 +58,7 @@ class SlurmSource(Source):
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.name = f"slurm:{cluster}"
+        self._prefix = slurm_id(cluster, "").removesuffix(":")
         self.interval = settings.interval
         self._client = client
         self._cluster = cluster
@@ -91,22 +92,24 @@ class SlurmSource(Source):
         Raises:
             SourceError: the position was written by a newer version, or is damaged.
         """
-        saved = position or {}
-        since = saved.get("since")
-        if saved.get("version", _VERSION) != _VERSION or not isinstance(since, int | None):
-            raise SourceError(
-                f"the position of {self.name} is damaged or of a newer version of jobsight; "
-                "update jobsight, or remove the position to begin anew"
-            )
-        self._saved = dict(saved)
-        self._backlog = iter(())
+        saved = dict(position or {})
         self._watch = Watch(self._settings.array_tasks)
         self._watch.restore(active(), self._cluster)
-        self._settling.restore()
         self._looked = None
-        self._accounts.restore(since)
-        mine = (document for document in active() if document.id.startswith(f"{self.name}:"))
-        self._details.restore(saved, mine, self._now())
+        self._backlog = iter(())
+        self._saved = saved
+        mine = (document for document in active() if document.id.startswith(f"{self._prefix}:"))
+        try:
+            if saved.get("version", _VERSION) != _VERSION:
+                raise ValueError(f"it is of version {saved['version']!r}")
+            self._accounts.restore(saved)
+            self._settling.restore(saved)
+            self._details.restore(saved, mine, self._now())
+        except ValueError as error:
+            raise SourceError(
+                f"the position of {self.name} is damaged or of a newer version: {error}; update "
+                "jobsight, or remove the position to begin anew"
+            ) from None
 
     def poll(self) -> Observed | None:
         """Ask the tools once; or, where the last poll saw more than fits, give its rest.
@@ -258,7 +261,9 @@ class SlurmSource(Source):
         trouble = self._accounts.trouble
         return trouble is None or trouble.trouble is not Trouble.NO_ACCOUNTING
 
-    def _of_accounts(self, runs: list[Run], now: int) -> Iterator[JobDocument]:
+    def _of_accounts(
+        self, runs: list[Run], now: int, *, partial: bool = True
+    ) -> Iterator[JobDocument]:
         for job, found in group_runs(runs, self._settings.array_tasks):
             known = self._settling.open.get(job.name)
             seen = self._watch.seen.get(job.name)
@@ -267,6 +272,8 @@ class SlurmSource(Source):
             self._settling.settle(job, found)
             if seen is None:
                 self._details.ended(job, now)
+                if partial and _later(found, submitted):
+                    self._settling.reopen(job, found[-1].submit, submitted, now)
             yield self._details.share(document, job)
 
     def _settle(self, now: int) -> list[JobDocument]:
@@ -286,12 +293,14 @@ class SlurmSource(Source):
         if not due or not self._accounts.usable():
             return []
         names = {known.id.name for known in due}
+        submits = [known.submitted or known.submit for known in due]
+        since = None if None in submits else min(filter(None, submits)) - _MEMORY
         try:
-            runs = self._accounts.ask(lambda: self._client.accounts(names))
+            runs = self._accounts.ask(lambda: self._client.accounts(names, since))
         except SlurmError as error:
             self._note(error)
             return []
-        documents = list(self._of_accounts(runs, now))
+        documents = list(self._of_accounts(runs, now, partial=False))
         self._settling.asked((known for known in due if known.id.name in self._settling.open), now)
         return documents
 
@@ -332,7 +341,8 @@ class SlurmSource(Source):
     def _position(self) -> Position:
         return {
             "version": _VERSION,
-            "since": self._accounts.since,
+            **self._accounts.position(),
+            **self._settling.position(),
             **self._details.position(),
         }
 
@@ -342,3 +352,14 @@ class SlurmSource(Source):
 
 def _dotted(version: tuple[int, int] | None) -> str | None:
     return None if version is None else f"{version[0]}.{version[1]:02d}"
+
+
+def _later(runs: list[Run], submitted: int | None) -> bool:
+    """Whether runs before these are missing: older versions do not count requeues."""
+    first = runs[0]
+    return (
+        first.restarts is None
+        and first.submit is not None
+        and submitted is not None
+        and first.submit > submitted
+    )

@@ -37,7 +37,7 @@ def run_command(
     """Run a command to its end, or stop it and all its children.
 
     Args:
-        arguments: the program's path and what follows; no shell reads them.
+        arguments: the program's path and what follows.
         env: its whole environment.
         timeout: seconds.
         most_output: bytes of standard output; of standard error, 64 KiB are kept.
@@ -59,8 +59,7 @@ def run_command(
     try:
         with process.stdout, process.stderr:
             printed = _drain(process.stdout, process.stderr, started + timeout, most_output)
-        if printed.complete:
-            # The pipes are closed, so this is the moment between closing them and leaving.
+        if printed.complete:  # what is left is the moment between closing its pipes and leaving
             with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.1, started + timeout - time.monotonic()))
         status = process.poll()
@@ -69,8 +68,8 @@ def run_command(
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    seconds = time.monotonic() - started
-    return Ended(status, printed.stdout, printed.stderr, seconds, overflow=printed.overflow)
+    took = time.monotonic() - started
+    return Ended(status, printed.stdout, printed.stderr, took, overflow=printed.overflow)
 
 
 @dataclass

@@ -33,13 +33,11 @@ COLUMNS = (
     "Reservation",
     "State",
     "ExitCode",
-    "DerivedExitCode",
     "Submit",
     "Eligible",
     "Start",
     "End",
     "ElapsedRaw",
-    "Suspended",
     "TimelimitRaw",
     "Priority",
     "ReqMem",
@@ -49,9 +47,7 @@ COLUMNS = (
     "AllocCPUS",
     "AllocNodes",
     "AllocTRES",
-    "NTasks",
     "NodeList",
-    "Reason",
     "Constraints",
     "Comment",
     "WorkDir",
@@ -102,13 +98,11 @@ class Run(msgspec.Struct, frozen=True):
     qos: str = ""
     reservation: str = ""
     exit_code: tuple[int, int] | None = None
-    derived_exit: tuple[int, int] | None = None
     submit: int | None = None
     eligible: int | None = None
     start: int | None = None
     end: int | None = None
     elapsed_s: float | None = None
-    suspended_s: float | None = None
     time_limit_s: float | None = None
     """Infinity: unlimited."""
     priority: int | None = None
@@ -120,9 +114,7 @@ class Run(msgspec.Struct, frozen=True):
     alloc_cpus: int | None = None
     alloc_nodes: int | None = None
     alloc_tres: str = ""
-    ntasks: int | None = None
     hosts: str = ""
-    reason: str = ""
     constraints: str = ""
     comment: str = ""
     directory: str = ""
@@ -240,14 +232,12 @@ def read_row(row: Mapping[str, str], zone: dt.tzinfo) -> Run | tuple[SlurmId, St
         qos=cells.text("qos"),
         reservation=cells.text("reservation"),
         exit_code=cells.exit("exitcode"),
-        derived_exit=cells.exit("derivedexitcode"),
         **cells.times(),
         **cells.amounts(),
         req_mem=cells.memory("reqmem"),
         req_tres=cells.tres("reqtres"),
         alloc_tres=cells.tres("alloctres"),
         hosts=cells.host("nodelist"),
-        reason=cells.plain("reason"),
         constraints=cells.plain("constraints"),
         comment=cells.text("comment"),
         directory=cells.text("workdir"),

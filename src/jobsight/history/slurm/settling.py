@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from jobsight.documents import JobDocument, State
+from jobsight.documents import JSON, JobDocument, State
 from jobsight.documents.states import slurm_state
 from jobsight.history.slurm.documents import (
     ended_events,
@@ -24,6 +25,7 @@ __all__ = ["Open", "Settling"]
 _MICROS = 1_000_000
 _FIRST_WAIT = 5 * _MICROS
 _LONGEST_WAIT = 600 * _MICROS
+_MOST_KEPT = 1000
 
 
 @dataclass(slots=True)
@@ -37,6 +39,8 @@ class Open:
     submitted: int | None = None
     unstarted: bool = False
     """A task of an array that waited when it was seen last, and surely never ran unseen."""
+    ended: bool = False
+    """Its end is told already."""
     told: bool = False
     """A document of its end has been made of the queue's line, until somebody knows more."""
     asked: int = 0
@@ -57,11 +61,25 @@ class Settling:
         self._unknown_after = int(unknown_after * _MICROS)
         self._late = int(min(late, unknown_after) * _MICROS)
         self._settled: dict[str, int | None] = {}
+        self._since: dict[str, int] = {}
 
-    def restore(self) -> None:
-        """Begin anew."""
+    def position(self) -> dict[str, JSON]:
+        """What must be known after a restart: since when jobs are open that were asked about."""
+        asked = {name: known.since for name, known in self.open.items() if known.asked}
+        return {"open": dict(itertools.islice(asked.items(), _MOST_KEPT))} if asked else {}
+
+    def restore(self, position: dict[str, JSON]) -> None:
+        """Begin anew.
+
+        Raises:
+            ValueError: the position is damaged.
+        """
+        since = position.get("open", {})
+        if not isinstance(since, dict) or not all(isinstance(at, int) for at in since.values()):
+            raise ValueError("its open jobs are no mapping to times")
         self.open.clear()
         self._settled.clear()
+        self._since = dict(since)
 
     def left(
         self,
@@ -88,8 +106,9 @@ class Settling:
         }
         for seen in gone:
             waited = seen.id.task is not None and seen.state in (State.PENDING, State.HELD)
+            since = self._since.pop(seen.id.name, now)
             self.open[seen.id.name] = Open(
-                seen.id, now, None, seen.submit, seen.first_submit, unstarted=waited and unbroken
+                seen.id, since, None, seen.submit, seen.first_submit, unstarted=waited and unbroken
             )
         for name, (job, line) in ended.items():
             if name not in self._settled:
@@ -108,6 +127,11 @@ class Settling:
         if known.submit is not None and last.submit is not None and last.submit < known.submit:
             return
         self.close(job.name)
+
+    def reopen(self, job: SlurmId, submit: int | None, submitted: int | None, now: int) -> None:
+        """Ask about a job by its id although its end is told: its earlier runs are not known."""
+        if job.name not in self.open:
+            self.open[job.name] = Open(job, now, None, submit, submitted, ended=True)
 
     def close(self, name: str) -> None:
         """It is told how a job ended."""
@@ -137,7 +161,9 @@ class Settling:
         """Documents of jobs nobody has told of for too long; they are open no longer."""
         late = [known for known in self.open.values() if known.asked and self._is_late(known, now)]
         for known in late:
-            if known.line is None and known.unstarted:
+            if known.ended:
+                pass
+            elif known.line is None and known.unstarted:
                 yield unstarted_end(self._cluster, known.id, known.since, now)
             elif known.line is None:
                 yield unknown_end(self._cluster, known.id, known.since, now)

@@ -397,7 +397,13 @@ def test_names_of_any_kind_do_no_harm() -> None:
 
 @pytest.mark.parametrize(
     "position",
-    [{"version": 2}, {"since": "now"}, {"fetched": "x-y"}, {"late": "1", "late_parts": 3}],
+    [
+        {"version": 2},
+        {"since": "now"},
+        {"fetched": "x-y"},
+        {"late": "1", "late_parts": 3},
+        {"open": {"7": "x"}},
+    ],
 )
 def test_a_damaged_position_is_refused(position: dict[str, object]) -> None:
     keeper = kept(cluster())
@@ -412,3 +418,29 @@ def test_status_and_position_are_small_json() -> None:
     keeper.poll()
     assert len(json.dumps(keeper.position)) < 200
     assert json.loads(json.dumps(keeper.source.status()))["jobs_living"] == 2000
+
+
+def test_single_polls_of_many_processes_advance_and_give_up_too() -> None:
+    """As cron runs `jobsight collect --once`."""
+    slurm = cluster(FakeJob("7", "7"), FakeJob("8", "8"))
+    keeper = kept(slurm, unknown_end_after=9000)
+    keeper.poll()
+    slurm.queue.pop("7")
+    for _ in range(6):
+        keeper.restart()
+        keeper.poll(3600)
+    assert keeper.job("7").state is State.UNKNOWN_END
+    assert keeper.job("8").state is State.PENDING
+    since = (keeper.position or {})["since"]
+    assert isinstance(since, int)
+    assert slurm.now - since // SECOND <= 3600
+
+
+def test_a_list_of_tasks_that_was_cut_short_hides_nobody() -> None:
+    slurm = cluster(FakeJob("5_[0-5]", "5"))
+    keeper = kept(slurm, overlap=30)
+    keeper.poll()
+    slurm.queue = {"5_[0-1,...]": FakeJob("5_[0-1,...]", "5")}
+    for _ in range(5):
+        keeper.poll()
+    assert {keeper.job(f"5_{task}").state for task in range(6)} == {State.PENDING}
