@@ -42,6 +42,7 @@ _UNSHARE = (
     *("--kill-child=SIGKILL", "--propagation", "private"),
 )
 _T = TypeVar("_T")
+_ENTERED = {"mount": "mnt", "uts": "uts", "ipc": "ipc"}
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -210,29 +211,35 @@ class Namespace:
             self.stop()
             raise
 
-    def entering(self, *, processes: bool) -> list[str]:
-        """The start of a command line that runs the rest in here as root.
+    def entering(self, user: str, *, processes: bool) -> list[str]:
+        """The start of a command line that runs the rest in here.
 
         With `processes` it runs among this namespace's processes, and a signal to it stays outside;
         without, it is the host's own process, which only sees this file system: what is killed
         outside is dead inside too.
         """
         assert self._process
-        inside = f"/proc/{self._process.pid}/ns"
-        enter = ["nsenter", f"--mount={inside}/mnt", f"--uts={inside}/uts", f"--ipc={inside}/ipc"]
-        enter += [f"--pid={inside}/pid_for_children"] if processes else []
-        return [*enter, "--", "chroot"]
+        inside = f"/proc/{self._process.pid}"
+        enter = ["nsenter", *(f"--{kind}={inside}/ns/{name}" for kind, name in _ENTERED.items())]
+        enter += [f"--pid={inside}/ns/pid_for_children"] if processes else []
+        root = f"{inside}/root{self.folder}/root"
+        uid, gid = self.users[user]
+        return [
+            *enter,
+            f"--root={root}",
+            f"--wd={root}",
+            f"--setuid={uid}",
+            f"--setgid={gid}",
+            "--",
+        ]
 
     def command(
         self, command: Sequence[str], user: str = "root", *, processes: bool = True
     ) -> list[str]:
         """The command line that runs `command` in here as `user`."""
-        uid, gid = self.users[user]
-        who = [] if user == "root" else [f"--userspec={uid}:{gid}", f"--groups={gid}"]
         home = "/root" if user == "root" else f"/home/{user}"
         clean = ["env", "-i", f"PATH={_PATH}", "LC_ALL=C.UTF-8", f"HOME={home}", f"USER={user}"]
-        enter = self.entering(processes=processes)
-        return [*enter, *who, str(self.folder / "root"), *clean, *command]
+        return [*self.entering(user, processes=processes), *clean, *command]
 
     def run(
         self, *command: str, user: str = "root", timeout: float = 60.0, check: bool = True,
@@ -259,7 +266,11 @@ class Namespace:
             f"exec setsid {shlex.join(command)} >>{shlex.quote(str(self.folder / 'logs' / log))}"
         )
         line = ["sh", "-c", f"({quoted} 2>&1 </dev/null) &"]
-        subprocess.run(self.command(line, user), check=True, timeout=60)
+        done = subprocess.run(
+            self.command(line, user), timeout=60, check=False, capture_output=True, text=True
+        )
+        if done.returncode != 0:
+            raise BedError(f"{command[0]} did not start: {done.stderr.strip()}")
 
     def tools(self, names: Iterable[str], user: str) -> Path:
         """Write commands of these names into `folder/bin`; each runs the real one in here.
@@ -267,21 +278,21 @@ class Namespace:
         They run as `user` unless `JOBSIGHT_TESTBED_USER` names another (root, alice or bob), keep
         the caller's environment, and run in the caller's folder where that is seen from inside.
         """
-        enter = shlex.join(self.entering(processes=False))
-        root = shlex.quote(str(self.folder / "root"))
         cases = "".join(
-            f'    {who}) ids="--userspec={self.users[who][0]}:{self.users[who][1]}'
-            f' --groups={self.users[who][1]}"; HOME=/home/{who} ;;\n'
-            for who in ("alice", "bob")
+            f"    {who}) HOME={'/root' if who == 'root' else f'/home/{who}'}; enter()"
+            f' {{ exec {shlex.join(self.entering(who, processes=False))} "$@"; }} ;;\n'
+            for who in ("root", "alice", "bob")
         )
         for name in names:
             script = self.folder / "bin" / name
             script.write_text(
                 f"#!/bin/sh\n# Runs {name} of the test bed's {self.name}, inside its namespace.\n"
-                f'ids= HOME=/root USER="${{JOBSIGHT_TESTBED_USER:-{user}}}" PATH={_PATH}\n'
-                f'case "$USER" in\n{cases}esac\nexport HOME USER PATH\nunset LD_PRELOAD\n'
-                f"exec {enter} $ids {root} /bin/sh -c"
-                f""" 'cd "$0" 2>/dev/null || cd /; exec "$@"' "$PWD" {name} "$@"\n"""
+                f'USER="${{JOBSIGHT_TESTBED_USER:-{user}}}" PATH={_PATH}\n'
+                f'case "$USER" in\n{cases}'
+                '    *) echo "JOBSIGHT_TESTBED_USER: root, alice or bob" >&2; exit 2 ;;\nesac\n'
+                "export HOME USER PATH\nunset LD_PRELOAD\n"
+                """enter /bin/sh -c 'cd "$0" 2>/dev/null || cd /; exec "$@"' """
+                f'"$PWD" {name} "$@"\n'
             )
             script.chmod(0o755)
         return self.folder / "bin"

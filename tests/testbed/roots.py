@@ -194,7 +194,8 @@ def _mirror() -> str:
             f"needs Debian's apt, this is {release.get('PRETTY_NAME', 'another system')}"
         )
     said = subprocess.run(
-        ["apt-get", "indextargets", "--format", "$(RELEASE) $(COMPONENT) $(SITE)"],
+        ["apt-get", "indextargets", "--no-release-info",
+         "--format", "$(RELEASE) $(COMPONENT) $(SITE)"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     targets = [line.split(" ", 2) for line in said.stdout.splitlines() if line.count(" ") >= 2]
