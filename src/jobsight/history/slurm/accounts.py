@@ -145,7 +145,10 @@ class Accounts:
         return runs
 
     def _news(self, runs: list[Run]) -> list[Run]:
-        """All runs of jobs of which one was not told yet; what lies before the next call's span is forgotten."""
+        """All runs of jobs of which one was not told yet.
+
+        What lies before the next call's span is forgotten.
+        """
         border = self.since_overlap() - self._overlap
         self._told = {key: told for key, told in self._told.items() if told[0] >= border}
         fresh: set[str] = set()

@@ -355,5 +355,9 @@ def _usage(runs: Sequence[Run]) -> Usage:
 
 
 def script_parts(script: str) -> Submission:
-    """A batch script and its options, as the part of a submission that they are."""
-    return Submission(script=bounded(script, LONGEST_SCRIPT), directives=directives(script))
+    """A batch script and its options, as the part of a submission that they are.
+
+    It ends with one line end, whatever the tool that printed it added (sacct of 22.05 adds one).
+    """
+    whole = script.rstrip("\n") + "\n"
+    return Submission(script=bounded(whole, LONGEST_SCRIPT), directives=directives(whole))
