@@ -8,7 +8,6 @@ to life, and perhaps went to a later part: what is live wins, then the latest pa
 
 from __future__ import annotations
 
-import contextlib
 import heapq
 import json
 import os
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jobsight.errors import StoreError
+from jobsight.errors import OutputError, StoreError
 from jobsight.files import new_file, sha256
 from jobsight.store.packing import cluster_of, number_of
 from jobsight.store.partfiles import damaged, ids_of, opened, rows_of, time_ranges, write_rows
@@ -170,13 +169,22 @@ class Archive:
         return f"part-{fence:08d}-{number:06d}.parquet"
 
     def clear(self, parts: Sequence[Part]) -> None:
-        """Delete what a kill left behind: parts that are not registered, unfinished files."""
+        """Delete what a kill left behind: parts that are not registered, unfinished files.
+
+        Raises:
+            OutputError: the folder cannot be read or written.
+        """
         registered = {part.name for part in parts}
-        with contextlib.suppress(FileNotFoundError):
+        try:
             for path in self.folder.iterdir():
                 left = _NAME.fullmatch(path.name) and path.name not in registered
                 if left or _TEMPORARY.fullmatch(path.name):
                     path.unlink(missing_ok=True)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            reason = error.strerror or error
+            raise OutputError(f"cannot clear the archive {self.folder}: {reason}") from None
 
     def find(self, parts: Sequence[Part], ids: Collection[str]) -> dict[str, Row]:
         """The rows of these jobs, from the latest part that has them.

@@ -7,7 +7,8 @@ what a killed collector had put would be there without the position that says so
 
 *Durability.* The server writes each script to its append-only file as one transaction; what
 ``appendfsync everysec`` may lose with the power are whole transactions from the end, so documents
-and positions go together. It survives a kill of the server's process.
+and positions go together. Of a kill of the server's process nothing is lost: after each put the
+server is asked whether it could append it.
 
 *Cost.* No command looks at more keys than the page it is asked for. `redisscripts` has the layout.
 """
@@ -136,6 +137,7 @@ class RedisStore(TieredStore):
             raise Conflict(sources=names)
         if told[0] == b"document":
             raise Conflict(names)
+        self._server.require_written()
 
     def generation(self) -> int:
         """Changes when documents move to the archive; see `Store.generation`."""

@@ -29,7 +29,7 @@ _LEAST_VERSION = (6, 2)
 _CONNECT_S = 5.0
 _IDLE_S = 30
 _TOLD = {
-    "MISCONF": "it cannot write its append-only file; look at its log and disk",
+    "MISCONF": "it cannot write its append-only file; free some space on its disk, look at its log",
     "OOM": "its memory is full (maxmemory); give it more, or move old jobs to the archive "
     "(jobsight store prune). Nothing of this was stored",
     "LOADING": "it is still loading its files; try again",
@@ -244,6 +244,20 @@ class RedisServer:
         for section in ("server", "persistence", "memory", "replication", "cluster"):
             told.update(self.client.info(section))
         return told
+
+    def require_written(self) -> None:
+        """Check that the server could append what it was given last.
+
+        With ``appendfsync everysec`` it answers a write that it could not append (a full disk) as
+        if all were well, and refuses only the next one.
+
+        Raises:
+            StoreUnavailable: it could not; what it was given is lost if it ends now.
+        """
+        with self.explained():
+            told = self.client.info("persistence")
+        if told.get("aof_last_write_status") != "ok":
+            raise StoreUnavailable(f"the store {self.url}: {_TOLD['MISCONF']}")
 
     def _setting(self, name: str) -> str | None:
         """A setting of the server; None where its ACL or its host forbid to ask."""

@@ -145,6 +145,10 @@ class SqliteFile:
                 )
             else:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise StoreError(
+                f"no store can be kept at {self._shown}: its folder is a file"
+            ) from None
         except OSError as error:
             raise StoreError(
                 f"no store can be kept at {self._shown}: {error.strerror or error}"
@@ -328,7 +332,8 @@ class SqliteFile:
         """Give pages that deletions freed back to the file system, a few at a time."""
         with self.reading() as db:
             while db.execute("PRAGMA freelist_count").fetchone()[0] > _SHRINK_PAGES:
-                db.execute(f"PRAGMA incremental_vacuum({_SHRINK_PAGES})").fetchall()
+                # A script is stepped to its end; `execute` would free a single page.
+                db.executescript(f"PRAGMA incremental_vacuum({_SHRINK_PAGES})")
 
     def migrate(self) -> tuple[int, int]:
         """Go from schema to schema, all in one transaction; the schema before and after.

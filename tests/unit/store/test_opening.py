@@ -5,8 +5,28 @@ from pathlib import Path
 import pytest
 
 from jobsight.documents import JobDocument
-from jobsight.errors import UsageError
+from jobsight.errors import StoreError, StoreUnavailable, UsageError
+from jobsight.settings import StoreSettings
 from jobsight.store import open_store
+from jobsight.store.redisserver import without_secrets
+from jobsight.store.sqlite import SqliteStore
+
+
+def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    whole = tmp_path / "with blank.db"
+    for url, path in (
+        (str(whole), whole),
+        (f"sqlite://{tmp_path}/with%20blank.db", whole),
+        ("here.db", tmp_path / "here.db"),
+        ("~/deep/er/there.db", tmp_path / "deep/er/there.db"),
+        ("odd:name?x=1#y.db", tmp_path / "odd:name?x=1#y.db"),
+    ):
+        with open_store(url, create=True) as store:
+            assert isinstance(store, SqliteStore)
+            assert path.is_file()
+            assert store.check().problems == 0
 
 
 @pytest.mark.parametrize("form", ["{}", "sqlite://{}", "sqlite:///{}", "/{}"])
@@ -18,9 +38,48 @@ def test_a_file_is_addressed_by_its_path_however_many_slashes(tmp_path: Path, fo
         assert [document.id for document in store.scan()] == ["slurm:c:1"]
 
 
-@pytest.mark.parametrize(
-    "url", ["sqlite://jobs.db", "mysql://host/jobs", " ", "a\0b"]
-)
-def test_what_is_no_address_is_refused(url: str) -> None:
+def test_the_settings_name_it(tmp_path: Path) -> None:
+    settings = StoreSettings(url=str(tmp_path / "a.db"))
+    open_store(settings=settings, create=True).close()
+    open_store(settings=settings).close()
+    assert (tmp_path / "a.db").is_file()
+
+
+def test_there_is_none(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"there is no store at .*jobsight collect"):
+        open_store(str(tmp_path / "none.db"))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("url", ["", " ", "a\0b", "sqlite:x.db", "sqlite://host/x", "mysql://h/"])
+def test_addresses_that_are_none(url: str) -> None:
     with pytest.raises(UsageError):
-        open_store(url, create=True)
+        open_store(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://ada:s3cret@host:6379/2?db=1&password=s3cret", "redis://host:6379/2"),
+        ("rediss://:s3cret@[::1]:1/", "rediss://[::1]:1/"),
+        ("unix://ada:s3cret@/run/redis.sock?password=s3cret", "unix:///run/redis.sock"),
+        ("redis://:s3/cret@host", "redis://…"),
+        ("redis://:12/s3cret@host", "redis://…"),
+        ("redis://:s3#cret@host", "redis://…"),
+        ("redis://[s3cret", "redis://…"),
+    ],
+)
+def test_secrets_are_not_shown(url: str, shown: str) -> None:
+    assert without_secrets(url) == shown
+
+
+def test_a_server_that_is_not_there() -> None:
+    settings = StoreSettings(busy_timeout_s=0.5)
+    for url in ("redis://:s3cret@127.0.0.1:1/0", "unix://:s3cret@/nowhere/redis.sock"):
+        with pytest.raises(StoreUnavailable, match="cannot be reached") as told:
+            open_store(url, settings=settings)
+        assert "s3cret" not in str(told.value)
+    for url in ("redis://:s3/cret@host", "redis://h:x/0"):
+        with pytest.raises(UsageError, match="cannot be understood") as odd:
+            open_store(url, settings=settings)
+        assert "cret" not in str(odd.value)

@@ -1,0 +1,144 @@
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from jobsight.errors import OutputError, StoreError
+from jobsight.files import sha256
+from jobsight.settings import StoreSettings
+from jobsight.store import Put, archive
+from jobsight.store.archive import Archive, Part
+from jobsight.store.packing import Keys, pack
+from jobsight.store.rows import Row
+from jobsight.store.sqlite import SqliteStore
+from jobsight.testing import made_document
+
+NOON = 1_700_000_000_000_000
+
+
+def _rows(*numbers: int, revision: int = 1) -> list[Row]:
+    documents = [made_document(number, time=NOON + number) for number in numbers]
+    return [Row(Keys.of(one), revision, pack(one)) for one in documents]
+
+
+def test_a_part_tells_what_is_in_it(tmp_path: Path) -> None:
+    kept = Archive(tmp_path / "deep" / "archive")
+    part = kept.write(kept.name(3, 0), _rows(5, 6, 9), [])
+    path = tmp_path / "deep" / "archive" / "part-00000003-000000.parquet"
+    assert part.sha256 == sha256(path)
+    assert (part.rows, part.size, part.again) == (3, path.stat().st_size, 0)
+    assert (part.first, part.last) == (NOON + 5, NOON + 9)
+    assert part.zones == {"htcondor:ap.example.org": (5, 9)}
+    assert Part.from_text(part.to_text()) == part
+    later = kept.write(kept.name(3, 1), _rows(6, 7), [part])
+    assert later.again == 1
+    assert kept.newer([part, later], part, [made_document(6).id]) == {made_document(6).id}
+    table = pq.read_table(path)
+    assert table["user"].to_pylist() == ["ada"] * 3
+    assert b"ap.example.org:5.0" in table["document"][0].as_py()
+
+
+def test_the_same_rows_give_the_same_bytes(tmp_path: Path) -> None:
+    one = Archive(tmp_path / "a").write(Archive.name(1, 0), _rows(1, 2), [])
+    other = Archive(tmp_path / "b").write(Archive.name(1, 0), _rows(1, 2), [])
+    assert one == other
+
+
+def _told(name: str, zones: object) -> str:
+    part = {"name": name, "rows": 1, "size": 1, "sha256": "", "first": 0, "last": 0, "again": 0}
+    return json.dumps({**part, "zones": zones})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{}", "[]", "[" * 100_000),
+        *(_told(name, None) for name in ("../../etc/passwd", "part-00000001-00000x.parquet")),
+        *(_told("part-00000001-000001.parquet", zones) for zones in ([1], {"a": [1]}, {"a": 1})),
+    ],
+)
+def test_a_list_of_parts_that_is_damaged(text: str) -> None:
+    with pytest.raises(StoreError, match="list of archive files is damaged"):
+        Part.from_text(text)
+
+
+def test_what_a_kill_left_is_cleared_away_and_nothing_else(tmp_path: Path) -> None:
+    kept = Archive(tmp_path)
+    part = kept.write(kept.name(1, 0), _rows(1), [])
+    left = [kept.name(1, 1), ".jobsight-0123456789abcdef.part"]
+    strange = ["notes.txt", "part-1.parquet", ".jobsight-x.part"]
+    for name in (*left, *strange):
+        (tmp_path / name).touch()
+    kept.clear([part])
+    assert {path.name for path in tmp_path.iterdir()} == {part.name, *strange}
+    Archive(tmp_path / "none").clear([])
+
+
+def test_parts_that_are_gone_changed_or_damaged(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "jobs.db", create=True) as store:
+        ids = [made_document(number).id for number in range(3)]
+        store.put([Put(made_document(number)) for number in range(3)])
+        store.prune(2**60)
+        (file,) = (tmp_path / "jobs.db.archive").iterdir()
+        whole = file.read_bytes()
+        file.write_bytes(whole.replace(b"ap.example.org", b"ap.example.com"))
+        assert "its hash differs" in store.check().first[0]
+    for content in (b"", b"PAR1", whole[:-20], whole[: len(whole) // 2] * 2):
+        file.write_bytes(content)
+        with SqliteStore(tmp_path / "jobs.db") as store:
+            for call in (lambda: store.get(ids), lambda: list(store.scan())):
+                with pytest.raises(StoreError, match="bring it back from a backup"):
+                    call()
+            assert store.check().problems == 1
+    file.unlink()
+    with SqliteStore(tmp_path / "jobs.db") as store:
+        with pytest.raises(StoreError, match=r"is missing.*store\.archive"):
+            store.get(ids)
+        # What does not need the archive goes on.
+        store.merge([made_document(77)], [])
+        assert store.get([made_document(77).id])
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    (moved / file.name).write_bytes(whole)
+    settings = StoreSettings(archive=str(moved))
+    with SqliteStore(tmp_path / "jobs.db", settings) as store:
+        assert len(store.get(ids)) == 3
+
+
+def test_jobs_without_numbers_and_many_clusters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "_MOST_ZONES", 3)
+    kept = Archive(tmp_path)
+    documents = [made_document(1, access_point=f"ap{number}") for number in range(5)]
+    rows = [Row(Keys.of(one), 1, pack(one)) for one in documents]
+    part = kept.write(kept.name(1, 0), rows, [])
+    assert part.zones is None
+    assert set(kept.find([part], [one.id for one in documents])) == {one.id for one in documents}
+    assert kept.numbered([part], "1") == {one.id for one in documents}
+    assert kept.find([part], ["slurm:a:s0123456789abc", "slurm:a:5"]) == {}
+
+
+def test_no_more_than_some_indexes_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "_INDEXES_KEPT", 2)
+    kept = Archive(tmp_path)
+    parts: list[Part] = []
+    for number in range(6):
+        parts.append(kept.write(kept.name(1, number), _rows(number, 50), parts))
+    for number in range(6):
+        assert kept.find(parts, [made_document(number).id])[made_document(number).id]
+    assert len(kept._indexes) == 2
+    assert kept.find(parts, [made_document(50).id])[made_document(50).id].revision == 1
+
+
+def test_an_archive_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    settings = StoreSettings(archive=str(tmp_path / "file" / "archive"))
+    with SqliteStore(tmp_path / "jobs.db", settings, create=True) as store:
+        store.put([Put(made_document(1))])
+        with pytest.raises((OutputError, StoreError), match="archive"):
+            store.prune(2**60)
+        assert len(list(store.scan())) == 1

@@ -1,0 +1,307 @@
+"""What only the embedded store must do: files that are none, locks, disks that are full."""
+
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jobsight.documents import State
+from jobsight.errors import StoreError, StoreUnavailable
+from jobsight.settings import StoreSettings
+from jobsight.store import Move, Put
+from jobsight.store.rows import Query
+from jobsight.store.sqlite import SqliteStore
+from jobsight.store.sqlitefile import STEPS
+from jobsight.store.sqlitequeries import selection
+from jobsight.testing import made_document
+
+QUICK = StoreSettings(busy_timeout_s=0.1)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "jobs.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SqliteStore]:
+    with SqliteStore(path, QUICK, create=True) as opened:
+        yield opened
+
+
+def test_a_file_that_is_no_store(path: Path) -> None:
+    path.write_bytes(b"SQLite format 4\0 and much else" * 100)
+    with pytest.raises(StoreError, match="no SQLite database"):
+        SqliteStore(path, QUICK)
+    path.write_text("a" * 10_000)
+    with pytest.raises(StoreError, match="no SQLite database"):
+        SqliteStore(path, QUICK, create=True)
+    assert path.read_text() == "a" * 10_000
+
+
+def test_a_database_of_another_program(path: Path) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE jobs (id)")
+    db.close()
+    before = path.read_bytes()
+    for create in (False, True):
+        with pytest.raises(StoreError, match="database of another program"):
+            SqliteStore(path, QUICK, create=create)
+    assert path.read_bytes() == before
+
+
+def test_places_where_no_file_can_be(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is no file"):
+        SqliteStore(tmp_path, QUICK, create=True)
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="its folder is a file"):
+        SqliteStore(tmp_path / "file" / "jobs.db", QUICK, create=True)
+    with pytest.raises(StoreError, match="File name too long"):
+        SqliteStore(tmp_path / ("x" * 300), QUICK, create=True)
+
+
+def test_an_empty_file_becomes_a_store_if_asked(path: Path) -> None:
+    path.touch()
+    with pytest.raises(StoreError):
+        SqliteStore(path, QUICK)
+    SqliteStore(path, QUICK, create=True).close()
+    SqliteStore(path, QUICK).close()
+
+
+def test_network_file_systems_are_refused(path: Path) -> None:
+    for kind in ("nfs4", "lustre", "fuse.sshfs"):
+        with pytest.raises(StoreError, match=f"network file system .{kind}.*redis://"):
+            SqliteStore(path, QUICK, create=True, filesystem=lambda _, kind=kind: kind)  # type: ignore[misc]
+    assert not path.exists()
+    SqliteStore(path, QUICK, create=True, filesystem=lambda _: None).close()
+
+
+def test_schemas(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with SqliteStore(path, QUICK, create=True) as store:
+        store.put([Put(made_document(1))])
+
+    def become(schema: int) -> None:
+        with sqlite3.connect(path) as db:
+            db.execute(f"PRAGMA user_version = {schema}")
+        db.close()
+
+    become(2)
+    with pytest.raises(StoreError, match=r"schema 2, and this version knows 1.*newer"):
+        SqliteStore(path, QUICK, older=True)
+    become(0)
+    with pytest.raises(StoreError, match="jobsight store migrate"):
+        SqliteStore(path, QUICK)
+    with SqliteStore(path, QUICK, older=True) as store:
+        with pytest.raises(StoreError, match="no released version"):
+            store.migrate()
+
+        def fail(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM jobs")
+            raise sqlite3.DatabaseError("a step that fails")
+
+        monkeypatch.setitem(STEPS, 0, fail)
+        with pytest.raises(StoreError, match="a step that fails"):
+            store.migrate()
+        assert len(list(store.scan())) == 1
+        monkeypatch.setitem(STEPS, 0, lambda db: None)
+        assert store.migrate() == (0, 1)
+    with SqliteStore(path, QUICK) as store:
+        assert store.migrate() == (1, 1)
+        assert len(list(store.scan())) == 1
+
+
+def test_a_lock_that_is_never_released(store: SqliteStore, path: Path) -> None:
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailable, match=r"kept it locked for 0\.1 s.*fuser"):
+        store.put([Put(made_document(1))])
+    # Readers are not kept out.
+    assert list(store.scan()) == []
+    holder.execute("ROLLBACK")
+    holder.close()
+    store.put([Put(made_document(1))])
+
+
+def test_many_read_beside_a_writer(store: SqliteStore) -> None:
+    store.put([Put(made_document(number)) for number in range(700)])
+    reading = store.scan()
+    next(reading)
+    # What is being read is one moment, whatever is written meanwhile.
+    found = store.get([made_document(699).id])[made_document(699).id]
+    store.put([Put(made_document(699, State.FAILED), found.revision)])
+    store.prune(2**60)
+    assert len(list(reading)) == 699
+    assert len(list(store.scan(states=[State.FAILED]))) == 1
+
+
+def test_a_file_that_was_damaged(path: Path) -> None:
+    with SqliteStore(path, QUICK, create=True) as store:
+        store.put([Put(made_document(number, script=str(number) * 900)) for number in range(600)])
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(size // 2)
+        file.write(b"\xff" * 8192)
+    with SqliteStore(path, QUICK) as store:
+        report = store.check() if _reads(store) else None
+    assert report is None or report.problems
+
+
+def _reads(store: SqliteStore) -> bool:
+    try:
+        list(store.scan())
+    except StoreError as error:
+        assert re.search("damaged", str(error))
+        return False
+    return True
+
+
+def test_check_finds_what_was_tampered_with(store: SqliteStore, path: Path) -> None:
+    store.put([Put(made_document(number, user="u")) for number in range(5)])
+    ids = [made_document(number).id for number in range(5)]
+    assert store.check().problems == 0
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE jobs SET document = x'00' WHERE id = ?", (ids[0],))
+        db.execute("UPDATE jobs SET time = 5 WHERE id = ?", (ids[1],))
+        db.execute("UPDATE jobs SET active = 1 WHERE id = ?", (ids[2],))
+        db.execute("UPDATE counts SET jobs = 99")
+    db.close()
+    report = store.check()
+    told = "\n".join(report.first)
+    assert report.problems == 4
+    for sign in (ids[0], ids[1], "wrongly marked", "counted as"):
+        assert sign in told
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_file_that_may_not_be_written() -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        SqliteStore(path := Path(folder) / "jobs.db", QUICK, create=True) as store,
+    ):
+        path.parent.chmod(0o755)
+        store.put([Put(made_document(1))])
+        path.chmod(0o644)
+        program = """
+import os, sys
+from pathlib import Path
+from jobsight.errors import StoreError
+from jobsight.store.sqlite import SqliteStore
+from jobsight.store import Put
+from jobsight.testing.storedocuments import made_document
+import pyarrow.parquet
+os.setuid(65534)
+with SqliteStore(Path(sys.argv[1])) as store:
+    assert store.status().details["read_only"]
+    print(len(list(store.scan())))
+    try:
+        store.put([Put(made_document(2))])
+    except StoreError as error:
+        print(error)
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False
+        )
+    assert done.stdout.splitlines()[:1] == ["1"], done.stderr
+    assert "read-only here" in done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)], check=False
+    )
+    if mounted.returncode:
+        pytest.skip("this machine mounts nothing")
+    try:
+        with SqliteStore(disk / "jobs.db", QUICK, create=True) as store:
+            noise = "".join(f"{at * 2654435761 % 2**32:08x}" for at in range(10_000))
+            number = -1
+            with pytest.raises(StoreUnavailable, match=r"disk is full.*store prune"):
+                while True:
+                    number += 1
+                    old = {"at": number - 1} if number else None
+                    document = made_document(number, script=noise + str(number))
+                    store.put([Put(document)], [Move("log", old, {"at": number})])
+            assert number > 3
+            assert len(list(store.scan())) == number
+            assert store.position("log") == {"at": number - 1}
+            assert store.check().problems == 0
+            with pytest.raises(StoreUnavailable):
+                store.put([Put(document)], [Move("log", old, {"at": number})])
+            subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
+            store.put([Put(document)], [Move("log", old, {"at": number})])
+            assert len(list(store.scan())) == number + 1
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_every_page_is_read_off_an_index(path: Path) -> None:
+    SqliteStore(path, QUICK, create=True).close()
+    db = sqlite3.connect(path)
+    queries = [
+        Query(),
+        Query(newest_first=True, since=1, until=2),
+        Query(states=frozenset({"held"})),
+        Query(states=frozenset({"held", "running"}), newest_first=True),
+        Query(states=frozenset({"failed", "running"})),
+        Query(states=frozenset()),
+        Query(user="ada", states=frozenset({"failed"}), cluster="slurm:a"),
+    ]
+    after = (5, b"slurm:a:1")
+    for query in queries:
+        for behind in (None, after):
+            text, values = selection(query, behind if not query.newest_first else None)
+            plan = db.execute(f"EXPLAIN QUERY PLAN {text}", (*values, 10)).fetchall()
+            told = " ".join(row[3] for row in plan)
+            assert "USING INDEX jobs_" in told, told
+            assert "TEMP B-TREE" not in told, told
+    db.close()
+
+
+def test_connections_of_threads_that_ended_are_closed(store: SqliteStore) -> None:
+    def count() -> int:
+        return sum(
+            "jobs.db" in str(link.readlink())
+            for link in Path("/proc/self/fd").iterdir()
+            if link.is_symlink()
+        )
+
+    before = count()
+    for _ in range(20):
+        thread = threading.Thread(target=store.generation)
+        thread.start()
+        thread.join()
+    assert count() <= before + 6
+
+
+def test_room_is_given_back(store: SqliteStore, path: Path) -> None:
+    noise = "".join(f"{at * 2654435761 % 2**32:08x}" for at in range(1000))
+    for start in range(0, 4000, 500):
+        store.put([Put(made_document(n, script=noise + str(n))) for n in range(start, start + 500)])
+    before = path.stat().st_size
+    assert store.prune(2**60).documents == 4000
+    store.put([], [Move("log", None, {})])
+    store.close()
+    assert path.stat().st_size < before * 0.75
+
+
+def test_a_child_process_opens_connections_of_its_own(store: SqliteStore) -> None:
+    store.put([Put(made_document(1))])
+    child = os.fork()
+    if not child:
+        try:
+            store.put([Put(made_document(2))])
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(list(store.scan())) == 2
