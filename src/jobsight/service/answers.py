@@ -60,9 +60,9 @@ class AnswerProducer:
         Raises:
             OutputError: it cannot be written as JSON, is too large, or no broker takes messages.
         """
-        told = {"id": document_id, **msgspec.to_builtins(prediction)}
-        unknown = told.pop("unknown", None)
         try:
+            told = {"id": document_id, **msgspec.to_builtins(prediction)}
+            unknown = told.pop("unknown", None)
             text = json.dumps(without_nan({**(unknown or {}), **told}), allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise OutputError(f"the answer for {document_id[:80]!r} is no JSON: {error}") from None

@@ -167,6 +167,7 @@ class Worker:
         self._enter("starting")
         self._saved = self._store.position(self.name)
         self._source.resume(self._saved, self._store.active)
+        self._told = self._source.status()
         log("source resumed", source=self.name, from_the_beginning=self._saved is None)
 
     def _turn(self) -> bool:

@@ -1,0 +1,448 @@
+"""Job notices over the wire: a real broker process, real consumer groups, a real store.
+
+The scheduler is one in memory, so that thousands of jobs, rebalances and kills are quick; the last
+tests ask real Slurm and real HTCondor.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from tests.testbed.kafka import KafkaBroker
+
+from jobsight.documents import (
+    JSON,
+    Event,
+    JobDocument,
+    Prediction,
+    State,
+    Submission,
+    parse_key,
+    slurm_id,
+)
+from jobsight.errors import OutputError, SourceError, StoreUnavailable
+from jobsight.service.answers import AnswerProducer
+from jobsight.service.lookups import Lookup
+from jobsight.service.notices import NoticeSource
+from jobsight.service.worker import Worker
+from jobsight.settings import CollectSettings, KafkaSettings, Settings
+from jobsight.store import Store, open_store
+
+_numbers = itertools.count()
+NOW = 1_795_224_000
+
+
+class Scheduler(Lookup):
+    """A cluster in memory: jobs by their ids, and how often it was asked."""
+
+    scheduler = "slurm"
+    cluster = "here"
+
+    def __init__(self) -> None:
+        self.jobs: dict[str, State] = {}
+        self.asked: list[int] = []
+        self.down = False
+
+    def collect(self, jobs: Collection[str]) -> list[JobDocument]:
+        self.asked.append(len(jobs))
+        if self.down:
+            raise SourceError("the controller is down")
+        return [self._document(job, self.jobs[job]) for job in sorted(jobs) if job in self.jobs]
+
+    def calls(self) -> dict[str, JSON]:
+        return {"squeue": len(self.asked)}
+
+    def _document(self, job: str, state: State) -> JobDocument:
+        start = Event(time=NOW * 1_000_000, source="squeue", state=State.RUNNING)
+        end = Event(time=(NOW + 9) * 1_000_000, source="sacct", state=state, return_value=0)
+        timeline = (start, end) if state.ended else (start,)
+        told = Submission(name=f"job {job}")
+        return JobDocument(slurm_id("here", job), end.time, submission=told, timeline=timeline)
+
+
+# The mock broker rebalances a group only when its members' sessions may have ended; one that is
+# shorter than its first delay of 3 s never begins.
+_QUICK = "session.timeout.ms=6000\nheartbeat.interval.ms=300\n"
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("kafka") / "kafka.properties"
+    path.write_text(_QUICK)
+    return path
+
+
+@pytest.fixture
+def topic() -> str:
+    return f"notices-{os.getpid()}-{next(_numbers)}"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(str(tmp_path / "jobs.db"), create=True) as opened:
+        yield opened
+
+
+def settings(broker: KafkaBroker, topic: str, **others: Any) -> KafkaSettings:
+    return KafkaSettings.model_validate(
+        {
+            "brokers": broker.bootstrap,
+            "group": f"group-{topic}",
+            "topics": [topic],
+            "dead_letters": f"dead-{topic}",
+            "answers": f"answers-{topic}",
+            "poll_seconds": 0.2,
+            "gather_seconds": 0.1,
+            "collect_seconds": 0.3,
+            "timeout_seconds": 10.0,
+            **others,
+        }
+    )
+
+
+def notice(job: str | int, state: str = "PENDING") -> dict[str, Any]:
+    return {"cluster": "here", "job_id": job, "state": state, "time": NOW}
+
+
+class Collecting:
+    """A member of the group at work in a thread, stopped for sure."""
+
+    def __init__(self, store: Store, told: KafkaSettings, scheduler: Lookup) -> None:
+        self.source = NoticeSource(told, [scheduler])
+        self.stop = threading.Event()
+        pauses = CollectSettings(first_pause=0.1, longest_pause=0.5)
+        self.worker = Worker(self.source, store, pauses, self.stop)
+
+    def __enter__(self) -> Worker:
+        self.worker.start()
+        return self.worker
+
+    def __exit__(self, *_: object) -> None:
+        self.stop.set()
+        assert self.worker.join(30)
+
+
+def until(ready: Callable[[], object], what: str, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not ready():
+        assert time.monotonic() < deadline, f"it never came to {what}"
+        time.sleep(0.05)
+
+
+def stored(store: Store) -> dict[str, State | None]:
+    return {parse_key(one.id).job: one.state for one in store.scan()}
+
+
+def committed(broker: KafkaBroker, told: KafkaSettings) -> int:
+    """The sum of the group's committed offsets, over the topic's partitions."""
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": told.group})
+    try:
+        (topic,) = told.topics
+        partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+        asked = [TopicPartition(topic, number) for number in partitions]
+        return sum(max(one.offset, 0) for one in consumer.committed(asked, timeout=10))
+    finally:
+        consumer.close()
+
+
+def test_a_notice_makes_jobsight_collect_the_job_until_it_has_ended(
+    kafka_broker: KafkaBroker, topic: str, store: Store
+) -> None:
+    told, scheduler = settings(kafka_broker, topic), Scheduler()
+    scheduler.jobs = {"7": State.RUNNING, "8_1": State.COMPLETED}
+    kafka_broker.produce(topic, [notice(7), notice("8_1", "COMPLETED"), notice(9)])
+    with Collecting(store, told, scheduler) as worker:
+        until(lambda: len(stored(store)) == 2, "two jobs")
+        assert stored(store) == {"7": State.RUNNING, "8_1": State.COMPLETED}
+        scheduler.jobs["7"] = State.FAILED
+        until(lambda: stored(store)["7"] is State.FAILED, "the end of 7")
+        scheduler.jobs["9"] = State.COMPLETED  # the notice was faster than the scheduler
+        until(lambda: stored(store).get("9") is State.COMPLETED, "job 9")
+        until(lambda: worker.snapshot()["source"]["watched"] == 0, "nothing to watch")
+    until(lambda: committed(kafka_broker, told) == 3, "three offsets")
+    document = store.get([slurm_id("here", "7")])[slurm_id("here", "7")].document
+    assert document.submission.name == "job 7"
+    assert [one.word for one in document.timeline if one.source == "notice"] == ["PENDING"]
+    assert worker.snapshot()["errors"] == 0
+
+
+def test_many_notices_take_few_calls(kafka_broker: KafkaBroker, topic: str, store: Store) -> None:
+    told, scheduler = settings(kafka_broker, topic, gather_seconds=0.5), Scheduler()
+    scheduler.jobs = {str(job): State.COMPLETED for job in range(1, 2001)}
+    kafka_broker.produce(topic, [notice(job) for job in range(1, 2001)])
+    with Collecting(store, told, scheduler) as worker:
+        until(lambda: len(stored(store)) == 2000, "all jobs")
+        until(lambda: worker.snapshot()["source"].get("lag") == 0, "no lag")
+    assert len(scheduler.asked) <= 12
+    assert max(scheduler.asked) <= 500
+
+
+def test_poison_goes_to_the_dead_letters_with_its_reason_before_its_offset_is_committed(
+    kafka_broker: KafkaBroker, topic: str, store: Store
+) -> None:
+    told, scheduler = settings(kafka_broker, topic, message_bytes=2048), Scheduler()
+    scheduler.jobs = {"1": State.COMPLETED}
+    poison: list[Any] = [
+        b"\xff\xfe", b"{", b"[]", {"cluster": "here"}, notice("1; rm -rf /"), notice(-4),
+        notice(2**50), b"x" * 5000, notice(1) | {"time": "never"},
+    ]  # fmt: skip
+    kafka_broker.produce(topic, [*poison[:4], notice(1), *poison[4:]])
+    with Collecting(store, told, scheduler) as worker:
+        until(lambda: worker.snapshot()["source"].get("poison") == len(poison), "all poison")
+        until(lambda: stored(store) == {"1": State.COMPLETED}, "the good one")
+    until(lambda: committed(kafka_broker, told) == len(poison) + 1, "all offsets")
+    letters = headers_of(kafka_broker, told.dead_letters, len(poison))
+    assert len(letters) == len(poison)
+    reasons = {headers["jobsight-reason"] for headers, _ in letters}
+    assert {"no UTF-8", "no JSON", "no JSON object"} <= reasons
+    assert {headers["jobsight-topic"] for headers, _ in letters} == {topic}
+    assert any(headers["jobsight-bytes"] == "5000" for headers, _ in letters)
+    assert b"\xff\xfe" in {value for _, value in letters}
+    assert worker.snapshot()["errors"] == 0
+
+
+def headers_of(broker: KafkaBroker, topic: str, count: int) -> list[tuple[dict[str, str], bytes]]:
+    consumer = Consumer(
+        {"bootstrap.servers": broker.bootstrap, "group.id": f"{topic}-reader",
+         "auto.offset.reset": "earliest"}
+    )  # fmt: skip
+    found: list[tuple[dict[str, str], bytes]] = []
+    try:
+        partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+        consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
+        deadline = time.monotonic() + 20
+        while len(found) < count and time.monotonic() < deadline:
+            message = consumer.poll(0.2)
+            if message is not None and message.error() is None:
+                headers = dict(message.headers() or [])
+                shown = {
+                    name: value.decode() if isinstance(value, bytes) else str(value)
+                    for name, value in headers.items()
+                }
+                found.append((shown, message.value() or b""))
+    finally:
+        consumer.close()
+    return found
+
+
+def test_offsets_are_not_committed_before_the_store_has_the_documents(
+    kafka_broker: KafkaBroker, topic: str, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, scheduler = settings(kafka_broker, topic), Scheduler()
+    scheduler.jobs = {str(job): State.COMPLETED for job in range(1, 21)}
+    merge = store.merge
+    failures: list[int] = []
+
+    def failing(*arguments: Any) -> Any:
+        if len(failures) < 4:
+            failures.append(committed(kafka_broker, told))
+            raise StoreUnavailable("the disk is full")
+        return merge(*arguments)
+
+    monkeypatch.setattr(store, "merge", failing)
+    kafka_broker.produce(topic, [notice(job) for job in range(1, 21)])
+    with Collecting(store, told, scheduler) as worker:
+        until(lambda: len(stored(store)) == 20, "all jobs")
+        until(lambda: committed(kafka_broker, told) == 20, "all offsets")
+    assert failures == [0, 0, 0, 0]
+    assert worker.snapshot()["errors"] == 4
+
+
+def test_a_scheduler_that_is_down_loses_no_notice_even_over_a_restart(
+    kafka_broker: KafkaBroker, topic: str, store: Store
+) -> None:
+    told, scheduler = settings(kafka_broker, topic), Scheduler()
+    scheduler.down = True
+    kafka_broker.produce(topic, [notice(job) for job in range(1, 31)])
+    with Collecting(store, told, scheduler) as worker:
+        until(lambda: committed(kafka_broker, told) == 30, "all offsets: the position has them")
+        until(lambda: not worker.healthy, "trouble")
+        assert "controller is down" in worker.snapshot()["last_error"]["text"]
+    assert not stored(store)
+    scheduler.down = False
+    scheduler.jobs = {str(job): State.RUNNING for job in range(1, 31)}
+    with Collecting(store, told, scheduler):
+        until(lambda: len(stored(store)) == 30, "all jobs")
+    scheduler.jobs = dict.fromkeys(scheduler.jobs, State.COMPLETED)
+    with Collecting(store, told, scheduler):
+        until(lambda: set(stored(store).values()) == {State.COMPLETED}, "all ends")
+
+
+def test_members_that_come_and_go_lose_and_double_nothing(
+    kafka_broker: KafkaBroker, topic: str, store: Store, quick: Path
+) -> None:
+    scheduler = Scheduler()
+    scheduler.jobs = {str(job): State.COMPLETED for job in range(1, 1201)}
+    kafka_broker.produce(topic, [notice(job) for job in range(1, 401)])
+    one = settings(kafka_broker, topic, member="one", batch=50, properties=quick)
+    two = settings(kafka_broker, topic, member="two", batch=50, properties=quick)
+    with Collecting(store, one, scheduler) as first:
+        until(lambda: len(stored(store)) >= 100, "the first jobs")
+        with Collecting(store, two, scheduler) as second:
+            kafka_broker.produce(topic, [notice(job) for job in range(401, 801)])
+            shared = lambda: all(  # noqa: E731
+                (member.snapshot()["source"].get("partition_count") or 0) in (1, 2, 3)
+                for member in (first, second)
+            )
+            until(shared, "both having partitions")
+            kafka_broker.produce(topic, [notice(job) for job in range(801, 1001)])
+            until(lambda: len(stored(store)) == 1000, "a thousand jobs")
+        kafka_broker.produce(topic, [notice(job) for job in range(1001, 1201)])
+        until(lambda: len(stored(store)) == 1200, "all jobs")
+        assert first.snapshot()["source"]["rebalances"] >= 3
+    until(lambda: committed(kafka_broker, one) == 1200, "all offsets")
+    assert {len(document.timeline) for document in store.scan()} == {3}
+
+
+MEMBER = """
+import os, sys, threading
+from jobsight.documents import State
+from jobsight.service.worker import Worker
+from jobsight.service.notices import NoticeSource
+from jobsight.settings import CollectSettings, KafkaSettings
+from jobsight.store import open_store
+from tests.integration import test_notices as shared
+
+told = KafkaSettings.model_validate_json(sys.argv[1])
+scheduler = shared.Scheduler()
+scheduler.jobs = {str(job): State.COMPLETED for job in range(1, 601)}
+store = open_store(sys.argv[2])
+worker = Worker(NoticeSource(told, [scheduler]), store, CollectSettings(), threading.Event())
+worker.start()
+print("up", flush=True)
+threading.Event().wait(120)
+"""
+
+
+def test_members_killed_at_random_moments_lose_and_double_nothing(
+    kafka_broker: KafkaBroker, topic: str, store: Store, quick: Path, tmp_path: Path
+) -> None:
+    told = settings(kafka_broker, topic, batch=10, properties=quick)
+    kafka_broker.produce(topic, [notice(job) for job in range(1, 601)])
+    command = [sys.executable, "-c", MEMBER, told.model_dump_json(), str(tmp_path / "jobs.db")]
+    rng = random.Random(3)
+    kills = 12 if os.environ.get("JOBSIGHT_PROVE") else 2
+    for kill in range(kills + 1):
+        last = kill == kills
+        enough = 600 if last else len(stored(store)) + rng.randrange(10, 200)
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
+        ) as member:
+            assert member.stdout is not None
+            assert member.stdout.readline() == "up\n"
+            until(lambda: len(stored(store)) >= min(enough, 600), "more jobs", 60)  # noqa: B023
+            time.sleep(rng.random() / 10)
+            member.send_signal(signal.SIGKILL)
+    assert {len(document.timeline) for document in store.scan()} == {3}
+    with Collecting(store, told, Scheduler()) as worker:
+        until(lambda: worker.snapshot()["source"].get("lag") == 0, "no lag")
+    until(lambda: committed(kafka_broker, told) == 600, "all offsets")
+
+
+def test_a_broker_that_freezes_is_told_and_waited_for(topic: str, store: Store) -> None:
+    with KafkaBroker() as broker:
+        told, scheduler = settings(broker, topic), Scheduler()
+        scheduler.jobs = {"1": State.COMPLETED, "2": State.COMPLETED}
+        broker.produce(topic, [notice(1)])
+        with Collecting(store, told, scheduler):
+            until(lambda: "1" in stored(store), "job 1")
+            broker.pause()
+            time.sleep(1)
+            broker.resume()
+            broker.produce(topic, [notice(2)])
+            until(lambda: "2" in stored(store), "job 2")
+
+
+def test_a_broker_that_is_not_there_is_trouble_that_may_pass(topic: str, store: Store) -> None:
+    with KafkaBroker() as broker:
+        told = settings(broker, topic)
+    with Collecting(store, told, Scheduler()) as worker:
+        until(lambda: worker.snapshot()["errors"] >= 1, "trouble")
+        assert "kafka" in worker.snapshot()["last_error"]["text"]
+
+
+def test_a_property_that_is_wrong_is_told_without_secrets(
+    kafka_broker: KafkaBroker, topic: str, tmp_path: Path
+) -> None:
+    properties = tmp_path / "p"
+    properties.write_text("security.protocol=hunter2\nsasl.password=hunter2\n")
+    properties.chmod(0o600)
+    source = NoticeSource(settings(kafka_broker, topic, properties=properties))
+    with pytest.raises(SourceError, match=r"security\.protocol") as caught:
+        source.resume(None, lambda: iter(()))
+    assert "hunter2" not in str(caught.value)
+    source.close()
+
+
+@pytest.mark.parametrize("position", [{"version": 99}, {"waiting": 5}, {"waiting": [["slurm"]]}])
+def test_a_damaged_position_is_one_clear_error(
+    kafka_broker: KafkaBroker, topic: str, position: dict[str, Any]
+) -> None:
+    source = NoticeSource(settings(kafka_broker, topic))
+    with pytest.raises(SourceError, match="damaged or of a newer version"):
+        source.resume(position, lambda: iter(()))
+    source.close()
+
+
+# answers
+
+
+def prediction(number: int) -> Prediction:
+    return Prediction(
+        question="hold",
+        model="rules+rates",
+        time=NOW * 1_000_000 + number,
+        inputs="ab" * 32,
+        answer={"answer": "release", "probability": 0.5, "nan": float("nan")},
+    )
+
+
+def test_answers_arrive_by_job_in_order(kafka_broker: KafkaBroker, topic: str) -> None:
+    told = settings(kafka_broker, topic)
+    with AnswerProducer(told) as answers:
+        for number in range(100):
+            answers.publish(f"htcondor:ap:{number % 7}.0", prediction(number))
+    assert answers.delivered == 100
+    values = [json.loads(value) for value in kafka_broker.consume(told.answers, 100)]
+    assert values[0]["question"] == "hold"
+    assert values[0]["answer"] == {"answer": "release", "probability": 0.5, "nan": None}
+    for job in range(7):
+        times = [one["time"] for one in values if one["id"] == f"htcondor:ap:{job}.0"]
+        assert times == sorted(times)
+        assert len(times) in (14, 15)
+
+
+def test_an_answer_that_does_not_arrive_is_an_error(topic: str) -> None:
+    with KafkaBroker() as broker:
+        told = settings(broker, topic, timeout_seconds=1.0)
+    answers = AnswerProducer(told)
+    answers.publish("htcondor:ap:1.0", prediction(1))
+    with pytest.raises(OutputError, match="not delivered"):
+        answers.flush()
+    assert answers.failed == 1
+    answers.close()
+
+
+def test_an_answer_that_is_no_json_is_an_error(kafka_broker: KafkaBroker, topic: str) -> None:
+    with AnswerProducer(settings(kafka_broker, topic)) as answers:
+        bad = Prediction(question="q", model="m", time=1, inputs="", answer={"x": {1: object()}})
+        with pytest.raises(OutputError):
+            answers.publish("slurm:c:1", bad)
+
+
+def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOBSIGHT_KAFKA__BROKERS", "a:1,b:2")
+    assert Settings.load().kafka.brokers == "a:1,b:2"

@@ -1,0 +1,175 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobsight.documents import JobKey, State, encode, merge
+from jobsight.service.messages import Notice, PoisonError, read_notice
+
+NOW = 1_795_224_900_000_000
+MOST = 10_000
+
+
+def read(value: bytes | str | dict[str, Any] | None, topic: str = "notices") -> Notice:
+    if isinstance(value, dict):
+        value = json.dumps(value)
+    data = value.encode() if isinstance(value, str) else value
+    return read_notice(data, topic, NOW, most_bytes=MOST)
+
+
+@pytest.mark.parametrize(
+    ("job", "key"),
+    [
+        ("123", ("slurm", "123")),
+        (123, ("slurm", "123")),
+        (" 123_4 ", ("slurm", "123_4")),
+        ("123+1", ("slurm", "123+1")),
+        ("sABCDEFGHIJKLM", ("slurm", "sABCDEFGHIJKLM")),
+        ("123.4", ("htcondor", "123.4")),
+        ("123.004", ("htcondor", "123.4")),
+    ],
+)
+def test_a_notice_names_its_job(job: str | int, key: tuple[str, str]) -> None:
+    notice = read({"cluster": "c1", "job_id": job, "state": "PENDING", "time": 1_795_224_000})
+    assert notice.key == JobKey(key[0], "c1", key[1])
+    assert notice.document is None
+    assert notice.event is not None
+    assert notice.event.state is None, "a message may be late: it does not say how a job stands"
+    assert (notice.event.word, notice.event.time) == ("PENDING", 1_795_224_000_000_000)
+
+
+@pytest.mark.parametrize(
+    "time", [1_795_224_000, 1_795_224_000.0, "2026-11-21T01:20:00Z", "2026-11-21T02:20:00+01:00"]
+)
+def test_times_are_seconds_or_iso_with_an_offset(time: float | str) -> None:
+    notice = read({"cluster": "c", "job_id": 1, "time": time})
+    assert notice.event is not None
+    assert notice.event.time == 1_795_224_000_000_000
+
+
+def test_state_and_time_may_be_left_out() -> None:
+    notice = read({"cluster": "c", "job_id": 1})
+    assert notice.event is not None
+    assert (notice.event.time, notice.event.word) == (NOW, None)
+
+
+def test_unknown_fields_are_passed_over() -> None:
+    assert read({"cluster": "c", "job_id": 1, "priority": {"a": [1]}}).key.job == "1"
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (None, "no value"),
+        (b"", "no JSON"),
+        (b"\xff\xfe{}", "no UTF-8"),
+        (b"{", "no JSON"),
+        (b"[1]", "no JSON object"),
+        (b'"text"', "no JSON object"),
+        (b"[" * 9_000, "no JSON"),
+        (b" " * (MOST + 1), "bytes are more than"),
+        ({}, "cluster"),
+        ({"cluster": "", "job_id": 1}, "cluster"),
+        ({"cluster": 7, "job_id": 1}, "cluster"),
+        ({"cluster": "c" * 300, "job_id": 1}, "cluster"),
+        ({"cluster": "a\x1b[31mb", "job_id": 1}, "cluster"),
+        ({"cluster": "\ud800", "job_id": 1}, "cluster"),
+        ({"cluster": "c"}, "job_id"),
+        ({"cluster": "c", "job_id": None}, "job_id"),
+        ({"cluster": "c", "job_id": True}, "job_id"),
+        ({"cluster": "c", "job_id": 1.5}, "job_id"),
+        ({"cluster": "c", "job_id": -1}, "job_id"),
+        ({"cluster": "c", "job_id": 0}, "job_id"),
+        ({"cluster": "c", "job_id": 2**40}, "job_id"),
+        ({"cluster": "c", "job_id": "9" * 400}, "job_id"),
+        ({"cluster": "c", "job_id": "99999999999.0"}, "job_id"),
+        ({"cluster": "c", "job_id": "0.0"}, "out of range"),
+        ({"cluster": "c", "job_id": "1; rm -rf /"}, "job_id"),
+        ({"cluster": "c", "job_id": "1.batch"}, "job_id"),
+        ({"cluster": "c", "job_id": "1_[0-9]"}, "several tasks"),
+        ({"cluster": "c", "job_id": 1, "state": 5}, "state"),
+        ({"cluster": "c", "job_id": 1, "state": "x" * 65}, "state"),
+        ({"cluster": "c", "job_id": 1, "time": "yesterday"}, "time"),
+        ({"cluster": "c", "job_id": 1, "time": "2026-11-21T01:20:00"}, "time"),
+        ({"cluster": "c", "job_id": 1, "time": [1]}, "time"),
+        ({"cluster": "c", "job_id": 1, "time": True}, "time"),
+        ({"cluster": "c", "job_id": 1, "time": -5}, "time: cannot be"),
+        ({"cluster": "c", "job_id": 1, "time": 5e11}, "time: cannot be"),
+        ('{"cluster": "c", "job_id": 1, "time": 1e999}', "time"),
+        ('{"cluster": "c", "job_id": 1, "time": NaN}', "time"),
+        ({"jobid": "12"}, "jobcomp: jobid"),
+        ({"jobid": 12, "state": "NAPPING"}, "jobcomp: state"),
+        ({"jobid": 12, "state": "FAILED"}, "jobcomp: no time"),
+        ({"jobid": 12, "state": "FAILED", "@submit": "9999-01-01T00:00:00"}, "cannot be"),
+        ({"jobid": 12, "state": "FAILED", "@submit": 7}, "jobcomp: @submit"),
+        ({"jobid": 12, "state": "FAILED", "@submit": "soon"}, "jobcomp"),
+        ({"jobid": 12, "state": ["FAILED"]}, "jobcomp: state"),
+    ],
+)
+def test_poison_has_a_reason(value: bytes | dict[str, Any] | None, reason: str) -> None:
+    with pytest.raises(PoisonError, match=reason) as caught:
+        read(value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
+def test_a_message_of_jobcomp_tells_of_the_whole_job() -> None:
+    message = {
+        "jobid": 12, "array_job_id": 10, "array_task_id": 2, "username": "ann", "state": "FAILED",
+        "@submit": "2026-11-21T01:00:00", "@eligible": "2026-11-21T01:00:00", "nodes": "n1",
+        "@start": "2026-11-21T01:05:00", "@end": "2026-11-21T01:06:00", "exit_code": "3:0",
+        "elapsed": 60, "total_cpus": 2, "tres_req": "cpu=2,mem=4G,node=1", "job_name": "x",
+    }  # fmt: skip
+    notice = read(message, "mycluster-job-start")
+    assert notice.key == JobKey("slurm", "mycluster", "10_2")
+    assert notice.event is None
+    assert notice.document is not None
+    document = merge(None, notice.document)
+    assert document.id == "slurm:mycluster:10_2"
+    assert document.state is State.FAILED
+    assert document.outcome is not None
+    assert document.outcome.exit_code == 3
+    assert document.submission.array == "10"
+    assert document.request.memory_mb == 4096
+
+
+def test_the_message_names_the_cluster_before_the_topic_does() -> None:
+    told = {"jobid": 12, "cluster": "c2", "state": "RUNNING", "@submit": "2026-11-21T01:00:00"}
+    assert read(told, "c1").key.cluster == "c2"
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+NAMES = st.sampled_from(
+    ["cluster", "job_id", "state", "time", "jobid", "array_job_id", "array_task_id", "het_job_id",
+     "het_job_offset", "@submit", "@start", "@end", "nodes", "exit_code", "tres_req", "script",
+     "time_limit", "elapsed", "username"]
+)  # fmt: skip
+LIKELY = st.sampled_from(
+    ["c", 12, "12", "1_2", "COMPLETED", "FAILED", "2026-11-21T01:00:00", "0:9", "cpu=1,mem=1G"]
+)
+
+
+@given(st.dictionaries(NAMES, LIKELY | JSON_VALUES, max_size=12))
+def test_any_object_is_a_notice_that_can_be_stored_or_poison(told: dict[str, Any]) -> None:
+    try:
+        notice = read(json.dumps(told))
+    except PoisonError:
+        return
+    assert str(notice.key).count(":") == 2
+    if notice.document is not None:
+        try:
+            encode(merge(None, notice.document))
+        except Exception as error:
+            assert "surrogates" in str(error)  # the store leaves such a document out
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_notice_or_poison(value: bytes) -> None:
+    with pytest.raises(PoisonError):
+        read(value)
