@@ -77,9 +77,16 @@ def test_commands_print_what_is_shown(page: Path, folder: Path) -> None:
         )
 
 
+VERBS = {
+    "events", "frames", "train", "evaluate", "verify", "hold", "report", "import", "jobs", "job",
+    "store",
+}  # fmt: skip
+"""Those that need no cluster."""
+
+
 def test_readme_shows_every_verb() -> None:
     shown = {command.split()[1] for command, _, _ in steps(PAGES[0].read_text(encoding="utf-8"))}
-    assert shown == {"events", "frames", "train", "evaluate", "verify", "hold", "report"}
+    assert shown == VERBS
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"])

@@ -22,7 +22,11 @@ _LABEL = 11
 _LINE = 200
 _SCRIPT_LINES = 15
 _FIRST_EVENTS, _LAST_EVENTS = 10, 30
-_AD = 28
+_AD, _TRANSFER = 28, 40
+_TRANSFERS = {
+    1: "input transfer queued", 2: "input transfer started", 3: "input transfer finished",
+    4: "output transfer queued", 5: "output transfer started", 6: "output transfer finished",
+}  # fmt: skip
 _LONGEST_BAR = 72
 _PREDICTIONS = 10
 
@@ -247,7 +251,7 @@ def _what(event: Event) -> str:
     from jobsight.history.codes import event_name, hold_name
 
     name = event_name(event.code) if event.code is not None else event.word
-    parts = [name]
+    parts = [_TRANSFERS.get(event.detail or 0, name) if event.code == _TRANSFER else name]
     if event.hold_code is not None:
         parts.append(f"{hold_name(event.hold_code)} ({event.hold_code}/{event.hold_subcode or 0})")
     if event.return_value is not None:
@@ -256,10 +260,19 @@ def _what(event: Event) -> str:
         parts.append(f"signal {event.signal}")
     if event.memory_mb is not None:
         parts.append(memory(event.memory_mb))
-    if event.slot or event.host:
-        parts.append(f"on {event.slot or event.host}")
+    if place := event.slot or _host(event):
+        parts.append(f"on {place}")
     text = _joined(*parts)
     return f"{text}: {event.reason}" if text and event.reason else text or event.reason or ""
+
+
+def _host(event: Event) -> str | None:
+    """The host's name, where HTCondor writes an address with all that belongs to it."""
+    from jobsight.history.eventlog.headers import sinful_name
+
+    if event.host is None or not event.host.startswith("<"):
+        return event.host
+    return sinful_name(event.host) or event.host
 
 
 def _script(document: JobDocument) -> Iterator[str]:
