@@ -218,7 +218,7 @@ STEPS = st.lists(st.tuples(MOMENTS, st.sampled_from([0, 1, 12]), STATES), max_si
 ANSWERS = st.lists(ASKED, max_size=6)
 PARTS = st.tuples(
     STEPS.map(lambda steps: _log(steps, "log-a")),
-    STEPS.map(lambda steps: _log(steps, "log-b")),
+    STEPS.map(lambda steps: _log(steps[:4], "log-b#1") + _log(steps[4:], "log-b#2")),
     ANSWERS,
     ANSWERS,
 )
@@ -266,11 +266,14 @@ def test_sources_may_be_heard_in_any_order(parts: list[list[Event]], random: Any
     assert (other.state, other.outcome) == (usual.state, usual.outcome)
 
 
-@given(STEPS, st.lists(ASKED, max_size=6), st.data())
-def test_a_log_and_what_was_asked_may_come_in_any_cuts(
-    steps: list[tuple[int, int, State | None]], asked: list[Event], data: st.DataObject
+@given(STEPS, STEPS, ANSWERS, st.data())
+def test_a_rotated_log_and_what_was_asked_may_come_in_any_cuts(
+    steps: list[tuple[int, int, State | None]],
+    more: list[tuple[int, int, State | None]],
+    asked: list[Event],
+    data: st.DataObject,
 ) -> None:
-    log = _log(steps, "log")
+    log = _log(steps, "log#1") + _log(more, "log#2")
     usual = joined([part(log), part(asked)])
     pieces: list[JobDocument] = []
     left = [list(log), list(asked)]

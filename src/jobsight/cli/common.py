@@ -255,7 +255,8 @@ def read_history(
     reading = read_events_of(logs, settings)
     check_output(output, reading.files, folder=folder)
     if not reading.report.events:
-        raise SourceError(f"no event record in {', '.join(map(printable, logs))}")
+        names = [source.name for source in reading.sources] or logs
+        raise SourceError(f"no event record in {', '.join(map(printable, names))}")
     return History.from_table(reading.table), reading.report, reading.sources
 
 
