@@ -3,6 +3,8 @@
 import functools
 import itertools
 import os
+import shutil
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.testbed import RedisServer
+from tests.testbed.namespace import free_ports
 
 from jobsight.documents import State
 from jobsight.errors import StoreError, StoreUnavailable, UsageError
@@ -189,7 +192,7 @@ def test_a_password_is_asked_for_and_never_told(
 def test_a_user_with_few_rights(server: RedisServer, tmp_path: Path) -> None:
     """The commands that docs/store.md lists are enough; CONFIG and MEMORY are not needed."""
     rights = (
-        "+evalsha +script|load +eval +get +set +del +strlen +getrange +mget +hget +hset +hsetnx "
+        "+evalsha +script|load +eval +get +set +del +getrange +mget +hget +hset +hsetnx "
         "+hmget +hscan +hincrby +zadd +zrem +zrange +zcard +zscore +zrandmember +rpush +lrange "
         "+scan +info +ping +select +client"
     )
@@ -210,6 +213,32 @@ def test_a_user_with_few_rights(server: RedisServer, tmp_path: Path) -> None:
         pytest.raises(StoreError, match="ACL forbids"),
     ):
         store.put([Put(made_document(3))])
+
+
+def test_a_connection_by_tls(server: RedisServer, tmp_path: Path) -> None:
+    if not shutil.which("openssl"):
+        pytest.skip("openssl, which makes certificates, is not installed")
+    state = server.socket.parent
+    cert, key = state / "cert.pem", state / "key.pem"
+    (port,) = free_ports(1)
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    for file in (cert, key):
+        file.chmod(0o644)
+    told = server.cli(
+        "CONFIG", "SET", "tls-auth-clients", "no", "tls-cert-file", str(cert),
+        "tls-key-file", str(key), "tls-port", str(port),
+    )  # fmt: skip
+    assert told.strip() == "OK"
+    address = f"rediss://127.0.0.1:{port}/0"
+    with pytest.raises(StoreUnavailable, match="certificate cannot be verified"):
+        open_store(address)
+    with open_store(f"{address}?ssl_ca_certs={cert}", create=True) as store:
+        store.put([Put(made_document(1))])
+        assert store.url == address
 
 
 def test_memory_that_is_full(server: RedisServer, tmp_path: Path) -> None:
