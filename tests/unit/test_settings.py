@@ -86,3 +86,37 @@ def test_a_section_and_a_setting_in_it_in_the_environment(monkeypatch: pytest.Mo
     monkeypatch.setenv("JOBSIGHT_HOLD__SEED", "3")
     with pytest.raises(SettingsError, match="JOBSIGHT_HOLD"):
         Settings.load()
+
+
+def test_a_store_is_named_by_its_address_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "jobsight.yaml"
+    file.write_text("store:\n  retention_days: 30\n  url: here.db\n")
+    told = Settings.load(config=file).store
+    assert (told.url, told.retention_days) == ("here.db", 30.0)
+    monkeypatch.setenv("JOBSIGHT_STORE", "redis://host/1")
+    monkeypatch.setenv("JOBSIGHT_STORE__PREFIX", "mine")
+    told = Settings.load(config=file).store
+    assert (told.url, told.retention_days, told.prefix) == ("redis://host/1", 30.0, "mine")
+    assert Settings.load({"store": "flag.db"}, config=file).store.prefix == "mine"
+    assert Settings.load({"store": "flag.db"}, config=file).store.url == "flag.db"
+    file.write_text("store: short.db\n")
+    monkeypatch.delenv("JOBSIGHT_STORE")
+    assert Settings.load(config=file).store.url == "short.db"
+
+
+def test_a_store_without_a_name_lies_in_the_users_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JOBSIGHT_STORE", raising=False)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    assert Settings().store.url == "~/.local/share/jobsight/jobs.db"
+    monkeypatch.setenv("XDG_DATA_HOME", "/data")
+    assert Settings().store.url == "/data/jobsight/jobs.db"
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    assert Settings().store.url == "~/.local/share/jobsight/jobs.db"
+
+
+@pytest.mark.parametrize("prefix", ["", "a b", "{x}", "a*", "x" * 61])
+def test_prefixes_that_would_trip_a_server(prefix: str) -> None:
+    with pytest.raises(SettingsError, match=r"store\.prefix"):
+        Settings.load({"store": {"prefix": prefix}})
