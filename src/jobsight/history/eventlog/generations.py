@@ -5,9 +5,9 @@ gives each a header whose id stays while its sizes are written anew; a log witho
 by its first record. So a generation has one name in the log's folder, in a copy and in an archive,
 and a record is known everywhere by that name and its place behind the generation's beginning.
 
-Names of generations with headers are ``eventlog#<begun>.<number>.<digest of the id>``. They sort as
-they were written, and what stands before the ``#`` is common to all generations of one log, since
-an access point has one global log. All others are ``eventlog-<digest of the first record>``.
+Names of generations with headers are ``eventlog#<µs since 1970>.<digest of the id>``. They sort as
+the files were begun, and what stands before the ``#`` is common to all generations of one log,
+since an access point has one global log. All others are ``eventlog-<digest of the first record>``.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ PREFIX = "eventlog"
 """Every generation's name begins with it."""
 
 _SEPARATOR = re.compile(rb"\n\.\.\.\r?\n")
-_NAME = re.compile(rf"{PREFIX}#(\d{{10}})\.\d{{6,}}\.[0-9a-f]{{8}}")
-_LATEST = 10**10
+_NAME = re.compile(rf"{PREFIX}#(\d{{10}})\d{{6}}\.[0-9a-f]{{8}}")
+_LATEST = 10**16
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class Generation:
 
 def generation_name(header: Header) -> str | None:
     """The name of the generation with that header; None where id or time are missing."""
-    if header.identity is None or header.ctime is None or not 0 <= header.ctime < _LATEST:
+    moment = header.moment
+    if header.identity is None or moment is None or not 0 <= moment < _LATEST:
         return None
-    number = min(max(header.sequence or 0, 0), 10**9)
     digest = hashlib.sha256(header.identity.encode()).hexdigest()[:8]
-    return f"{PREFIX}#{header.ctime:010d}.{number:06d}.{digest}"
+    return f"{PREFIX}#{moment:016d}.{digest}"
 
 
 def begun(name: str) -> int | None:

@@ -27,6 +27,7 @@ HEADER_MARK = b"Global JobLog:"
 _RECORD = re.compile(rb"008 \(-\d+\.-\d+\.-\d+\) [^\n]{10,40}? Global JobLog:([^\n]*)")
 _FIELD = re.compile(rb"(?<![^ ])([a-z_]+)=(\S+)")
 _CREATOR = re.compile(rb" creator_name=<([^\n]*)>")
+_SECOND = 1_000_000
 _NUMBER = re.compile(rb"-?\d{1,18}", re.ASCII)
 _XML_END = re.compile(rb"</c>")
 _JSON_END = re.compile(rb"\}\s*?$", re.MULTILINE)
@@ -60,6 +61,20 @@ class Header:
     offset: int | None
     creator: str | None
     identity: str | None = None
+
+    @property
+    def moment(self) -> int | None:
+        """µs since 1970 at which the file was begun; to the second where the id tells no more.
+
+        Processes that rotate at once make files within one second, and may count them from 1 again
+        (HTCondor 23.9), so that nothing but this moment tells their order.
+        """
+        if self.ctime is None:
+            return None
+        parts = (self.identity or "").split(".")
+        exact = len(parts) > 6 and parts[5] == str(self.ctime)
+        micros = _number(parts[6].encode()) if exact else None
+        return self.ctime * _SECOND + (micros if micros and 0 <= micros < _SECOND else 0)
 
 
 def parse_header(line: bytes) -> Header | None:

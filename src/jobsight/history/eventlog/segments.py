@@ -241,16 +241,17 @@ def _is_rotation(ages: list[float]) -> bool:
 def in_order(segments: Sequence[Segment]) -> list[Segment]:
     """The parts of one log in the order they were written.
 
-    By the time each was begun, then its number; parts of one writer always by number, also where
-    its clock was set back. A part without a header stands before all of its own file, or, if that
-    has none, where its name puts it among the others.
+    By the time each was begun, then its number; parts of one writer by number, also where its clock
+    was set back, unless the numbers began anew. A part without a header stands before all of its
+    own file, or, if that has none, where its name puts it among the others.
     """
     timed = all(part.header is None or part.header.ctime is not None for part in segments)
     ordered = sorted(
         (part for part in segments if part.header),
         key=lambda part: (_ctime(part) if timed else 0, _sequence(part)),
     )
-    _sort_by_writer(ordered)
+    if not _begun_anew(ordered):
+        _sort_by_writer(ordered)
     with_header = {part.file for part in ordered}
     bare = [part for part in segments if part.header is None]
     for part in sorted(bare, key=_age):  # newest first, so that an older one goes before it
@@ -262,9 +263,27 @@ def in_order(segments: Sequence[Segment]) -> list[Segment]:
     return ordered
 
 
+def _begun_anew(ordered: list[Segment]) -> bool:
+    """Whether numbers fall, by time, and no clock that was set back explains it.
+
+    Processes that rotate at once may begin to count from 1 again. Where it was the clock, the file
+    with the next number and bytes is dated before.
+    """
+    place = {
+        (_sequence(part), part.header.offset): at for at, part in enumerate(ordered) if part.header
+    }
+    for at in range(1, len(ordered)):
+        if _sequence(ordered[at]) <= _sequence(ordered[at - 1]):
+            header = ordered[at].header
+            size = (header.offset or 0) + (header.size or 0) if header else 0
+            if place.get((_sequence(ordered[at]) + 1, size), at + 1) > at:
+                return True
+    return False
+
+
 def _ctime(part: Segment) -> int:
     assert part.header is not None
-    return part.header.ctime or 0
+    return part.header.moment or 0
 
 
 def _sequence(part: Segment) -> int:

@@ -27,7 +27,7 @@ class Place(msgspec.Struct, forbid_unknown_fields=True):
         first: bytes up to the end of its first record, which may be written anew.
         segment: generation of the records at `offset`: `name`, but for files that were joined.
         start: where in the file the segment begins.
-        sequence, ctime, base: number, time and bytes before it, of the file's header.
+        sequence, base: number of the file and bytes before it, by its header.
         offset: bytes read.
         mark: digest of the bytes before `offset`.
         cuts: how often it was truncated.
@@ -40,7 +40,6 @@ class Place(msgspec.Struct, forbid_unknown_fields=True):
     segment: str
     start: int = 0
     sequence: int | None = None
-    ctime: int | None = None
     base: int | None = None
     offset: int = 0
     mark: str = ""
@@ -58,7 +57,6 @@ class Place(msgspec.Struct, forbid_unknown_fields=True):
             first=found.first,
             segment=found.name,
             sequence=header.sequence if header else None,
-            ctime=header.ctime if header else None,
             base=header.offset if header else None,
         )
 
@@ -134,9 +132,8 @@ def read_position(name: str, position: Position) -> Saved:
 
 def follows(new: Place, old: Place) -> bool:
     """Whether a file was begun after another, as far as headers tell."""
-    if new.ctime is None or old.ctime is None:
-        return True
-    return (new.ctime, new.sequence or 0) > (old.ctime, old.sequence or 0)
+    told = new.sequence is not None and old.sequence is not None
+    return not told or new.name > old.name
 
 
 def gap_between(old: Place, end: int, new: Place, *, noticed: int, gone: bool) -> Gap | None:

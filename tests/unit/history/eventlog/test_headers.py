@@ -26,6 +26,19 @@ def test_a_header_is_read() -> None:
     assert parse_header(LINE) == Header(base, 1795228484, 5, 9524, 36999, None, identity)
 
 
+def test_the_moment_of_a_file_is_exact_where_its_id_is() -> None:
+    header = parse_header(LINE)
+    assert header is not None
+    assert header.moment == 1795228484_140720
+    other = parse_header(LINE.replace(b"ctime=1795228484", b"ctime=1795228480"))
+    assert other is not None
+    assert other.moment == 1795228480_000000
+    short = parse_header(LINE.replace(b".140720", b".19068"))
+    assert short is not None
+    assert short.moment == 1795228484_019068
+    assert Header(None, None, None, None, None, None).moment is None
+
+
 @pytest.mark.parametrize("line", [LINE.rstrip(b" \n"), LINE + b"...\n000 (1.0.0)"])
 def test_what_follows_does_not_matter(line: bytes) -> None:
     assert parse_header(line) == parse_header(LINE)

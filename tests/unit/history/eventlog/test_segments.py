@@ -105,6 +105,21 @@ def test_a_clock_set_back_does_not_disorder_one_writer(tmp_path: Path) -> None:
     assert order(log) == [1, 2, 3]
 
 
+def test_numbers_that_begin_anew_do_not_disorder_the_log(tmp_path: Path) -> None:
+    # As HTCondor 23.9 writes when two processes rotate at once: one writer makes 19, later 1.
+    told = [(19, 64, "a"), (20, 68, "b"), (1, 0, "a"), (2, 31, "c")]
+    parts = [
+        part(number, 100, writer=f"0.{name}.7.1", offset=offset, size=3)
+        for number, offset, name in told
+    ]
+    exact = [
+        whole.replace(b".5 sequence", b".%d sequence" % micros)
+        for micros, whole in enumerate(parts)
+    ]
+    (log,) = plan(write(tmp_path, all=b"".join(reversed(exact))))
+    assert order(log) == [19, 20, 1, 2]
+
+
 def test_what_stands_before_the_first_header_comes_first(tmp_path: Path) -> None:
     files = write(tmp_path, all=RECORD % 9 + part(2, 200) + part(1, 100))
     (log,) = plan(files)

@@ -1,0 +1,79 @@
+"""A real pool whose event log rotates every few kilobytes, followed through restarts."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+from tests.growing import Follower, read_at_once
+from tests.testbed import EventLogOptions, HtcondorPool
+
+from jobsight.documents import State
+
+JOBS = 12
+ATTRIBUTES = ("Owner", "JobStatus", "RequestMemory", "NumJobStarts", "NumHolds", "ExitCode")
+DEADLINE = 120.0
+
+
+def _run(pool: HtcondorPool, one: Follower) -> dict[str, int]:
+    """Jobs that succeed, fail, are held, released and removed, followed meanwhile."""
+    chance = random.Random(5)
+    asked = {
+        "ends": pool.submit("exit 0", count=JOBS),
+        "fails": pool.submit("exit 3", count=3),
+        "held": pool.submit("sleep 60", count=3, MyMaxSeconds=1),
+        "waits": pool.submit("exit 0", hold=True),
+    }
+    until = time.monotonic() + DEADLINE
+    released = False
+    while time.monotonic() < until:
+        one.poll()
+        if chance.random() < 0.1:
+            one.close()
+            one.restart()
+        time.sleep(chance.random() / 5)
+        if chance.random() < 0.1:
+            queue = pool.queue()
+            held = [ad["ClusterId"] for ad in queue if ad["JobStatus"] == 5]
+            if not released and held.count(asked["held"]) == 3:
+                pool.release(asked["waits"])
+                pool.remove(asked["held"])
+                released = True
+            if not queue:
+                return asked
+    raise AssertionError(f"jobs are left: {pool.queue()}")
+
+
+@pytest.mark.parametrize("form", ["ISO_DATE", "JSON"])
+def test_nothing_is_lost_nor_doubled(bed_ready: None, form: str) -> None:
+    options = EventLogOptions(
+        max_size=3000, max_rotations=300, format_options=form, attributes=ATTRIBUTES
+    )
+    with HtcondorPool(event_log_options=options) as pool:
+        log = pool.event_log
+        one = Follower(log, events_per_poll=7)
+        asked = _run(pool, one)
+        time.sleep(1)
+        one.catch_up()
+        one.close()
+        files = sorted(log.parent.glob("EventLog*"))
+        status = one.source.status()
+        assert len(files) > 5
+        assert status["gaps"] == status["skipped"] == 0
+        assert one.documents == read_at_once(files)
+        assert set(_states(one, asked["ends"])) == {State.COMPLETED}
+        assert len(_states(one, asked["ends"])) == JOBS
+        assert set(_states(one, asked["fails"])) == {State.FAILED}
+        for ad in pool.history(f"ClusterId == {asked['held']}"):
+            job = f"{ad['ClusterId']}.{ad['ProcId']}"
+            document = one.documents[f"htcondor:ap.testbed.example:{job}"]
+            codes = [entry.code for entry in document.timeline]
+            assert document.state is State.CANCELLED
+            # NumHolds counts a hold of a running job by policy twice (23.9).
+            assert (codes.count(12), codes.count(1)) == (1, ad["NumJobStarts"])
+
+
+def _states(one: Follower, cluster: int) -> list[State | None]:
+    mark = f":{cluster}."
+    return [document.state for key, document in one.documents.items() if mark in key]
