@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from jobsight.clock import zone_named
 from jobsight.documents import JobDocument
 from jobsight.errors import UsageError
 from jobsight.history.eventlog.logfiles import LogFile
@@ -56,12 +57,13 @@ class FileImport:
 
     Raises:
         SourceError: a file is missing, unreadable, or of no known format.
-        UsageError: there is no such format.
+        UsageError: there is no such format, or no such time zone.
     """
 
     def __init__(self, names: Sequence[str], *, format: str, options: Options) -> None:  # noqa: A002
         self.report = ImportReport()
         self._options = options
+        zone_named(options.timezone)  # now, before anything is imported
         importers = IMPORTERS if format == "auto" else (importer_named(format),)
         groups: dict[str, list[LogFile]] = {}
         for file in find_files(names, importers, self.report):

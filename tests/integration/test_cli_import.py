@@ -1,0 +1,183 @@
+"""``jobsight import`` as users call it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.importing import SAMPLES
+
+from jobsight.store import open_store
+
+SLURM = Path(__file__).parents[2] / "../shared/data/slurm"
+LARGE = ("CEA-Curie-2011-2.1-cln.swf.gz", "graham-2021.parquet")
+XDMOD = (
+    "jobid,jobidraw,cluster,partition,qos,account,group,gid,user,uid,submit,eligible,start,end,"
+    "elapsed,exitcode,state,nnodes,ncpus,reqcpus,reqmem,reqtres,alloctres,timelimit,nodelist,jobname"
+)
+
+
+def run_import(
+    store: Path, *arguments: str | Path, stdin: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "jobsight", "import", *map(str, arguments)]
+    return subprocess.run(
+        [*command, "--store", str(store)],
+        input=stdin,
+        capture_output=True,
+        env={**os.environ, "TZ": "UTC", "NO_COLOR": "1"},
+        timeout=300,
+        check=False,
+    )
+
+
+def summary(store: Path, *arguments: str | Path, stdin: bytes = b"") -> dict[str, Any]:
+    done = run_import(store, *arguments, "--json", stdin=stdin)
+    assert done.returncode == 0, done.stderr.decode()
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_all_samples_at_once_and_again_changes_nothing(tmp_path: Path) -> None:
+    store = tmp_path / "jobs.db"
+    first = summary(store, SAMPLES)
+    assert first["jobs"] == {"new": 31, "changed": 0, "unchanged": 0}
+    assert first["bad_rows"] == 3
+    with open_store(str(store)) as opened:
+        before = list(opened.scan())
+    again = summary(store, SAMPLES)
+    assert again["jobs"] == {"new": 0, "changed": 0, "unchanged": 31}
+    assert again["states"] == first["states"]
+    with open_store(str(store)) as opened:
+        assert list(opened.scan()) == before
+
+
+def test_what_is_printed_for_people(tmp_path: Path) -> None:
+    done = run_import(tmp_path / "jobs.db", SAMPLES / "eagle.csv")
+    out, err = done.stdout.decode(), done.stderr.decode()
+    assert done.returncode == 0
+    assert "5 jobs from 6 rows of 1 file" in out
+    assert "5 new, 0 changed, 0 unchanged" in out
+    assert "what eagle cannot tell:" in out
+    assert "eagle.csv:7: it ends before it starts: 7004,user0003" in err
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    data = gzip.compress((SAMPLES / "sacct.psv").read_bytes())
+    assert summary(tmp_path / "jobs.db", "-", stdin=data)["jobs"]["new"] == 10
+
+
+def test_a_truncated_file_is_imported_as_far_as_it_goes(tmp_path: Path) -> None:
+    text = (SAMPLES / "trace.swf").read_text()
+    rows = "".join(f"{100 + k} 5 5 {k} 1 1 1 1 1 1 1 1 1 1 1 1 -1 -1\n" for k in range(5000))
+    data = gzip.compress((text + rows).encode())
+    path = tmp_path / "trace.swf.gz"
+    path.write_bytes(data[: len(data) // 2])
+    done = run_import(tmp_path / "jobs.db", path)
+    assert done.returncode == 0
+    assert b"breaks off" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "status", "words"),
+    [
+        (b"good morning\n", (), 1, ("no known format", "'good morning'", "--format")),
+        (b"good morning\n", ("--format", "swf"), 1, ("18 numbers a line",)),
+        (b"1|COMPLETED|x|y\n", (), 1, ("--columns",)),
+        (b"JobID|State|Submit\n1|COMPLETED|2026-01-01T00:00:00\n", (), 2, ("--cluster",)),
+        (b"x", ("--format", "pbs"), 2, ("no format is named 'pbs'",)),
+        (b"x", ("--columns", "user,state"), 2, ("JobID among them",)),
+        (b"x", ("--timezone", "Mars/North"), 2, ("no time zone", "Mars")),
+    ],
+)
+def test_errors_are_one_line(
+    content: bytes, arguments: tuple[str, ...], status: int, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "input"
+    path.write_bytes(content)
+    done = run_import(tmp_path / "jobs.db", path, *arguments)
+    said = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (status, b"")
+    assert said.startswith("jobsight: ")
+    assert said.count("\n") == 1
+    assert all(word in said for word in words), said
+
+
+def test_hostile_rows_are_shown_escaped(tmp_path: Path) -> None:
+    row = "\x1b[2J\x07|COMPLETED|c|x"
+    path = tmp_path / "input"
+    good = "2|COMPLETED|c|2026-01-01T00:00:00"
+    path.write_text(f"JobID|State|Cluster|Submit\n{row}\n{good}\n", encoding="utf-8")
+    done = run_import(tmp_path / "jobs.db", path)
+    assert b"\x1b" not in done.stderr + done.stdout
+    assert b"input:2: " in done.stderr
+
+
+def test_help_says_what_each_format_cannot_tell(tmp_path: Path) -> None:
+    done = run_import(tmp_path / "jobs.db", "--help")
+    said = done.stdout.decode()
+    for name in ("sacct", "swf", "eagle", "graham", "condor-history", "eventlog"):
+        assert f"  {name}" in said
+    assert said.count("never: ") == 6
+
+
+def shared(name: str) -> Path:
+    path = SLURM / name
+    if name in LARGE and not os.environ.get("JOBSIGHT_PROVE"):
+        pytest.skip(f"{name} is imported by `make prove`")
+    if not path.exists():
+        pytest.skip(f"there is no {name} beside this checkout")
+    return path
+
+
+SWF = {"0": "failed", "1": "completed", "2": "unknown_end", "5": "cancelled"}
+
+
+@pytest.mark.parametrize("name", ["UniLu-Gaia-2014-1.swf.gz", "CEA-Curie-2011-2.1-cln.swf.gz"])
+def test_real_traces(name: str, tmp_path: Path) -> None:
+    path = shared(name)
+    found = summary(tmp_path / "jobs.db", path)
+    with gzip.open(path, "rt", encoding="latin-1") as file:
+        status = [line.split()[10] for line in file if line.strip() and line[0] != ";"]
+    counts = pl.Series(status).replace_strict(SWF).value_counts(name="count")
+    assert found["states"] == dict(counts.iter_rows())
+    assert (found["bad_rows"], found["rows"]) == (0, len(status))
+
+
+@pytest.mark.parametrize("name", ["eagle-sample.csv", "graham-2021.parquet"])
+def test_real_tables(name: str, tmp_path: Path) -> None:
+    path = shared(name)
+    found = summary(tmp_path / "jobs.db", path)
+    table = pl.read_csv(path) if path.suffix == ".csv" else pl.read_parquet(path)
+    counts = table["state"].str.to_lowercase().value_counts(name="count")
+    assert found["states"] == dict(counts.iter_rows())
+    assert (found["bad_rows"], found["jobs"]["new"]) == (0, len(table))
+
+
+def test_a_real_clusters_accounting(tmp_path: Path) -> None:
+    path = shared("slurm-a.sacct.psv.gz")
+    found = summary(tmp_path / "jobs.db", path, "--cluster", "a")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [line.split("|") for line in file][1:]
+    jobs = [row[6].split()[0].lower() for row in rows if "." not in row[0]]
+    counts = pl.Series(jobs).value_counts(name="count")
+    assert found["states"] == dict(counts.iter_rows())
+    assert (found["bad_rows"], found["rows"], found["notes"]) == (0, len(rows), [])
+
+
+def test_a_real_dump_without_header(tmp_path: Path) -> None:
+    path = shared("xdmod-pozidriv-sacct.psv.gz")
+    found = summary(tmp_path / "jobs.db", path, "--columns", XDMOD)
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [line.split("|") for line in file]
+    last = {row[0]: row[16].split()[0].lower() for row in sorted(rows, key=lambda row: row[13])}
+    counts = pl.Series(list(last.values())).value_counts(name="count")
+    assert found["states"] == dict(counts.iter_rows())
+    assert (found["bad_rows"], found["rows"]) == (0, len(rows))
