@@ -9,8 +9,16 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.testbed import HtcondorPool, KafkaBroker, RedisServer, SlurmCluster, Unavailable
+from tests.testbed import (
+    BedError,
+    HtcondorPool,
+    KafkaBroker,
+    RedisServer,
+    SlurmCluster,
+    Unavailable,
+)
 from tests.testbed.namespace import until
+from tests.testbed.roots import mirror
 from tests.testbed.sites import SiteBroker, SiteCluster, SitePool, SiteServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -165,7 +173,8 @@ def test_what_was_written_survives_a_kill(fixture: str, request: pytest.FixtureR
     server: RedisServer = request.getfixturevalue(fixture)
     server.cli("SET", f"bed:{fixture}", "kept")
     server.kill()
-    assert "refused" in server.cli("PING", check=False) or not server.cli("PING", check=False)
+    with pytest.raises(BedError, match="Could not connect"):
+        server.cli("PING")
     server.resume()
     assert server.cli("GET", f"bed:{fixture}").strip() == "kept"
     server.restart()
@@ -176,7 +185,8 @@ def test_a_server_can_have_a_password_and_a_small_disk(bed_ready: None) -> None:
     with RedisServer(password="open-sesame", disk_mb=2) as server:
         script = "for i=1,64 do redis.call('SET', i, string.rep('x', 65536)) end"
         server.cli("EVAL", script, "0", check=False)
-        assert "MISCONF" in server.cli("SET", "more", "x" * 100, check=False)
+        with pytest.raises(BedError, match="MISCONF"):
+            server.cli("SET", "more", "x" * 100)
 
 
 def test_stopping_leaves_no_process_no_mount_and_no_folder(bed_ready: None) -> None:
@@ -200,6 +210,26 @@ def test_the_cached_root_cannot_be_written_to(folder: str, slurm_cluster: SlurmC
     assert "Read-only file system" in said
 
 
+_FAILS = """
+def test_fails(redis_server):
+    redis_server.cli("NONSENSE")
+"""
+
+
+def test_logs_of_failed_tests_are_kept(bed_ready: None, tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["tests.testbed.fixtures"]\n')
+    (tmp_path / "test_failing.py").write_text(_FAILS)
+    logs = {"JOBSIGHT_TESTBED_LOGS": str(tmp_path / "logs"), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
+        cwd=tmp_path, env=os.environ | logs, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    (kept,) = (tmp_path / "logs").iterdir()
+    assert f"logs of the test bed: {kept}" in done.stdout
+    assert "Ready to accept connections" in (kept / "logs/server.log").read_text()
+
+
 _STARTS_AND_STAYS = """
 import sys, time
 from tests.testbed import RedisServer
@@ -220,6 +250,31 @@ def test_a_killed_owner_takes_everything_with_it(bed_ready: None) -> None:
         owner.send_signal(signal.SIGKILL)
     gone = [Path(folder), *(Path("/proc", process) for process in processes)]
     until(lambda: not any(path.exists() for path in gone), "all of it to be gone", timeout=20)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("import os; os.geteuid = lambda: 1000", "needs root"),
+        ("import sys; sys.platform = 'darwin'", "needs Linux"),
+        ("import os; os.environ['JOBSIGHT_TESTBED'] = '0'", "switched off"),
+        ("import os; os.environ['PATH'] = '/nowhere'", "util-linux"),
+    ],
+)
+def test_it_says_why_it_cannot_run(change: str, reason: str) -> None:
+    program = f"import runpy; {change}; runpy.run_module('tests.testbed', run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("testbed: ")
+    assert reason in done.stderr
+
+
+def test_a_host_without_debians_apt_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(Unavailable, match="needs Debian's apt"):
+        mirror()
 
 
 def test_a_killed_tool_is_dead_inside_too(slurm_cluster: SlurmCluster) -> None:

@@ -43,6 +43,8 @@ chroot "$ROOT" useradd --no-create-home --home-dir /home/bob --uid 2002 --shell 
 chroot "$ROOT" mariadb-install-db --no-defaults --force --user=mysql --datadir=/var/lib/testbed-mysql \
     --auth-root-authentication-method=socket --skip-test-db --innodb-log-file-size=8M
 : >>"$ROOT/etc/hosts"
+rm -f "$ROOT/etc/localtime"
+: >"$ROOT/etc/localtime" # the host's is shown here
 mkdir -p "$ROOT/etc/slurm" "$ROOT/etc/condor" "$ROOT/etc/munge"
 rm -rf "$ROOT/etc/apt/apt.conf.d/90host" "$ROOT/etc/apt/sources.list" "$ROOT/var/lib/mysql" \
     "$ROOT/var/lib/apt/lists" "$ROOT/etc/munge/munge.key"

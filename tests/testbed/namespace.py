@@ -185,6 +185,8 @@ class Namespace:
         """Enter. `BedError` names the log where mounting was refused."""
         binds = [(self.folder, str(self.folder), "rw"), (self.folder / "home", "/home", "rw")]
         binds += [(self.folder / "etc/hosts", "/etc/hosts", "ro"), *self.binds]
+        if Path("/etc/localtime").exists():
+            binds.append((Path("/etc/localtime").resolve(), "/etc/localtime", "ro"))
         target = {"source": str(self.root), "target": str(self.folder / "root")}
         log = self.folder / "logs/keeper.log"
         root = target | {"binds": [[str(a), b, mode] for a, b, mode in binds]}

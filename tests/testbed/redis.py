@@ -116,8 +116,12 @@ class RedisServer:
         until(gone, f"{program} to end", timeout=20)
 
     def cli(self, *command: str, check: bool = True) -> str:
-        """Give the server a command by its own client; what it said."""
+        """Give the server a command by its own client; what it said.
+
+        Raises:
+            BedError: the server cannot be reached or refused (where `check`); holds its reason.
+        """
         secret = ("-a", self.password, "--no-auth-warning") if self.password else ()
         return self.namespace.run(
-            f"{self.server}-cli", "-s", str(self.socket), *secret, *command, check=check
+            f"{self.server}-cli", "-e", "-s", str(self.socket), *secret, *command, check=check
         )

@@ -23,7 +23,7 @@ from pathlib import Path
 from tests.testbed.errors import BedError, Unavailable
 from tests.testbed.namespace import keep
 
-__all__ = ["RECIPES", "Recipe", "cache_folder", "root"]
+__all__ = ["RECIPES", "Recipe", "cache_folder", "mirror", "root"]
 
 _SCRIPT = Path(__file__).with_name("build_root.sh")
 _SLURM = ("slurm-wlm", "slurm-client", "slurmdbd", "mariadb-server", "munge", "procps")
@@ -121,7 +121,7 @@ def _tell(line: str) -> None:
 
 def _build(recipe: Recipe, place: Path) -> None:
     """Build into a neighbour of `place`, then rename; the lock is held."""
-    mirror = _mirror()
+    address = mirror()
     _need_debootstrap()
     unfinished = place.with_name(f"{place.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -133,7 +133,7 @@ def _build(recipe: Recipe, place: Path) -> None:
             settings.write(_apt_settings())
             settings.flush()
             environment = {
-                "SUITE": recipe.suite, "ROOT": str(unfinished), "MIRROR": mirror,
+                "SUITE": recipe.suite, "ROOT": str(unfinished), "MIRROR": address,
                 "PACKAGES": " ".join(recipe.packages), "APT_SETTINGS": settings.name,
                 "LOG": str(log),
             }  # fmt: skip
@@ -177,7 +177,7 @@ def _need_debootstrap() -> None:
     raise Unavailable("debootstrap is missing and apt-get cannot install it")
 
 
-def _mirror() -> str:
+def mirror() -> str:
     """The address from which this host gets Debian itself.
 
     Raises:
