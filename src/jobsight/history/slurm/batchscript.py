@@ -14,15 +14,27 @@ LONGEST_SCRIPT = 256 << 10
 
 _MOST_DIRECTIVES = 500
 _LONGEST_DIRECTIVE = 2000
-_HEADING = re.compile(r"Batch Script for [^\n]*\n-{3,}\n")
+_HEADING = re.compile(r"^Batch Script for ([\w+]{1,40})\n-{3,}\n", re.ASCII | re.MULTILINE)
 
 
 def from_sacct(text: str) -> str | None:
-    """The script in what ``sacct --batch-script -j ID`` printed for one job; None: it kept none."""
-    found = _HEADING.match(text.lstrip("\n"))
-    if found is None:
+    """The script in what ``sacct --batch-script -j ID`` printed for one job; None: it kept none.
+
+    Of an array, 22.05 prints the script once for each task. Where the parts differ, the headings
+    between them stand in the script itself.
+    """
+    printed = text.lstrip("\n")
+    first = _HEADING.match(printed)
+    if first is None:
         return None
-    script = text.lstrip("\n")[found.end() :]
+    script = printed[first.end() :]
+    base = first[1].partition("_")[0]
+    others = [found for found in _HEADING.finditer(script) if found[1].partition("_")[0] == base]
+    starts = [0, *(found.end() for found in others)]
+    stops = [*(found.start() for found in others), len(script)]
+    parts = {script[start:stop].rstrip("\n") for start, stop in zip(starts, stops, strict=True)}
+    if others and len(parts) == 1:
+        script = script[: stops[0]]
     return None if script.strip() in ("", "NONE") else script
 
 

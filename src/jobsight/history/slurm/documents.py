@@ -264,6 +264,9 @@ def _events(run: Run, now: int, *, again: bool) -> Iterator[Event]:
     if state is None or not (state.ended or run.state.startswith("REQUEUE")):
         return
     code, signal = exit_of(run.exit_code) if started else (None, None)
+    if state is State.FAILED and not code and signal is None:
+        # slurmdbd can hold the state before the code: what is not known yet may be told later.
+        code = None
     yield Event(
         time=run.end or run.start or run.submit or now,
         source="sacct",
