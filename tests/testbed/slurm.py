@@ -223,11 +223,11 @@ class SlurmCluster:
         """Kill slurmdbd; slurmctld keeps what it has to say until it is back."""
         self._stop("slurmdbd")
 
-    def start_slurmctld(self) -> None:
+    def start_slurmctld(self, *, timeout: float = 60.0) -> None:
         """Start the controller (again) and wait until it answers."""
         self.namespace.spawn("slurmctld", "-D", user="slurm", log="slurmctld.out")
         ask = ("scontrol", "ping")
-        until(lambda: "UP" in self.run(*ask, check=False), "slurmctld to answer", timeout=60)
+        until(lambda: "UP" in self.run(*ask, check=False), "slurmctld to answer", timeout=timeout)
 
     def stop_slurmctld(self) -> None:
         """Stop the controller in order: its state is saved, and jobs run on."""

@@ -1,0 +1,191 @@
+"""A store's documents of Slurm jobs against what sacct says of all their runs."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from jobsight.documents import JobDocument
+from tests.chaos.condortruth import Verdict
+from tests.testbed import SlurmCluster
+
+__all__ = ["compare", "rows"]
+
+_FIELDS = (
+    "JobID", "JobIDRaw", "JobName", "User", "Account", "Partition", "State", "ExitCode", "Submit",
+    "Eligible", "Start", "End", "ElapsedRaw", "AllocCPUS", "ReqCPUS", "ReqMem", "TimelimitRaw",
+    "NodeList", "NNodes", "Restarts", "QOS",
+)  # fmt: skip
+_END = {
+    "COMPLETED": "completed", "FAILED": "failed", "CANCELLED": "cancelled", "TIMEOUT": "timeout",
+    "NODE_FAIL": "node_fail", "OUT_OF_MEMORY": "out_of_memory", "PREEMPTED": "preempted",
+    "DEADLINE": "timeout", "BOOT_FAIL": "node_fail",
+}  # fmt: skip
+_ENDS = frozenset((*_END.values(), "unknown_end"))
+_REQUEUED = "REQUEUED"
+_SEPARATOR = "\x1e"
+
+Row = dict[str, str]
+
+
+def rows(cluster: SlurmCluster, jobs: Iterable[str]) -> dict[str, list[Row]]:
+    """All runs of these jobs, oldest first, by the job's id as users see it.
+
+    Args:
+        jobs: their numbers. Asked for all jobs, sacct leaves out those never eligible.
+    """
+    said = cluster.run(
+        "env", "SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0",
+        "sacct", "-a", "-X", "-n", "-P", "--duplicates", f"--jobs={','.join(sorted(set(jobs)))}",
+        f"--delimiter={_SEPARATOR}", f"--format={','.join(_FIELDS)}",
+    )  # fmt: skip
+    found: dict[str, list[Row]] = defaultdict(list)
+    for line in said.split("\n"):
+        if line:
+            row = dict(zip(_FIELDS, line.split(_SEPARATOR), strict=True))
+            found[row["JobID"]].append(row)
+    for runs in found.values():
+        runs.sort(key=lambda row: (int(row["Submit"]), _number(row["Start"]) or 0))
+    return found
+
+
+def compare(documents: Mapping[str, JobDocument], accounts: Mapping[str, Sequence[Row]]) -> Verdict:
+    """Compare all jobs, all fields.
+
+    Args:
+        documents: of the store, by the job's id as users see it.
+        accounts: see `rows`. Slurm keeps none of array tasks that were cancelled before they
+            started; of these a document must say so.
+    """
+    verdict = Verdict(jobs=len(documents))
+    plain = {job: runs for job, runs in accounts.items() if "[" not in job}
+    verdict.check("jobs that the store lacks", sorted(plain.keys() - documents.keys()), [])
+    for job in sorted(documents.keys() - plain.keys()):
+        document = documents[job]
+        verdict.check(f"{job} is a task", "_" in job and "[" not in job, True)
+        verdict.check(f"{job} state", str(document.state), "cancelled")
+        starts = [event for event in document.timeline if event.state == "running"]
+        verdict.check(f"{job} starts", starts, [])
+    for job in sorted(documents.keys() & plain.keys()):
+        lost = plain[job][-1]["State"].startswith(_REQUEUED)
+        if lost:
+            verdict.disputes.append(f"{job}: sacct knows it as requeued, and of no run since")
+        compare_run = _of_lost if lost else _of_run
+        for fields in (_lasting, compare_run):
+            for name, told, true in fields(documents[job], plain[job]):
+                verdict.check(f"{job} {name}", told, true)
+    return verdict
+
+
+def _lasting(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str, object, object]]:
+    last = runs[-1]
+    submission, request = document.submission, document.request
+    yield "Submit", _seconds(submission.submitted), int(runs[0]["Submit"])
+    yield "User", submission.user, last["User"]
+    yield "JobName", submission.name, last["JobName"]
+    yield "Account", request.account, last["Account"]
+    yield "Partition", request.partition, last["Partition"]
+    yield "QOS", request.qos, last["QOS"]
+    yield "ReqCPUS", request.cpus, int(last["ReqCPUS"])
+    yield "ReqMem", request.memory_mb, _memory(last["ReqMem"])
+    yield "Timelimit", request.time_limit_s, _limit(last["TimelimitRaw"])
+
+
+def _of_lost(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str, object, object]]:
+    """Slurm kept no account of the last run: the store may know of it what the queue showed."""
+    yield "has ended", bool(document.state and document.state.ended), True
+    told = {event.time // 1_000_000 for event in document.timeline if event.state == "running"}
+    missing = {int(run["Start"]) for run in runs if _ran(run)} - told
+    yield "starts that are missing", sorted(missing), []
+
+
+def _of_run(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str, object, object]]:
+    yield from _usage(document, runs)
+    yield from _end(document, runs[-1])
+    yield from _timeline(document, runs)
+
+
+def _usage(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str, object, object]]:
+    last, usage = runs[-1], document.usage
+    if _ran(last):
+        yield "Elapsed", usage.wall_s, float(last["ElapsedRaw"])
+        yield "AllocCPUS", usage.cpus, int(last["AllocCPUS"])
+        yield "NodeList", usage.hosts, last["NodeList"]
+        yield "NNodes", usage.nodes, int(last["NNodes"])
+    restarts = int(last["Restarts"] or 0)
+    yield "Restarts", usage.requeues or 0, max(len(runs) - 1, restarts)
+
+
+def _end(document: JobDocument, last: Row) -> Iterator[tuple[str, object, object]]:
+    outcome = document.outcome
+    if outcome is None:
+        yield "an end", None, last["State"]
+        return
+    yield "State", str(outcome.state), _END[last["State"].split()[0]]
+    yield "End", _seconds(outcome.ended), int(last["End"])
+    if _ran(last):
+        code, signal = map(int, last["ExitCode"].split(":"))
+        yield "ExitCode", outcome.exit_code or 0, code
+        yield "ExitCode's signal", outcome.signal or 0, signal
+    by = last["State"].partition(" by ")[2]
+    if by:
+        yield "cancelled by", (outcome.reason or "").rpartition(" ")[2], by
+
+
+def _timeline(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str, object, object]]:
+    """Each submission, start and end stands once, at its second; no other does."""
+    events = [
+        (event.time // 1_000_000, event.state, event.word or "") for event in document.timeline
+    ]
+    starts = Counter(time for time, state, word in events if state == "running" and _first(word))
+    yield "starts", dict(starts), dict(Counter(int(run["Start"]) for run in runs if _ran(run)))
+    ends = Counter((time, str(state)) for time, state, _ in events if str(state) in _ENDS)
+    true = Counter(
+        (int(run["End"]), _END[run["State"].split()[0]])
+        for run in runs
+        if run["State"].split()[0] in _END
+    )
+    # An ended job that is requeued had ended; its account says from then on that it ran till then.
+    again = [run for run in runs if run["State"].startswith(_REQUEUED)]
+    extra = [end for end in ends - true if not any(_within(end[0], run) for run in again)]
+    yield "ends that never were", extra, []
+    yield "ends that are missing", dict(true - ends), {}
+    submitted = {time for time, _, word in events if word in ("PENDING", _REQUEUED)}
+    missing = {int(run["Submit"]) for run in runs} - submitted
+    yield "submissions that are missing", sorted(missing), []
+    eligible = {time for time, _, word in events if word == "ELIGIBLE"}
+    true_eligible = {int(run["Eligible"]) for run in runs if _number(run["Eligible"]) and _ran(run)}
+    yield "Eligible that is missing", sorted(true_eligible - eligible), []
+    told = Counter(
+        (event.time, event.state, event.word, event.reason) for event in document.timeline
+    )
+    yield "entries told twice", [entry for entry, count in told.items() if count > 1], []
+
+
+def _within(time: int, run: Row) -> bool:
+    return int(run["Start"]) <= time <= int(run["End"])
+
+
+def _first(word: str) -> bool:
+    """A start, not a return from suspension: that is seen at the time of a look."""
+    return word == "RUNNING"
+
+
+def _ran(run: Row) -> bool:
+    return _number(run["Start"]) is not None and run["NodeList"] not in ("", "None assigned")
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdigit() else None
+
+
+def _seconds(micros: int | None) -> int | None:
+    return None if micros is None else micros // 1_000_000
+
+
+def _memory(text: str) -> int:
+    """MB of ReqMem as Slurm since 21.08 writes it: of the whole job."""
+    factor = {"K": 1 / 1024, "M": 1, "G": 1024}[text[-1]]
+    return int(float(text[:-1]) * factor)
+
+
+def _limit(text: str) -> int | None:
+    return -1 if text == "UNLIMITED" else int(text) * 60

@@ -1,0 +1,80 @@
+"""Kills and outages, at random moments: of collectors, of the store's server, of daemons."""
+
+import time
+from collections.abc import Sequence
+
+from tests.chaos.collecting import Collecting
+from tests.chaos.work import Work
+from tests.testbed import BedError, HtcondorPool, RedisServer, SlurmCluster
+
+__all__ = ["CollectorTrouble", "DaemonTrouble"]
+
+
+class CollectorTrouble(Work):
+    """`kill -9` of one collector after the other; each is started again soon after."""
+
+    def __init__(self, collectors: Sequence[Collecting], seed: str, pauses: tuple[float, float]):
+        super().__init__(f"{seed} collectors", pauses)
+        self._collectors = collectors
+
+    def act(self) -> None:
+        """See that all run, and kill one."""
+        for collector in self._collectors:
+            collector.start()
+        victim = self.random.choice(self._collectors)
+        victim.kill()
+        time.sleep(self.random.uniform(0, 1.5))
+        victim.start()
+        self.did["collector killed"] += 1
+
+
+class DaemonTrouble(Work):
+    """Each daemon in turn, in random order: killed or stopped, and after a while started again."""
+
+    def __init__(
+        self, pool: HtcondorPool, cluster: SlurmCluster, server: RedisServer, seed: str,
+        pauses: tuple[float, float],
+    ):  # fmt: skip
+        super().__init__(f"{seed} daemons", pauses)
+        self._pool, self._cluster, self._server = pool, cluster, server
+        self._left: list[str] = []
+
+    def act(self) -> None:
+        """Trouble one of them."""
+        kinds = {
+            "store killed": self._kill_store,
+            "schedd killed": self._pool.restart_schedd,
+            "slurmctld stopped": self._stop_controller,
+            "slurmdbd stopped": self._stop_accounts,
+        }
+        if not self._left:
+            self._left = self.random.sample(sorted(kinds), len(kinds))
+        kind = self._left.pop()
+        kinds[kind]()
+        self.did[kind] += 1
+
+    def _rest(self) -> None:
+        time.sleep(self.random.uniform(0.2, 2.0))
+
+    def _kill_store(self) -> None:
+        self._server.kill()
+        self._rest()
+        self._server.resume()
+
+    def _stop_controller(self) -> None:
+        self._cluster.stop_slurmctld()
+        self._rest()
+        for _ in range(3):
+            try:
+                self._cluster.start_slurmctld(timeout=12)
+                return
+            except BedError:
+                # Now and then 24.11 hangs where it registers with a slurmdbd that was restarted.
+                self._cluster.namespace.kill("slurmctld")
+                self.did["slurmctld hung, killed"] += 1
+        self._cluster.start_slurmctld()
+
+    def _stop_accounts(self) -> None:
+        self._cluster.stop_slurmdbd()
+        self._rest()
+        self._cluster.start_slurmdbd()

@@ -1,0 +1,220 @@
+"""Real clusters at work, collectors and stores killed at random; then the stores have the truth.
+
+Two collectors, one with an embedded store and one with a server, follow the same HTCondor pool and
+the same Slurm cluster, whose event log rotates every few kilobytes. `tests/chaos/` has the parts.
+`JOBSIGHT_PROVE=1` runs the long form; `JOBSIGHT_CHAOS_SEED` names a seed of one's own.
+"""
+
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.chaos import condortruth, slurmtruth
+from tests.chaos.collecting import Collecting
+from tests.chaos.condortruth import Verdict
+from tests.chaos.condorwork import CondorWork
+from tests.chaos.segments import Segments
+from tests.chaos.slurmwork import SlurmWork
+from tests.chaos.trouble import CollectorTrouble, DaemonTrouble
+from tests.chaos.work import Work, run_together
+from tests.testbed import EventLogOptions, HtcondorPool, RedisServer, SlurmCluster
+from tests.testbed.namespace import logs_folder, until
+
+PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
+_ROTATIONS = 4000
+_SHOWN = 25
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much of it: seconds of work, jobs at most, pauses between acts, size of a log file."""
+
+    seed: str
+    seconds: float
+    jobs: int
+    pauses: tuple[float, float]
+    log_bytes: int = 6000
+    version: str = "24.11"
+    fsync: str = "always"
+
+
+def _plans() -> list[Plan]:
+    seed = os.environ.get("JOBSIGHT_CHAOS_SEED", "1")
+    if not PROVE:
+        return [Plan(seed, 14, 45, (0.02, 0.25))]
+    return [
+        Plan(f"{seed}-long", 100, 400, (0.02, 0.2)),
+        Plan(f"{seed}-everysec", 80, 300, (0.02, 0.2), 3000, fsync="everysec"),
+        Plan(f"{seed}-elder", 80, 300, (0.02, 0.2), 4000, version="22.05"),
+    ]
+
+
+class Bed:
+    """The clusters, the server, the log kept aside, and two collectors."""
+
+    def __init__(
+        self, plan: Plan, folder: Path, stack: ExitStack, failed: Callable[[], bool]
+    ) -> None:
+        options = EventLogOptions(
+            max_size=plan.log_bytes, max_rotations=_ROTATIONS, attributes=condortruth.ATTRIBUTES
+        )
+        self.pool = HtcondorPool(event_log_options=options)
+        self.cluster = SlurmCluster(version=plan.version, min_job_age=3)
+        self.server = RedisServer(settings=(f"appendfsync {plan.fsync}",))
+        for piece in (self.pool, self.cluster, self.server):
+            piece.start()
+            stack.callback(lambda piece=piece: piece.stop(keep_logs=failed()))  # type: ignore[misc]
+        aside = self.pool.folder / "aside"
+        self.segments = stack.enter_context(Segments(self.pool.event_log, aside))
+        sources = ["--event-log", str(self.pool.event_log), "--slurm"]
+        slurm = {
+            "cluster": self.cluster.name, "bin": str(self.cluster.bin), "interval": 0.7,
+            "timeout": 10, "backoff_most": 2, "overlap": 10, "config_every": 5,
+            "details_per_poll": 100, "unknown_end_after": 12,
+        }  # fmt: skip
+        settings = {"slurm": slurm, "eventlog": {"interval": 0.1, "settle_seconds": 2}}
+        addresses = {"sqlite": f"sqlite:///{folder}/jobs.db", "redis": self.server.url}
+        self.collectors = [
+            Collecting(name, url, folder / name, sources, settings)
+            for name, url in addresses.items()
+        ]
+        stack.callback(self._end)
+
+    def _end(self) -> None:
+        for collector in self.collectors:
+            collector.kill()
+
+    def versions(self) -> dict[str, str]:
+        """Of the servers, as they say."""
+        told = self.pool.run("condor_version").split()
+        info = self.server.cli("INFO", "server")
+        redis = next(line for line in info.splitlines() if line.startswith("redis_version"))
+        return {
+            "HTCondor": told[1],
+            "Slurm": self.cluster.run("sinfo", "--version").split()[-1],
+            "Redis": redis.partition(":")[2].strip(),
+        }
+
+    def settled(self) -> bool:
+        """Whether both collectors have read all there is, and wait for nobody's word."""
+        for collector in self.collectors:
+            sources = collector.sources()
+            for one in sources.values():
+                if one.get("bytes_behind", 0) or one.get("jobs_unsettled", 0):
+                    return False
+            if len(sources) < 2:
+                return False
+        return True
+
+
+@pytest.fixture(params=_plans(), ids=lambda plan: f"seed {plan.seed}")
+def plan(request: pytest.FixtureRequest) -> Plan:
+    assert isinstance(request.param, Plan)
+    return request.param
+
+
+@pytest.fixture
+def bed(
+    plan: Plan, bed_ready: None, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Bed]:
+    before = request.session.testsfailed
+    with ExitStack() as stack:
+        yield Bed(plan, tmp_path, stack, lambda: request.session.testsfailed > before)
+
+
+def _at_once(*actions: Callable[[], None]) -> None:
+    """Run these side by side; the first error of any is raised."""
+    errors: list[BaseException] = []
+
+    def run(action: Callable[[], None]) -> None:
+        try:
+            action()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(action,)) for action in actions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def _settle(bed: Bed) -> None:
+    """Everything is collected; then once more, as from cron."""
+    begun = time.monotonic()
+    for collector in bed.collectors:
+        collector.start()
+    until(
+        lambda: time.monotonic() - begun > 2 and bed.settled(),
+        "the collectors to have everything",
+        timeout=60,
+    )
+    for collector in bed.collectors:
+        collector.stop()
+        collector.once()
+
+
+def test_after_chaos_the_stores_have_what_the_schedulers_say(
+    plan: Plan, bed: Bed, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    condor = CondorWork(bed.pool, plan.seed, plan.jobs, plan.pauses)
+    slurm = SlurmWork(bed.cluster, plan.seed, plan.jobs, plan.pauses)
+    daemons = DaemonTrouble(bed.pool, bed.cluster, bed.server, plan.seed, (0.5, 3))
+    works: list[Work] = [condor, slurm, daemons]
+    works.append(CollectorTrouble(bed.collectors, plan.seed, (0.5, 4)))
+    for collector in bed.collectors:
+        collector.start()
+    run_together(works, plan.seconds)
+    _at_once(lambda: condor.quiesce(60), lambda: slurm.quiesce(60))
+    _settle(bed)
+
+    log = bed.segments.jobs()
+    ads = bed.pool.queue() + bed.pool.history()
+    accounts = slurmtruth.rows(bed.cluster, slurm.jobs)
+    verdicts: dict[str, Verdict] = {}
+    for collector in bed.collectors:
+        documents = collector.documents("htcondor")
+        verdicts[f"{collector.name}, HTCondor"] = condortruth.compare(documents, ads, log)
+        documents = collector.documents("slurm")
+        verdicts[f"{collector.name}, Slurm"] = slurmtruth.compare(documents, accounts)
+    did = sum((work.did for work in works), Counter[str]())
+    for name, value in bed.versions().items():
+        record_property(name, value)
+    record_property("rotations", len(bed.segments.read()) - 1)
+    for name in ("collector killed", *sorted(daemons.did)):
+        record_property(name, did[name])
+    for name, verdict in verdicts.items():
+        record_property(f"jobs ({name})", verdict.jobs)
+        record_property(f"fields ({name})", verdict.fields)
+        record_property(f"disputes ({name})", len(verdict.disputes))
+    _judge(plan, verdicts, did, tmp_path)
+    for collector in bed.collectors:
+        told = collector.sources()[f"eventlog:{bed.pool.event_log}"]
+        assert (told["gaps"], told["skipped"]) == (0, 0), told
+
+
+def _judge(plan: Plan, verdicts: dict[str, Verdict], did: Counter[str], folder: Path) -> None:
+    found = [f"{name}: {one}" for name, verdict in verdicts.items() for one in verdict.differences]
+    if not did["schedd killed"]:
+        found += [
+            f"{name}: {one}"
+            for name, verdict in verdicts.items()
+            if "HTCondor" in name
+            for one in verdict.disputes
+        ]
+    if found:
+        shown = "\n".join(one[:600] for one in found[:_SHOWN])
+        pytest.fail(
+            f"{len(found)} differences with seed {plan.seed} "
+            f"(JOBSIGHT_CHAOS_SEED={plan.seed.partition('-')[0]}):\n{shown}\n"
+            f"done: {dict(did)}\nlogs: {folder} and {logs_folder()}",
+            pytrace=False,
+        )
