@@ -7,7 +7,9 @@ and a record is known everywhere by that name and its place behind the generatio
 
 Names of generations with headers are ``eventlog#<µs since 1970>.<digest of the id>``. They sort as
 the files were begun, and what stands before the ``#`` is common to all generations of one log,
-since an access point has one global log. All others are ``eventlog-<digest of the first record>``.
+since an access point has one global log. JSON headers lose their id when they are written anew
+(HTCondor 23.9), so there the first record behind the header stands for it, by time and digest. All
+others are ``eventlog-<digest of the first record>``.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import hashlib
 import re
 from dataclasses import dataclass, replace
 
-from jobsight.history.eventlog.adformats import Json, Xml
+from jobsight.history.eventlog.adformats import Json, Xml, parse_time
 from jobsight.history.eventlog.columns import Batch
 from jobsight.history.eventlog.headers import Header, first_header
 from jobsight.history.eventlog.logfiles import Kind, sniff
@@ -41,6 +43,7 @@ PREFIX = "eventlog"
 
 _SEPARATOR = re.compile(rb"\n\.\.\.\r?\n")
 _NAME = re.compile(rf"{PREFIX}#(\d{{10}})\d{{6}}\.[0-9a-f]{{8}}")
+_EVENT_TIME = re.compile(rb'"EventTime"\s*:\s*"([0-9T:.+Z -]{10,40})"')
 _LATEST = 10**16
 
 
@@ -91,11 +94,28 @@ def identify(head: bytes, *, whole: bool = False) -> Generation | None:
     if end is None:
         return None
     header = first_header(head, kind)
+    if header is not None and kind == "json":
+        return _behind_header(head, end, header, whole=whole)
     name = generation_name(header) if header is not None else None
     if name is None:
         header = None
         name = f"{PREFIX}-{hashlib.sha256(head[:end]).hexdigest()[:16]}"
     return Generation(name, kind, header, end)
+
+
+def _behind_header(head: bytes, end: int, header: Header, *, whole: bool) -> Generation | None:
+    """The generation of a JSON log, by the record behind the header that ends at `end`."""
+    size = _first_end(head[end:], "json")
+    if size is None and not whole and len(head) < HEAD:
+        return None
+    record = head[end:][:size].strip()
+    found = _EVENT_TIME.search(record)
+    time = parse_time(found[1].decode()) if found else None
+    stamp = min(max(time[0] if time else 0, 0), _LATEST - 1)
+    name = f"{PREFIX}#{stamp:016d}.{hashlib.sha256(record).hexdigest()[:8]}"
+    # What is written anew differently tells nothing.
+    plain = replace(header, base=None, sequence=None, offset=None, identity=None)
+    return Generation(name, "json", plain, end)
 
 
 def _first_end(head: bytes, kind: Kind) -> int | None:
@@ -120,7 +140,8 @@ def segment_name(segment: Segment) -> str:
     Raises:
         SourceError: the file vanished meanwhile.
     """
-    name = generation_name(segment.header) if segment.header is not None else None
+    header = segment.header if segment.file.kind != "json" else None
+    name = generation_name(header) if header is not None else None
     if name is not None:
         return name
     size = HEAD if segment.end is None else min(HEAD, segment.end - segment.start)

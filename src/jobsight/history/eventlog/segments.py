@@ -248,7 +248,7 @@ def in_order(segments: Sequence[Segment]) -> list[Segment]:
     timed = all(part.header is None or part.header.ctime is not None for part in segments)
     ordered = sorted(
         (part for part in segments if part.header),
-        key=lambda part: (_ctime(part) if timed else 0, _sequence(part)),
+        key=lambda part: (_ctime(part) if timed else 0, _sequence(part), -_age(part)),
     )
     if not _begun_anew(ordered):
         _sort_by_writer(ordered)
