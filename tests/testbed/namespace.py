@@ -67,14 +67,23 @@ def free_ports(count: int) -> list[int]:
 
 
 def until(ask: Callable[[], _T], what: str, *, timeout: float = 60.0, pause: float = 0.1) -> _T:
-    """Ask until the reply is true, and give it; `BedError` after `timeout` seconds."""
+    """Ask until the reply is true, and give it.
+
+    Raises:
+        BedError: it was not in `timeout` seconds; a `BedError` of the last asking is told too.
+    """
     end = time.monotonic() + timeout
     while True:
-        reply = ask()
-        if reply:
-            return reply
+        trouble = ""
+        try:
+            reply = ask()
+        except BedError as error:  # a daemon that is being started again, say
+            trouble = f"; {error}"
+        else:
+            if reply:
+                return reply
         if time.monotonic() > end:
-            raise BedError(f"gave up after {timeout:g} s: {what}")
+            raise BedError(f"gave up after {timeout:g} s: {what}{trouble}")
         time.sleep(pause)
 
 

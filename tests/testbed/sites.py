@@ -140,7 +140,7 @@ class SiteCluster(SlurmCluster):
     def start_slurmdbd(self) -> None:
         _ours_alone("starting daemons")
 
-    def start_slurmctld(self) -> None:
+    def start_slurmctld(self, *, timeout: float = 60.0) -> None:
         _ours_alone("starting daemons")
 
     def start_node(self, node: str) -> None:
