@@ -253,7 +253,7 @@ class RedisStore(TieredStore):
         self._known_parts = (generation, found)
         return found
 
-    def page(
+    def _page(
         self,
         index: str,
         low: str,
@@ -280,22 +280,11 @@ class RedisStore(TieredStore):
         Returns:
             The generation, the last member that was looked at (empty: there is none), rows.
         """
-        told = self._call(
-            PAGE,
-            index,
-            int(back),
-            low,
-            high,
-            skip,
-            count,
-            _LOOKS,
-            _PAGE_BYTES,
-            f",{','.join(sorted(states))}," if states else "",
-            cluster,
-        )
-        rows = [
-            row_of(id_.decode(), data) for id_, data in zip(told[3::2], told[4::2], strict=True)
-        ]
+        wanted = f",{','.join(sorted(states))}," if states else ""
+        bounds = (low, high, skip, count, _LOOKS, _PAGE_BYTES)
+        told = self._call(PAGE, index, int(back), *bounds, wanted, cluster)
+        pairs = zip(told[3::2], told[4::2], strict=True)
+        rows = [row_of(id_.decode(), data) for id_, data in pairs]
         return int(told[1]), told[2], rows
 
     def _active_page(self, cluster: str | None, after: str, count: int) -> list[Row]:
@@ -306,7 +295,7 @@ class RedisStore(TieredStore):
         if after:
             low = f"({after}"
         while True:
-            _, last, rows = self.page(":a", low, high, skip=0, count=count)
+            _, last, rows = self._page(":a", low, high, skip=0, count=count)
             if rows or not last:
                 return rows
             low = f"({last.decode()}"
@@ -366,7 +355,7 @@ class _Now(View):
             bound = f"({member(*query.place(after))}"
             low, high = (low, bound) if query.newest_first else (bound, high)
         while True:
-            generation, last, rows = self._store.page(
+            generation, last, rows = self._store._page(
                 index,
                 low,
                 high,

@@ -83,26 +83,25 @@ def export(
         OutputError: the folder cannot be written, or holds something else.
         StoreError: the store cannot be read.
     """
-    asked = {
-        "since": since,
-        "until": until,
-        "states": None if states is None else sorted(str(state) for state in states),
-        "user": user,
-        "cluster": cluster,
-    }
     documents = store.scan(since=since, until=until, states=states, user=user, cluster=cluster)
-    rows = _Counted(documents, progress)
+    names = None if states is None else sorted(str(state) for state in states)
+    asked = {"since": since, "until": until, "states": names, "user": user, "cluster": cluster}
+    with new_folder(folder) as temporary:
+        made = _write(_Counted(documents, progress), temporary, asked)
+    return made
+
+
+def _write(rows: _Counted, folder: Path, asked: dict[str, Any]) -> Snapshot:
     files: dict[str, str] = {}
     counts: dict[str, int] = {}
-    with new_folder(folder) as temporary:
-        while rows.more():
-            name = f"jobs-{len(files) + 1:06d}.parquet"
-            before = rows.number
-            write_rows(rows.take(_FILE_ROWS), temporary / name)
-            files[name] = sha256(temporary / name)
-            counts[name] = rows.number - before
-        made = Snapshot(rows.number, rows.first, rows.last, asked, files, counts, _versions())
-        write_json(temporary / MANIFEST, {"schema": SCHEMA, **asdict(made)})
+    while rows.more():
+        name = f"jobs-{len(files) + 1:06d}.parquet"
+        before = rows.number
+        write_rows(rows.take(_FILE_ROWS), folder / name)
+        files[name] = sha256(folder / name)
+        counts[name] = rows.number - before
+    made = Snapshot(rows.number, rows.first, rows.last, asked, files, counts, _versions())
+    write_json(folder / MANIFEST, {"schema": SCHEMA, **asdict(made)})
     return made
 
 

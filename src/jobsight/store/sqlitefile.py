@@ -52,6 +52,7 @@ CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROW
 INSERT INTO numbers VALUES ('revision', 0), ('generation', 0), ('fence', 0);
 """
 _SHRINK_PAGES = 2000
+_MARKS = ("application_id", "user_version")
 _PASSING = {
     sqlite3.SQLITE_BUSY: "another process has kept it locked for {timeout:g} s; if none is "
     "at work, look for one that hangs (fuser {path})",
@@ -127,8 +128,7 @@ class SqliteFile:
         self._require_place(create)
         self.read_only = self._path.exists() and not os.access(self._path, os.W_OK)
         with self.explained():
-            empty = not self._path.exists() or self._path.stat().st_size == 0
-            if empty and create:
+            if create and self._is_blank():
                 self._create()
             db = self._thread_connection()
             self._require_ours(db, older)
@@ -154,6 +154,17 @@ class SqliteFile:
                 f"no store can be kept at {self._shown}: {error.strerror or error}"
             ) from None
 
+    def _is_blank(self) -> bool:
+        """Whether there is nothing in the file yet; a kill may have left it so."""
+        if not self._path.exists() or self._path.stat().st_size == 0:
+            return True
+        db = self._connect()
+        try:
+            marks = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
+            return not any(marks) and not _tables(db)
+        finally:
+            db.close()
+
     def _create(self) -> None:
         """Make the tables, unless another process does it first."""
         deadline = time.monotonic() + self._timeout
@@ -169,7 +180,7 @@ class SqliteFile:
                         "(shared memory is needed); name a file on another disk"
                     )
                 db.execute("BEGIN IMMEDIATE")
-                if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                if not _tables(db):
                     for statement in _TABLES.split(";\n"):
                         db.execute(statement)
                     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -184,12 +195,11 @@ class SqliteFile:
                 db.close()
 
     def _require_ours(self, db: sqlite3.Connection, older: bool) -> None:
-        application = db.execute("PRAGMA application_id").fetchone()[0]
-        schema = db.execute("PRAGMA user_version").fetchone()[0]
+        application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS)
         if application != APPLICATION_ID:
             raise StoreError(
-                f"{self._shown} is a database of another program, not a store of jobsight; name "
-                "another file"
+                f"{self._shown} is a database of another program or an empty one, not a store of "
+                "jobsight; name another file"
             )
         if schema > SCHEMA:
             raise StoreError(
@@ -363,6 +373,11 @@ class SqliteFile:
                 handle.__del__()
             self._handles.clear()
         self._local = threading.local()
+
+
+def _tables(db: sqlite3.Connection) -> int:
+    number: int = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return number
 
 
 def _code(error: sqlite3.Error) -> int | None:

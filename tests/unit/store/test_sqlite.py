@@ -75,6 +75,38 @@ def test_an_empty_file_becomes_a_store_if_asked(path: Path) -> None:
     SqliteStore(path, QUICK).close()
 
 
+def test_a_file_whose_maker_was_killed_is_made_anew(path: Path) -> None:
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    db.execute("PRAGMA journal_mode = WAL")
+    db.close()
+    assert path.stat().st_size
+    with pytest.raises(StoreError, match="empty one"):
+        SqliteStore(path, QUICK)
+    with SqliteStore(path, QUICK, create=True) as store:
+        store.put([Put(made_document(1))])
+
+
+def test_several_make_a_store_at_once(path: Path) -> None:
+    failures: list[BaseException] = []
+
+    def make(number: int) -> None:
+        try:
+            with SqliteStore(path, StoreSettings(), create=True) as store:
+                store.put([Put(made_document(number))])
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=make, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    with SqliteStore(path, QUICK) as store:
+        assert len(list(store.scan())) == 8
+
+
 def test_network_file_systems_are_refused(path: Path) -> None:
     for kind in ("nfs4", "lustre", "fuse.sshfs"):
         with pytest.raises(StoreError, match=f"network file system .{kind}.*redis://"):
