@@ -72,22 +72,22 @@ def write_accounting(path: Path, rows: int = ROWS) -> None:
 
 def measure(path: str, store: str) -> Any:
     """Import the file into a new store; seconds, processor seconds, peak MB, rows and jobs."""
+    from jobsight.cli.import_ import ImportRun
     from jobsight.history.importers import FileImport, Options
     from jobsight.store import open_store
 
-    started, spent, jobs = time.perf_counter(), time.process_time(), 0
-    reading = FileImport([path], format="auto", options=Options(timezone="UTC"))
+    spent = time.process_time()
+    run = ImportRun(FileImport([path], format="auto", options=Options(timezone="UTC")))
     with open_store(store, create=True) as target:
-        for batch in reading.batches():
-            jobs += len(target.merge(batch).changes)
+        run.into(target)
     return {
-        "seconds": time.perf_counter() - started,
+        "seconds": run.seconds,
         "cpu": time.process_time() - spent,
         "peak": peak_mb(),
-        "rows": reading.report.rows,
-        "bad": reading.report.bad,
-        "jobs": jobs,
-        "bytes": reading.report.bytes,
+        "rows": run.report.rows,
+        "bad": run.report.bad,
+        "jobs": run.tally.new + run.tally.changed + run.tally.unchanged,
+        "bytes": run.report.bytes,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from jobsight.cli.common import (
     ConfigOption,
     JsonOption,
+    StoreOption,
     load_settings,
     note,
     print_json,
@@ -20,10 +22,11 @@ from jobsight.errors import UsageError
 from jobsight.text import printable
 
 if TYPE_CHECKING:
+    from jobsight.documents import JobDocument
     from jobsight.history.importers import FileImport, ImportReport
     from jobsight.store import Store
 
-__all__ = ["register"]
+__all__ = ["ImportRun", "register"]
 
 _FORMATS = ("auto", "sacct", "swf", "eagle", "graham", "condor-history", "eventlog")
 
@@ -55,10 +58,7 @@ def import_(
     format: Annotated[  # noqa: A002
         str, typer.Option(metavar="FORMAT", help=f"One of {', '.join(_FORMATS)}.")
     ] = "auto",
-    store: Annotated[
-        str | None,
-        typer.Option(help="Store: a path, sqlite:///PATH or redis://HOST (default: as set)."),
-    ] = None,
+    store: StoreOption = None,
     cluster: Annotated[
         str | None, typer.Option(help="Name of the cluster, where the files do not tell.")
     ] = None,
@@ -97,7 +97,7 @@ def import_(
         )
         reading = FileImport(files, format=format, options=options)
         with open_store(settings=settings.store, create=True) as target:
-            run = _Run(reading)
+            run = ImportRun(reading)
             run.into(target)
     if as_json:
         print_json(run.as_json())
@@ -115,43 +115,56 @@ def _columns(text: str | None) -> tuple[str, ...] | None:
     return names
 
 
-class _Run:
-    """One import: what is read goes into the store, and is counted."""
+class ImportRun:
+    """One import: what is read goes into the store, and is counted.
+
+    Attributes:
+        report: what was read.
+        tally: what became of it.
+        seconds: how long it took.
+    """
 
     def __init__(self, reading: FileImport) -> None:
         from jobsight.history.importers.tally import Tally
 
+        self.report, self.tally, self.seconds = reading.report, Tally(), 0.0
         self._reading = reading
-        self._tally = Tally()
         self._refused = 0
-        self._seconds = 0.0
 
     def into(self, store: Store) -> None:
-        """Do it.
+        """Do it: while one batch is stored, the next one is read.
 
         Raises:
             JobsightError: a file is not of its format, or the store fails; what was imported
                 before stays, and importing again adds the rest.
         """
         started = time.perf_counter()
-        for batch in self._reading.batches():
-            merged = store.merge(batch)
-            changes = {change.new.id: change for change in merged.changes}
-            self._tally.add_new(one.new for one in merged.changes if one.old is None)
-            self._tally.add_changed(one.new for one in merged.changes if one.old is not None)
-            refused = {id_ for id_, _ in merged.refused}
-            rest = {document.id for document in batch} - changes.keys() - refused
-            if rest:
-                self._tally.add_unchanged(one.document for one in store.get(rest).values())
-            for id_, reason in merged.refused:
-                self._refused += 1
-                self._reading.report.note(f"{printable(id_, 80)} was left out: {printable(reason)}")
-            self._tally.span(batch)
-        self._seconds = time.perf_counter() - started
+        with ThreadPoolExecutor(1, "jobsight-store") as storing:
+            before: Future[None] | None = None
+            for batch in self._reading.batches():
+                if before is not None:
+                    before.result()
+                before = storing.submit(self._store, store, batch)
+            if before is not None:
+                before.result()
+        self.seconds = time.perf_counter() - started
+
+    def _store(self, store: Store, batch: list[JobDocument]) -> None:
+        merged = store.merge(batch)
+        self.tally.add_new(one.new for one in merged.changes if one.old is None)
+        self.tally.add_changed(one.new for one in merged.changes if one.old is not None)
+        told = {change.new.id for change in merged.changes} | {id_ for id_, _ in merged.refused}
+        rest = {document.id for document in batch} - told
+        if rest:
+            self.tally.add_unchanged(one.document for one in store.get(rest).values())
+        for id_, reason in merged.refused:
+            self._refused += 1
+            self.report.note(f"{printable(id_, 80)} was left out: {printable(reason)}")
+        self.tally.span(batch)
 
     def as_json(self) -> dict[str, Any]:
         """The summary for machines."""
-        report, tally = self._reading.report, self._tally
+        report, tally = self.report, self.tally
         return {
             "files": [{"file": name, "format": kind} for name, kind in report.files],
             "bytes": report.bytes,
@@ -169,16 +182,16 @@ class _Run:
             "last": _moment(tally.last),
             "unknowable": {kind: _unknowable(kind) for kind in dict(report.files).values()},
             "notes": report.notes,
-            "seconds": round(self._seconds, 3),
+            "seconds": round(self.seconds, 3),
         }
 
     def print(self) -> None:
         """The summary for people; trouble on standard error."""
-        report, tally = self._reading.report, self._tally
+        report, tally = self.report, self.tally
         jobs = tally.new + tally.changed + tally.unchanged
         say(
             f"{jobs:,} jobs from {report.rows:,} rows of {_plural(len(report.files), 'file')} "
-            f"({report.bytes / 1e6:,.1f} MB) in {self._seconds:.1f} s"
+            f"({report.bytes / 1e6:,.1f} MB) in {self.seconds:.1f} s"
         )
         say(f"  {tally.new:,} new, {tally.changed:,} changed, {tally.unchanged:,} unchanged")
         if tally.first is not None:
