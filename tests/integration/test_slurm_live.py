@@ -151,7 +151,7 @@ def test_every_course_of_things(cluster: SlurmCluster) -> None:
     assert outcome is not None
     assert outcome.reason == "cancelled by user id 0"
     assert live.words(good)[-2:] == ["RUNNING", "COMPLETED"]
-    assert live.client.refused == 0
+    assert live.client.first_refused is None
     assert sorted(live.scripts) == sorted(set(live.scripts))
 
 

@@ -22,6 +22,7 @@ class _Times(TypedDict):
     eligible: int | None
     start: int | None
     end: int | None
+    unfinished: bool
     elapsed_s: float | None
     time_limit_s: float | None
     cpu_s: float | None
@@ -99,13 +100,15 @@ class Cells:
 
     def times(self) -> _Times:
         """The moments and spans of a run."""
+        end = self._time("end")
         raw = self._checked("elapsedraw", parse_number)
         minutes = self._checked("timelimitraw", parse_minutes)
         return {
             "submit": self._time("submit"),
             "eligible": self._time("eligible"),
             "start": self._time("start"),
-            "end": self._time("end"),
+            "end": end,
+            "unfinished": end is None and "end" in self._row,
             "elapsed_s": self.span("elapsed") if raw is None else float(raw),
             "time_limit_s": self.span("timelimit") if minutes is None else minutes,
             "cpu_s": self.span("totalcpu"),

@@ -261,12 +261,9 @@ def _events(run: Run, now: int, *, again: bool) -> Iterator[Event]:
     if started and run.start is not None:
         host = bounded(run.hosts)
         yield Event(time=run.start, source="sacct", state=State.RUNNING, word="RUNNING", host=host)
-    if state is None or not (state.ended or run.state.startswith("REQUEUE")):
+    if run.unfinished or state is None or not (state.ended or run.state.startswith("REQUEUE")):
         return
     code, signal = exit_of(run.exit_code) if started else (None, None)
-    if state is State.FAILED and not code and signal is None:
-        # slurmdbd can hold the state before the code: what is not known yet may be told later.
-        code = None
     yield Event(
         time=run.end or run.start or run.submit or now,
         source="sacct",
@@ -339,7 +336,7 @@ def _usage(runs: Sequence[Run]) -> Usage:
     written = [step.written for step in last.steps if step.written is not None]
     state = slurm_state(last.state)
     return Usage(
-        wall_s=last.elapsed_s if state is not None and state.ended else None,
+        wall_s=last.elapsed_s if state and state.ended and not last.unfinished else None,
         cpu_s=last.cpu_s,
         memory_mb=-(-memory // _MB) or None,
         read_mb=round(sum(read) / _MB, 3) if read else None,

@@ -102,6 +102,9 @@ class Run(msgspec.Struct, frozen=True):
     eligible: int | None = None
     start: int | None = None
     end: int | None = None
+    unfinished: bool = False
+    """Its end is a column, and not known yet. slurmdbd can have the state of a job some seconds
+    before its end and exit code (seen with 22.05 after an outage)."""
     elapsed_s: float | None = None
     time_limit_s: float | None = None
     """Infinity: unlimited."""

@@ -122,7 +122,7 @@ class Settling:
         known = self.open.get(job.name)
         last = runs[-1]
         state = slurm_state(last.state)
-        if known is None or state is None or not state.ended:
+        if known is None or state is None or not state.ended or last.unfinished:
             return
         if known.submit is not None and last.submit is not None and last.submit < known.submit:
             return

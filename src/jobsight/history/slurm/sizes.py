@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 __all__ = ["Memory", "gpus", "parse_memory", "parse_number", "parse_tres"]
 
 _UNITS = {unit: 1024**power for power, unit in enumerate("BKMGTPE")}
-_MEMORY = re.compile(r"(\d{1,18})(?:\.(\d{1,9}))?([BKMGTPE]?)([cn]?)", re.ASCII | re.IGNORECASE)
+_MEMORY = re.compile(r"(\d{1,20})(?:\.(\d{1,9}))?([BKMGTPE]?)([cn]?)", re.ASCII | re.IGNORECASE)
 _NOTHING = frozenset({"", "n/a", "?", "(null)", "none", "unknown", "unlimited"})
 _MEMORY_KEYS = ("mem", "vmem", "gres/gpumem", "fs/disk")
 _LARGEST = 2**63 - 1
@@ -36,7 +36,7 @@ def parse_memory(text: str, *, unit: str = "M") -> Memory | None:
         unit: that of a bare number: M in requests, B in usage.
 
     Returns:
-        None where nothing is known.
+        None where nothing is known; so does 22.05 mean 18446744073709551616.00M, its NO_VAL64.
 
     Raises:
         ValueError: the text is no amount of memory.
@@ -52,7 +52,7 @@ def parse_memory(text: str, *, unit: str = "M") -> Memory | None:
     if found[2]:
         size += int(found[2]) * scale // 10 ** len(found[2])
     if size > _LARGEST:
-        raise ValueError(f"{word[:40]!r} is more memory than there is")
+        return None
     per: Mapping[str, Literal["cpu", "node"]] = {"c": "cpu", "n": "node"}
     return Memory(size, per.get(found[4].lower()))
 

@@ -444,3 +444,21 @@ def test_a_list_of_tasks_that_was_cut_short_hides_nobody() -> None:
     for _ in range(5):
         keeper.poll()
     assert {keeper.job(f"5_{task}").state for task in range(6)} == {State.PENDING}
+
+
+def test_a_state_without_an_end_is_no_end_yet() -> None:
+    """slurmdbd can have the one before the other."""
+    slurm = cluster(FakeJob("7", "7"))
+    keeper = kept(slurm)
+    keeper.poll()
+    slurm.start("7")
+    job = slurm.queue.pop("7")
+    job.state = "FAILED"
+    slurm.accounts.append(job)
+    keeper.poll()
+    assert keeper.job("7").state is State.RUNNING
+    job.end, job.exit = slurm.now, "6:0"
+    keeper.poll()
+    outcome = keeper.job("7").outcome
+    assert outcome is not None
+    assert outcome.exit_code == 6

@@ -20,6 +20,7 @@ MB, GB = 1 << 20, 1 << 30
         ("500", Memory(500 * MB, None)),
         ("0", Memory(0, None)),
         ("?", None),
+        ("18446744073709551616.00M", None),
         ("", None),
         ("N/A", None),
     ],
@@ -28,7 +29,7 @@ def test_memory(text: str, expected: Memory | None) -> None:
     assert parse_memory(text) == expected
 
 
-@pytest.mark.parametrize("text", ["4X", "G", "-1G", "4 G", "9999999999999999999T", "9999999P"])
+@pytest.mark.parametrize("text", ["4X", "G", "-1G", "4 G", "999999999999999999999T"])
 def test_what_is_no_memory(text: str) -> None:
     with pytest.raises(ValueError, match="memory"):
         parse_memory(text)
