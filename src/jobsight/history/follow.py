@@ -122,7 +122,7 @@ class EventLogSource(Source):
         return found
 
     def status(self) -> dict[str, JSON]:
-        """Counters and lag of this log: see `docs/collecting.md`."""
+        """See `Source.status`: what was read, skipped and missed, and how far behind it is."""
         saved = self._saved
         last = saved.last_event
         return {

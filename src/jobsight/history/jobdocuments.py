@@ -90,7 +90,7 @@ class _Job:
         if event.code == _AD:
             self._tell_ad(event)
         elif event.code == _SUBMIT:
-            self.submission["submitted"] = event.time
+            self._submitted(event.time)
             if event.host is not None and (name := sinful_name(event.host)) is not None:
                 self.submission["host"] = name
             if event.dag_node is not None:
@@ -109,11 +109,18 @@ class _Job:
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             return  # the entry keeps the text
         memory = found.usage.pop("memory_mb", None)
+        submitted = found.submission.pop("submitted", None)
         self.request.update(found.request)
         self.submission.update(found.submission)
         self.usage.update(found.usage)
         if memory is not None:
             self._most_memory(memory)
+        if submitted is not None:
+            self._submitted(submitted)
+
+    def _submitted(self, time: int) -> None:
+        # As `merge` joins them, so that it does not matter which records come together.
+        self.submission["submitted"] = min(self.submission.get("submitted", time), time)
 
     def _most_memory(self, size: int) -> None:
         if size >= 0:

@@ -158,33 +158,33 @@ class Part:
             first_year: the year of a file's first records, where neither they nor a header tell.
 
         Raises:
-            OSError: as the system tells.
-            ShrunkError: see there.
+            OSError, ShrunkError: see there.
         """
         status = os.fstat(self._descriptor)
-        if status.st_size < self.place.offset:
-            raise ShrunkError
-        if status.st_size == self.place.offset:
+        if not self._has_more(status.st_size):
             return None
-        if _mark(self._descriptor, self.place) != self.place.mark:
-            raise ShrunkError
         settled = final or now - status.st_mtime > _HOLES_SECONDS
         taken = self._take(room, most, origin, status.st_size, final=final, settled=settled)
         if taken is None:
             return None
-        dates = FutureDates(max(now, status.st_mtime))
         known = self.place.times is not None or self.header is not None
-        year = _ANY_YEAR if known else first_year(taken.batch)
-        times, noted = self._dated(taken, dates, TimeResolver(zone, first_year=year))
-        piece = Piece(
-            in_generation(taken.batch, self.place.segment, self.place.start),
-            times,
-            sorted([*taken.batch.skipped, *noted]),
-        )
+        resolver = TimeResolver(zone, first_year=_ANY_YEAR if known else first_year(taken.batch))
+        times, noted = self._dated(taken, FutureDates(max(now, status.st_mtime)), resolver)
+        batch = in_generation(taken.batch, self.place.segment, self.place.start)
         self.begun = True
         self.place.offset += taken.end
         self.place.mark = _mark(self._descriptor, self.place)
-        return piece
+        return Piece(batch, times, sorted([*taken.batch.skipped, *noted]))
+
+    def _has_more(self, size: int) -> bool:
+        """Whether there are bytes behind the place, and those before it are what they were."""
+        if size < self.place.offset:
+            raise ShrunkError
+        if size == self.place.offset:
+            return False
+        if _mark(self._descriptor, self.place) != self.place.mark:
+            raise ShrunkError
+        return True
 
     def _take(
         self, room: int, most: int, origin: Origin, size: int, *, final: bool, settled: bool
