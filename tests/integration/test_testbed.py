@@ -232,9 +232,9 @@ def test_logs_of_failed_tests_are_kept(bed_ready: None, tmp_path: Path) -> None:
 
 _STARTS_AND_STAYS = """
 import sys, time
-from tests.testbed import RedisServer
-server = RedisServer().start()
-print(server.namespace.folder, *server.namespace.processes(), flush=True)
+from tests.testbed import KafkaBroker, RedisServer
+server, broker = RedisServer().start(), KafkaBroker().start()
+print(server.namespace.folder, broker.folder, *server.namespace.processes(), flush=True)
 time.sleep(600)
 """
 
@@ -245,10 +245,10 @@ def test_a_killed_owner_takes_everything_with_it(bed_ready: None) -> None:
     )
     with owner:
         assert owner.stdout
-        folder, *processes = owner.stdout.readline().split()
+        folder, other, *processes = owner.stdout.readline().split()
         assert Path(folder, "state/data").is_dir()
         owner.send_signal(signal.SIGKILL)
-    gone = [Path(folder), *(Path("/proc", process) for process in processes)]
+    gone = [Path(folder), Path(other), *(Path("/proc", process) for process in processes)]
     until(lambda: not any(path.exists() for path in gone), "all of it to be gone", timeout=20)
 
 
@@ -304,3 +304,35 @@ def test_a_clusters_tools_serve_as_a_sites_own(
             refused()
     pool.stop()
     cluster.stop()
+
+
+@pytest.mark.parametrize(
+    ("place", "fault", "upload", "status"),
+    [
+        ("any/any", {"status": 2}, False, 2),
+        ("any/store", {"status": 3, "delay": 0.01}, True, 3),
+        ("ALPHA/any", {"status": 4, "share": 0}, False, 0),
+        ("BETA/store", {"status": 5}, False, 0),
+        ("any/other", {"status": 6}, True, 0),
+    ],
+)
+def test_the_transfer_plugin_fails_where_told_to(
+    place: str, fault: dict[str, object], upload: bool, status: int, tmp_path: Path
+) -> None:
+    plugin = tmp_path / "faultplugin.py"
+    plugin.write_text((ROOT / "tests/testbed/faultplugin.py").read_text())
+    (tmp_path / place).parent.mkdir()
+    (tmp_path / place).write_text(json.dumps(fault))
+    (tmp_path / "machine.ad").write_text('Name = "x"\nTestbedSite = "ALPHA"\n')
+    local = tmp_path / "data"
+    asked = f'[ LocalFileName = "{local}"; Url = "testbed://store/data?bytes=7" ]\n'
+    (tmp_path / "asked").write_text(asked)
+    command = [sys.executable, plugin, "-infile", tmp_path / "asked", "-outfile", tmp_path / "told"]
+    done = subprocess.run(
+        [*command, "-upload"] if upload else command,
+        env={"_CONDOR_MACHINE_AD": str(tmp_path / "machine.ad")}, check=False,
+    )  # fmt: skip
+    assert done.returncode == status
+    told = (tmp_path / "told").read_text()
+    assert f"TransferSuccess = {'false' if status else 'true'};" in told
+    assert local.exists() == (status == 0 and not upload)

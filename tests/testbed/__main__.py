@@ -84,7 +84,7 @@ def main(arguments: Sequence[str]) -> int:
     if len(asked) != 1 or asked[0] not in verbs:
         sys.stderr.write(_USAGE)
         return 2
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
         verbs[asked[0]]()

@@ -37,22 +37,24 @@ class KafkaBroker:
 
     Attributes:
         bootstrap: `127.0.0.1:PORT`, for `bootstrap.servers`; known once started.
+        folder: where its log is, or None before the start.
     """
 
     bootstrap: str
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
-        self._folder: Path | None = None
+        self.folder: Path | None = None
 
     def start(self) -> "KafkaBroker":
         """Start the broker."""
-        self._folder = new_folder("kafka")
+        self.folder = new_folder("kafka")
         watch = os.pidfd_open(os.getpid())
         try:
-            with (self._folder / "logs/broker.log").open("ab") as log:
+            with (self.folder / "logs/broker.log").open("ab") as log:
                 self._process = subprocess.Popen(
-                    [sys.executable, str(_PROGRAM), str(watch)], text=True, start_new_session=True,
+                    [sys.executable, str(_PROGRAM), str(watch), str(self.folder)],
+                    text=True, start_new_session=True,
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, pass_fds=(watch,),
                 )  # fmt: skip
         finally:
@@ -71,7 +73,7 @@ class KafkaBroker:
             process.wait()
             process.stdin.close()
             process.stdout.close()
-        return remove(self._folder, keep_logs=keep_logs) if self._folder else None
+        return remove(self.folder, keep_logs=keep_logs) if self.folder else None
 
     def __enter__(self) -> "KafkaBroker":
         return self.start()
