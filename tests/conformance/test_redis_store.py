@@ -25,10 +25,13 @@ from jobsight.testing.storeprocesses import told_of
 redis = pytest.importorskip("redis", reason="the redis package is not installed")
 
 NUMBERS = itertools.count()
+PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
 UNBOUNDED = {"keys", "smembers", "hgetall", "hkeys", "hvals", "sort", "flushall", "flushdb"}
 
 
 class _OverServer(StoreContract):
+    sequences = 300 if PROVE else 12
+    kills = 40 if PROVE else 5
     server: Any
 
     @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +12,13 @@ from jobsight.settings import StoreSettings
 from jobsight.store import Store, open_store
 from jobsight.testing import StoreContract
 
+PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
+
 
 class TestSqliteStore(StoreContract):
+    sequences = 600 if PROVE else 12
+    kills = 60 if PROVE else 5
+
     @pytest.fixture(autouse=True)
     def places(self, tmp_path: Path) -> None:
         self.files = (tmp_path / f"{number}" / "jobs.db" for number in itertools.count())

@@ -87,8 +87,7 @@ def export(
     names = None if states is None else sorted(str(state) for state in states)
     asked = {"since": since, "until": until, "states": names, "user": user, "cluster": cluster}
     with new_folder(folder) as temporary:
-        made = _write(_Counted(documents, progress), temporary, asked)
-    return made
+        return _write(_Counted(documents, progress), temporary, asked)
 
 
 def _write(rows: _Counted, folder: Path, asked: dict[str, Any]) -> Snapshot:

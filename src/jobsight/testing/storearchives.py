@@ -14,11 +14,10 @@ from jobsight.testing.storeprocesses import Opener, prune_until, start
 __all__ = ["ArchiveTests"]
 
 HOUR = 3_600_000_000
-MANY = 30
 
 
-def _documents() -> list[JobDocument]:
-    """Thirty jobs, one an hour; every third still runs."""
+def _documents(many: int = 30) -> list[JobDocument]:
+    """Jobs, one an hour; every third still runs."""
     return [
         made_document(
             number,
@@ -26,12 +25,14 @@ def _documents() -> list[JobDocument]:
             time=NOON + number * HOUR,
             user=f"user{number % 4}",
         )
-        for number in range(MANY)
+        for number in range(many)
     ]
 
 
 class ArchiveTests:
     """Part of `jobsight.testing.StoreContract`."""
+
+    kills: int
 
     def new_opener(self) -> Opener:
         """As in `StoreContract`."""
@@ -170,21 +171,20 @@ class ArchiveTests:
     def test_killed_at_any_point_of_a_prune(self) -> None:
         """Every job is there, once, whenever a prune is killed; the next one finishes."""
         opener = self.new_opener()
-        documents = _documents()
+        shares = [0.1 + 0.9 * number / self.kills for number in range(1, self.kills + 1)]
+        documents = _documents(3 * self.kills + 6)
         with tempfile.TemporaryDirectory() as folder:
             told = Path(folder) / "told"
             with opener() as store:
                 store.put([Put(one) for one in documents])
-            moved = 0
+            counting = start(prune_until, opener, NOON + 3 * HOUR, None, str(told))
+            counting.join()
+            assert counting.exitcode == 0
+            moved = 3
             codes: set[int | None] = set()
-            for share in (0.15, 0.4, 0.55, 0.7, 0.8, 0.9, 1.0):
+            for share in shares:
                 moved += 3
                 before = NOON + moved * HOUR
-                if not told.exists():
-                    counting = start(prune_until, opener, before, None, str(told))
-                    counting.join()
-                    assert counting.exitcode == 0
-                    continue
                 last = max(1, round(int(told.read_text()) * share))
                 killed = start(prune_until, opener, before, last, f"{told}.none")
                 killed.join()

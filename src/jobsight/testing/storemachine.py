@@ -154,7 +154,7 @@ class _Machine(RuleBasedStateMachine):
         assert sum(status.states.values()) == live
 
 
-def run_machine(new_opener: Callable[[], Opener], examples: int = 12, steps: int = 20) -> None:
+def run_machine(new_opener: Callable[[], Opener], examples: int, steps: int = 20) -> None:
     """Run sequences of operations, each on a store that `new_opener` makes.
 
     Raises:

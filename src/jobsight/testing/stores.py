@@ -17,7 +17,15 @@ __all__ = ["StoreContract"]
 
 
 class StoreContract(ArchiveTests, WriterTests):
-    """What `jobsight.store.Store` promises. Subclasses give `new_opener`."""
+    """What `jobsight.store.Store` promises. Subclasses give `new_opener`.
+
+    Attributes:
+        sequences: how many sequences of operations are tried against the model.
+        kills: how often a writer, and a prune, are killed.
+    """
+
+    sequences = 12
+    kills = 5
 
     def new_opener(self) -> Callable[[], Store]:
         """What opens a store that has a folder for its archive and is empty as yet.
@@ -300,7 +308,7 @@ class StoreContract(ArchiveTests, WriterTests):
         """Any sequence of puts, merges, prunes and reopenings, against dicts in memory."""
         from jobsight.testing.storemachine import run_machine
 
-        run_machine(self.new_opener)
+        run_machine(self.new_opener, self.sequences)
 
 
 def _end(document: JobDocument) -> JobDocument:

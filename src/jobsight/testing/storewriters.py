@@ -7,7 +7,7 @@ import time
 
 from jobsight.documents import JobDocument, State, merge
 from jobsight.errors import Conflict
-from jobsight.store import Move, Put
+from jobsight.store import Move, Put, Store
 from jobsight.testing.storedocuments import NOON, event, made_document, made_partial
 from jobsight.testing.storeprocesses import Opener, collect, merge_same, start, told_of
 
@@ -16,6 +16,8 @@ __all__ = ["WriterTests"]
 
 class WriterTests:
     """Part of `jobsight.testing.StoreContract`."""
+
+    kills: int
 
     def new_opener(self) -> Opener:
         """As in `StoreContract`."""
@@ -77,19 +79,21 @@ class WriterTests:
     def test_killed_in_the_middle_of_a_batch(self) -> None:
         """Whenever a collector is killed, documents and position are those of one moment."""
         opener = self.new_opener()
-        with opener() as store:
-            for pause in (0.0, 0.003, 0.011, 0.05):
-                before = (store.position("log") or {"step": 0})["step"]
+        for number in range(self.kills):
+            if number % 5 == 0:
+                opener = self.new_opener()
+            with opener() as store:
+                before = _step(store)
                 collector = start(collect, opener)
                 deadline = time.monotonic() + 60
-                while (store.position("log") or {"step": 0})["step"] <= before:
+                while _step(store) <= before:
                     assert collector.is_alive()
                     assert time.monotonic() < deadline
                     time.sleep(0.001)
-                time.sleep(pause)
+                time.sleep(0.0031 * number % 0.1)
                 collector.kill()
                 collector.join()
-                self._require_whole(opener)
+            self._require_whole(opener)
 
     def _require_whole(self, opener: Opener) -> None:
         with opener() as store:
@@ -120,3 +124,8 @@ class WriterTests:
                     ]
                     other.merge(parts)
             assert sorted(seen) == sorted(one.id for one in documents)
+
+
+def _step(store: Store) -> int:
+    position = store.position("log")
+    return int(position["step"]) if position else 0
