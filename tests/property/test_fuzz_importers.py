@@ -1,7 +1,11 @@
-"""Importers given rubbish: some documents and a report, or one named error; never anything else."""
+"""Importers given rubbish: some documents and a report, or one named error; never anything else.
+
+With ``JOBSIGHT_PROVE=1`` many more examples are tried.
+"""
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -15,6 +19,7 @@ from jobsight.documents import decode, encode
 from jobsight.errors import JobsightError
 from jobsight.history.importers import IMPORTERS, ImportReport, Options
 
+MORE = 40 if os.environ.get("JOBSIGHT_PROVE") == "1" else 1
 NAMES = sorted(path.name for path in SAMPLES.iterdir() if path.name != "README.md")
 KINDS = [one.name for one in IMPORTERS]
 OPTIONS = Options(cluster="c", access_point="ap", timezone="Europe/Paris", most_tasks=50)
@@ -55,26 +60,26 @@ def accepted(data: bytes, kind: str, name: str = "graham") -> ImportReport | Non
     return report
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=100 * MORE)
 @given(mutated())
 def test_damaged_samples(data: bytes) -> None:
     accepted(data, "auto")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=30 * MORE)
 @given(data=mutated())
 def test_each_importer_is_given_what_is_anothers(kind: str, data: bytes) -> None:
     accepted(data, kind)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60 * MORE)
 @given(st.lists(PIECES | st.binary(max_size=20), max_size=60).map(b"".join), st.sampled_from(KINDS))
 def test_rubbish(data: bytes, kind: str) -> None:
     accepted(data, kind)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=40 * MORE)
 @given(st.integers(0, 4000), st.binary(max_size=16), st.sampled_from(["eagle", "graham"]))
 def test_damaged_parquet(at: int, piece: bytes, kind: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +90,7 @@ def test_damaged_parquet(at: int, piece: bytes, kind: str) -> None:
     accepted(data[:at] + piece + data[at + len(piece) :], kind)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60 * MORE)
 @given(st.sampled_from(NAMES), st.integers(0, 5000))
 def test_cut_anywhere_what_is_whole_is_imported(name: str, at: int) -> None:
     data = (SAMPLES / name).read_bytes()

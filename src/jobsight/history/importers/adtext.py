@@ -86,11 +86,12 @@ class _Objects:
 
     def __init__(self) -> None:
         self._buffer = b""
+        self._at = 0
         self._line = 1
 
     def feed(self, block: bytes) -> Iterator[Piece]:
         """The objects that are whole now."""
-        self._buffer += block
+        self._buffer, self._at = self._buffer[self._at :] + block, 0
         while (piece := self._next(last=False)) is not None:
             yield piece
 
@@ -100,32 +101,33 @@ class _Objects:
             yield piece
 
     def resume(self, piece: Piece) -> None:
-        """The piece was no sound object: look for another one inside it."""
+        """The piece, just given, was no sound object: look for another one inside it."""
         found = _RESUME.search(piece.data, 1)
         if found is not None:
-            self._buffer = piece.data[found.start() :] + self._buffer
+            self._at -= len(piece.data) - found.start()
             self._line -= piece.data.count(b"\n", found.start())
 
     def _next(self, *, last: bool) -> Piece | None:
-        self._take(_BETWEEN.match(self._buffer).end())  # type: ignore[union-attr]
-        if not self._buffer:
+        blank = _BETWEEN.match(self._buffer, self._at)
+        assert blank is not None
+        self._take(blank.end())
+        left = len(self._buffer) - self._at
+        if not left:
             return None
-        if not self._buffer.startswith(b"{"):
-            found = self._buffer.find(b"{")
+        if not self._buffer.startswith(b"{", self._at):
+            found = self._buffer.find(b"{", self._at)
             return self._cut(found if found > 0 else len(self._buffer), "no ad")
         end = self._end()
         if end:
             return self._cut(end, None)
         if last:
             return self._unended("the ad is cut short")
-        if len(self._buffer) > LONGEST_AD:
-            return self._unended(f"longer than {LONGEST_AD} bytes")
-        return None
+        return self._unended(f"longer than {LONGEST_AD} bytes") if left > LONGEST_AD else None
 
     def _end(self) -> int:
         """Where the first object ends; 0 where that is not to be seen yet."""
         depth = 0
-        for token in _TOKEN.finditer(self._buffer):
+        for token in _TOKEN.finditer(self._buffer, self._at):
             first = token[0][:1]
             if first == b'"':
                 if token["close"] != b'"':
@@ -137,16 +139,16 @@ class _Objects:
         return 0
 
     def _unended(self, why: str) -> Piece:
-        found = _RESUME.search(self._buffer, 1)
+        found = _RESUME.search(self._buffer, self._at + 1)
         return self._cut(found.start() if found else len(self._buffer), why)
 
-    def _cut(self, size: int, fault: str | None) -> Piece:
+    def _cut(self, end: int, fault: str | None) -> Piece:
         line = self._line
-        data = self._take(size)
+        data = self._take(end)
         return Piece(line, data if fault is None else data[:200], fault)
 
-    def _take(self, size: int) -> bytes:
-        data, self._buffer = self._buffer[:size], self._buffer[size:]
+    def _take(self, end: int) -> bytes:
+        data, self._at = self._buffer[self._at : end], end
         self._line += data.count(b"\n")
         return data
 
