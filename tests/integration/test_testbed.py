@@ -302,6 +302,9 @@ def test_a_clusters_tools_serve_as_a_sites_own(
     for refused in (pool.fail, cluster.stop_slurmctld, SiteServer().kill, SiteBroker().pause):
         with pytest.raises(Unavailable, match="the test bed's own piece"):
             refused()
+    for piece in (pool, cluster, SiteServer()):
+        with pytest.raises(Unavailable, match="looking inside"):
+            piece.namespace.processes()
     pool.stop()
     cluster.stop()
 
@@ -327,9 +330,9 @@ def test_the_transfer_plugin_fails_where_told_to(
     local = tmp_path / "data"
     asked = f'[ LocalFileName = "{local}"; Url = "testbed://store/data?bytes=7" ]\n'
     (tmp_path / "asked").write_text(asked)
-    command = [sys.executable, plugin, "-infile", tmp_path / "asked", "-outfile", tmp_path / "told"]
+    files = ["-infile", str(tmp_path / "asked"), "-outfile", str(tmp_path / "told")]
     done = subprocess.run(
-        [*command, "-upload"] if upload else command,
+        [sys.executable, str(plugin), *files, *(["-upload"] if upload else [])],
         env={"_CONDOR_MACHINE_AD": str(tmp_path / "machine.ad")}, check=False,
     )  # fmt: skip
     assert done.returncode == status

@@ -53,7 +53,16 @@ def _tool_folder(name: str) -> Path:
     return Path(path).parent
 
 
-class SitePool(HtcondorPool):
+class _NotOurs:
+    """No namespace: a test that looks inside skips."""
+
+    def __getattr__(self, name: str) -> Never:
+        if name == "namespace":
+            _ours_alone("looking inside")
+        raise AttributeError(name)
+
+
+class SitePool(_NotOurs, HtcondorPool):
     """The site's own pool, through the tools in PATH."""
 
     @cached_property
@@ -105,7 +114,7 @@ class SitePool(HtcondorPool):
         _ours_alone("killing daemons")
 
 
-class SiteCluster(SlurmCluster):
+class SiteCluster(_NotOurs, SlurmCluster):
     """The site's own Slurm, through the tools in PATH."""
 
     @cached_property
@@ -156,7 +165,7 @@ class SiteCluster(SlurmCluster):
         _ours_alone("killing daemons")
 
 
-class SiteServer(RedisServer):
+class SiteServer(_NotOurs, RedisServer):
     """The site's own Redis or Valkey."""
 
     @property
