@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import answers, frames, imports, reader
+from bench import answers, frames, imports, polling, reader, store
 from bench.measure import Section, machine
 
 _BENCHMARKS: dict[str, Callable[[], Section]] = {
@@ -14,6 +14,8 @@ _BENCHMARKS: dict[str, Callable[[], Section]] = {
     "frames": frames.run,
     "answers": answers.run,
     "imports": imports.run,
+    "store": store.run,
+    "polling": polling.run,
 }
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Results
