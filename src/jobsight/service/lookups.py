@@ -177,8 +177,8 @@ def _ads(tool: str, output: bytes) -> list[dict[str, Any]]:
 
 
 def _lenient(tool: str, output: bytes) -> Any:
-    """Ads may hold bytes that are no UTF-8, and numbers that are none (NaN)."""
+    """Ads may hold bytes that are no UTF-8, control characters, and numbers that are none (NaN)."""
     try:
-        return json.loads(output.decode("utf-8", "replace"))
+        return json.loads(output.decode("utf-8", "replace"), strict=False)
     except (ValueError, RecursionError):
         raise SourceError(f"{tool} printed no JSON") from None

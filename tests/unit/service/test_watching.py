@@ -1,0 +1,207 @@
+from collections.abc import Collection
+
+import pytest
+
+from jobsight.documents import JSON, Event, JobDocument, JobKey, State, merge, slurm_id
+from jobsight.errors import SourceError
+from jobsight.service.lookups import Lookup
+from jobsight.service.watching import MOST_WAITING, Watched
+
+
+class Cluster(Lookup):
+    """A cluster in memory."""
+
+    scheduler = "slurm"
+
+    def __init__(self, cluster: str = "here") -> None:
+        self.cluster = cluster
+        self.jobs: dict[str, State] = {}
+        self.asked: list[list[str]] = []
+        self.down = False
+
+    def collect(self, jobs: Collection[str]) -> list[JobDocument]:
+        self.asked.append(sorted(jobs))
+        if self.down:
+            raise SourceError("down")
+        return [
+            document(name, state, self.cluster)
+            for name, state in self.jobs.items()
+            if name in jobs or name.partition("_")[0] in jobs
+        ]
+
+    def calls(self) -> dict[str, JSON]:
+        return {"squeue": len(self.asked)}
+
+
+def document(job: str, state: State, cluster: str = "here", source: str = "squeue") -> JobDocument:
+    return JobDocument(
+        slurm_id(cluster, job), 1, timeline=(Event(time=1, source=source, state=state),)
+    )
+
+
+def key(job: str, cluster: str = "here") -> JobKey:
+    return JobKey("slurm", cluster, job)
+
+
+NOTICE = Event(time=5, source="notice", word="PENDING")
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def watch(clock: Clock, *clusters: Cluster, most: int = 1000, per_look: int = 100) -> Watched:
+    return Watched(clusters, most=most, per_look=per_look, every=30, unknown_after=600, clock=clock)
+
+
+def test_a_job_is_looked_at_at_once_then_now_and_then_until_it_has_ended(clock: Clock) -> None:
+    cluster = Cluster()
+    watched = watch(clock, cluster)
+    cluster.jobs["1"] = State.RUNNING
+    watched.add(key("1"), NOTICE)
+    (found,) = watched.look()
+    assert NOTICE in found.timeline
+    assert not watched.due
+    assert watched.look() == []
+    clock.now += 30
+    cluster.jobs["1"] = State.FAILED
+    assert watched.due
+    watched.look()
+    assert len(watched) == 0
+    assert len(cluster.asked) == 2
+
+
+def test_an_array_is_watched_until_all_its_tasks_have_ended(clock: Clock) -> None:
+    cluster = Cluster()
+    cluster.jobs = {"1_0": State.COMPLETED, "1_1": State.RUNNING, "12_0": State.RUNNING}
+    watched = watch(clock, cluster)
+    watched.add(key("1"), NOTICE)
+    found = watched.look()
+    assert [one.id for one in found] == ["slurm:here:1_0", "slurm:here:1_1"]
+    assert all(NOTICE in one.timeline for one in found)
+    assert len(watched) == 1
+    cluster.jobs["1_1"] = State.COMPLETED
+    clock.now += 30
+    watched.look()
+    assert len(watched) == 0
+
+
+def test_another_notice_brings_another_look_at_once(clock: Clock) -> None:
+    cluster = Cluster()
+    cluster.jobs["1"] = State.RUNNING
+    watched = watch(clock, cluster)
+    watched.add(key("1"), NOTICE)
+    watched.look()
+    watched.add(key("1"), Event(time=9, source="notice", word="COMPLETED"))
+    assert watched.fresh
+    assert watched.due
+
+
+def test_what_a_scheduler_never_knew_is_given_up_after_a_while(clock: Clock) -> None:
+    watched = watch(clock, Cluster())
+    watched.add(key("1"), NOTICE)
+    watched.look()
+    clock.now += 599
+    watched.look()
+    assert len(watched) == 1
+    clock.now += 31
+    watched.look()
+    assert (len(watched), watched.given_up) == (0, 1)
+
+
+def test_what_a_scheduler_forgot_is_given_up_a_while_after_it_was_seen(clock: Clock) -> None:
+    cluster = Cluster()
+    cluster.jobs["1"] = State.RUNNING
+    watched = watch(clock, cluster)
+    watched.add(key("1"), NOTICE)
+    clock.now += 500
+    watched.look()
+    cluster.jobs.clear()
+    clock.now += 500
+    watched.look()
+    assert len(watched) == 1
+    clock.now += 500
+    watched.look()
+    assert watched.given_up == 1
+
+
+def test_of_many_jobs_those_longest_not_looked_at_come_first(clock: Clock) -> None:
+    cluster = Cluster()
+    cluster.jobs = {str(job): State.RUNNING for job in range(10, 60)}
+    watched = watch(clock, cluster, per_look=20)
+    for job in cluster.jobs:
+        watched.add(key(job), None)
+    for _ in range(3):
+        watched.look()
+    assert sorted(job for asked in cluster.asked for job in asked) == sorted(cluster.jobs)
+    assert max(map(len, cluster.asked)) == 20
+
+
+def test_jobs_of_others_and_jobs_too_many_are_counted(clock: Clock) -> None:
+    watched = watch(clock, Cluster(), most=2)
+    watched.add(key("1", "elsewhere"), NOTICE)
+    for job in ("1", "2", "3"):
+        watched.add(key(job), NOTICE)
+    assert (watched.foreign, watched.overflow, len(watched)) == (1, 1, 2)
+
+
+def test_one_scheduler_in_trouble_does_not_silence_another(clock: Clock) -> None:
+    good, bad = Cluster("good"), Cluster("bad")
+    good.jobs["1"] = State.RUNNING
+    bad.down = True
+    watched = watch(clock, bad, good)
+    watched.add(key("1", "good"), NOTICE)
+    watched.add(key("1", "bad"), NOTICE)
+    assert [one.id for one in watched.look()] == ["slurm:good:1"]
+    assert watched.status()["lookup_troubles"] == {"slurm:bad": "down"}
+    assert watched.due
+    with pytest.raises(SourceError, match="down"):
+        watched.look()
+    bad.down = False
+    watched.look()
+    assert watched.status()["lookup_troubles"] == {}
+
+
+def test_a_restart_goes_on_with_what_was_not_found_and_what_lives(clock: Clock) -> None:
+    cluster = Cluster()
+    before = watch(clock, cluster)
+    before.add(key("1"), NOTICE)
+    before.add(key("2"), None)
+    before.look()
+    living = [
+        merge(
+            document("7", State.RUNNING), JobDocument(slurm_id("here", "7"), 1, timeline=(NOTICE,))
+        ),
+        document("8", State.RUNNING, source="jobcomp"),
+        document("9", State.RUNNING),
+        document("7", State.RUNNING, "elsewhere", source="notice"),
+    ]
+    after = watch(clock, cluster)
+    after.restore(before.waiting(), living)
+    assert len(after) == 4
+    assert after.waiting() == before.waiting()
+    after.look()
+    assert cluster.asked[-1] == ["1", "2", "7", "8"]
+
+
+@pytest.mark.parametrize("waiting", [None, 5, "x", [5], [["slurm", "here"]], [["a"] * 5]])
+def test_a_damaged_position_is_refused(clock: Clock, waiting: JSON) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        watch(clock, Cluster()).restore(waiting, [])
+
+
+def test_no_more_notices_are_taken_than_a_position_can_hold(clock: Clock) -> None:
+    watched = watch(clock, Cluster(), most=10 * MOST_WAITING)
+    for job in range(1, MOST_WAITING):
+        watched.add(key(str(job)), NOTICE)
+    assert not watched.full
+    watched.add(key("999999"), NOTICE)
+    assert watched.full
