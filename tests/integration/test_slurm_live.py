@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -338,3 +339,15 @@ def test_times_are_right_in_any_zone(
     assert client.config().cluster == cluster.name
     assert client.version() == tuple(map(int, cluster.version.split(".")))
     cluster.cancel(job)
+
+
+@pytest.mark.skipif(os.environ.get("JOBSIGHT_PROVE") != "1", reason="long: set JOBSIGHT_PROVE=1")
+def test_a_job_over_its_time_limit(cluster: SlurmCluster) -> None:
+    live = Live(cluster)
+    job = cluster.submit("sleep 300", "--partition=short", "--time=1")
+    live.until(job, timeout=180)
+    cluster.wait_accounted(job)
+    live.poll()
+    assert live.job(job).state is State.TIMEOUT
+    assert live.job(job).request.time_limit_s == 60
+    _as_accounted(live, job)
