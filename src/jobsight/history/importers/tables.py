@@ -22,6 +22,8 @@ _MAGIC = b"PAR1"
 _ROWS = 4096
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _LATEST = 2**33
+_FAULTS = (OSError, ValueError, OverflowError, KeyError, IndexError)
+"""What pyarrow raises, beside its own errors, for damaged files (names that are no UTF-8, …)."""
 
 Values = dict[str, Any]
 
@@ -76,7 +78,7 @@ def columns_of(file: LogFile) -> frozenset[str]:
         SourceError: it is a damaged Parquet file.
     """
     if file.head.startswith(_MAGIC):
-        return frozenset(_parquet(file).schema_arrow.names)
+        return frozenset(_names(file, _parquet(file)))
     head = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
     return frozenset(_cells(head.decode("utf-8", "replace").rstrip("\r")) or ())
 
@@ -139,7 +141,16 @@ def _parquet(file: LogFile) -> pq.ParquetFile:
 
     try:
         return pq.ParquetFile(pa.PythonFile(_Bytes(file), mode="r"))
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, *_FAULTS) as error:
+        raise _damaged(file, error) from None
+
+
+def _names(file: LogFile, table: pq.ParquetFile) -> list[str]:
+    import pyarrow as pa
+
+    try:
+        return list(table.schema_arrow.names)
+    except (pa.ArrowException, *_FAULTS) as error:
         raise _damaged(file, error) from None
 
 
@@ -171,7 +182,8 @@ def _parquet_rows(
     import pyarrow as pa
 
     table = _parquet(file)
-    names = [name for name in wanted if name in table.schema_arrow.names]
+    known = _names(file, table)
+    names = [name for name in wanted if name in known]
     total, number = max(table.metadata.num_rows, 1), 0
     try:
         for batch in table.iter_batches(batch_size=_ROWS, columns=names):
@@ -180,7 +192,7 @@ def _parquet_rows(
                 report.rows += 1
                 yield number, values
             meter.add(file.size * batch.num_rows // total)
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+    except (pa.ArrowException, *_FAULTS) as error:
         if not number:
             raise _damaged(file, error) from None
         report.breaks.append((file.name, " ".join(str(error).split())[:160]))
