@@ -21,7 +21,9 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
+from tests.testbed.condor import HtcondorPool
 from tests.testbed.kafka import KafkaBroker
+from tests.testbed.slurm import SlurmCluster
 
 from jobsight.documents import (
     JSON,
@@ -34,11 +36,18 @@ from jobsight.documents import (
     slurm_id,
 )
 from jobsight.errors import OutputError, SourceError, StoreUnavailable
+from jobsight.history.slurm.client import SlurmClient
 from jobsight.service.answers import AnswerProducer
-from jobsight.service.lookups import Lookup
+from jobsight.service.lookups import CondorLookup, Lookup, SlurmLookup
 from jobsight.service.notices import NoticeSource
 from jobsight.service.worker import Worker
-from jobsight.settings import CollectSettings, KafkaSettings, Settings
+from jobsight.settings import (
+    CollectSettings,
+    CondorSettings,
+    KafkaSettings,
+    Settings,
+    SlurmSettings,
+)
 from jobsight.store import Store, open_store
 
 _numbers = itertools.count()
@@ -75,7 +84,9 @@ class Scheduler(Lookup):
 
 # The mock broker rebalances a group only when its members' sessions may have ended; one that is
 # shorter than its first delay of 3 s never begins.
-_QUICK = "session.timeout.ms=6000\nheartbeat.interval.ms=300\n"
+_QUICK = (
+    "session.timeout.ms=6000\nheartbeat.interval.ms=300\ntopic.metadata.refresh.interval.ms=1000\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -446,3 +457,61 @@ def test_an_answer_that_is_no_json_is_an_error(kafka_broker: KafkaBroker, topic:
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOBSIGHT_KAFKA__BROKERS", "a:1,b:2")
     assert Settings.load().kafka.brokers == "a:1,b:2"
+
+
+# real schedulers
+
+
+def test_real_slurm_tells_by_jobcomp_and_is_asked_for_the_rest(
+    bed_ready: None, kafka_broker: KafkaBroker, topic: str, store: Store, quick: Path
+) -> None:
+    name = topic.replace("notices-", "kc").replace("-", "x")
+    with SlurmCluster(kafka=kafka_broker.bootstrap, name=name, nodes=1) as cluster:
+        asked = SlurmSettings(bin=cluster.bin, cluster=name)
+        told = settings(
+            kafka_broker, topic, topics=[topic, name], collect_seconds=1.0, properties=quick
+        )
+        with Collecting(store, told, SlurmLookup(SlurmClient(asked), name, asked)) as worker:
+            failed = cluster.submit("#SBATCH --job-name=bad\nsleep 1; exit 3")
+            array = cluster.submit("exit 0", "--array=0-2")
+            running = cluster.submit("sleep 15")
+            # Slurm 24.11 tells of ends alone: the start is told by a notice of ours.
+            kafka_broker.produce(topic, [notice(running, "PENDING") | {"cluster": name}])
+            until(lambda: stored(store).get(running) is State.RUNNING, "a running job")
+            wanted = {
+                failed: State.FAILED,
+                running: State.COMPLETED,
+                **{f"{array}_{task}": State.COMPLETED for task in range(3)},
+            }
+            until(lambda: stored(store) == wanted, "all ends", 60)
+            until(lambda: worker.snapshot()["source"]["jobcomp"] == 5, "all messages", 60)
+            until(lambda: worker.snapshot()["source"]["watched"] == 0, "nothing to watch", 60)
+            assert worker.snapshot()["source"]["poison"] == 0
+        rows = {row["JobID"]: row for row in cluster.accounted("-X", fields="JobID,End,User")}
+    found = store.get([slurm_id(name, failed)])[slurm_id(name, failed)].document
+    assert found.outcome is not None
+    assert found.outcome.exit_code == 3
+    assert {"jobcomp", "sacct"} & {event.source for event in found.timeline}
+    assert found.submission.user == rows[failed]["User"]
+    assert found.submission.script is not None
+    assert "exit 3" in found.submission.script
+    ends = [event for event in found.timeline if event.state is not None and event.state.ended]
+    assert len(ends) == 1, "what jobcomp and sacct tell of one end counts once"
+
+
+def test_real_htcondor_is_asked_about_a_noticed_job(
+    condor_pool: HtcondorPool, kafka_broker: KafkaBroker, topic: str, store: Store
+) -> None:
+    lookup = CondorLookup("ap.testbed.example", CondorSettings(bin=condor_pool.bin))
+    told = settings(kafka_broker, topic, collect_seconds=1.0)
+    cluster = condor_pool.submit("sleep 3; exit 5", count=2)
+    kafka_broker.produce(
+        topic,
+        [{"cluster": "ap.testbed.example", "job_id": f"{cluster}.{proc}"} for proc in range(2)],
+    )
+    with Collecting(store, told, lookup) as worker:
+        until(lambda: len(stored(store)) == 2, "two jobs")
+        until(lambda: set(stored(store).values()) == {State.FAILED}, "their ends", 90)
+        until(lambda: worker.snapshot()["source"]["watched"] == 0, "nothing to watch")
+    outcomes = [document.outcome for document in store.scan()]
+    assert [one.exit_code for one in outcomes if one is not None] == [5, 5]

@@ -98,6 +98,8 @@ class Connection:
         return {
             "client.id": "jobsight",
             "socket.timeout.ms": 10_000,
+            # A topic may come into being after us: jobcomp's does with the first job that ends.
+            "topic.metadata.refresh.interval.ms": 30_000,
             "logger": logging.getLogger("jobsight.service.librdkafka"),
             **self._properties,
             **ours,

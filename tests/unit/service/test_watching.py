@@ -69,7 +69,6 @@ def test_a_job_is_looked_at_at_once_then_now_and_then_until_it_has_ended(clock: 
     watched.add(key("1"), NOTICE)
     (found,) = watched.look()
     assert NOTICE in found.timeline
-    assert not watched.due
     assert watched.look() == []
     clock.now += 30
     cluster.jobs["1"] = State.FAILED
