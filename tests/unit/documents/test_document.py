@@ -4,7 +4,16 @@ import msgspec
 import pytest
 
 from jobsight import documents
-from jobsight.documents import Event, JobDocument, Request, State, document
+from jobsight.documents import (
+    Event,
+    JobDocument,
+    Request,
+    State,
+    document,
+    merging,
+    sections,
+    timelines,
+)
 
 
 def test_what_is_not_known_is_none_and_documents_are_frozen() -> None:
@@ -30,6 +39,6 @@ def test_states_are_their_words() -> None:
 
 
 def test_all_lists_what_is_public() -> None:
-    for module in (documents, document):
+    for module in (documents, document, merging, sections, timelines):
         assert len(set(module.__all__)) == len(module.__all__)
         assert all(hasattr(module, name) for name in module.__all__)
