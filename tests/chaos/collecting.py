@@ -85,12 +85,13 @@ class Collecting:
         assert status == 0, f"{self.name}: --once ended with {status}: {self.last()}"
 
     def status(self) -> dict[str, Any]:
-        """What the status file says; empty before there is any."""
+        """What the status file says; empty while it is that of a process that is gone."""
         try:
             found: dict[str, Any] = json.loads(self._status.read_bytes())
-        except (FileNotFoundError, ValueError):
+        except FileNotFoundError:
             return {}
-        return found
+        of_another = self._process is not None and found["pid"] != self._process.pid
+        return {} if of_another else found
 
     def sources(self) -> dict[str, dict[str, Any]]:
         """What each source tells of itself, by its name."""

@@ -9,9 +9,10 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,14 @@ from tests.chaos import condortruth, slurmtruth
 from tests.chaos.collecting import Collecting
 from tests.chaos.condortruth import Verdict
 from tests.chaos.condorwork import CondorWork
-from tests.chaos.segments import Segments
+from tests.chaos.segments import Record, Segment, Segments
 from tests.chaos.slurmwork import SlurmWork
 from tests.chaos.trouble import CollectorTrouble, DaemonTrouble
 from tests.chaos.work import Work, run_together
 from tests.testbed import EventLogOptions, HtcondorPool, RedisServer, SlurmCluster
 from tests.testbed.namespace import logs_folder, until
+
+from jobsight.documents import JobDocument
 
 PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
 _ROTATIONS = 4000
@@ -218,3 +221,97 @@ def _judge(plan: Plan, verdicts: dict[str, Verdict], did: Counter[str], folder: 
             f"done: {dict(did)}\nlogs: {folder} and {logs_folder()}",
             pytrace=False,
         )
+
+
+@pytest.mark.parametrize("rounds", [8 if PROVE else 2])
+def test_what_was_rotated_away_unread_is_reported_to_the_byte(
+    rounds: int, bed_ready: None, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    seed = os.environ.get("JOBSIGHT_CHAOS_SEED", "1")
+    options = EventLogOptions(max_size=4000, max_rotations=2, attributes=condortruth.ATTRIBUTES)
+    with HtcondorPool(event_log_options=options) as pool:  # noqa: SIM117 - the folder comes first
+        with Segments(pool.event_log, pool.folder / "aside") as segments:
+            sources = ["--event-log", str(pool.event_log)]
+            quick = {"eventlog": {"interval": 0.1, "settle_seconds": 1}}
+            collector = Collecting(
+                "gaps", str(tmp_path / "jobs.db"), tmp_path / "c", sources, quick
+            )
+            for number in range(rounds):
+                _lose_some(pool, segments, collector, f"{seed} {number}")
+            collector.stop()
+            collector.once()
+            told = collector.sources()[f"eventlog:{pool.event_log}"]
+            documents = collector.documents("htcondor")
+            kept = segments.read()
+            ads = pool.queue() + pool.history()
+    gaps = _gaps(kept, documents)
+    assert gaps, "nothing was lost: the test tests nothing"
+    assert told["gaps"] == len(gaps), (seed, gaps, told)
+    assert told["gap_bytes"] == sum(size or 0 for size in gaps), (seed, gaps, told)
+    whole = _told_whole(documents, segments.jobs_of(kept))
+    ads = [ad for ad in ads if f"{ad['ClusterId']}.{ad['ProcId']}" in whole]
+    log = {job: records for job, records in segments.jobs_of(kept).items() if job in whole}
+    verdict = condortruth.compare({job: documents[job] for job in whole}, ads, log)
+    assert not verdict.differences + verdict.disputes, (seed, verdict.differences)
+    record_property("bytes lost and reported", told["gap_bytes"])
+    record_property("gaps", told["gaps"])
+    record_property("jobs told whole", len(whole))
+
+
+def _lose_some(pool: HtcondorPool, segments: Segments, collector: Collecting, seed: str) -> None:
+    """Work while the collector runs, and while it was killed until files are rotated away."""
+    collector.start()
+    run_together([CondorWork(pool, f"{seed} read", 10, (0.02, 0.2))], 3)
+    collector.kill()
+    before = len(segments.read())
+    unread = CondorWork(pool, f"{seed} unread", 1000, (0.0, 0.05))
+    while len(segments.read()) < before + 5:
+        run_together([unread], 0.5)
+    unread.quiesce(40)
+    collector.start()
+    begun = time.monotonic()
+    until(
+        lambda: time.monotonic() - begun > 2 and not _behind(collector),
+        "the collector to have what there is",
+        timeout=30,
+    )
+
+
+def _behind(collector: Collecting) -> int:
+    told = collector.sources()
+    return sum(one.get("bytes_behind", 1) for one in told.values()) if told else 1
+
+
+def _gaps(kept: Sequence[Segment], documents: Mapping[str, JobDocument]) -> list[int | None]:
+    """Bytes of each stretch that no document tells of; None where HTCondor counted anew in it."""
+    read = [(segment, end) for segment in kept if (end := _end_of_read(segment, documents))]
+    assert read[-1] == (kept[-1], len(kept[-1].data)), "the end of the log was not read"
+    gaps: list[int | None] = []
+    for (before, end), (after, _) in pairwise(read):
+        between = kept[kept.index(before) + 1 : kept.index(after) + 1]
+        if end < len(before.data) or len(between) > 1:
+            anew = any(segment.sequence == 1 for segment in between)
+            gaps.append(None if anew else max(after.offset - before.offset - end, 0))
+    return gaps
+
+
+def _end_of_read(segment: Segment, documents: Mapping[str, JobDocument]) -> int:
+    """Where the last record ends that a document tells of; 0: there is none."""
+    name = f"#{segment.begun:016d}."
+    told = {
+        event.position
+        for document in documents.values()
+        for event in document.timeline
+        if name in event.source
+    }
+    ends = segment.ends()
+    last = max((end for start, end in ends if start in told), default=0)
+    before = {start for start, end in ends if end <= last}
+    assert not last or before == told | {0}, "a hole in what was read"  # no job has the header
+    return last
+
+
+def _told_whole(
+    documents: Mapping[str, JobDocument], log: Mapping[str, Sequence[Record]]
+) -> set[str]:
+    return {job for job, document in documents.items() if len(document.timeline) == len(log[job])}
