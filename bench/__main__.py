@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import answers, frames, imports, polling, reader, store
+from bench import answers, following, frames, imports, polling, reader, store
 from bench.measure import Section, machine
 
 _BENCHMARKS: dict[str, Callable[[], Section]] = {
@@ -16,6 +16,7 @@ _BENCHMARKS: dict[str, Callable[[], Section]] = {
     "imports": imports.run,
     "store": store.run,
     "polling": polling.run,
+    "following": following.run,
 }
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Results

@@ -6,7 +6,7 @@ import gzip
 import shutil
 from pathlib import Path
 
-__all__ = ["COMPRESSED", "large_log", "part_of", "plain_log"]
+__all__ = ["COMPRESSED", "first_records", "large_log", "part_of", "plain_log"]
 
 COMPRESSED = Path(__file__).parent.parent / "data" / "pool-a.log.gz"
 _SEPARATOR = b"\n...\n"
@@ -18,6 +18,13 @@ def plain_log(folder: Path) -> Path:
     with gzip.open(COMPRESSED) as source, path.open("wb") as target:
         shutil.copyfileobj(source, target, 1 << 20)
     return path
+
+
+def first_records(count: int) -> bytes:
+    """The first so many records of the log, its header among them."""
+    with gzip.open(COMPRESSED) as source:
+        head = source.read(count << 12)
+    return b"".join(record + _SEPARATOR for record in head.split(_SEPARATOR)[:count])
 
 
 def part_of(log: Path, folder: Path, size: int) -> Path:
