@@ -25,6 +25,16 @@ def _long_files() -> set[str]:
     }
 
 
+def _counts(cases: list[ElementTree.Element]) -> list[str]:
+    """What proofs have recorded of themselves (`record_property`): versions, jobs, kills."""
+    lines = []
+    for case in cases:
+        told = [f"{one.get('name')} {one.get('value')}" for one in case.iter("property")]
+        if told:
+            lines += ["", f"**{case.get('name')}**: {', '.join(told)}."]
+    return lines
+
+
 def main() -> int:
     """Run, record, and return pytest's exit status."""
     where = machine()
@@ -41,6 +51,7 @@ def main() -> int:
         if case.get("classname") in files and float(case.get("time", 0)) >= 0.5:
             bad = next((child.tag for child in case if child.tag != "properties"), "passed")
             lines.append(f"| {case.get('name')} | {bad} | {float(case.get('time', 0)):.0f} |")
+    lines += _counts(cases)
     failed = sum(child.tag in ("failure", "error") for case in cases for child in case)
     asked = " ".join(sys.argv[1:]) or "all tests"
     RECORD.parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ __all__ = ["compare", "rows"]
 _FIELDS = (
     "JobID", "JobIDRaw", "JobName", "User", "Account", "Partition", "State", "ExitCode", "Submit",
     "Eligible", "Start", "End", "ElapsedRaw", "AllocCPUS", "ReqCPUS", "ReqMem", "TimelimitRaw",
-    "NodeList", "NNodes", "Restarts", "QOS",
+    "NodeList", "NNodes", "QOS", "Restarts",
 )  # fmt: skip
 _END = {
     "COMPLETED": "completed", "FAILED": "failed", "CANCELLED": "cancelled", "TIMEOUT": "timeout",
@@ -32,15 +32,16 @@ def rows(cluster: SlurmCluster, jobs: Iterable[str]) -> dict[str, list[Row]]:
     Args:
         jobs: their numbers. Asked for all jobs, sacct leaves out those never eligible.
     """
+    names = _FIELDS if cluster.version != "22.05" else _FIELDS[:-1]  # it has no Restarts
     said = cluster.run(
         "env", "SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0",
         "sacct", "-a", "-X", "-n", "-P", "--duplicates", f"--jobs={','.join(sorted(set(jobs)))}",
-        f"--delimiter={_SEPARATOR}", f"--format={','.join(_FIELDS)}",
+        f"--delimiter={_SEPARATOR}", f"--format={','.join(names)}",
     )  # fmt: skip
     found: dict[str, list[Row]] = defaultdict(list)
     for line in said.split("\n"):
         if line:
-            row = dict(zip(_FIELDS, line.split(_SEPARATOR), strict=True))
+            row = {"Restarts": ""} | dict(zip(names, line.split(_SEPARATOR), strict=True))
             found[row["JobID"]].append(row)
     for runs in found.values():
         runs.sort(key=lambda row: (int(row["Submit"]), _number(row["Start"]) or 0))

@@ -90,7 +90,7 @@ class SlurmWork(Work):
 
         def rest() -> bool:
             states = "PD,R,CG,S,CF,RQ,SE,ST"
-            said = self._cluster.run("squeue", "-h", f"--states={states}", "-o", "%A %T")
+            said = self._cluster.run("squeue", "-h", f"--states={states}", "-o", "%A %T %r")
             jobs = {line.split()[0] for line in said.splitlines()}
             if jobs and time.monotonic() - begun > 4:
                 with contextlib.suppress(BedError):
