@@ -1,0 +1,189 @@
+"""Settings of the sources, the collector and the store."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from jobsight.settings.section import Section
+
+__all__ = [
+    "CollectSettings",
+    "CondorSettings",
+    "EventLogSettings",
+    "KafkaSettings",
+    "SlurmSettings",
+    "StoreSettings",
+]
+
+
+class SlurmSettings(Section):
+    """The source `slurm`: how a controller and its accounting are asked. Spans are in seconds."""
+
+    cluster: str | None = None
+    """Name of the cluster in job ids; None: as the controller or slurm.conf says."""
+    bin: Path | None = None
+    """Folder of squeue, sacct and scontrol; None: found by PATH."""
+    prefix: tuple[str, ...] = ()
+    """Words put before each command, such as nsenter with its options; they must hand on the
+    environment."""
+    conf: Path | None = None
+    """SLURM_CONF of the commands."""
+    timezone: str | None = None
+    """Zone of the cluster's local times, where a tool prints such; None: the machine's."""
+    interval: PositiveFloat = 30.0
+    timeout: PositiveFloat = 60.0
+    """After this a command is stopped, and the controller counts as slow."""
+    backoff_most: PositiveFloat = 600.0
+    """Longest pause after repeated trouble."""
+    output_most_mb: PositiveInt = 256
+    """More output of one command is refused; sacct is then asked about shorter spans."""
+    accounting: bool | None = None
+    """Ask sacct; None: as the controller's configuration says."""
+    config_every: PositiveFloat = 600.0
+    """Between looks at the controller's configuration and clock."""
+    lookback: Annotated[float, Field(ge=0)] = 86400.0
+    """At the first start, how far back sacct is asked about ended jobs."""
+    window: PositiveFloat = 21600.0
+    """Longest span that one call of sacct is asked about."""
+    overlap: Annotated[float, Field(ge=0)] = 300.0
+    """How late the accounting may learn of an end, clock skew included."""
+    details: bool = True
+    """Fetch what scontrol shows of new jobs."""
+    scripts: bool = True
+    """Fetch the batch scripts of new jobs."""
+    details_per_poll: PositiveInt = 20
+    """Jobs (whole arrays) whose details and script are fetched in one poll, in three calls at most
+    for each."""
+    array_tasks: PositiveInt = 10_000
+    """Pending tasks of one array that get documents before they start."""
+    settle_per_poll: PositiveInt = 500
+    """Jobs that vanished from the queue of which sacct is asked by their ids, in one call."""
+    unknown_end_after: PositiveFloat = 3600.0
+    """A job that left the queue, and of which nobody tells, counts as ended in an unknown way."""
+    documents_per_poll: PositiveInt = 2000
+
+
+class CondorSettings(Section):
+    """HTCondor's tools: how condor_q, condor_history and condor_config_val are run."""
+
+    bin: Path | None = None
+    """Folder of the tools; None: found by PATH."""
+    prefix: tuple[str, ...] = ()
+    """Words put before each command, such as nsenter with its options."""
+    config: Path | None = None
+    """CONDOR_CONFIG of the commands."""
+    timeout: PositiveFloat = 60.0
+    """Seconds after which a command is stopped."""
+    scan_limit: PositiveInt = 200_000
+    """Ads of the history looked through for jobs that left the queue."""
+
+
+class EventLogSettings(Section):
+    """HTCondor's event logs, followed while they grow."""
+
+    paths: tuple[str, ...] | Literal["auto"] = "auto"
+    """Logs to follow; auto: what ``condor_config_val EVENT_LOG`` tells, where there is one."""
+    interval: PositiveFloat = 1.0
+    """Seconds between two looks at a log that does not grow."""
+    events_per_poll: Annotated[int, Field(ge=1, le=1_000_000)] = 20_000
+    bytes_per_poll: Annotated[int, Field(ge=4096, le=64 << 20)] = 8 << 20
+    """A record that is longer is read nevertheless."""
+    settle_seconds: Annotated[float, Field(ge=0)] = 60.0
+    """How long a rotated file is read on: writers may still have it open. Then what was left
+    half-written in it is given up and reported."""
+    name_seconds: Annotated[float, Field(ge=0)] = 60.0
+    """How long a log that does not name its access point yet may take to do so."""
+
+
+class KafkaSettings(Section):
+    """Job notices and answers over Kafka. Passwords stand in `properties`, never here."""
+
+    brokers: str | None = None
+    """``host:port,host:port``; None: as `properties` tells."""
+    properties: Path | None = None
+    """File of librdkafka properties, a line each (``name=value``); of mode 0600 where it holds
+    secrets. The environment's JOBSIGHT_KAFKA_USERNAME, JOBSIGHT_KAFKA_PASSWORD and
+    JOBSIGHT_KAFKA_KEY_PASSWORD stand for sasl.username, sasl.password and ssl.key.password."""
+    group: str = "jobsight"
+    """Consumer group; all collectors of one store share it."""
+    member: str | None = None
+    """Name of this collector in the group; None: the machine's name."""
+    topics: tuple[str, ...] = ("jobsight-notices",)
+    """Topics of job notices, and of Slurm's jobcomp/kafka (named as the cluster)."""
+    dead_letters: str = "jobsight-dead-letters"
+    """Topic for messages that tell of no job, with the reason in their headers."""
+    answers: str = "jobsight-answers"
+    slurm: bool | None = None
+    """Look up noticed jobs of the Slurm cluster; None: where its tools are found."""
+    access_points: tuple[str, ...] = ()
+    """Access points (names of schedds) whose noticed jobs are looked up; none: this machine's,
+    where HTCondor's tools are found."""
+    batch: Annotated[int, Field(ge=1, le=10_000)] = 500
+    """Messages taken at once."""
+    message_bytes: Annotated[int, Field(ge=1024, le=64 << 20)] = 4 << 20
+    """Longer messages are dead letters; scripts come in jobcomp's messages."""
+    poll_seconds: Annotated[float, Field(gt=0, le=10)] = 1.0
+    """Longest wait for messages."""
+    gather_seconds: Annotated[float, Field(ge=0, le=60)] = 2.0
+    """Notices are gathered so long before their jobs are looked up together."""
+    collect_seconds: PositiveFloat = 30.0
+    """Between two looks at the jobs noticed that have not ended."""
+    jobs_per_look: Annotated[int, Field(ge=1, le=5000)] = 500
+    """Jobs of one cluster that are looked up at once; of more, those longest not looked at."""
+    unknown_seconds: PositiveFloat = 600.0
+    """A job that no scheduler knows is looked for that long after its notice."""
+    watched: PositiveInt = 100_000
+    """Most jobs watched at once; of more, those noticed later are left to other sources."""
+    timeout_seconds: Annotated[float, Field(ge=1, le=300)] = 30.0
+    """For the delivery of dead letters and answers."""
+
+
+class CollectSettings(Section):
+    """The collector."""
+
+    sources: tuple[Literal["eventlog", "slurm", "kafka"], ...] | Literal["auto"] = "auto"
+    """Auto: event logs, where settings or HTCondor's own configuration name one; Slurm and Kafka,
+    where ``slurm.cluster`` or ``slurm.conf``, ``kafka.brokers`` or ``kafka.properties`` is set."""
+    status_file: Path | None = None
+    """None: ``collect.json`` in $RUNTIME_DIRECTORY, else in $XDG_STATE_HOME/jobsight."""
+    status_seconds: Annotated[float, Field(gt=0, le=3600)] = 5.0
+    """Between two writings of the status."""
+    first_pause: PositiveFloat = 1.0
+    """Seconds before a source in trouble is asked again; doubled each time."""
+    longest_pause: PositiveFloat = 120.0
+    stop_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
+    """For sources to finish what they are at, before a stop ends without them."""
+    stuck_seconds: PositiveFloat = 600.0
+    """A source that is silent for longer is stuck: the watchdog is told no more."""
+    prune_seconds: PositiveFloat = 3600.0
+    """Between two moves of old jobs to the archive."""
+    log_format: Literal["text", "json"] = "text"
+
+
+def _usual_store() -> str:
+    """``jobs.db`` in the user's data directory, as the XDG Base Directory Specification has it."""
+    data = os.environ.get("XDG_DATA_HOME", "")
+    home = Path(data) if data.startswith("/") else Path("~/.local/share")
+    return str(home / "jobsight" / "jobs.db")
+
+
+class StoreSettings(Section):
+    """Where job documents are kept; a text in its place is its `url`."""
+
+    url: Annotated[str, Field(min_length=1)] = Field(default_factory=_usual_store)
+    """A path, ``sqlite:///PATH``, ``redis://…``, ``rediss://…`` or ``unix://…``; a password may
+    stand in it, or in ``JOBSIGHT_STORE_PASSWORD``, or in `password_file`."""
+    password_file: str | None = None
+    """File of mode 0600 with the server's password in its first line."""
+    retention_days: PositiveFloat | None = None
+    """Days after which ended jobs move to the archive; None: never."""
+    archive: str | None = None
+    """Folder of the archive; None: the store's name and ``.archive`` (a server has no default)."""
+    busy_timeout_s: Annotated[float, Field(ge=0.01, le=3600)] = 30.0
+    """Seconds to wait for a writer's lock, or for a server's answer."""
+    prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.\-]{1,60}$")] = "jobsight"
+    """What the keys of a server begin with, so that several stores may share it."""

@@ -1,0 +1,79 @@
+"""Settings of the questions: what is decided, learned and answered."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from jobsight.settings.section import Section
+
+__all__ = ["STATE_EVENTS", "Costs", "FrameSettings", "HoldSettings", "LstmSettings"]
+
+STATE_EVENTS = (0, 1, 4, 5, 7, 9, 10, 11, 12, 13, 21, 22, 23, 24, 40)
+"""Event numbers that change a job's state; 006, 008, 028 and 033 only accompany."""
+
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+
+
+class FrameSettings(Section):
+    """The tensor e × m × j."""
+
+    state_events: tuple[Annotated[int, Field(ge=0, le=999)], ...] = STATE_EVENTS
+    m: Annotated[int, Field(ge=1, le=10_000)] = 24
+    j: Annotated[int, Field(ge=1, le=10_000)] = 16
+    timeframe_len: PositiveFloat | Literal["auto"] = "auto"
+    """Seconds a frame; auto: an eighth of the pool's pace (see `HoldSettings.windows`)."""
+    related_share: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """Share of the other jobs drawn among those of the same cause, site or owner."""
+
+
+class Costs(Section):
+    """What decisions cost, in units of one wasted run."""
+
+    wasted_run: PositiveFloat = 1.0
+    lost_job: PositiveFloat = 4.0
+    """A job removed, or left, that would have succeeded."""
+    delay_per_hour: Annotated[float, Field(ge=0)] | Literal["auto"] = "auto"
+    """Auto: one pace of the pool (see `HoldSettings.windows`) costs a twentieth of a run."""
+
+
+class LstmSettings(Section):
+    """The recurrent model."""
+
+    network: str = "lstm"
+    """A network's name, or ``package.module:Class`` of the user's own."""
+    lstm_layers: Annotated[int, Field(ge=1, le=8)] = 1
+    hidden_size: Annotated[int, Field(ge=1, le=4096)] = 32
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    learning_rate: Annotated[float, Field(gt=0, le=1)] = 0.003
+    weight_decay: Annotated[float, Field(ge=0)] = 0.001
+    batch_size: PositiveInt = 64
+    epochs: PositiveInt = 60
+    patience: PositiveInt = 8
+    """Epochs without a better select loss before training stops."""
+
+
+class HoldSettings(Section):
+    """The question `hold`."""
+
+    recipe: Literal["jobsight", "seed"] = "jobsight"
+    as_of: Literal["release", "hold"] = "release"
+    success: Literal["exit_zero", "terminated"] = "exit_zero"
+    removed_by_user: Literal["censored", "failure"] = "censored"
+    horizon: PositiveFloat | Literal["auto"] = "auto"
+    """Seconds; auto: the 95th percentile of the training outcomes' times."""
+    windows: tuple[PositiveFloat, ...] | Literal["auto"] = "auto"
+    """Seconds looked back at the pool; auto: 1, 4 and 16 paces. The pace is the median time from a
+    release to its outcome in the training part."""
+    delays: tuple[PositiveFloat, ...] | Literal["auto"] = "auto"
+    """Seconds that "wait" may propose; auto: 1, 2 and 4 paces."""
+    batch_seconds: PositiveFloat = 60.0
+    parts: tuple[Fraction, Fraction, Fraction, Fraction] = (0.5, 0.15, 0.15, 0.2)
+    """Shares of train, select, calibrate and test, in time order."""
+    metric: Literal["log_loss", "brier", "roc_auc", "f1", "f1_failure"] = "log_loss"
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 1000
+    costs: Costs = Costs()
+    frames: FrameSettings = FrameSettings()
+    lstm: LstmSettings = LstmSettings()
