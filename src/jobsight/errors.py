@@ -9,8 +9,8 @@ The tree::
     ├── OutputError               an output cannot be written (no permission, disk full)
     ├── DocumentError             a job document cannot be read or written
     ├── StoreError                a store is damaged, refused, or not what its address says
-    │   ├── StoreUnavailable      it cannot be reached or written now; trying again may help
-    │   └── Conflict              somebody else wrote first: read again, then put again
+    │   ├── StoreUnavailableError it cannot be reached or written now; trying again may help
+    │   └── ConflictError         somebody else wrote first: read again, then put again
     ├── JobError                  the job asked for is unknown, or is not held at that time
     ├── TrainingError             the examples do not suffice to train or to judge a model
     └── ModelError                a model directory is missing, damaged or of another schema
@@ -20,7 +20,7 @@ a readable input is no error: it is skipped, counted and reported (`jobsight.his
 """
 
 __all__ = [
-    "Conflict",
+    "ConflictError",
     "DocumentError",
     "JobError",
     "JobsightError",
@@ -29,7 +29,7 @@ __all__ = [
     "SettingsError",
     "SourceError",
     "StoreError",
-    "StoreUnavailable",
+    "StoreUnavailableError",
     "TrainingError",
     "UsageError",
 ]
@@ -67,11 +67,11 @@ class StoreError(JobsightError):
     """A store is damaged, refuses what is asked, or is no store; trying again does not help."""
 
 
-class StoreUnavailable(StoreError):
+class StoreUnavailableError(StoreError):
     """A store cannot be reached or written now: server away, locked, disk full. May pass."""
 
 
-class Conflict(StoreError):
+class ConflictError(StoreError):
     """Somebody else wrote first; nothing of the put was stored.
 
     Attributes:

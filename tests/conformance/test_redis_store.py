@@ -15,7 +15,7 @@ from tests.testbed import RedisServer
 from tests.testbed.namespace import free_ports
 
 from jobsight.documents import State
-from jobsight.errors import StoreError, StoreUnavailable, UsageError
+from jobsight.errors import StoreError, StoreUnavailableError, UsageError
 from jobsight.settings import StoreSettings
 from jobsight.store import Move, Put, Store, open_store
 from jobsight.store.redis import STEPS
@@ -77,9 +77,9 @@ def test_a_server_that_goes_away_and_comes_back(server: RedisServer, tmp_path: P
             lambda: list(store.scan()),
             lambda: store.put([Put(made_document(2))]),
         ):
-            with pytest.raises(StoreUnavailable, match=r"redis://127\.0\.0\.1:\d+/0 cannot"):
+            with pytest.raises(StoreUnavailableError, match=r"redis://127\.0\.0\.1:\d+/0 cannot"):
                 call()
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(StoreUnavailableError):
             _open(server, tmp_path)
         server.resume()
         assert [one.id for one in store.scan()] == [made_document(1).id]
@@ -96,7 +96,7 @@ def test_killed_in_the_middle_of_a_batch(server: RedisServer, tmp_path: Path) ->
         for _ in range(3):
             killer = threading.Timer(0.05, server.kill)
             killer.start()
-            with pytest.raises(StoreUnavailable):
+            with pytest.raises(StoreUnavailableError):
                 while True:
                     position = store.position("log")
                     step = position["step"] if position else 0
@@ -237,7 +237,7 @@ def test_a_connection_by_tls(server: RedisServer, tmp_path: Path) -> None:
     )  # fmt: skip
     assert told.strip() == "OK"
     address = f"rediss://127.0.0.1:{port}/0"
-    with pytest.raises(StoreUnavailable, match="certificate cannot be verified"):
+    with pytest.raises(StoreUnavailableError, match="certificate cannot be verified"):
         open_store(address)
     with open_store(f"{address}?ssl_ca_certs={cert}", create=True) as store:
         store.put([Put(made_document(1))])
@@ -248,7 +248,7 @@ def test_memory_that_is_full(server: RedisServer, tmp_path: Path) -> None:
     with _open(server, tmp_path) as store:
         store.put([Put(made_document(1))])
         server.cli("CONFIG", "SET", "maxmemory", "1")
-        with pytest.raises(StoreUnavailable, match="memory is full"):
+        with pytest.raises(StoreUnavailableError, match="memory is full"):
             store.put([Put(made_document(2))], [Move("log", None, {"at": 1})])
         assert [one.id for one in store.scan()] == [made_document(1).id]
         assert store.position("log") is None
@@ -263,7 +263,7 @@ def test_a_disk_that_is_full(bed_ready: None, tmp_path: Path) -> None:
         with _open(server, tmp_path) as store:
             stored: list[str] = []
             noise = "".join(f"{at * 2654435761 % 2**32:08x}" for at in range(20_000))
-            with pytest.raises(StoreUnavailable):
+            with pytest.raises(StoreUnavailableError):
                 for number in range(500):
                     document = made_document(number, script=noise + str(number))
                     store.put([Put(document)], [Move("log", _at(number - 1), {"at": number})])

@@ -35,7 +35,7 @@ from jobsight.documents import (
     parse_key,
     slurm_id,
 )
-from jobsight.errors import OutputError, SourceError, StoreUnavailable
+from jobsight.errors import OutputError, SourceError, StoreUnavailableError
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.service.answers import AnswerProducer
 from jobsight.service.lookups import CondorLookup, Lookup, SlurmLookup
@@ -260,7 +260,7 @@ def test_offsets_are_not_committed_before_the_store_has_the_documents(
     def failing(*arguments: Any) -> Any:
         if len(failures) < 4:
             failures.append(committed(kafka_broker, told))
-            raise StoreUnavailable("the disk is full")
+            raise StoreUnavailableError("the disk is full")
         return merge(*arguments)
 
     monkeypatch.setattr(store, "merge", failing)

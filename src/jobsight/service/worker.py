@@ -15,7 +15,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 from jobsight.documents import JSON, JobDocument
-from jobsight.errors import Conflict, JobsightError, SourceError, StoreError, StoreUnavailable
+from jobsight.errors import (
+    ConflictError,
+    JobsightError,
+    SourceError,
+    StoreError,
+    StoreUnavailableError,
+)
 from jobsight.history.sources import Observed, Position, Source
 from jobsight.service.backoff import Backoff
 from jobsight.service.logs import log
@@ -225,10 +231,10 @@ class Worker:
         if isinstance(error, SourceError):
             self._tell("source failed", "errors", error)
             return True
-        if isinstance(error, Conflict) and error.sources:
+        if isinstance(error, ConflictError) and error.sources:
             self._tell("source taken", "conflicts", _another(error))
         elif isinstance(error, StoreError):
-            if not isinstance(error, StoreUnavailable):
+            if not isinstance(error, StoreUnavailableError):
                 self._slice = max(1, self._slice // 2)  # perhaps it was too much at once
             self._tell("store failed", "errors", error)
         elif isinstance(error, JobsightError):
@@ -248,7 +254,7 @@ class Worker:
         log(event, logging.ERROR, source=self.name, error=text, place=place)
 
     def _wait_after_trouble(self, error: BaseException) -> None:
-        taken = isinstance(error, Conflict) and bool(error.sources)
+        taken = isinstance(error, ConflictError) and bool(error.sources)
         pause = self._backoff.pause()
         self._enter("conflict" if taken else "backing off", pause)
         self._stop.wait(pause)
@@ -287,7 +293,7 @@ def _now() -> int:
     return time.time_ns() // 1000
 
 
-def _another(error: Conflict) -> Exception:
+def _another(error: ConflictError) -> Exception:
     return StoreError(
         f"another collector works on this source too ({error}); stop one of them, or name "
         "different sources"

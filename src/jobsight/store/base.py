@@ -18,7 +18,7 @@ from typing import Self
 
 from jobsight.documents import JobDocument, State
 from jobsight.documents import merge as join
-from jobsight.errors import Conflict, DocumentError, StoreError
+from jobsight.errors import ConflictError, DocumentError, StoreError
 from jobsight.store.packing import number_of, pack
 from jobsight.store.reports import CheckReport, Position, PruneReport, StoreStatus
 
@@ -114,10 +114,10 @@ class Store(ABC):
     a loss of power may take back is told by ``status().details["durability"]``; documents and
     positions are taken back together.
 
-    *Errors.* `StoreUnavailable` where trying again may help (server away, locked, disk full), other
-    `StoreError` where it does not (damaged, read-only, another schema); after either, nothing of
-    the put was stored, or, where a server was lost while it answered, all of it. `Conflict` as
-    described at `put`.
+    *Errors.* `StoreUnavailableError` where trying again may help (server away, locked, disk full),
+    other `StoreError` where it does not (damaged, read-only, another schema); after either, nothing
+    of the put was stored, or, where a server was lost while it answered, all of it. `ConflictError`
+    as described at `put`.
 
     Attributes:
         url: its address, without secrets.
@@ -144,8 +144,8 @@ class Store(ABC):
                 in it now.
 
         Raises:
-            Conflict: a document or position is not what the put was based on; names all of them.
-                Nothing was stored.
+            ConflictError: a document or position is not what the put was based on; names all of
+                them. Nothing was stored.
             DocumentError: a document cannot be written.
             StoreError: too much at once, or as said above.
         """
@@ -257,8 +257,8 @@ class Store(ABC):
         merging again.
 
         Raises:
-            Conflict: a position is not what it was: another process collects from the source too.
-                Nothing was stored; resume the source.
+            ConflictError: a position is not what it was: another process collects from the source
+                too. Nothing was stored; resume the source.
             StoreError: as said above.
         """
         parts: dict[str, list[JobDocument]] = {}
@@ -280,13 +280,13 @@ class Store(ABC):
                 for id_, _reason in found:
                     del parts[id_]
                 continue
-            except Conflict as conflict:
+            except ConflictError as conflict:
                 if conflict.sources:
                     raise
             # The pause grows and varies, so that writers of the same jobs get out of step.
             time.sleep(pause * random.random())  # noqa: S311
             pause = min(2 * pause, _LONGEST_PAUSE)
-        raise Conflict(tuple(parts))
+        raise ConflictError(tuple(parts))
 
     def _require_bounded(self, ids: Sequence[str], size: int) -> None:
         """Refuse a put that is too large, or has a job twice."""

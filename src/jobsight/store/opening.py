@@ -41,7 +41,7 @@ def open_store(
 
     Raises:
         UsageError: the address cannot be understood.
-        StoreUnavailable: the store cannot be reached now.
+        StoreUnavailableError: the store cannot be reached now.
         StoreError: there is none, it is damaged or of another schema, or its place is unfit.
     """
     settings = settings or StoreSettings()

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from jobsight.documents import State
-from jobsight.errors import Conflict, StoreError
+from jobsight.errors import ConflictError, StoreError
 from jobsight.settings import StoreSettings
 from jobsight.store.archive import Archive, Part
 from jobsight.store.base import Move, Put
@@ -63,7 +63,7 @@ class RedisStore(TieredStore):
 
     Raises:
         UsageError: the address cannot be understood.
-        StoreUnavailable, StoreError: as by `jobsight.store.open_store`.
+        StoreUnavailableError, StoreError: as by `jobsight.store.open_store`.
     """
 
     def __init__(
@@ -134,9 +134,9 @@ class RedisStore(TieredStore):
         )
         names = tuple(name.decode() for name in told[1:])
         if told[0] == b"position":
-            raise Conflict(sources=names)
+            raise ConflictError(sources=names)
         if told[0] == b"document":
-            raise Conflict(names)
+            raise ConflictError(names)
         self._server.require_written()
 
     def generation(self) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from jobsight.errors import StoreError, StoreUnavailable, UsageError
+from jobsight.errors import StoreError, StoreUnavailableError, UsageError
 from jobsight.settings import StoreSettings
 from jobsight.text import printable
 
@@ -135,7 +135,7 @@ class RedisServer:
         """Whatever the server or the library says becomes one `StoreError`.
 
         Raises:
-            StoreUnavailable: trying again may help.
+            StoreUnavailableError: trying again may help.
             StoreError: it does not.
         """
         import redis
@@ -154,7 +154,7 @@ class RedisServer:
     def _lost(self, error: Exception) -> StoreError:
         # Refusals to log in are connection errors to the library.
         refused = self._explain(error)
-        if not isinstance(refused, StoreUnavailable) and _word(error) in _REFUSED:
+        if not isinstance(refused, StoreUnavailableError) and _word(error) in _REFUSED:
             return refused
         if _word(error) in _TOLD:
             return refused
@@ -174,7 +174,7 @@ class RedisServer:
             if sign in cause:
                 reason = words
                 break
-        return StoreUnavailable(
+        return StoreUnavailableError(
             f"the store {self.url} cannot be reached: {reason}; see that the server runs and that "
             "its address is right"
         )
@@ -182,7 +182,7 @@ class RedisServer:
     def _explain(self, error: Exception) -> StoreError:
         word = _word(error)
         if word in _TOLD:
-            return StoreUnavailable(f"the store {self.url}: {_TOLD[word]}")
+            return StoreUnavailableError(f"the store {self.url}: {_TOLD[word]}")
         shown = printable(error, 160)
         reason = _REFUSED.get(word, "the server says: {error}").format(error=shown)
         return StoreError(f"the store {self.url}: {reason}")
@@ -191,7 +191,8 @@ class RedisServer:
         """Run a script of `redisscripts` with its arguments; its reply.
 
         Raises:
-            StoreUnavailable, StoreError: as by `explained`, or the server no longer has the store.
+            StoreUnavailableError, StoreError: as by `explained`, or the server no longer has the
+                store.
         """
         with self.explained():
             reply: list[Any] = self.client.register_script(script)(args=args)
@@ -206,7 +207,7 @@ class RedisServer:
         """Check that the server is one that keeps what it is given.
 
         Raises:
-            StoreUnavailable: it cannot be reached now.
+            StoreUnavailableError: it cannot be reached now.
             StoreError: it does not keep things; says what to set.
         """
         with self.explained():
@@ -252,12 +253,12 @@ class RedisServer:
         if all were well, and refuses only the next one.
 
         Raises:
-            StoreUnavailable: it could not; what it was given is lost if it ends now.
+            StoreUnavailableError: it could not; what it was given is lost if it ends now.
         """
         with self.explained():
             told = self.client.info("persistence")
         if told.get("aof_last_write_status") != "ok":
-            raise StoreUnavailable(f"the store {self.url}: {_TOLD['MISCONF']}")
+            raise StoreUnavailableError(f"the store {self.url}: {_TOLD['MISCONF']}")
 
     def _setting(self, name: str) -> str | None:
         """A setting of the server; None where its ACL or its host forbid to ask."""

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from jobsight.errors import Conflict, StoreError
+from jobsight.errors import ConflictError, StoreError
 from jobsight.settings import StoreSettings
 from jobsight.store.archive import Archive, Part
 from jobsight.store.base import Move, Put
@@ -63,7 +63,7 @@ class SqliteStore(TieredStore):
         filesystem: tells the kind of file system a path lies on.
 
     Raises:
-        StoreUnavailable, StoreError: as by `jobsight.store.open_store`.
+        StoreUnavailableError, StoreError: as by `jobsight.store.open_store`.
     """
 
     def __init__(
@@ -292,7 +292,7 @@ def _require_unmoved(db: sqlite3.Connection, moves: Sequence[tuple[str, str | No
         if (row and row[0]) != old:
             moved.append(source)
     if moved:
-        raise Conflict(sources=tuple(moved))
+        raise ConflictError(sources=tuple(moved))
 
 
 def _require_unchanged(
@@ -308,7 +308,7 @@ def _require_unchanged(
         or (grown and put.based_on is None)
     )
     if changed:
-        raise Conflict(changed)
+        raise ConflictError(changed)
     return before
 
 

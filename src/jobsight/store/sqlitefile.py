@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from jobsight.errors import StoreError, StoreUnavailable
+from jobsight.errors import StoreError, StoreUnavailableError
 from jobsight.store.filesystems import is_remote
 from jobsight.text import printable
 
@@ -114,7 +114,7 @@ class SqliteFile:
         """Make the file if need be and allowed, and check that it is a store of this schema.
 
         Raises:
-            StoreUnavailable: it is locked, or the disk is full.
+            StoreUnavailableError: it is locked, or the disk is full.
             StoreError: it is missing, damaged, foreign, of another schema, or lies where no store
                 can be.
         """
@@ -252,7 +252,7 @@ class SqliteFile:
         """Whatever SQLite says becomes one `StoreError` that says what to do.
 
         Raises:
-            StoreUnavailable: trying again may help.
+            StoreUnavailableError: trying again may help.
             StoreError: it does not.
         """
         try:
@@ -270,7 +270,7 @@ class SqliteFile:
             code or 0, "SQLite says: {error}; run: jobsight store check"
         )
         reason = known.format(timeout=self._timeout, path=self._shown, error=printable(error, 200))
-        kind = StoreUnavailable if code in _PASSING else StoreError
+        kind = StoreUnavailableError if code in _PASSING else StoreError
         return kind(f"the store {self._shown}: {reason}")
 
     @contextmanager
@@ -278,7 +278,7 @@ class SqliteFile:
         """This thread's connection; each statement sees what is committed then.
 
         Raises:
-            StoreUnavailable, StoreError: as by `explained`.
+            StoreUnavailableError, StoreError: as by `explained`.
         """
         with self.explained():
             yield self._thread_connection()
@@ -288,7 +288,7 @@ class SqliteFile:
         """This thread's connection in a write transaction, committed when the block ends well.
 
         Raises:
-            StoreUnavailable, StoreError: as by `explained`.
+            StoreUnavailableError, StoreError: as by `explained`.
         """
         if self.read_only:
             raise StoreError(f"the store {self._shown}: {_LASTING[sqlite3.SQLITE_READONLY]}")
@@ -309,7 +309,7 @@ class SqliteFile:
         """A connection of its own in a read transaction: what it sees does not change.
 
         Raises:
-            StoreUnavailable, StoreError: as by `explained`.
+            StoreUnavailableError, StoreError: as by `explained`.
         """
         with self.explained():
             handle = self._handle()

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from jobsight.documents import JobDocument, State, merge
-from jobsight.errors import Conflict, StoreError
+from jobsight.errors import ConflictError, StoreError
 from jobsight.store import Put
 from jobsight.testing.storedocuments import NOON, event, made_document, made_partial
 from jobsight.testing.storeprocesses import Opener, prune_until, start
@@ -99,7 +99,7 @@ class ArchiveTests:
             for based_on in (made_document(1), made_document(2)):
                 try:
                     store.put([Put(based_on)], generation=generation)
-                except Conflict as conflict:
+                except ConflictError as conflict:
                     assert conflict.ids == (based_on.id,)
                 else:
                     raise AssertionError("stored over a document of the archive")

@@ -15,7 +15,7 @@ from hypothesis.stateful import (
 )
 
 from jobsight.documents import JobDocument, State, merge
-from jobsight.errors import Conflict
+from jobsight.errors import ConflictError
 from jobsight.store import Move, Put, Store
 from jobsight.store.packing import Keys
 from jobsight.testing.storedocuments import NOON, event, made_partial
@@ -80,7 +80,7 @@ class _Machine(RuleBasedStateMachine):
             based_on = 10**9 if based_on is None else None
         try:
             self.store.put([Put(document, based_on)])
-        except Conflict:
+        except ConflictError:
             assert not right
         else:
             assert right

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from jobsight.documents import Event, JobDocument, State, Submission, merge
-from jobsight.errors import Conflict, DocumentError, StoreError
+from jobsight.errors import ConflictError, DocumentError, StoreError
 from jobsight.store import Move, Put, Store
 from jobsight.testing.storearchives import ArchiveTests
 from jobsight.testing.storedocuments import HOSTILE, NOON, event, made_document, made_partial
@@ -318,10 +318,10 @@ def _end(document: JobDocument) -> JobDocument:
     return JobDocument(id=document.id, updated=end.time, timeline=(end,))
 
 
-def _conflict(store: Store, puts: list[Put], moves: list[Move]) -> Conflict:
+def _conflict(store: Store, puts: list[Put], moves: list[Move]) -> ConflictError:
     try:
         store.put(puts, moves)
-    except Conflict as conflict:
+    except ConflictError as conflict:
         return conflict
     raise AssertionError("a put that is based on something else was stored")
 

@@ -6,7 +6,7 @@ import threading
 import time
 
 from jobsight.documents import JobDocument, State, merge
-from jobsight.errors import Conflict
+from jobsight.errors import ConflictError
 from jobsight.store import Move, Put, Store
 from jobsight.testing.storedocuments import NOON, event, made_document, made_partial
 from jobsight.testing.storeprocesses import Opener, collect, merge_same, start, told_of
@@ -70,7 +70,7 @@ class WriterTests:
             one.merge(told_of(0), [Move("log", None, {"step": 1})])
             try:
                 other.merge(told_of(0), [Move("log", None, {"step": 1})])
-            except Conflict as conflict:
+            except ConflictError as conflict:
                 assert conflict.sources == ("log",)
             else:
                 raise AssertionError("both collected the same")

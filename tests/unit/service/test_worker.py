@@ -7,7 +7,7 @@ import pytest
 from tests.linesource import LineSource, document
 
 from jobsight.documents import JobDocument, condor_id
-from jobsight.errors import SourceError, StoreError, StoreUnavailable
+from jobsight.errors import SourceError, StoreError, StoreUnavailableError
 from jobsight.history.sources import Observed
 from jobsight.service.worker import Worker
 from jobsight.settings import CollectSettings
@@ -116,7 +116,7 @@ def test_a_crash_is_counted_with_its_place_and_the_source_resumed(
 
 
 def test_documents_of_a_failed_put_are_not_lost(lines: Path, store: Store) -> None:
-    troubles = [StoreUnavailable("locked"), StoreUnavailable("full")]
+    troubles = [StoreUnavailableError("locked"), StoreUnavailableError("full")]
     merge = store.merge
 
     def failing(documents: list[JobDocument], moves: Sequence[Move] = ()) -> Merged:

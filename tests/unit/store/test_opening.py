@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jobsight.documents import JobDocument
-from jobsight.errors import StoreError, StoreUnavailable, UsageError
+from jobsight.errors import StoreError, StoreUnavailableError, UsageError
 from jobsight.settings import StoreSettings
 from jobsight.store import open_store
 from jobsight.store.redisserver import without_secrets
@@ -76,7 +76,7 @@ def test_secrets_are_not_shown(url: str, shown: str) -> None:
 def test_a_server_that_is_not_there() -> None:
     settings = StoreSettings(busy_timeout_s=0.5)
     for url in ("redis://:s3cret@127.0.0.1:1/0", "unix://:s3cret@/nowhere/redis.sock"):
-        with pytest.raises(StoreUnavailable, match="cannot be reached") as told:
+        with pytest.raises(StoreUnavailableError, match="cannot be reached") as told:
             open_store(url, settings=settings)
         assert "s3cret" not in str(told.value)
     for url in ("redis://:s3/cret@host", "redis://h:x/0"):

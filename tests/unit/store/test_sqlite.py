@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from jobsight.documents import State
-from jobsight.errors import StoreError, StoreUnavailable
+from jobsight.errors import StoreError, StoreUnavailableError
 from jobsight.settings import StoreSettings
 from jobsight.store import Move, Put
 from jobsight.store.rows import Query
@@ -152,7 +152,7 @@ def test_schemas(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_lock_that_is_never_released(store: SqliteStore, path: Path) -> None:
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreUnavailable, match=r"kept it locked for 0\.1 s.*fuser"):
+    with pytest.raises(StoreUnavailableError, match=r"kept it locked for 0\.1 s.*fuser"):
         store.put([Put(made_document(1))])
     # Readers are not kept out.
     assert list(store.scan()) == []
@@ -257,7 +257,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
         with SqliteStore(disk / "jobs.db", QUICK, create=True) as store:
             noise = "".join(f"{at * 2654435761 % 2**32:08x}" for at in range(10_000))
             number = -1
-            with pytest.raises(StoreUnavailable, match=r"disk is full.*store prune"):
+            with pytest.raises(StoreUnavailableError, match=r"disk is full.*store prune"):
                 while True:
                     number += 1
                     old = {"at": number - 1} if number else None
@@ -267,7 +267,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
             assert len(list(store.scan())) == number
             assert store.position("log") == {"at": number - 1}
             assert store.check().problems == 0
-            with pytest.raises(StoreUnavailable):
+            with pytest.raises(StoreUnavailableError):
                 store.put([Put(document)], [Move("log", old, {"at": number})])
             subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
             store.put([Put(document)], [Move("log", old, {"at": number})])
