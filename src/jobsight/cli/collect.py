@@ -68,20 +68,15 @@ def collect(
     """Gather what happens to jobs, continuously, into the store."""
     from jobsight.errors import UsageError
 
-    kinds = [
-        kind
-        for kind, wanted in (("eventlog", event_log), ("slurm", slurm), ("kafka", kafka))
-        if wanted
-    ]
-    settings = load_settings(
-        config,
-        {
-            "store": store,
-            "timezone": timezone,
-            "eventlog": {"paths": event_log or None},
-            "collect": {"log_format": log_format},
-        },
-    )
+    wanted = {"eventlog": event_log, "slurm": slurm, "kafka": kafka}
+    kinds = [kind for kind, named in wanted.items() if named]
+    flags = {
+        "store": store,
+        "timezone": timezone,
+        "eventlog": {"paths": event_log or None},
+        "collect": {"log_format": log_format},
+    }
+    settings = load_settings(config, flags)
     if status:
         if kinds or once:
             raise UsageError("--status goes with no source and not with --once")

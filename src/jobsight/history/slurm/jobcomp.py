@@ -64,6 +64,17 @@ def document_from_message(message: Message, cluster: str) -> JobDocument:
     timeline = tuple(_events(message, state))
     if not timeline:
         raise ValueError("no time is told")
+    return JobDocument(
+        id=slurm_id(cluster, job.name),
+        updated=max(event.time for event in timeline),
+        request=_request(message),
+        submission=_submission(message, job),
+        timeline=timeline,
+        usage=_usage(message, state),
+    )
+
+
+def _submission(message: Message, job: SlurmId) -> Submission:
     raw = str(_required(message, "jobid"))
     submission = Submission(
         submitted=_time(message, "@submit"),
@@ -81,14 +92,7 @@ def document_from_message(message: Message, cluster: str) -> JobDocument:
         submission = msgspec.structs.replace(
             submission, script=parts.script, directives=parts.directives
         )
-    return JobDocument(
-        id=slurm_id(cluster, job.name),
-        updated=max(event.time for event in timeline),
-        request=_request(message),
-        submission=submission,
-        timeline=timeline,
-        usage=_usage(message, state),
-    )
+    return submission
 
 
 def _events(message: Message, state: State) -> Iterator[Event]:
