@@ -78,10 +78,9 @@ def test_commands_print_what_is_shown(page: Path, folder: Path) -> None:
 
 
 VERBS = {
-    "events", "frames", "train", "evaluate", "verify", "hold", "report", "import", "jobs", "job",
-    "store",
+    "collect", "events", "evaluate", "frames", "hold", "import", "job", "jobs", "report", "store",
+    "train", "verify",
 }  # fmt: skip
-"""Those that need no cluster."""
 
 
 def test_readme_shows_every_verb() -> None:

@@ -149,6 +149,14 @@ def test_once_collects_what_is_there_and_the_next_run_what_is_new(
     assert {job: encode(one) for job, one in place.documents().items()} == whole
 
 
+def test_once_does_not_wait_for_a_log_to_name_its_access_point(place: Place) -> None:
+    rotated = POOL.with_name("forms") / "rot"
+    done = place.run("--once", "--event-log", str(rotated / "EventLog"))
+    assert done.returncode == 0, done.stderr
+    with open_store(str(place.store)) as store:
+        assert len(list(store.scan())) == 5
+
+
 def test_once_with_a_source_that_is_not_there_is_status_1_with_the_reason(place: Place) -> None:
     done = place.run("--once")
     assert done.returncode == 1

@@ -73,7 +73,8 @@ def collect(
     flags = {
         "store": store,
         "timezone": timezone,
-        "eventlog": {"paths": event_log or None},
+        # Once, there is nothing to wait for: what a log tells of its access point stands in it.
+        "eventlog": {"paths": event_log or None, "name_seconds": 0.0 if once else None},
         "collect": {"log_format": log_format},
     }
     settings = load_settings(config, flags)
