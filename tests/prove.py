@@ -40,7 +40,8 @@ def main() -> int:
     where = machine()
     with tempfile.TemporaryDirectory(prefix="jobsight-prove-") as name:
         report = Path(name) / "tests.xml"
-        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *sys.argv[1:]]
+        command = [sys.executable, "-m", "pytest", "-q", "-o", "junit_family=xunit1"]
+        command += [f"--junitxml={report}", *sys.argv[1:]]
         status = subprocess.run(
             command, cwd=ROOT, env=os.environ | {"JOBSIGHT_PROVE": "1"}, check=False
         ).returncode
