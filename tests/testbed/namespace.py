@@ -287,7 +287,9 @@ class Namespace:
         """Write commands of these names into `folder/bin`; each runs the real one in here.
 
         They run as `user` unless `JOBSIGHT_TESTBED_USER` names another (root, alice or bob), keep
-        the caller's environment, and run in the caller's folder where that is seen from inside.
+        the caller's environment but for what names another cluster (HTCondor's own bindings set
+        CONDOR_CONFIG when they are imported), and run in the caller's folder where that is seen
+        from inside.
         """
         cases = "".join(
             f"    {who}) HOME={'/root' if who == 'root' else f'/home/{who}'}; enter()"
@@ -301,7 +303,7 @@ class Namespace:
                 f'USER="${{JOBSIGHT_TESTBED_USER:-{user}}}" PATH={_PATH}\n'
                 f'case "$USER" in\n{cases}'
                 '    *) echo "JOBSIGHT_TESTBED_USER: root, alice or bob" >&2; exit 2 ;;\nesac\n'
-                "export HOME USER PATH\nunset LD_PRELOAD\n"
+                "export HOME USER PATH\nunset LD_PRELOAD CONDOR_CONFIG SLURM_CONF\n"
                 """enter /bin/sh -c 'cd "$0" 2>/dev/null || cd /; exec "$@"' """
                 f'"$PWD" {name} "$@"\n'
             )
