@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jobsight.store import Store
 
-__all__ = ["find_ids", "is_whole", "number_of", "plain_id"]
+__all__ = ["find_ids", "is_whole", "plain_id"]
 
 _SHORT = re.compile(
     r"(?P<number>\d{1,18}|s[0-9A-Za-z]{13})(?P<rest>(?:_\d{1,18})?(?:\+\d{1,9})?|\.\d{1,18})",
@@ -91,12 +91,9 @@ def find_ids(store: Store, text: str, cluster: str | None = None) -> list[str]:
     return sorted(found, key=_in_order)
 
 
-def number_of(job: str) -> str:
-    """The number of a job without task, component or proc: of ``12_3`` ``12``."""
-    return re.split(r"[._+]", job, maxsplit=1)[0]
-
-
 def _means(text: str, job: str) -> bool:
+    from jobsight.documents import number_of
+
     return job == text or (not is_whole(text) and number_of(job) == text)
 
 

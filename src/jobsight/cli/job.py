@@ -112,7 +112,7 @@ def _print(store: Store, found: list[list[JobDocument]], *, all_events: bool) ->
 
 def _siblings(store: Store, document: JobDocument) -> int:
     """How many other jobs of its array, or of its cluster of procs, the store knows."""
-    from jobsight.cli.finding import number_of
+    from jobsight.documents import number_of
 
     place, _, job = document.id.rpartition(":")
     like = store.numbered(number_of(job))

@@ -18,7 +18,7 @@ from jobsight.documents.document import (
     Submission,
     Usage,
 )
-from jobsight.documents.keys import JobKey, condor_id, parse_key, slurm_id
+from jobsight.documents.keys import JobKey, condor_id, number_of, parse_key, slurm_id
 from jobsight.documents.merging import merge
 from jobsight.documents.states import State
 
@@ -40,6 +40,7 @@ __all__ = [
     "encode",
     "from_json",
     "merge",
+    "number_of",
     "parse_key",
     "slurm_id",
     "to_json",

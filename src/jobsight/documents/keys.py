@@ -12,13 +12,14 @@ from urllib.parse import quote, unquote
 
 from jobsight.errors import UsageError
 
-__all__ = ["JobKey", "condor_id", "parse_key", "slurm_id"]
+__all__ = ["JobKey", "condor_id", "number_of", "parse_key", "slurm_id"]
 
 _SAFE = "@._-+[]#/"
 _CONDOR_JOB = re.compile(r"\d{1,18}\.\d{1,18}", re.ASCII)
 _SLURM_JOB = re.compile(
     r"(?:\d{1,18}(?:_(?:\d{1,18}|\[[\d,\-:%]+\]))?(?:\+\d{1,9})?|s[0-9A-Za-z]{13})", re.ASCII
 )
+_NUMBER = re.compile(r"[^:_+.]*")
 
 
 class JobKey(NamedTuple):
@@ -59,6 +60,15 @@ def parse_key(text: str) -> JobKey:
         f"{shown!r} is no job document's id; write htcondor:<access point>:<cluster>.<proc> "
         "or slurm:<cluster>:<job>"
     )
+
+
+def number_of(id_: str) -> str:
+    """The number of a job, without task, component or proc: of ``slurm:c:12_3`` or ``12_3`` ``12``.
+
+    It names a job, a whole array or a whole cluster of procs.
+    """
+    found = _NUMBER.match(id_.rpartition(":")[2])
+    return found[0] if found else ""
 
 
 def _quoted(name: str) -> str:

@@ -9,116 +9,31 @@ to life, and perhaps went to a later part: what is live wins, then the latest pa
 from __future__ import annotations
 
 import heapq
-import json
 import os
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from jobsight.documents.keys import number_of
 from jobsight.errors import OutputError, StoreError
-from jobsight.files import new_file, sha256
-from jobsight.store.packing import cluster_of, number_of
+from jobsight.files import sha256
 from jobsight.store.partfiles import damaged, ids_of, opened, rows_of, time_ranges, write_rows
+from jobsight.store.parts import Part, fence_of, zones_of
 from jobsight.store.rows import Order, Query, Row
 
-__all__ = ["Archive", "Part", "Stale"]
+__all__ = ["Archive", "Stale"]
 
 Stale = Callable[["Part", list[Row]], list[Row]]
 """Given rows of a part: what stands in their place, without those that count elsewhere."""
 
-Zones = dict[str, tuple[int, int] | None]
-
-_NAME = re.compile(r"part-\d{8}-\d{6}\.parquet", re.ASCII)
-_TEMPORARY = re.compile(r"\.jobsight-[0-9a-f]{16}\.part", re.ASCII)
+_UNFINISHED = ".part"
 _MOST_ZONES = 256
 _INDEXES_KEPT = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A file of the archive, as the store registers it.
-
-    Attributes:
-        name: of the file; later parts have greater names.
-        rows: their number.
-        size: of the file, bytes.
-        sha256: of the file.
-        first: least time in it.
-        last: greatest time in it.
-        again: rows of jobs that an earlier part has as well.
-        zones: by cluster, least and greatest number of the jobs in it; None in place of the two
-            where an id has no number, in place of all where there are too many clusters.
-    """
-
-    name: str
-    rows: int
-    size: int
-    sha256: str
-    first: int
-    last: int
-    again: int
-    zones: Zones | None
-
-    def to_text(self) -> str:
-        """As ASCII JSON."""
-        return json.dumps(asdict(self), sort_keys=True)
-
-    @classmethod
-    def from_text(cls, text: str | bytes) -> Part:
-        """The part of its text.
-
-        Raises:
-            StoreError: the text is damaged, or names a file elsewhere.
-        """
-        try:
-            told: dict[str, Any] = json.loads(text)
-            zones = told.pop("zones")
-            if zones is not None:
-                zones = {
-                    name: pair and (int(pair[0]), int(pair[1])) for name, pair in zones.items()
-                }
-            part = cls(**told, zones=zones)
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):
-            part = None
-        if part is None or not isinstance(part.name, str) or not _NAME.fullmatch(part.name):
-            raise StoreError("the store's list of archive files is damaged; bring back a backup")
-        return part
-
-    def may_hold(self, zones: Zones) -> bool:
-        """Whether a job of these zones may be in it."""
-        if self.zones is None:
-            return True
-        return any(
-            name in self.zones and _overlap(self.zones[name], zone) for name, zone in zones.items()
-        )
-
-
-def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
-    return one is None or other is None or (one[0] <= other[1] and other[0] <= one[1])
-
-
-def _number(id_: str) -> int | None:
-    number = number_of(id_)
-    return int(number) if number.isdecimal() else None
-
-
-def _zones(ids: Collection[str]) -> Zones:
-    zones: Zones = {}
-    for id_ in ids:
-        cluster, number = cluster_of(id_), _number(id_)
-        known = zones.get(cluster, (number, number) if number is not None else None)
-        if known is None or number is None:
-            zones[cluster] = None
-        else:
-            zones[cluster] = (min(known[0], number), max(known[1], number))
-    return zones
 
 
 class Archive:
@@ -145,46 +60,72 @@ class Archive:
             OutputError: it cannot be written.
             StoreError: a row is damaged.
         """
-        path = self.folder / name
-        with new_file(path) as temporary:
-            write_rows(rows, temporary)
-            _sync(temporary)
-        _sync(self.folder)
         ids = [row.keys.id for row in rows]
-        zones = _zones(ids)
+        zones = zones_of(ids)
+        again = len(self.known(parts, ids))
+        path = self.folder / name
+        unfinished = self.folder / f"{name}{_UNFINISHED}"
+        with self._explained(f"write {path}"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                write_rows(rows, unfinished)
+                _sync(unfinished)
+                unfinished.replace(path)
+            finally:
+                with suppress(OSError):
+                    unfinished.unlink()
+            _sync(self.folder)
+            size, digest = path.stat().st_size, sha256(path)
         return Part(
             name=name,
             rows=len(rows),
-            size=path.stat().st_size,
-            sha256=sha256(path),
+            size=size,
+            sha256=digest,
             first=rows[0].keys.time,
             last=rows[-1].keys.time,
-            again=len(self.find(parts, ids)) if parts else 0,
+            again=again,
             zones=zones if len(zones) <= _MOST_ZONES else None,
         )
 
-    @staticmethod
-    def name(fence: int, number: int) -> str:
-        """The name of a part: `fence` is the prune's, `number` the part's in it."""
-        return f"part-{fence:08d}-{number:06d}.parquet"
+    def require(self, part: Part) -> None:
+        """Check that a part's file is there, before its documents are deleted elsewhere.
 
-    def clear(self, parts: Sequence[Part]) -> None:
+        Raises:
+            StoreError: it is not, or not whole.
+        """
+        path = self.folder / part.name
+        with damaged(path):
+            size = path.stat().st_size
+        if size != part.size:
+            raise StoreError(f"{path} has {size} bytes, but {part.size} were written; prune again")
+
+    def clear(self, parts: Sequence[Part], fence: int) -> None:
         """Delete what a kill left behind: parts that are not registered, unfinished files.
+
+        Args:
+            parts: all registered parts, read after the fence was taken.
+            fence: of the prune that clears; what a later one writes stays.
 
         Raises:
             OutputError: the folder cannot be read or written.
         """
         registered = {part.name for part in parts}
-        try:
+        with self._explained(f"clear the archive {self.folder}"):
+            if not self.folder.exists():
+                return
             for path in self.folder.iterdir():
-                left = _NAME.fullmatch(path.name) and path.name not in registered
-                if left or _TEMPORARY.fullmatch(path.name):
+                writer = fence_of(path.name.removesuffix(_UNFINISHED))
+                if writer is not None and writer <= fence and path.name not in registered:
                     path.unlink(missing_ok=True)
-        except FileNotFoundError:
-            return
+
+    @contextmanager
+    def _explained(self, act: str) -> Iterator[None]:
+        """Raises `OutputError` in place of any `OSError`, saying what could not be done."""
+        try:
+            yield
         except OSError as error:
-            reason = error.strerror or error
-            raise OutputError(f"cannot clear the archive {self.folder}: {reason}") from None
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise OutputError(f"cannot {act}: {reason}") from None
 
     def find(self, parts: Sequence[Part], ids: Collection[str]) -> dict[str, Row]:
         """The rows of these jobs, from the latest part that has them.
@@ -198,6 +139,20 @@ class Archive:
                 found.setdefault(row.keys.id, row)
         return found
 
+    def known(self, parts: Sequence[Part], ids: Collection[str]) -> set[str]:
+        """Which of these jobs a part has; no document is read.
+
+        Raises:
+            StoreError: a part is missing or damaged.
+        """
+        found: set[str] = set()
+        for part, places in self._places(parts, ids):
+            path = self.folder / part.name
+            with opened(path) as file, damaged(path):
+                for group, seeming in places.items():
+                    found |= seeming.intersection(ids_of(file, group))
+        return found
+
     def numbered(self, parts: Sequence[Part], number: str) -> set[str]:
         """Ids of all jobs of a number.
 
@@ -207,7 +162,7 @@ class Archive:
         found: set[str] = set()
         for part in parts:
             clusters = ["any:0"] if part.zones is None else part.zones
-            if not part.may_hold(_zones([f"{cluster}:{number}" for cluster in clusters])):
+            if not part.may_hold(zones_of([f"{cluster}:{number}" for cluster in clusters])):
                 continue
             path = self.folder / part.name
             with opened(path) as file, damaged(path):
@@ -218,13 +173,13 @@ class Archive:
     def newer(self, parts: Sequence[Part], part: Part, ids: Collection[str]) -> set[str]:
         """Which of these jobs a later part has as well."""
         later = [one for one in parts if one.again and one.name > part.name]
-        return set(self.find(later, ids)) if later else set()
+        return self.known(later, ids)
 
     def _places(
         self, parts: Sequence[Part], ids: Collection[str]
     ) -> Iterator[tuple[Part, dict[int, set[str]]]]:
         """Parts, latest first, with the row groups in which ids seem to be."""
-        zones = _zones(ids)
+        zones = zones_of(ids)
         for part in sorted(parts, key=lambda one: one.name, reverse=True):
             if part.may_hold(zones):
                 places = self._index(part).places(ids)

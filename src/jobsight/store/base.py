@@ -19,7 +19,7 @@ from typing import Self
 from jobsight.documents import JobDocument, State
 from jobsight.documents import merge as join
 from jobsight.errors import ConflictError, DocumentError, StoreError
-from jobsight.store.packing import number_of, pack
+from jobsight.store.packing import pack
 from jobsight.store.reports import CheckReport, Position, PruneReport, StoreStatus
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "Put",
     "Store",
     "Stored",
-    "number_of",
 ]
 
 _MOST_TRIES = 100
@@ -193,18 +192,16 @@ class Store(ABC):
     def active(self, cluster: str | None = None) -> Iterator[JobDocument]:
         """Jobs that have not ended, by id; of one cluster (as in `scan`), or of all."""
 
+    @abstractmethod
     def numbered(self, number: str) -> list[str]:
         """Ids of all jobs of one number, live or archived, in any cluster, in order.
 
         A number names a job, a whole array or a whole cluster of procs: of ``123`` these are
-        ``123``, ``123_*``, ``123+*`` and ``123.*``. Here all documents are read; a store that has
-        an index of ids overrides this.
+        ``123``, ``123_*``, ``123+*`` and ``123.*``.
 
         Args:
             number: digits, or a SLUID.
         """
-        ids = (document.id for document in self.scan())
-        return sorted(one for one in ids if number_of(one) == number)
 
     @abstractmethod
     def position(self, source: str) -> Position | None:

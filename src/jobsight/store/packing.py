@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import threading
 from dataclasses import dataclass
 
 import zstandard
 
 from jobsight.documents import JobDocument, decode, encode, parse_key
+from jobsight.documents.spans import time_of
 from jobsight.documents.states import State
 from jobsight.errors import DocumentError, StoreError, UsageError
 from jobsight.text import printable
 
 __all__ = [
+    "ACTIVE",
+    "ENDED",
+    "LEAST_TIME",
     "MOST_BYTES",
     "MOST_ID_BYTES",
+    "MOST_TIME",
     "Keys",
+    "bounded",
     "cluster_of",
-    "number_of",
     "numbered_ranges",
     "pack",
     "position_from_text",
@@ -40,11 +44,18 @@ MOST_BYTES = 64 << 20
 
 MOST_ID_BYTES = 1000
 
+LEAST_TIME, MOST_TIME = -(2**62), 2**62
+"""Bounds of the times in a store's indexes: none is lost to an overflow, or to its sign."""
+
+ENDED = frozenset(str(state) for state in State if state.ended)
+"""States of jobs that have ended, as indexes have them."""
+
+ACTIVE = frozenset({"", *(str(state) for state in State)} - ENDED)
+"""States of jobs that have not ended as far as is known."""
+
 _MOST_POSITION_BYTES = 4 << 20
 _MOST_USER_BYTES = 128
 _LEVEL = 1
-_NUMBER = re.compile(r"[^:_+.]*")
-_LEAST, _MOST = -(2**62), 2**62
 
 # Neither may be used by two threads at once.
 _tools = threading.local()
@@ -59,7 +70,7 @@ class Keys:
         cluster: the id up to its last colon.
         state: ``""`` where none is known.
         user: see `user_key`; None where none is known.
-        time: of the last thing that happened, µs since 1970, within ± 2^62.
+        time: of the last thing that happened (`time_of`), µs since 1970, `bounded`.
     """
 
     id: str
@@ -77,34 +88,23 @@ class Keys:
             cluster_of(document.id),
             document.state or "",
             None if user is None else user_key(user),
-            _time_of(document),
+            bounded(time_of(document)),
         )
 
     @property
     def active(self) -> bool:
         """Whether the job has not ended, as far as is known."""
-        return not self.state or not State(self.state).ended
+        return self.state in ACTIVE
 
 
-def _time_of(document: JobDocument) -> int:
-    if document.timeline:
-        time = max(event.time for event in document.timeline)
-    elif document.submission.submitted is not None:
-        time = document.submission.submitted
-    else:
-        time = document.updated
-    return min(max(time, _LEAST), _MOST)
+def bounded(time: int) -> int:
+    """A time of a document, any integer, as a store keeps it: within ± 2^62 µs."""
+    return min(max(time, LEAST_TIME), MOST_TIME)
 
 
 def cluster_of(id_: str) -> str:
     """An id up to its last colon: ``slurm:mycluster``."""
     return id_.rpartition(":")[0]
-
-
-def number_of(id_: str) -> str:
-    """The number of a job's id, without task, component or proc: of ``slurm:c:12_3`` ``12``."""
-    found = _NUMBER.match(id_.rpartition(":")[2])
-    return found[0] if found else ""
 
 
 def numbered_ranges(cluster: str, number: str) -> list[tuple[str, str]]:

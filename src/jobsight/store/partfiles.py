@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jobsight.errors import StoreError
-from jobsight.store.packing import Keys, cluster_of, user_key
+from jobsight.store.packing import (
+    LEAST_TIME,
+    MOST_TIME,
+    Keys,
+    bounded,
+    cluster_of,
+    user_key,
+)
 from jobsight.store.rows import Row
 
 if TYPE_CHECKING:
@@ -24,7 +31,6 @@ __all__ = ["damaged", "ids_of", "opened", "part_schema", "rows_of", "time_ranges
 
 _GROUP_ROWS = 1000
 _GROUP_BYTES = 16 << 20
-_LEAST, _MOST = -(2**62), 2**62
 _LEVEL = 3
 
 
@@ -97,17 +103,17 @@ def _columns(row: Row, text: bytes) -> dict[str, Any]:
         "cluster": row.keys.cluster,
         "user": document.submission.user,
         "state": row.keys.state,
-        "submitted": _bounded(document.submission.submitted),
-        "ended": _bounded(ended),
-        "updated": _bounded(document.updated),
+        "submitted": _moment(document.submission.submitted),
+        "ended": _moment(ended),
+        "updated": _moment(document.updated),
         "time": row.keys.time,
         "revision": row.revision,
         "document": text,
     }
 
 
-def _bounded(time: int | None) -> int | None:
-    return None if time is None else min(max(time, _LEAST), _MOST)
+def _moment(time: int | None) -> int | None:
+    return None if time is None else bounded(time)
 
 
 @contextlib.contextmanager
@@ -151,7 +157,7 @@ def time_ranges(file: pq.ParquetFile) -> list[tuple[int, int]]:
     ranges = []
     for group in range(file.num_row_groups):
         told = file.metadata.row_group(group).column(at).statistics
-        ranges.append((told.min_raw, told.max_raw) if told else (_LEAST, _MOST))
+        ranges.append((told.min_raw, told.max_raw) if told else (LEAST_TIME, MOST_TIME))
     return ranges
 
 

@@ -23,7 +23,7 @@ from typing import Any
 from jobsight.documents import State
 from jobsight.errors import ConflictError, StoreError
 from jobsight.settings import StoreSettings
-from jobsight.store.archive import Archive, Part
+from jobsight.store.archive import Archive
 from jobsight.store.base import Move, Put
 from jobsight.store.packing import (
     Keys,
@@ -31,6 +31,7 @@ from jobsight.store.packing import (
     position_from_text,
     position_to_text,
 )
+from jobsight.store.parts import Part
 from jobsight.store.redisaudit import bytes_per_job, index_problems
 from jobsight.store.redisrows import head, member, moment, row_of
 from jobsight.store.redisscripts import PAGE, PUT, RETIRE

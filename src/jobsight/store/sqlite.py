@@ -22,15 +22,15 @@ from pathlib import Path
 
 from jobsight.errors import ConflictError, StoreError
 from jobsight.settings import StoreSettings
-from jobsight.store.archive import Archive, Part
+from jobsight.store.archive import Archive
 from jobsight.store.base import Move, Put
 from jobsight.store.filesystems import filesystem_of
-from jobsight.store.packing import Keys, pack, position_from_text, position_to_text
+from jobsight.store.packing import ACTIVE, Keys, pack, position_from_text, position_to_text
+from jobsight.store.parts import Part
 from jobsight.store.reports import Position, StoreStatus
 from jobsight.store.rows import Order, Query, Row
 from jobsight.store.sqlitefile import SCHEMA, SqliteFile
 from jobsight.store.sqlitequeries import (
-    ACTIVE,
     COLUMNS,
     live_rows,
     read_rows,
@@ -189,16 +189,17 @@ class SqliteStore(TieredStore):
             return self._parts_in(db)
 
     def _parts_in(self, db: sqlite3.Connection) -> Sequence[Part]:
+        # Read once: another thread may change it before the answer is there.
+        known, parts = self._known_parts
         # In one statement, so that the list is that of the generation.
         rows = db.execute(
             "SELECT numbers.value, parts.part FROM numbers LEFT JOIN parts "
             "ON numbers.value <> ? WHERE numbers.name = 'generation' ORDER BY parts.name",
-            (self._known_parts[0],),
+            (known,),
         ).fetchall()
         generation = rows[0][0]
-        known = self._known_parts
-        if generation == known[0]:
-            return known[1]
+        if generation == known:
+            return parts
         parts = [Part.from_text(text) for _, text in rows if text is not None]
         self._known_parts = (generation, parts)
         return parts

@@ -6,11 +6,10 @@ import json
 import sqlite3
 from collections.abc import Collection
 
-from jobsight.store.packing import Keys, cluster_of
+from jobsight.store.packing import ACTIVE, Keys, cluster_of
 from jobsight.store.rows import Order, Query, Row
 
 __all__ = [
-    "ACTIVE",
     "COLUMNS",
     "live_rows",
     "read_rows",
@@ -18,9 +17,6 @@ __all__ = [
     "selection",
     "within_cluster",
 ]
-
-ACTIVE = frozenset({"", "pending", "held", "running", "suspended"})
-"""States of jobs that have not ended, as the table has them."""
 
 COLUMNS = "id, state, user, time, revision, document"
 

@@ -6,7 +6,8 @@ documents from one to the other, is done here.
 *Moving.* A prune takes a number, its *fence*, writes a part, and asks the backend to register it
 and to delete its documents, those that are still of the revision that was written, in one
 transaction, which fails unless the fence is still the latest. So a prune that was overtaken can
-neither register a file that was cleared away nor delete what the other has in its hands.
+neither register a file that was cleared away nor delete what the other has in its hands; and as the
+fence is in the file's name, it clears away nothing that a later one wrote.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ import numpy.typing as npt
 
 from jobsight.documents import JobDocument, State
 from jobsight.errors import StoreError
-from jobsight.store.archive import Archive, Part
+from jobsight.store.archive import Archive
 from jobsight.store.base import Store, Stored
-from jobsight.store.packing import Keys, cluster_of, numbered_ranges
+from jobsight.store.packing import ENDED, Keys, cluster_of, numbered_ranges
+from jobsight.store.parts import Part, name_of
 from jobsight.store.reports import CheckReport, PruneReport
 from jobsight.store.rows import Order, Query, Row
 
@@ -33,7 +35,6 @@ _PAGE = 500
 _PART_ROWS = 10_000
 _PART_BYTES = 64 << 20
 _MOST_SHOWN = 20
-_ENDED = frozenset(str(state) for state in State if state.ended)
 
 
 class ArchiveGrewError(Exception):
@@ -220,24 +221,25 @@ class TieredStore(Store):
         """Move old jobs to the archive; see `Store.prune`."""
         archive = self._archive()
         fence = self._fence()
-        archive.clear(self._parts())
+        archive.clear(self._parts(), fence)
         documents = parts = size = 0
         after: Order | None = None
         while rows := self._oldest(before, after):
             after = Query().order(rows[-1].keys)
-            part = archive.write(archive.name(fence, parts), rows, self._parts())
+            part = archive.write(name_of(fence, parts), rows, self._parts())
+            archive.require(part)
             moved = self._retire(part, [(row.keys, row.revision) for row in rows], fence)
             documents += moved
             parts += 1 if moved else 0
             size += part.size if moved else 0
-        archive.clear(self._parts())
+        archive.clear(self._parts(), fence)
         return PruneReport(documents, parts, size)
 
     def _oldest(self, before: int, after: Order | None) -> list[Row]:
         """Rows for the next part: of ended jobs with a time less than `before`, behind `after`."""
         rows: list[Row] = []
         held = 0
-        query = Query(until=before, states=_ENDED)
+        query = Query(until=before, states=ENDED)
         with self._view() as view:
             for _, row in _paged_fully(view, query, after):
                 rows.append(row)

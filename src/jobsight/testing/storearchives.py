@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import tempfile
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from unittest import SkipTest
 
 from jobsight.documents import JobDocument, State, merge
 from jobsight.errors import ConflictError, StoreError
-from jobsight.store import Put
+from jobsight.store import Put, Store
+from jobsight.store.tiers import TieredStore
 from jobsight.testing.storedocuments import NOON, event, made_document, made_partial
 from jobsight.testing.storeprocesses import Opener, prune_until, start
 
@@ -27,6 +32,65 @@ def _documents(many: int = 30) -> list[JobDocument]:
         )
         for number in range(many)
     ]
+
+
+def _tiered(store: Store) -> TieredStore:
+    """The store, if its prune has steps that a test can come between."""
+    if not isinstance(store, TieredStore):
+        raise SkipTest("the store is no TieredStore: what its prune does in between is its own")
+    return store
+
+
+def _before_retiring(store: Store, act: Callable[[], object]) -> None:
+    """Let something happen after the store has written a part, and before it registers it."""
+    tiered = _tiered(store)
+    original = tiered._retire
+
+    def retire(*arguments: Any) -> int:
+        act()
+        return original(*arguments)
+
+    tiered._retire = retire  # type: ignore[method-assign,assignment]
+
+
+class _SlowPrune:
+    """A prune in another thread that stands still before it clears the archive's folder.
+
+    Args:
+        store: the thread's own.
+        clearing: which clearing: 1 is the first, 2 the last.
+    """
+
+    def __init__(self, store: Store, clearing: int) -> None:
+        archive = _tiered(store).archive
+        assert archive is not None
+        original = archive.clear
+        calls = [0]
+        self._stands, self._go = threading.Event(), threading.Event()
+
+        def clear(*arguments: Any) -> None:
+            calls[0] += 1
+            if calls[0] == clearing:
+                self._stands.set()
+                assert self._go.wait(60)
+            original(*arguments)
+
+        def prune() -> None:
+            try:
+                store.prune(NOON + 5 * HOUR)
+            except StoreError as error:
+                self.error = str(error)
+
+        archive.clear = clear  # type: ignore[method-assign,assignment]
+        self.error = ""
+        self._thread = threading.Thread(target=prune)
+        self._thread.start()
+        assert self._stands.wait(60)
+
+    def go_on(self) -> None:
+        """Let it go on to its end."""
+        self._go.set()
+        self._thread.join()
 
 
 class ArchiveTests:
@@ -112,15 +176,7 @@ class ArchiveTests:
             documents = [made_document(number) for number in range(4)]
             store.put([Put(one) for one in documents])
             late = made_partial(2, event(NOON + 2 * HOUR, State.FAILED, position=99_999))
-            original = getattr(store, "_retire", None)
-            if original is None:
-                return  # a store of another make
-
-            def retire(*arguments):  # type: ignore[no-untyped-def]
-                other.merge([late])
-                return original(*arguments)
-
-            store._retire = retire  # type: ignore[attr-defined]
+            _before_retiring(store, lambda: other.merge([late]))
             assert store.prune(NOON + HOUR).documents == 3
             found = store.get([documents[2].id])[documents[2].id]
             assert (found.document, found.revision is None) == (merge(documents[2], late), False)
@@ -150,15 +206,7 @@ class ArchiveTests:
         with opener() as store, opener() as other:
             documents = _documents()
             store.put([Put(one) for one in documents])
-            original = getattr(store, "_retire", None)
-            if original is None:
-                return  # a store of another make
-
-            def retire(*arguments):  # type: ignore[no-untyped-def]
-                other.prune(NOON)
-                return original(*arguments)
-
-            store._retire = retire  # type: ignore[attr-defined]
+            _before_retiring(store, lambda: other.prune(NOON))
             try:
                 store.prune(NOON + 10 * HOUR)
             except StoreError as error:
@@ -167,6 +215,46 @@ class ArchiveTests:
                 raise AssertionError("a prune that was overtaken went on")
             assert list(other.scan()) == documents
             assert other.check().problems == 0
+
+    def test_a_prune_leaves_the_files_of_a_later_one(self) -> None:
+        """Whichever clearing of the earlier one comes between writing and registering a part."""
+        for clearing in (1, 2):
+            opener = self.new_opener()
+            with opener() as store, opener() as other:
+                documents = _documents()
+                store.put([Put(one) for one in documents])
+                earlier = _SlowPrune(other, clearing)
+                _before_retiring(store, earlier.go_on)
+                moved = store.prune(NOON + 15 * HOUR).documents
+                # What the earlier one had moved before it stood still is not moved again.
+                assert moved == (10 if clearing == 1 else 7)
+                assert ("another prune" in earlier.error) == (clearing == 1)
+                assert list(store.scan()) == documents
+                assert store.check().problems == 0
+
+    def test_a_part_that_is_gone_is_not_registered(self) -> None:
+        """Whoever deleted it: its documents stay live."""
+        with self.new_opener()() as store:
+            documents = _documents()
+            store.put([Put(one) for one in documents])
+            archive = _tiered(store).archive
+            assert archive is not None
+            original = archive.write
+
+            def write(*arguments: Any) -> Any:
+                part = original(*arguments)
+                (archive.folder / part.name).unlink()
+                return part
+
+            archive.write = write  # type: ignore[method-assign,assignment]
+            try:
+                store.prune(NOON + 10 * HOUR)
+            except StoreError as error:
+                assert "is missing" in str(error)
+            else:
+                raise AssertionError("a part that is not there was registered")
+            assert list(store.scan()) == documents
+            assert store.status().archived == 0
 
     def test_killed_at_any_point_of_a_prune(self) -> None:
         """Every job is there, once, whenever a prune is killed; the next one finishes."""

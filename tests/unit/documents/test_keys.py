@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobsight.documents import JobKey, condor_id, parse_key, slurm_id
+from jobsight.documents import JobKey, condor_id, number_of, parse_key, slurm_id
 from jobsight.errors import UsageError
 
 
@@ -10,6 +10,12 @@ def test_ids_of_both_schedulers() -> None:
     assert condor_id("ap40.uw.osg-htc.org", 123, 4) == "htcondor:ap40.uw.osg-htc.org:123.4"
     assert slurm_id("mycluster", "123_4") == "slurm:mycluster:123_4"
     assert parse_key("slurm:mycluster:123+1") == JobKey("slurm", "mycluster", "123+1")
+
+
+def test_numbers_of_ids() -> None:
+    numbers = {"slurm:c:12_3": "12", "slurm:c:12+1": "12", "htcondor:a:7.0": "7", "x": "x", "": ""}
+    assert {id_: number_of(id_) for id_ in numbers} == numbers
+    assert {number_of(job) for job in ("12", "12_3", "12+1", "12.0")} == {"12"}
 
 
 @pytest.mark.parametrize("job", ["1", "1_2", "1_[5-9%4]", "1_[1,3-5]", "1+0", "s0123456789ABC"])

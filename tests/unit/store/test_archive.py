@@ -1,4 +1,6 @@
+import errno
 import json
+import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -8,8 +10,9 @@ from jobsight.errors import OutputError, StoreError
 from jobsight.files import sha256
 from jobsight.settings import StoreSettings
 from jobsight.store import Put, archive
-from jobsight.store.archive import Archive, Part
+from jobsight.store.archive import Archive
 from jobsight.store.packing import Keys, pack
+from jobsight.store.parts import Part, name_of
 from jobsight.store.rows import Row
 from jobsight.store.sqlite import SqliteStore
 from jobsight.testing import made_document
@@ -24,14 +27,14 @@ def _rows(*numbers: int, revision: int = 1) -> list[Row]:
 
 def test_a_part_tells_what_is_in_it(tmp_path: Path) -> None:
     kept = Archive(tmp_path / "deep" / "archive")
-    part = kept.write(kept.name(3, 0), _rows(5, 6, 9), [])
+    part = kept.write(name_of(3, 0), _rows(5, 6, 9), [])
     path = tmp_path / "deep" / "archive" / "part-00000003-000000.parquet"
     assert part.sha256 == sha256(path)
     assert (part.rows, part.size, part.again) == (3, path.stat().st_size, 0)
     assert (part.first, part.last) == (NOON + 5, NOON + 9)
     assert part.zones == {"htcondor:ap.example.org": (5, 9)}
     assert Part.from_text(part.to_text()) == part
-    later = kept.write(kept.name(3, 1), _rows(6, 7), [part])
+    later = kept.write(name_of(3, 1), _rows(6, 7), [part])
     assert later.again == 1
     assert kept.newer([part, later], part, [made_document(6).id]) == {made_document(6).id}
     table = pq.read_table(path)
@@ -40,8 +43,8 @@ def test_a_part_tells_what_is_in_it(tmp_path: Path) -> None:
 
 
 def test_the_same_rows_give_the_same_bytes(tmp_path: Path) -> None:
-    one = Archive(tmp_path / "a").write(Archive.name(1, 0), _rows(1, 2), [])
-    other = Archive(tmp_path / "b").write(Archive.name(1, 0), _rows(1, 2), [])
+    one = Archive(tmp_path / "a").write(name_of(1, 0), _rows(1, 2), [])
+    other = Archive(tmp_path / "b").write(name_of(1, 0), _rows(1, 2), [])
     assert one == other
 
 
@@ -65,14 +68,55 @@ def test_a_list_of_parts_that_is_damaged(text: str) -> None:
 
 def test_what_a_kill_left_is_cleared_away_and_nothing_else(tmp_path: Path) -> None:
     kept = Archive(tmp_path)
-    part = kept.write(kept.name(1, 0), _rows(1), [])
-    left = [kept.name(1, 1), ".jobsight-0123456789abcdef.part"]
-    strange = ["notes.txt", "part-1.parquet", ".jobsight-x.part"]
-    for name in (*left, *strange):
+    part = kept.write(name_of(1, 0), _rows(1), [])
+    left = [name_of(1, 1), f"{name_of(2, 0)}.part", name_of(2, 3)]
+    later = [name_of(3, 0), f"{name_of(3, 1)}.part", name_of(12_345_678, 0)]
+    strange = ["notes.txt", "part-1.parquet", f"{part.name}.part.part", ".jobsight-x.part"]
+    for name in (*left, *later, *strange):
         (tmp_path / name).touch()
-    kept.clear([part])
-    assert {path.name for path in tmp_path.iterdir()} == {part.name, *strange}
-    Archive(tmp_path / "none").clear([])
+    kept.clear([part], 2)
+    assert {path.name for path in tmp_path.iterdir()} == {part.name, *later, *strange}
+    Archive(tmp_path / "none").clear([], 2)
+
+
+def test_a_part_that_is_not_whole_is_not_counted(tmp_path: Path) -> None:
+    kept = Archive(tmp_path)
+    part = kept.write(name_of(1, 0), _rows(1), [])
+    kept.require(part)
+    path = tmp_path / part.name
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(StoreError, match=r"has \d+ bytes, but \d+ were written"):
+        kept.require(part)
+    path.unlink()
+    with pytest.raises(StoreError, match="is missing"):
+        kept.require(part)
+
+
+@pytest.mark.parametrize("failing", ["fsync", "replace"])
+def test_a_disk_that_fails_while_a_part_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, "as told")
+
+    kept = Archive(tmp_path / "archive")
+    monkeypatch.setattr(os, failing, fail)
+    with pytest.raises(OutputError, match=r"cannot write .*part-00000001.*: Input/output error"):
+        kept.write(name_of(1, 0), _rows(1), [])
+    assert list((tmp_path / "archive").iterdir()) == []
+
+
+def test_counting_what_is_there_again_reads_no_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Archive(tmp_path)
+    part = kept.write(name_of(1, 0), _rows(1, 2, 3), [])
+    monkeypatch.setattr(archive, "rows_of", None)
+    again = kept.write(name_of(2, 0), _rows(2, 3, 4), [part])
+    assert again.again == 2
+    assert kept.newer([part, again], part, [made_document(number).id for number in (1, 2)]) == {
+        made_document(2).id
+    }
 
 
 def test_parts_that_are_gone_changed_or_damaged(tmp_path: Path) -> None:
@@ -113,7 +157,7 @@ def test_jobs_without_numbers_and_many_clusters(
     kept = Archive(tmp_path)
     documents = [made_document(1, access_point=f"ap{number}") for number in range(5)]
     rows = [Row(Keys.of(one), 1, pack(one)) for one in documents]
-    part = kept.write(kept.name(1, 0), rows, [])
+    part = kept.write(name_of(1, 0), rows, [])
     assert part.zones is None
     assert set(kept.find([part], [one.id for one in documents])) == {one.id for one in documents}
     assert kept.numbered([part], "1") == {one.id for one in documents}
@@ -127,7 +171,7 @@ def test_no_more_than_some_indexes_are_kept(
     kept = Archive(tmp_path)
     parts: list[Part] = []
     for number in range(6):
-        parts.append(kept.write(kept.name(1, number), _rows(number, 50), parts))
+        parts.append(kept.write(name_of(1, number), _rows(number, 50), parts))
     for number in range(6):
         assert kept.find(parts, [made_document(number).id])[made_document(number).id]
     assert len(kept._indexes) == 2

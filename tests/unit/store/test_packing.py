@@ -10,7 +10,6 @@ from jobsight.errors import DocumentError, StoreError
 from jobsight.store import packing
 from jobsight.store.packing import (
     Keys,
-    number_of,
     numbered_ranges,
     pack,
     position_from_text,
@@ -116,9 +115,7 @@ def test_positions_are_texts_of_one_form() -> None:
             position_from_text("log", damaged)
 
 
-def test_numbers_of_ids() -> None:
-    numbers = {"slurm:c:12_3": "12", "slurm:c:12+1": "12", "htcondor:a:7.0": "7", "x": "x", "": ""}
-    assert {id_: number_of(id_) for id_ in numbers} == numbers
+def test_ranges_of_ids_of_a_number() -> None:
     ranges = numbered_ranges("slurm:c", "12")
 
     def within(id_: str) -> bool:

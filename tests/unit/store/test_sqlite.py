@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -171,6 +172,37 @@ def test_many_read_beside_a_writer(store: SqliteStore) -> None:
     store.prune(2**60)
     assert len(list(reading)) == 699
     assert len(list(store.scan(states=[State.FAILED]))) == 1
+
+
+def test_the_list_of_parts_survives_a_race_of_two_readers(store: SqliteStore) -> None:
+    """One reads the list of a generation while the other, who sees an older one, reads it too."""
+    store.put([Put(made_document(number, time=number)) for number in range(4)])
+    store.prune(2)
+    assert len(store._parts()) == 1
+
+    with store._file.snapshot() as older:
+        store.prune(3)
+        assert len(store._parts()) == 2
+
+        class Raced:
+            """A connection; before its answer is used, the other reader reads to its end."""
+
+            def __init__(self, db: sqlite3.Connection) -> None:
+                self.db = db
+
+            def execute(self, *words: Any) -> Any:
+                cursor = self.db.execute(*words)
+                other = threading.Thread(target=store._parts_in, args=(older,))
+                other.start()
+                other.join()
+                return cursor
+
+        with store._file.snapshot() as db:
+            assert len(store._parts_in(cast("sqlite3.Connection", Raced(db)))) == 2
+    assert len(store._parts()) == 2
+    assert set(store.get([made_document(number).id for number in range(4)])) == {
+        made_document(number).id for number in range(4)
+    }
 
 
 def test_a_file_that_was_damaged(path: Path) -> None:

@@ -1,0 +1,115 @@
+"""A part of the archive as the store registers it, and which jobs may be in it.
+
+A part's name has the fence of the prune that wrote it (see `jobsight.store.tiers`), so that nobody
+takes the unfinished work of a later prune for what a kill left behind.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from jobsight.documents.keys import number_of
+from jobsight.errors import StoreError
+from jobsight.store.packing import cluster_of
+
+__all__ = ["Part", "Zones", "fence_of", "name_of", "zones_of"]
+
+Zones = dict[str, tuple[int, int] | None]
+"""By cluster, least and greatest number of jobs; None where an id has no number."""
+
+_NAME = re.compile(r"part-(\d{8})-\d{6}\.parquet", re.ASCII)
+
+
+def name_of(fence: int, number: int) -> str:
+    """The name of a part's file: `fence` is the prune's, `number` the part's in it."""
+    return f"part-{fence:08d}-{number:06d}.parquet"
+
+
+def fence_of(name: str) -> int | None:
+    """The fence in the name of a part's file; None: no part has this name."""
+    found = _NAME.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file of the archive, as the store registers it.
+
+    Attributes:
+        name: of the file; later parts have greater names.
+        rows: their number.
+        size: of the file, bytes.
+        sha256: of the file.
+        first: least time in it.
+        last: greatest time in it.
+        again: rows of jobs that an earlier part has as well.
+        zones: of the jobs in it; None where there are too many clusters.
+    """
+
+    name: str
+    rows: int
+    size: int
+    sha256: str
+    first: int
+    last: int
+    again: int
+    zones: Zones | None
+
+    def to_text(self) -> str:
+        """As ASCII JSON."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str | bytes) -> Part:
+        """The part of its text.
+
+        Raises:
+            StoreError: the text is damaged, or names a file elsewhere.
+        """
+        try:
+            told: dict[str, Any] = json.loads(text)
+            zones = told.pop("zones")
+            if zones is not None:
+                zones = {
+                    name: pair and (int(pair[0]), int(pair[1])) for name, pair in zones.items()
+                }
+            part = cls(**told, zones=zones)
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):
+            part = None
+        if part is None or not isinstance(part.name, str) or fence_of(part.name) is None:
+            raise StoreError("the store's list of archive files is damaged; bring back a backup")
+        return part
+
+    def may_hold(self, zones: Zones) -> bool:
+        """Whether a job of these zones may be in it."""
+        if self.zones is None:
+            return True
+        return any(
+            name in self.zones and _overlap(self.zones[name], zone) for name, zone in zones.items()
+        )
+
+
+def zones_of(ids: Collection[str]) -> Zones:
+    """The zones of jobs."""
+    zones: Zones = {}
+    for id_ in ids:
+        cluster, number = cluster_of(id_), _number(id_)
+        known = zones.get(cluster, (number, number) if number is not None else None)
+        if known is None or number is None:
+            zones[cluster] = None
+        else:
+            zones[cluster] = (min(known[0], number), max(known[1], number))
+    return zones
+
+
+def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
+    return one is None or other is None or (one[0] <= other[1] and other[0] <= one[1])
+
+
+def _number(id_: str) -> int | None:
+    number = number_of(id_)
+    return int(number) if number.isdecimal() else None
