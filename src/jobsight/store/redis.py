@@ -38,7 +38,9 @@ from jobsight.store.redisscripts import PAGE, PUT, RETIRE
 from jobsight.store.redisserver import RedisServer
 from jobsight.store.reports import Position, StoreStatus
 from jobsight.store.rows import Order, Query, Row
+from jobsight.store.schemas import climb, require_readable
 from jobsight.store.tiers import ArchiveGrewError, TieredStore, View
+from jobsight.text import printable
 
 __all__ = ["SCHEMA", "STEPS", "RedisStore"]
 
@@ -98,17 +100,8 @@ class RedisStore(TieredStore):
                 f"there is no store of prefix {self._prefix[1:-1]!r} at {self.url}; `jobsight "
                 "collect` and `jobsight import` make one"
             )
-        schema = int(told) if told.isdigit() else -1
-        if schema > SCHEMA or schema < 0:
-            raise StoreError(
-                f"{self.url} has schema {told!r}, and this version knows {SCHEMA}; use the newer "
-                "jobsight that wrote it"
-            )
-        if schema < SCHEMA and not older:
-            raise StoreError(
-                f"{self.url} has schema {schema}, and this version writes {SCHEMA}; bring it up to "
-                "date with: jobsight store migrate"
-            )
+        schema = int(told) if told.isdigit() else printable(told.decode(errors="replace"), 20)
+        require_readable(self.url, schema, SCHEMA, older=older)
 
     def _call(self, script: str, *args: str | bytes | int) -> list[Any]:
         return self._server.call(script, self._prefix, SCHEMA, *args)
@@ -199,19 +192,14 @@ class RedisStore(TieredStore):
     def migrate(self) -> tuple[int, int]:
         """Bring an older store to this schema; see `Store.migrate`."""
         meta = f"{self._prefix}:meta"
+        client = self._server.client
+
+        def take(step: Callable[[Any, str], None], schema: int) -> None:
+            step(client, self._prefix)
+            client.hset(meta, "schema", schema)
+
         with self._server.explained():
-            first = schema = int(self._server.client.hget(meta, "schema"))
-            while schema < SCHEMA:
-                step = STEPS.get(schema)
-                if step is None:
-                    raise StoreError(
-                        f"{self.url} has schema {schema}, which no released version wrote; export "
-                        "its jobs with the version that wrote it, and import them"
-                    )
-                step(self._server.client, self._prefix)
-                schema += 1
-                self._server.client.hset(meta, "schema", schema)
-        return first, schema
+            return climb(self.url, int(client.hget(meta, "schema")), SCHEMA, STEPS, take)
 
     def close(self) -> None:
         """Close all connections; see `Store.close`."""

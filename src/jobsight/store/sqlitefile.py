@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from jobsight.errors import StoreError, StoreUnavailableError
 from jobsight.store.filesystems import is_remote
+from jobsight.store.schemas import climb, require_readable
 from jobsight.text import printable
 
 __all__ = ["APPLICATION_ID", "SCHEMA", "STEPS", "SqliteFile"]
@@ -201,16 +202,7 @@ class SqliteFile:
                 f"{self._shown} is a database of another program or an empty one, not a store of "
                 "jobsight; name another file"
             )
-        if schema > SCHEMA:
-            raise StoreError(
-                f"{self._shown} has schema {schema}, and this version knows {SCHEMA}; use the "
-                "newer jobsight that wrote it"
-            )
-        if schema < SCHEMA and not older:
-            raise StoreError(
-                f"{self._shown} has schema {schema}, and this version writes {SCHEMA}; bring it up "
-                "to date with: jobsight store migrate"
-            )
+        require_readable(self._shown, schema, SCHEMA, older=older)
 
     @property
     def _shown(self) -> str:
@@ -352,18 +344,13 @@ class SqliteFile:
             StoreError: there is no way from that schema, or the file is read-only.
         """
         with self.writing() as db:
-            first = schema = db.execute("PRAGMA user_version").fetchone()[0]
-            while schema < SCHEMA:
-                step = STEPS.get(schema)
-                if step is None:
-                    raise StoreError(
-                        f"{self._shown} has schema {schema}, which no released version wrote; "
-                        "export its jobs with the version that wrote it, and import them"
-                    )
+
+            def take(step: Callable[[sqlite3.Connection], None], schema: int) -> None:
                 step(db)
-                schema += 1
                 db.execute(f"PRAGMA user_version = {schema}")
-        return first, schema
+
+            schema = db.execute("PRAGMA user_version").fetchone()[0]
+            return climb(self._shown, schema, SCHEMA, STEPS, take)
 
     def close(self) -> None:
         """Close the connections of all threads."""
