@@ -87,7 +87,7 @@ class Follower:
         )
         self.source.resume(
             None if self.position is None else json.loads(json.dumps(self.position)),
-            lambda: iter(()),
+            lambda _: iter(()),
         )
 
     def poll(self) -> bool:

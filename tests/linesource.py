@@ -44,7 +44,7 @@ class LineSource(Source):
         self._at = self._line = 0
 
     def resume(
-        self, position: Position | None, active: Callable[[], Iterator[JobDocument]]
+        self, position: Position | None, active: Callable[[str | None], Iterator[JobDocument]]
     ) -> None:
         self.resumed += 1
         self._at, self._line = (position["at"], position["line"]) if position else (0, 0)

@@ -202,6 +202,7 @@ class Keeper:
         self.settings = settings or SlurmSettings()
         self.documents: dict[str, JobDocument] = {}
         self.position: dict[str, object] | None = None
+        self.asked: list[str | None] = []
         self.restart()
 
     def restart(self) -> None:
@@ -212,8 +213,11 @@ class Keeper:
         )
         self.source.resume(self.position, self.active)
 
-    def active(self) -> Iterator[JobDocument]:
-        return iter([one for one in self.documents.values() if not (one.state and one.state.ended)])
+    def active(self, cluster: str | None = None) -> Iterator[JobDocument]:
+        """As `Store.active`; asked for once a restart, and for its own cluster alone."""
+        self.asked.append(cluster)
+        living = [one for one in self.documents.values() if not (one.state and one.state.ended)]
+        return iter(one for one in living if cluster in (None, one.id.rpartition(":")[0]))
 
     def poll(self, seconds: int = 30) -> int:
         """Time passes, then polls until nothing more waits; how many documents came."""

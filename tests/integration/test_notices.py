@@ -393,7 +393,7 @@ def test_a_property_that_is_wrong_is_told_without_secrets(
     properties.chmod(0o600)
     source = NoticeSource(settings(kafka_broker, topic, properties=properties))
     with pytest.raises(SourceError, match=r"security\.protocol") as caught:
-        source.resume(None, lambda: iter(()))
+        source.resume(None, lambda _: iter(()))
     assert "hunter2" not in str(caught.value)
     source.close()
 
@@ -404,7 +404,7 @@ def test_a_damaged_position_is_one_clear_error(
 ) -> None:
     source = NoticeSource(settings(kafka_broker, topic))
     with pytest.raises(SourceError, match="damaged or of a newer version"):
-        source.resume(position, lambda: iter(()))
+        source.resume(position, lambda _: iter(()))
     source.close()
 
 

@@ -14,7 +14,7 @@ from jobsight.documents import JobDocument, State, merge
 from jobsight.documents.states import slurm_state
 from jobsight.errors import SourceError
 from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.collector import SlurmCollector
+from jobsight.history.slurm.lookup import SlurmLookup
 from jobsight.history.slurm.poller import SlurmSource
 from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.settings import SlurmSettings
@@ -52,7 +52,7 @@ class Live:
         self.source = SlurmSource(self.client, self.cluster.name, self.settings)
         self.source.resume(self.position, self._active)
 
-    def _active(self) -> Iterator[JobDocument]:
+    def _active(self, cluster: str | None) -> Iterator[JobDocument]:
         return iter([one for one in self.documents.values() if not (one.state and one.state.ended)])
 
     def poll(self) -> None:
@@ -280,7 +280,7 @@ def test_jobs_collected_by_their_ids(cluster: SlurmCluster) -> None:
     cluster.wait_accounted(array)
     cluster.wait_running(running)
     client = SlurmClient(settings)
-    collector = SlurmCollector(client, cluster.name, settings)
+    collector = SlurmLookup(client, cluster.name, settings)
     found = {one.id: one for one in collector.collect([running, array, f"{het}+1", "999999", "x"])}
     names = {running, f"{array}_0", f"{array}_1", f"{het}+1"}
     assert {name.rpartition(":")[2] for name in found} == names

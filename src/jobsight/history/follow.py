@@ -99,7 +99,7 @@ class EventLogSource(Source):
         self._absent_since: float | None = None
 
     def resume(
-        self, position: Position | None, active: Callable[[], Iterator[JobDocument]]
+        self, position: Position | None, active: Callable[[str | None], Iterator[JobDocument]]
     ) -> None:
         """See `Source.resume`."""
         self.close()

@@ -52,13 +52,14 @@ class Source(ABC):
 
     @abstractmethod
     def resume(
-        self, position: Position | None, active: Callable[[], Iterator[JobDocument]]
+        self, position: Position | None, active: Callable[[str | None], Iterator[JobDocument]]
     ) -> None:
         """Go on from `position`; None: from the beginning.
 
         Args:
             position: what the store has saved for this source.
-            active: gives the store's jobs that have not ended; for sources that must know them.
+            active: gives the store's jobs that have not ended, of one cluster (its ids up to the
+                last colon) or, None, of all; for sources that must know them.
 
         Raises:
             SourceError: the position was written by a newer version, or is damaged.

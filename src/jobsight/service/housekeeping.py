@@ -19,6 +19,7 @@ __all__ = ["Housekeeper"]
 
 _STATUS_EVERY_S = 60.0
 _ERROR_WIDTH = 300
+_LONGEST_WAIT_S = 86400.0
 
 
 class Housekeeper:
@@ -74,7 +75,7 @@ class Housekeeper:
         self._guarded("store status failed", self._ask)
 
     def prune(self) -> None:
-        """Move old jobs to the archive now, if settings say so."""
+        """Move old jobs to the archive now, if settings say so and it is worth a file."""
         if self._keep is not None:
             self._guarded("prune failed", self._prune)
 
@@ -105,7 +106,12 @@ class Housekeeper:
 
     def _prune(self) -> None:
         assert self._keep is not None
-        report = self._store.prune(round((time.time() - self._keep) * 1e6))
+        before = time.time() - self._keep
+        report = self._store.prune(
+            round(before * 1e6),
+            least=self._settings.prune_jobs,
+            overdue=round((before - _LONGEST_WAIT_S) * 1e6),
+        )
         self._prunes += 1
         self._pruned += report.documents
         self._last_prune = time.time_ns() // 1000

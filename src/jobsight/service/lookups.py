@@ -1,6 +1,6 @@
 """Asking schedulers about jobs by their ids: what a notice triggers.
 
-The number of calls does not grow with the number of jobs: Slurm is asked by `SlurmCollector`,
+The number of calls does not grow with the number of jobs: Slurm is asked by `history.slurm.lookup`,
 HTCondor by one ``condor_q -json`` for all ids and one ``condor_history -json`` for those that the
 queue does not have any more.
 """
@@ -8,8 +8,6 @@ queue does not have any more.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection
@@ -19,10 +17,10 @@ import msgspec
 
 from jobsight.documents import JSON, JobDocument, parse_key
 from jobsight.errors import DocumentError, SourceError
+from jobsight.history.commands import Ended, child_environment, find_tool, run_command
 from jobsight.history.jobads import document_from_ad
+from jobsight.history.slurm import lookup
 from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.collector import SlurmCollector
-from jobsight.history.slurm.running import Ended, run_command
 from jobsight.settings import CondorSettings, SlurmSettings
 from jobsight.text import printable
 
@@ -64,7 +62,7 @@ class SlurmLookup(Lookup):
     def __init__(self, client: SlurmClient, cluster: str, settings: SlurmSettings) -> None:
         self.cluster = cluster
         self._client = client
-        self._collector = SlurmCollector(client, cluster, settings)
+        self._collector = lookup.SlurmLookup(client, cluster, settings)
 
     def collect(self, jobs: Collection[str]) -> list[JobDocument]:
         """As the contract says."""
@@ -129,7 +127,7 @@ class CondorLookup(Lookup):
     def _ask(self, tool: str, arguments: list[str]) -> list[dict[str, Any]]:
         words = [*self._settings.prefix, self._find(tool), *arguments]
         self._calls[tool] += 1
-        environment = {**os.environ, "LC_ALL": "C"}
+        environment = child_environment()
         if self._settings.config is not None:
             environment["CONDOR_CONFIG"] = str(self._settings.config)
         limit = self._settings.timeout
@@ -141,15 +139,11 @@ class CondorLookup(Lookup):
         return _ads(tool, ended.stdout)
 
     def _find(self, tool: str) -> str:
-        if self._settings.bin is not None:
-            return str(self._settings.bin / tool)
-        if self._settings.prefix:
-            return tool
-        found = shutil.which(tool)
+        folder = self._settings.bin
+        found = find_tool(tool, folder, self._settings.prefix)
         if found is None:
-            raise SourceError(
-                f"{tool} is not on the PATH; name its folder in the setting condor.bin"
-            )
+            where = "on the PATH" if folder is None else f"in {folder}"
+            raise SourceError(f"{tool} is not {where}; name its folder in the setting condor.bin")
         return found
 
 

@@ -69,7 +69,7 @@ class NoticeSource(Source):
             unknown_after=settings.unknown_seconds,
         )
         self._intake: Intake | None = None
-        self._active: Callable[[], Iterator[JobDocument]] = lambda: iter(())
+        self._active: Callable[[str | None], Iterator[JobDocument]] = lambda _: iter(())
         self._held: list[Message] = []
         self._opened = 0.0
         self._counts = dict.fromkeys(("messages", "notices", "jobcomp", "poison"), 0)
@@ -79,7 +79,7 @@ class NoticeSource(Source):
     # the contract
 
     def resume(
-        self, position: Position | None, active: Callable[[], Iterator[JobDocument]]
+        self, position: Position | None, active: Callable[[str | None], Iterator[JobDocument]]
     ) -> None:
         """Go on: messages not committed come again; jobs noticed are watched as before.
 
@@ -91,7 +91,7 @@ class NoticeSource(Source):
         try:
             if saved.get("version", _VERSION) != _VERSION:
                 raise ValueError("of a newer version")
-            self._watched.restore(saved.get("waiting", []), active())
+            self._watched.restore(saved.get("waiting", []), active(None))
         except (ValueError, TypeError) as error:
             raise SourceError(
                 f"the position of {self.name} is damaged or of a newer version of jobsight "
@@ -115,7 +115,7 @@ class NoticeSource(Source):
         if intake.grown:
             # Jobs that a member noticed which is no more are watched by the heirs of its messages.
             intake.grown = False
-            self._watched.adopt(self._active())
+            self._watched.adopt(self._active(None))
         if not self._held and not self._watched.full:
             settings = self._settings
             self._held = intake.take(settings.batch, settings.poll_seconds, settings.gather_seconds)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from jobsight.errors import SourceError, UsageError
+from jobsight.history.commands import child_environment, find_tool, run_command
 from jobsight.history.follow import EventLogSource
 from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.opening import cluster_name
 from jobsight.history.slurm.poller import SlurmSource
-from jobsight.history.slurm.running import run_command
-from jobsight.history.slurm.troubles import SlurmError
 from jobsight.history.sources import Source
 from jobsight.service.lookups import CondorLookup, Lookup, SlurmLookup
 from jobsight.settings import CondorSettings, Settings
-from jobsight.text import printable
 
 __all__ = ["condor_setting", "event_logs", "make_sources"]
 
 _MOST_OUTPUT = 64 << 10
-_SLURM_CONFS = ("/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf")
-_CLUSTER = re.compile(r"^\s*ClusterName\s*=\s*([^\s#]+)", re.IGNORECASE | re.MULTILINE)
 
 
 def make_sources(settings: Settings, kinds: Sequence[str] | None = None) -> list[Source]:
@@ -59,7 +53,7 @@ def make_sources(settings: Settings, kinds: Sequence[str] | None = None) -> list
         ]
     if "slurm" in wanted:
         client = SlurmClient(settings.slurm)
-        sources.append(SlurmSource(client, _cluster(client, settings), settings.slurm))
+        sources.append(SlurmSource(client, cluster_name(client, settings.slurm), settings.slurm))
     if "kafka" in wanted:
         from jobsight.service.notices import NoticeSource
 
@@ -91,10 +85,10 @@ def condor_setting(name: str, settings: CondorSettings) -> str | None:
     Raises:
         SourceError: the tool gives no answer.
     """
-    tool = _tool("condor_config_val", settings.bin, settings.prefix)
+    tool = find_tool("condor_config_val", settings.bin, settings.prefix)
     if tool is None:
         return None
-    environment = {**os.environ, "LC_ALL": "C"}
+    environment = child_environment()
     if settings.config is not None:
         environment["CONDOR_CONFIG"] = str(settings.config)
     words = [*settings.prefix, tool, name]
@@ -108,13 +102,6 @@ def condor_setting(name: str, settings: CondorSettings) -> str | None:
         raise SourceError(f"condor_config_val gave no answer within {settings.timeout:g} s")
     told = ended.stdout.decode("utf-8", "surrogateescape").strip()
     return told if ended.status == 0 and told and "\n" not in told else None
-
-
-def _tool(name: str, folder: Path | None, prefix: Sequence[str]) -> str | None:
-    if folder is not None:
-        path = folder / name
-        return str(path) if path.exists() or prefix else None
-    return name if prefix else shutil.which(name)
 
 
 def _found(settings: Settings) -> list[str]:
@@ -133,47 +120,19 @@ def _found(settings: Settings) -> list[str]:
     return kinds
 
 
-def _cluster(client: SlurmClient, settings: Settings) -> str:
-    """The cluster's name: as set, else as the controller says, else slurm.conf."""
-    if settings.slurm.cluster is not None:
-        return settings.slurm.cluster
-    try:
-        cluster = client.config().cluster
-        reason = "scontrol show config tells no ClusterName"
-    except SlurmError as error:
-        cluster, reason = _configured_cluster(settings), str(error)
-    if not cluster:
-        raise SourceError(
-            f"nothing tells the cluster's name ({printable(reason, 200)}); set slurm.cluster"
-        )
-    return cluster
-
-
-def _configured_cluster(settings: Settings) -> str:
-    told = [settings.slurm.conf, os.environ.get("SLURM_CONF"), *_SLURM_CONFS]
-    for path in told:
-        try:
-            text = Path(path).read_text(encoding="utf-8", errors="replace") if path else ""
-        except OSError:
-            continue
-        if found := _CLUSTER.search(text):
-            return found[1].lower()
-    return ""
-
-
 def _lookups(settings: Settings) -> list[Lookup]:
     """Who is asked about the jobs that notices tell of."""
     lookups: list[Lookup] = []
     slurm = settings.kafka.slurm
     if slurm is None:
-        slurm = _tool("squeue", settings.slurm.bin, settings.slurm.prefix) is not None
+        slurm = find_tool("squeue", settings.slurm.bin, settings.slurm.prefix) is not None
     if slurm:
         # A client of its own: the source `slurm` works in another thread.
         client = SlurmClient(settings.slurm)
-        lookups.append(SlurmLookup(client, _cluster(client, settings), settings.slurm))
+        lookups.append(SlurmLookup(client, cluster_name(client, settings.slurm), settings.slurm))
     names = settings.kafka.access_points
     lookups += [CondorLookup(name, settings.condor, schedd=name) for name in names]
-    if not names and _tool("condor_q", settings.condor.bin, settings.condor.prefix) is not None:
+    if not names and find_tool("condor_q", settings.condor.bin, settings.condor.prefix) is not None:
         here = settings.access_point or condor_setting("FULL_HOSTNAME", settings.condor)
         if here:
             lookups.append(CondorLookup(here, settings.condor))

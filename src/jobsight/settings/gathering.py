@@ -161,6 +161,8 @@ class CollectSettings(Section):
     """A source that is silent for longer is stuck: the watchdog is told no more."""
     prune_seconds: PositiveFloat = 3600.0
     """Between two moves of old jobs to the archive."""
+    prune_jobs: PositiveInt = 5000
+    """Fewer old jobs wait for more before they are moved; a day at most."""
     log_format: Literal["text", "json"] = "text"
 
 

@@ -226,7 +226,7 @@ def test_the_setting_names_the_access_point(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_bytes(LOG)
     source = EventLogSource(log, access_point="mine:1", timezone="UTC")
-    source.resume(None, lambda: iter(()))
+    source.resume(None, lambda _: iter(()))
     found = source.poll()
     assert found is not None
     assert found.documents[0].id == "htcondor:mine%3A1:123.0"
@@ -243,9 +243,9 @@ def test_the_position_is_small_plain_and_checked(tmp_path: Path) -> None:
     assert len(json.dumps(one.position)) < 1500
     source = EventLogSource(log.path, EventLogSettings())
     with pytest.raises(SourceError, match="newer version"):
-        source.resume({**one.position, "version": 99}, lambda: iter(()))
+        source.resume({**one.position, "version": 99}, lambda _: iter(()))
     with pytest.raises(SourceError, match="damaged"):
-        source.resume({**one.position, "parts": 3}, lambda: iter(()))
+        source.resume({**one.position, "parts": 3}, lambda _: iter(()))
 
 
 def test_the_status_tells_where_it_stands(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_a_put_that_failed_is_read_again(tmp_path: Path) -> None:
     log.write(event(1, 1))
     lost = one.source.poll()
     assert lost is not None
-    one.source.resume(one.position, lambda: iter(()))
+    one.source.resume(one.position, lambda _: iter(()))
     again = one.source.poll()
     assert again is not None
     assert (again.documents, again.position) == (lost.documents, lost.position)

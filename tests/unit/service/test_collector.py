@@ -184,7 +184,7 @@ def test_old_jobs_move_to_the_archive(tmp_path: Path, store: Store) -> None:
 def test_trouble_of_housekeeping_is_told_and_stops_nobody(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(before: int) -> None:
+    def failing(before: int, **_: object) -> None:
         raise SourceError("cannot move")
 
     monkeypatch.setattr(store, "prune", failing)

@@ -11,14 +11,12 @@ import datetime as dt
 import os
 import re
 import secrets
-import shutil
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from pathlib import Path
 
 from jobsight.clock import zone_named
+from jobsight.history.commands import Ended, child_environment, find_tool, run_command
 from jobsight.history.slurm import batchscript
-from jobsight.history.slurm.running import Ended, run_command
 from jobsight.history.slurm.sacct import COLUMNS, Run, exact_rows, join_runs
 from jobsight.history.slurm.scontrol import Config, Shown, read_config, read_jobs
 from jobsight.history.slurm.squeue import Queued, format_option, read_queue
@@ -234,30 +232,26 @@ class SlurmClient:
             raise SlurmError(f"{tool}: {printable(told, 200) or 'failed'}", classify(told))
 
     def _find(self, tool: str) -> str:
-        """The tool's path; behind a prefix, whose file system may be another, only its name."""
-        if self._settings.bin is not None:
-            return str(self._settings.bin / tool)
-        if self._settings.prefix:
-            return tool
-        found = shutil.which(tool)
+        folder = self._settings.bin
+        found = find_tool(tool, folder, self._settings.prefix)
         if found is None:
+            where = "on the PATH" if folder is None else f"in {folder}"
             raise SlurmError(
-                f"{tool} is not on the PATH; name its folder in the setting slurm.bin",
-                Trouble.MISSING,
+                f"{tool} is not {where}; name its folder in the setting slurm.bin", Trouble.MISSING
             )
-        return str(Path(found))
+        return found
 
     def _environment(self) -> dict[str, str]:
         """Ours without what would change the tools' output (SQUEUE_FORMAT and its like)."""
         kept = {
             name: value
-            for name, value in os.environ.items()
+            for name, value in child_environment().items()
             if name in _KEPT_ENVIRONMENT
-            or not name.startswith(("SLURM_", "SQUEUE_", "SACCT_", "SCONTROL_", "LC_", "LANG"))
+            or not name.startswith(("SLURM_", "SQUEUE_", "SACCT_", "SCONTROL_"))
         }
         if self._settings.conf is not None:
             kept["SLURM_CONF"] = str(self._settings.conf)
-        return {**kept, "LC_ALL": "C", "SLURM_TIME_FORMAT": "%s", "SLURM_BITSTR_LEN": "0"}
+        return {**kept, "SLURM_TIME_FORMAT": "%s", "SLURM_BITSTR_LEN": "0"}
 
     def _refuse(self, error: ValueError) -> None:
         self.refused += 1

@@ -110,10 +110,8 @@ class Details:
             "late_parts": {number: text for number, text in parts.items() if text},
         }
 
-    def restore(
-        self, position: dict[str, JSON], documents: Iterable[JobDocument], now: int
-    ) -> None:
-        """Go on from a position; documents of living jobs tell scripts that siblings share.
+    def restore(self, position: dict[str, JSON], now: int) -> None:
+        """Go on from a position.
 
         Raises:
             ValueError: the position is damaged.
@@ -130,10 +128,12 @@ class Details:
         self._late = late
         self._live = {}
         self._shared = {}
-        for document in documents:
-            base = document.submission.array
-            if base and document.submission.script and base not in self._shared:
-                self._share(base, document.submission)
+
+    def known(self, document: JobDocument) -> None:
+        """Tell of a living job that the store has: its script may be its siblings' too."""
+        base = document.submission.array
+        if base and document.submission.script and base not in self._shared:
+            self._share(base, document.submission)
 
     # --- fetching ---
 

@@ -85,7 +85,7 @@ class SlurmSource(Source):
     # --- the contract ---
 
     def resume(
-        self, position: Position | None, active: Callable[[], Iterator[JobDocument]]
+        self, position: Position | None, active: Callable[[str | None], Iterator[JobDocument]]
     ) -> None:
         """Go on from `position`; the store's living jobs are those to be settled.
 
@@ -94,22 +94,23 @@ class SlurmSource(Source):
         """
         saved = dict(position or {})
         self._watch = Watch(self._settings.array_tasks)
-        self._watch.restore(active(), self._cluster)
         self._looked = None
         self._backlog = iter(())
         self._saved = saved
-        mine = (document for document in active() if document.id.startswith(f"{self._prefix}:"))
         try:
             if saved.get("version", _VERSION) != _VERSION:
                 raise ValueError(f"it is of version {saved['version']!r}")
             self._accounts.restore(saved)
             self._settling.restore(saved)
-            self._details.restore(saved, mine, self._now())
+            self._details.restore(saved, self._now())
         except ValueError as error:
             raise SourceError(
                 f"the position of {self.name} is damaged or of a newer version: {error}; update "
                 "jobsight, or remove the position to begin anew"
             ) from None
+        for document in active(self._prefix):
+            self._watch.restore(document)
+            self._details.known(document)
 
     def poll(self) -> Observed | None:
         """Ask the tools once; or, where the last poll saw more than fits, give its rest.

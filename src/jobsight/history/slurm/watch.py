@@ -72,30 +72,27 @@ class Watch:
         self._most = array_tasks
         self._looks = 0
 
-    def restore(self, documents: Iterable[JobDocument], cluster: str) -> None:
-        """Begin with the jobs of one cluster that the store holds as living."""
-        for document in documents:
-            try:
-                key = parse_key(document.id)
-                job = parse_id(key.job)
-            except (UsageError, ValueError):
-                continue
-            if key.scheduler != "slurm" or key.cluster != cluster:
-                continue
-            last = next((event for event in reversed(document.timeline) if event.state), None)
-            submits = [
-                event.time
-                for event in document.timeline
-                if event.state is State.PENDING and event.word == "REQUEUED"
-            ]
-            first = document.submission.submitted
-            self.seen[key.job] = Seen(
-                id=job,
-                state=last.state if last else None,
-                reason=(last.reason or "") if last else "",
-                submit=max(submits, default=first),
-                first_submit=first,
-            )
+    def restore(self, document: JobDocument) -> None:
+        """Begin with a job of this cluster that the store holds as living."""
+        try:
+            name = parse_key(document.id).job
+            job = parse_id(name)
+        except (UsageError, ValueError):
+            return
+        last = next((event for event in reversed(document.timeline) if event.state), None)
+        submits = [
+            event.time
+            for event in document.timeline
+            if event.state is State.PENDING and event.word == "REQUEUED"
+        ]
+        first = document.submission.submitted
+        self.seen[name] = Seen(
+            id=job,
+            state=last.state if last else None,
+            reason=(last.reason or "") if last else "",
+            submit=max(submits, default=first),
+            first_submit=first,
+        )
 
     def look(self, lines: Iterable[Queued], now: int) -> Look:
         """Compare the queue with what it was.

@@ -462,3 +462,11 @@ def test_a_state_without_an_end_is_no_end_yet() -> None:
     outcome = keeper.job("7").outcome
     assert outcome is not None
     assert outcome.exit_code == 6
+
+
+def test_living_jobs_are_read_once_and_of_this_cluster_alone() -> None:
+    keeper = kept(cluster(FakeJob("7", "7")))
+    keeper.poll()
+    keeper.asked.clear()
+    keeper.restart()
+    assert keeper.asked == ["slurm:fake"]

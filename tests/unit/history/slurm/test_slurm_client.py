@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from jobsight.history.commands import run_command
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.pauses import Pause
-from jobsight.history.slurm.running import run_command
 from jobsight.history.slurm.troubles import SlurmError, Trouble, classify
 from jobsight.settings import SlurmSettings
 
@@ -115,13 +115,14 @@ def test_the_environment_is_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for name in ("SQUEUE_FORMAT", "SLURM_TIME_FORMAT", "SACCT_FORMAT", "LC_ALL", "LANG"):
         monkeypatch.setenv(name, "evil")
     monkeypatch.setenv("SLURM_JWT", "kept")
+    monkeypatch.setenv("JOBSIGHT_STORE_PASSWORD", "hunter2")
     ask = client(tmp_path, f"env > {tmp_path}/env", conf="/etc/other.conf")
     ask.queue()
     seen = dict(line.partition("=")[::2] for line in (tmp_path / "env").read_text().splitlines())
     assert seen["SLURM_TIME_FORMAT"] == "%s"
     assert (seen["LC_ALL"], seen["SLURM_BITSTR_LEN"]) == ("C", "0")
     assert (seen["SLURM_CONF"], seen["SLURM_JWT"]) == ("/etc/other.conf", "kept")
-    assert not {"SQUEUE_FORMAT", "SACCT_FORMAT", "LANG"} & seen.keys()
+    assert not {"SQUEUE_FORMAT", "SACCT_FORMAT", "LANG", "JOBSIGHT_STORE_PASSWORD"} & seen.keys()
 
 
 def test_a_prefix_runs_the_tool(tmp_path: Path) -> None:

@@ -7,34 +7,53 @@ from pathlib import Path
 import pytest
 
 from jobsight.errors import SourceError
-from jobsight.history.slurm.opening import cluster_name, open_collector, open_source
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.opening import cluster_name
 from jobsight.settings import SlurmSettings
 
 
-def test_as_set() -> None:
-    settings = SlurmSettings(cluster="blue")
-    assert open_source(settings).name == "slurm:blue"
-    assert open_collector(settings).collect([]) == []
+def name_of(settings: SlurmSettings) -> str:
+    return cluster_name(SlurmClient(settings), settings)
 
 
-def test_as_slurm_conf_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    conf = tmp_path / "slurm.conf"
-    conf.write_text("# ClusterName=no\nSlurmctldHost=a\n clustername = Green # yes\n")
-    assert cluster_name(SlurmSettings(conf=conf)) == "Green"
-    monkeypatch.setenv("SLURM_CONF", str(conf))
-    assert cluster_name(SlurmSettings()) == "Green"
-
-
-def test_as_the_controller_says(tmp_path: Path) -> None:
-    tool = tmp_path / "scontrol"
-    tool.write_text("#!/bin/sh\necho 'ClusterName             = red'\n")
+def scontrol(folder: Path, text: str) -> Path:
+    tool = folder / "scontrol"
+    tool.write_text(f"#!/bin/sh\n{text}\n")
     tool.chmod(0o755)
-    assert cluster_name(SlurmSettings(bin=tmp_path)) == "red"
-    tool.write_text("#!/bin/sh\n")
-    with pytest.raises(SourceError, match=r"set slurm\.cluster"):
-        cluster_name(SlurmSettings(bin=tmp_path))
+    return folder
 
 
-def test_nobody_tells(tmp_path: Path) -> None:
+def conf(folder: Path, name: str) -> Path:
+    path = folder / "slurm.conf"
+    path.write_text(f"# ClusterName=no\nSlurmctldHost=a\n clustername = {name} # yes\n")
+    return path
+
+
+def test_what_is_set_wins_and_stays_as_it_is(tmp_path: Path) -> None:
+    scontrol(tmp_path, "echo 'ClusterName = red'")
+    assert name_of(SlurmSettings(bin=tmp_path, cluster="Blue")) == "Blue"
+
+
+def test_the_controller_goes_before_slurm_conf_in_lowercase(tmp_path: Path) -> None:
+    scontrol(tmp_path, "echo 'ClusterName             = Red'")
+    assert name_of(SlurmSettings(bin=tmp_path, conf=conf(tmp_path, "Green"))) == "red"
+
+
+@pytest.mark.parametrize("answer", ["exit 1", "exit 0"])
+def test_slurm_conf_tells_where_the_controller_does_not(
+    answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scontrol(tmp_path, answer)
+    path = conf(tmp_path, "Green")
+    assert name_of(SlurmSettings(bin=tmp_path, conf=path)) == "green"
+    monkeypatch.setenv("SLURM_CONF", str(path))
+    assert name_of(SlurmSettings(bin=tmp_path)) == "green"
+
+
+@pytest.mark.parametrize("answer", [None, "exit 0"])
+def test_nobody_tells(answer: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SLURM_CONF", raising=False)
+    if answer is not None:
+        scontrol(tmp_path, answer)
     with pytest.raises(SourceError, match=r"set slurm\.cluster"):
-        cluster_name(SlurmSettings(bin=tmp_path))
+        name_of(SlurmSettings(bin=tmp_path))

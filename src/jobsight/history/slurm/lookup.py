@@ -16,12 +16,12 @@ from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.history.slurm.watch import Watch
 from jobsight.settings import SlurmSettings
 
-__all__ = ["SlurmCollector"]
+__all__ = ["SlurmLookup"]
 
 _MICROS = 1_000_000
 
 
-class SlurmCollector:
+class SlurmLookup:
     """Collects named jobs of one cluster. One thread at a time.
 
     Args:

@@ -1,21 +1,53 @@
-"""One command run without a shell: its time, its output and its children are bounded."""
+"""The schedulers' tools as children: found, given an environment, run without a shell.
+
+Their time, their output and their own children are bounded.
+"""
 
 from __future__ import annotations
 
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
-__all__ = ["Ended", "run_command"]
+__all__ = ["Ended", "child_environment", "find_tool", "run_command"]
 
 _MOST_STDERR = 64 << 10
 _PIECE = 1 << 18
+_NOT_THEIRS = ("JOBSIGHT_", "LANG", "LC_")
+"""Our settings, which hold passwords, and what makes a tool answer in another language."""
+
+
+def child_environment(**more: str) -> dict[str, str]:
+    """What a child may know: our environment without our settings, in the language C.
+
+    Args:
+        more: variables to be added, or set otherwise than in ours.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_THEIRS)}
+    return {**kept, "LC_ALL": "C", **more}
+
+
+def find_tool(name: str, folder: Path | None, prefix: Sequence[str]) -> str | None:
+    """What to run for a tool; None: it is not there.
+
+    Args:
+        name: such as ``squeue``.
+        folder: where it must lie; None: on the PATH.
+        prefix: what is run before it. Behind a prefix may be another file system, so nothing is
+            looked for there.
+    """
+    if folder is not None:
+        path = folder / name
+        return str(path) if prefix or path.exists() else None
+    return name if prefix else shutil.which(name)
 
 
 @dataclass(frozen=True)
