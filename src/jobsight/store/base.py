@@ -228,7 +228,7 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def prune(self, before: int) -> PruneReport:
+    def prune(self, before: int, *, least: int = 1, overdue: int | None = None) -> PruneReport:
         """Move jobs that ended, and whose time (see `scan`) is less than `before`, to the archive.
 
         A kill at any moment loses nothing; the next prune clears away what a killed one left. Of
@@ -236,6 +236,9 @@ class Store(ABC):
 
         Args:
             before: µs since 1970.
+            least: fewer such jobs stay where they are, so that who prunes often does not fill the
+                archive with small files;
+            overdue: unless one of them has a time less than this, µs since 1970.
 
         Raises:
             OutputError: the archive cannot be written.

@@ -217,9 +217,11 @@ class TieredStore(Store):
             live, archive.scan(view.parts, query, after, stale), key=lambda pair: pair[0]
         )
 
-    def prune(self, before: int) -> PruneReport:
+    def prune(self, before: int, *, least: int = 1, overdue: int | None = None) -> PruneReport:
         """Move old jobs to the archive; see `Store.prune`."""
         archive = self._archive()
+        if least > 1 and not self._worth_a_file(before, least, overdue):
+            return PruneReport(0, 0, 0)
         fence = self._fence()
         archive.clear(self._parts(), fence)
         documents = parts = size = 0
@@ -234,6 +236,14 @@ class TieredStore(Store):
             size += part.size if moved else 0
         archive.clear(self._parts(), fence)
         return PruneReport(documents, parts, size)
+
+    def _worth_a_file(self, before: int, least: int, overdue: int | None) -> bool:
+        with self._view() as view:
+            due = _paged_fully(view, Query(until=before, states=ENDED), None)
+            for number, (_, row) in enumerate(due, start=1):
+                if number == least or (overdue is not None and row.keys.time < overdue):
+                    return True
+        return False
 
     def _oldest(self, before: int, after: Order | None) -> list[Row]:
         """Rows for the next part: of ended jobs with a time less than `before`, behind `after`."""

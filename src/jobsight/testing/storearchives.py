@@ -132,6 +132,22 @@ class ArchiveTests:
                 check = reader.check()
                 assert (check.documents, check.archived, check.problems) == (17, 13, 0)
 
+    def test_a_few_jobs_wait_until_it_is_worth_a_file(self) -> None:
+        """Many that are due move at once, and a few once the oldest is overdue."""
+        with self.new_opener()() as store:
+            documents = _documents()
+            store.put([Put(one) for one in documents])
+            due = NOON + 15 * HOUR
+            assert store.prune(due, least=11).documents == 0
+            assert store.prune(due, least=11, overdue=NOON + HOUR).documents == 0
+            assert store.status().archived == 0
+            assert store.prune(due, least=10).documents == 10
+            assert store.prune(due + 6 * HOUR, least=5, overdue=NOON + 16 * HOUR).documents == 0
+            overdue = NOON + 16 * HOUR + 1
+            assert store.prune(due + 6 * HOUR, least=5, overdue=overdue).documents == 4
+            assert list(store.scan()) == documents
+            assert store.status().archived == 14
+
     def test_a_late_event_brings_a_job_back(self) -> None:
         """What is told again changes nothing; what is new makes the job live, once in a scan."""
         with self.new_opener()() as store:
