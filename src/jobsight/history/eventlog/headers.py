@@ -28,6 +28,7 @@ _RECORD = re.compile(rb"008 \(-\d+\.-\d+\.-\d+\) [^\n]{10,40}? Global JobLog:([^
 _FIELD = re.compile(rb"(?<![^ ])([a-z_]+)=(\S+)")
 _CREATOR = re.compile(rb" creator_name=<([^\n]*)>")
 _SECOND = 1_000_000
+_NEAR = 2
 _NUMBER = re.compile(rb"-?\d{1,18}", re.ASCII)
 _XML_END = re.compile(rb"</c>")
 _JSON_END = re.compile(rb"\}\s*?$", re.MULTILINE)
@@ -72,9 +73,12 @@ class Header:
         if self.ctime is None:
             return None
         parts = (self.identity or "").split(".")
-        exact = len(parts) > 6 and parts[5] == str(self.ctime)
-        micros = _number(parts[6].encode()) if exact else None
-        return self.ctime * _SECOND + (micros if micros and 0 <= micros < _SECOND else 0)
+        seconds, micros = (_number(part.encode()) for part in [*parts, *[""] * 7][5:7])
+        if seconds is None or micros is None or not 0 <= micros < _SECOND:
+            return self.ctime * _SECOND
+        # The two are stamped one after the other, at times on both sides of a second's border.
+        near = abs(seconds - self.ctime) <= _NEAR
+        return seconds * _SECOND + micros if near else self.ctime * _SECOND
 
 
 def parse_header(line: bytes) -> Header | None:

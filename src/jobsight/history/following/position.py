@@ -148,9 +148,13 @@ def gap_between(old: Place, end: int, new: Place, *, noticed: int, gone: bool) -
     """
     numbers = (old.sequence, new.sequence, old.base, new.base)
     known = [number for number in numbers if number is not None]
-    if len(known) < len(numbers) or known[1] <= known[0]:
-        # Without headers, or with the log begun anew, nothing tells how much.
+    if len(known) < len(numbers):
         return Gap("gone", noticed, None, None, new.name) if gone else None
+    if known[1] <= known[0] or known[3] < known[2]:
+        # The log was begun anew, which HTCondor does too where two processes rotate at once.
+        if gone or known[1] == 1:
+            return Gap("gone", noticed, None, None, new.name) if gone else None
+        return Gap("rotated", noticed, known[1] - 1, known[3], new.name)
     files, missing = known[1] - known[0] - 1, max(known[3] - (known[2] + end), 0)
     if not files and not missing:
         return None

@@ -278,7 +278,7 @@ def _events(run: Run, now: int, *, again: bool) -> Iterator[Event]:
 
 def _started(run: Run) -> bool:
     """Whether it ran: what was cancelled while pending has a start in some versions."""
-    if run.start is None:
+    if run.start is None or (run.alloc_nodes == 0 and not run.hosts):
         return False
     return bool(run.hosts or run.elapsed_s) or run.alloc_cpus is None or run.alloc_cpus > 0
 

@@ -33,6 +33,9 @@ def test_the_moment_of_a_file_is_exact_where_its_id_is() -> None:
     other = parse_header(LINE.replace(b"ctime=1795228484", b"ctime=1795228480"))
     assert other is not None
     assert other.moment == 1795228480_000000
+    border = parse_header(LINE.replace(b"ctime=1795228484", b"ctime=1795228483"))
+    assert border is not None
+    assert border.moment == 1795228484_140720
     short = parse_header(LINE.replace(b".140720", b".19068"))
     assert short is not None
     assert short.moment == 1795228484_019068

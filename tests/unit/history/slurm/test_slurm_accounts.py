@@ -1,0 +1,54 @@
+"""What ended, asked of sacct again and again."""
+
+from typing import Any
+
+from jobsight.documents import State
+from jobsight.history.slurm.accounts import Accounts
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.documents import of_runs
+from jobsight.history.slurm.ids import SlurmId
+from jobsight.history.slurm.sacct import Run
+from jobsight.settings import SlurmSettings
+
+SECOND = 1_000_000
+
+
+def run(**told: Any) -> Run:
+    plain: dict[str, Any] = {"id": SlurmId(7), "state": "COMPLETED", "submit": 9 * SECOND}
+    return Run(**{**plain, **told})
+
+
+class Answers(SlurmClient):
+    """Says what it is told to."""
+
+    def __init__(self, *answers: list[Run]) -> None:
+        super().__init__(SlurmSettings())
+        self.left = list(answers)
+
+    def ended(self, since: int, until: int) -> list[Run]:
+        return self.left.pop(0)
+
+
+def test_a_run_that_slurmdbd_hardly_knows_is_told_of_when_it_does() -> None:
+    early = run(id=SlurmId(116), name="allocation")
+    whole = run(id=SlurmId(99, task=5), name="scan", directory="/home/ann")
+    settings = SlurmSettings()
+    accounts = Accounts(Answers([early], [whole]), settings)
+    assert accounts.poll(2_000_000_000 * SECOND) == []
+    assert accounts.poll(2_000_000_001 * SECOND) == [whole]
+
+
+def test_a_job_of_that_name_is_a_job() -> None:
+    job = run(name="allocation", directory="/home/ann")
+    assert Accounts(Answers([job]), SlurmSettings()).poll(2_000_000_000 * SECOND) == [job]
+
+
+def test_what_was_cancelled_while_it_waited_has_no_start() -> None:
+    # As 22.05 prints it: with a start and processors, but no node.
+    cancelled = run(
+        state="CANCELLED by 0", start=12 * SECOND, end=12 * SECOND, alloc_cpus=2, alloc_nodes=0,
+        elapsed_s=0.0,
+    )  # fmt: skip
+    document = of_runs("c", SlurmId(7), [cancelled], 20 * SECOND)
+    assert [event.state for event in document.timeline] == [State.PENDING, State.CANCELLED]
+    assert (document.usage.starts, document.usage.cpus) == (None, None)
