@@ -32,6 +32,7 @@ Stale = Callable[["Part", list[Row]], list[Row]]
 """Given rows of a part: what stands in their place, without those that count elsewhere."""
 
 _UNFINISHED = ".part"
+_OWNER = "store-"
 _MOST_ZONES = 256
 _INDEXES_KEPT = 64
 
@@ -86,6 +87,30 @@ class Archive:
             again=again,
             zones=zones if len(zones) <= _MOST_ZONES else None,
         )
+
+    def claim(self, store: str) -> None:
+        """Make the folder this store's, so that no other clears away what it does not know.
+
+        Args:
+            store: a name that no other store has; a file is named after it.
+
+        Raises:
+            OutputError: the folder cannot be read or written.
+            StoreError: it is another store's.
+        """
+        mine = self.folder / f"{_OWNER}{store}"
+        with self._explained(f"keep an archive in {self.folder}"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            is_new = not mine.exists()
+            mine.touch()
+            # Looked at last: of two stores that come at once, one at least sees the other.
+            if any(path.name != mine.name for path in self.folder.glob(f"{_OWNER}*")):
+                if is_new:
+                    mine.unlink()
+                raise StoreError(
+                    f"{self.folder} has the archive of another store; name a folder for this one "
+                    "alone in the setting store.archive, or move away what is there"
+                )
 
     def require(self, part: Part) -> None:
         """Check that a part's file is there, before its documents are deleted elsewhere.

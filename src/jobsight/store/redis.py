@@ -15,6 +15,7 @@ server is asked whether it could append it.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -300,6 +301,12 @@ class RedisStore(TieredStore):
                 num=count,
             )
         return [id_.decode() for id_ in found]
+
+    def _identity(self) -> str:
+        meta, client = f"{self._prefix}:meta", self._server.client
+        with self._server.explained():
+            client.hsetnx(meta, "identity", secrets.token_hex(8))
+            return str(client.hget(meta, "identity").decode())
 
     def _fence(self) -> int:
         with self._server.explained():

@@ -1,9 +1,9 @@
 """What runs inside the server: each script is one atomic step over a bounded number of keys.
 
 Keys, all beginning with the store's prefix in braces: ``:meta`` (hash: ``schema``, ``revision``,
-``generation``, ``fence``), ``:d:<id>`` (a document), the sorted sets ``:t``, ``:s:<state>`` and
-``:u:<user>`` (all documents, by time and id), ``:i`` (all ids), ``:a`` (ids of jobs that have not
-ended), ``:p`` (hash: positions by source), ``:parts`` (list: the archive).
+``generation``, ``fence``, ``identity``), ``:d:<id>`` (a document), the sorted sets ``:t``,
+``:s:<state>`` and ``:u:<user>`` (all documents, by time and id), ``:i`` (all ids), ``:a`` (ids of
+jobs that have not ended), ``:p`` (hash: positions by source), ``:parts`` (list: the archive).
 
 A document is its revision and its time (16 hexadecimal digits each, time + 2^63), the lengths of
 the state and of the user's key (2 and 4 digits; ``ffff``: no user is known), state, user's key, and

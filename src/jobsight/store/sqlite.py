@@ -15,6 +15,7 @@ them. A killed process leaves a log from which SQLite restores what was committe
 from __future__ import annotations
 
 import json
+import secrets
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -222,6 +223,12 @@ class SqliteStore(TieredStore):
                 (first, "\U0010ffff" if end is None else end, count),
             )
             return [id_ for (id_,) in rows]
+
+    def _identity(self) -> str:
+        with self._file.writing() as db:
+            chance = secrets.randbits(63)
+            db.execute("INSERT OR IGNORE INTO numbers VALUES ('identity', ?)", (chance,))
+            return f"{_number(db, 'identity'):016x}"
 
     def _fence(self) -> int:
         with self._file.writing() as db:

@@ -100,6 +100,10 @@ class TieredStore(Store):
         """At most `count` ids of live documents, in order, from `first` up to before `end`."""
 
     @abstractmethod
+    def _identity(self) -> str:
+        """A name that no other store has, 16 hexadecimal digits, given when it is first asked."""
+
+    @abstractmethod
     def _fence(self) -> int:
         """Take the next fence; earlier ones are no longer the latest."""
 
@@ -222,6 +226,7 @@ class TieredStore(Store):
         archive = self._archive()
         if least > 1 and not self._worth_a_file(before, least, overdue):
             return PruneReport(0, 0, 0)
+        archive.claim(self._identity())
         fence = self._fence()
         archive.clear(self._parts(), fence)
         documents = parts = size = 0

@@ -79,6 +79,28 @@ def test_what_a_kill_left_is_cleared_away_and_nothing_else(tmp_path: Path) -> No
     Archive(tmp_path / "none").clear([], 2)
 
 
+def test_two_stores_do_not_share_a_folder(tmp_path: Path) -> None:
+    settings = StoreSettings(archive=str(tmp_path / "archive"))
+    with (
+        SqliteStore(tmp_path / "a.db", settings, create=True) as one,
+        SqliteStore(tmp_path / "b.db", settings, create=True) as other,
+    ):
+        for store in (one, other):
+            store.put([Put(made_document(number, time=NOON + number)) for number in range(9)])
+        assert one.prune(NOON + 5).documents == 5
+        with pytest.raises(StoreError, match=r"archive of another store.*store\.archive"):
+            other.prune(NOON + 5)
+        assert one.prune(2**60).documents == 4
+        for store in (one, other):
+            assert len(list(store.scan())) == 9
+            assert store.check().problems == 0
+    # A copy of a store is the same one, wherever it lies.
+    (tmp_path / "c.db").write_bytes((tmp_path / "a.db").read_bytes())
+    with SqliteStore(tmp_path / "c.db", settings) as copy:
+        copy.prune(2**60)
+        assert len(list(copy.scan())) == 9
+
+
 def test_a_part_that_is_not_whole_is_not_counted(tmp_path: Path) -> None:
     kept = Archive(tmp_path)
     part = kept.write(name_of(1, 0), _rows(1), [])
@@ -124,7 +146,7 @@ def test_parts_that_are_gone_changed_or_damaged(tmp_path: Path) -> None:
         ids = [made_document(number).id for number in range(3)]
         store.put([Put(made_document(number)) for number in range(3)])
         store.prune(2**60)
-        (file,) = (tmp_path / "jobs.db.archive").iterdir()
+        (file,) = (tmp_path / "jobs.db.archive").glob("part-*")
         whole = file.read_bytes()
         file.write_bytes(whole.replace(b"ap.example.org", b"ap.example.com"))
         assert "its hash differs" in store.check().first[0]
