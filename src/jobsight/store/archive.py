@@ -16,13 +16,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from jobsight.documents.keys import number_of
 from jobsight.errors import OutputError, StoreError
 from jobsight.files import sha256
 from jobsight.store.partfiles import damaged, ids_of, opened, rows_of, time_ranges, write_rows
+from jobsight.store.partindex import PartIndex
 from jobsight.store.parts import Part, fence_of, zones_of
 from jobsight.store.rows import Order, Query, Row
 
@@ -47,7 +45,7 @@ class Archive:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = threading.Lock()
-        self._indexes: OrderedDict[str, _Index] = OrderedDict()
+        self._indexes: OrderedDict[str, PartIndex] = OrderedDict()
 
     def write(self, name: str, rows: Sequence[Row], parts: Sequence[Part]) -> Part:
         """Write a new part, safely on disk when this returns.
@@ -219,7 +217,7 @@ class Archive:
                     rows = rows_of(file, group)
                 yield from (row for row in rows if row.keys.id in ids)
 
-    def _index(self, part: Part) -> _Index:
+    def _index(self, part: Part) -> PartIndex:
         with self._lock:
             index = self._indexes.get(part.name)
             if index is not None:
@@ -227,7 +225,7 @@ class Archive:
                 return index
         path = self.folder / part.name
         with opened(path) as file, damaged(path):
-            index = _Index([ids_of(file, group) for group in range(file.num_row_groups)])
+            index = PartIndex([ids_of(file, group) for group in range(file.num_row_groups)])
         with self._lock:
             self._indexes[part.name] = index
             while len(self._indexes) > _INDEXES_KEPT:
@@ -328,32 +326,3 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-class _Index:
-    """Which row group of a part a job may be in, by 64 bits of its id's hash."""
-
-    def __init__(self, groups: Sequence[Sequence[str]]) -> None:
-        hashes = np.array([_hash(id_) for ids in groups for id_ in ids], dtype=np.uint64)
-        group = np.repeat(
-            np.arange(len(groups), dtype=np.int32), np.array([len(ids) for ids in groups], int)
-        )
-        order = np.argsort(hashes, kind="stable")
-        self._hashes: npt.NDArray[np.uint64] = hashes[order]
-        self._groups: npt.NDArray[np.int32] = group[order]
-
-    def places(self, ids: Collection[str]) -> dict[int, set[str]]:
-        """Row groups, with the ids that seem to be there."""
-        places: dict[int, set[str]] = {}
-        asked = list(ids)
-        hashes = np.array([_hash(id_) for id_ in asked], dtype=np.uint64)
-        first = np.searchsorted(self._hashes, hashes, side="left")
-        last = np.searchsorted(self._hashes, hashes, side="right")
-        for at in np.flatnonzero(first < last):
-            for group in self._groups[first[at] : last[at]]:
-                places.setdefault(int(group), set()).add(asked[at])
-        return places
-
-
-def _hash(id_: str) -> int:
-    return hash(id_) & 0xFFFF_FFFF_FFFF_FFFF
