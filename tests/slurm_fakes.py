@@ -51,6 +51,9 @@ class FakeSlurm:
     accounting: str = "accounting_storage/slurmdbd"
     log: list[tuple[str, ...]] = field(default_factory=list)
     skew: int = 0
+    flags: str = "job_comment,job_script"
+    unreadable: dict[str, Trouble] = field(default_factory=dict)
+    """Jobs whose kept scripts sacct never gives."""
 
     def end(self, name: str, state: str, code: str = "0:0", *, listed: bool = False) -> None:
         """A job ends now; `listed`: it stays in the queue as ended, as within MinJobAge."""
@@ -86,7 +89,7 @@ class FakeClient(SlurmClient):
             return (
                 f"Configuration data as of {self.slurm.now + self.slurm.skew}\n"
                 f"AccountingStorageType   = {self.slurm.accounting}\n"
-                "AccountingStoreFlags    = job_comment,job_script\n"
+                f"AccountingStoreFlags    = {self.slurm.flags}\n"
                 "ClusterName             = fake\nMinJobAge               = 300 sec\n"
                 "SLURM_VERSION           = 24.11.5\n"
             )
@@ -133,6 +136,8 @@ class FakeClient(SlurmClient):
         if "--batch-script" in arguments:
             assert jobs
             (base,) = jobs
+            if base in self.slurm.unreadable:
+                raise SlurmError("sacct: in trouble", self.slurm.unreadable[base])
             script = self.slurm.scripts.get(base, "NONE\n")
             return f"Batch Script for {base}\n{'-' * 80}\n{script}"
         text = self._delimiter.join([*COLUMNS, ""]) + "\n"

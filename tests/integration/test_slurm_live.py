@@ -152,7 +152,7 @@ def test_every_course_of_things(cluster: SlurmCluster) -> None:
     assert outcome is not None
     assert outcome.reason == "cancelled by user id 0"
     assert live.words(good)[-2:] == ["RUNNING", "COMPLETED"]
-    assert live.client.first_refused is None
+    assert live.client.last_refused is None
     assert sorted(live.scripts) == sorted(set(live.scripts))
 
 
@@ -337,7 +337,7 @@ def test_times_are_right_in_any_zone(
     assert line.start == run.start == shown.start
     assert abs(line.start / 1e6 - time.time()) < 120
     assert client.config().cluster == cluster.name
-    assert client.version() == tuple(map(int, cluster.version.split(".")))
+    assert client.config().version == tuple(map(int, cluster.version.split(".")))
     cluster.cancel(job)
 
 

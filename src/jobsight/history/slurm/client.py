@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-import re
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
@@ -39,14 +38,14 @@ class SlurmClient:
     Attributes:
         calls: how often each command was run.
         seconds: how long they took in all, by command.
-        refused: lines of their output that could not be read; `first_refused` says why one was.
+        refused: lines of their output that could not be read; `last_refused` says why the last
+            one was.
     """
 
     def __init__(self, settings: SlurmSettings) -> None:
         self.calls: Counter[str] = Counter()
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.refused = 0
-        self.first_refused: str | None = None
         self.last_refused: str | None = None
         self._settings = settings
         self._zone: dt.tzinfo = zone_named(settings.timezone)
@@ -142,15 +141,6 @@ class SlurmClient:
             SlurmError: the controller gave no answer.
         """
         return read_config(self._run("scontrol", "show", "config"), self._zone)
-
-    def version(self) -> tuple[int, int] | None:
-        """Version of the tools, such as (24, 11); None where they do not say.
-
-        Raises:
-            SlurmError: squeue is missing.
-        """
-        found = re.search(r"(\d{2})\.(\d{1,2})", self._run("squeue", "--version"), re.ASCII)
-        return (int(found[1]), int(found[2])) if found else None
 
     # --- how ---
 
@@ -256,4 +246,3 @@ class SlurmClient:
     def _refuse(self, error: ValueError) -> None:
         self.refused += 1
         self.last_refused = printable(error, 200)
-        self.first_refused = self.first_refused or self.last_refused

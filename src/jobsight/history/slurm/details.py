@@ -16,8 +16,10 @@ import msgspec
 from jobsight.documents import JSON, JobDocument, Submission, slurm_id
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.documents import script_parts
+from jobsight.history.slurm.fetched import Fetched
 from jobsight.history.slurm.ids import SlurmId, expand, pack, unpack
 from jobsight.history.slurm.scontrol import Shown
+from jobsight.history.slurm.sharing import SharedScripts
 from jobsight.history.slurm.shown import of_shown
 from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.settings import SlurmSettings
@@ -26,9 +28,7 @@ __all__ = ["Details"]
 
 _MOST_WAITING = 5000
 _MOST_PARTS = 1000
-_MOST_FETCHED = 1_000_000
-_SHARED_BYTES = 16 << 20
-_MOST_SHARED = 64 << 20
+_MOST_TRIES = 20
 _PASSING = (Trouble.DOWN, Trouble.SLOW, Trouble.MISSING)
 
 
@@ -39,45 +39,48 @@ class Details:
         fetched: submissions looked at so far, since the start.
         scripts: of these, with a script.
         forgotten: submissions dropped because too many waited.
+        refused: submissions whose details or script were refused for good; `last_refused` says
+            why the last one was.
         trouble: why the last look stopped early; None: it did not.
+        kept: whether the accounting keeps scripts and is asked; None: not known yet.
+        shared: the scripts that the tasks of arrays and the components of jobs have in common.
     """
 
     def __init__(self, client: SlurmClient, settings: SlurmSettings, cluster: str) -> None:
         self.fetched = 0
         self.scripts = 0
         self.forgotten = 0
+        self.refused = 0
+        self.last_refused: str | None = None
         self.trouble: SlurmError | None = None
+        self.kept: bool | None = None
+        self.shared = SharedScripts()
         self._client = client
         self._settings = settings
         self._cluster = cluster
-        self._done: dict[int, int] = {}
+        self._done = Fetched()
         self._live: dict[int, None] = {}
         self._late: dict[int, dict[str, SlurmId]] = {}
-        self._shared: dict[str, _Shared] = {}
+        self._postponed: dict[int, int] = {}
 
     # --- what is to be fetched ---
 
-    def queued(self, jobs: Iterable[SlurmId], now: int) -> None:
+    def queued(self, jobs: Iterable[SlurmId]) -> None:
         """Tell which jobs the controller knows now."""
         if not self._wanted:
             return
         live: dict[int, None] = {}
         for job in jobs:
-            if job.job is None:
-                continue
-            if job.job in self._done:
-                self._done[job.job] = now
-            else:
+            if job.job is not None and not self._done.told(job.job):
                 live[job.job] = None
         self._live = live
 
-    def ended(self, job: SlurmId, now: int) -> None:
+    def ended(self, job: SlurmId) -> None:
         """Tell of a job that has ended; its script is fetched late if it was not before."""
         number = job.job
         if number is None or not self._settings.scripts or not self._settings.details:
             return
-        if number in self._done:
-            self._done[number] = now
+        if self._done.told(number) or self.kept is False:
             return
         parts = self._late.setdefault(number, {})
         if len(parts) < _MOST_PARTS:
@@ -86,10 +89,14 @@ class Details:
             del self._late[next(iter(self._late))]
             self.forgotten += 1
 
-    def forget(self, before: int) -> None:
-        """Forget what was fetched of jobs that nobody has told of since `before`."""
-        if len(self._done) > _MOST_FETCHED or any(at < before for at in self._done.values()):
-            self._done = {number: at for number, at in self._done.items() if at >= before}
+    def forget(self, before: int, now: int) -> None:
+        """Forget what was fetched of jobs that nobody has told of since long before `before`."""
+        self._done.forget(before, now)
+
+    @property
+    def remembered(self) -> int:
+        """How many submissions are known to have been looked at."""
+        return len(self._done)
 
     def waiting(self) -> int:
         """How many submissions wait for their turn."""
@@ -105,7 +112,7 @@ class Details:
         """What must be known after a restart."""
         parts = {str(number): _write_parts(jobs.values()) for number, jobs in self._late.items()}
         return {
-            "fetched": pack(self._done),
+            **self._done.position(),
             "late": pack(self._late),
             "late_parts": {number: text for number, text in parts.items() if text},
         }
@@ -119,147 +126,151 @@ class Details:
         parts = position.get("late_parts", {})
         if not isinstance(parts, dict):
             raise ValueError("its late jobs are no mapping")
-        numbers = unpack(str(position.get("fetched", "")), _MOST_FETCHED)
+        done = Fetched()
+        done.restore(position, now)
         late = {
             number: {job.name: job for job in _read_parts(number, str(parts.get(str(number), "")))}
             for number in unpack(str(position.get("late", "")), _MOST_WAITING)
         }
-        self._done = dict.fromkeys(numbers, now)
+        self._done = done
         self._late = late
         self._live = {}
-        self._shared = {}
-
-    def known(self, document: JobDocument) -> None:
-        """Tell of a living job that the store has: its script may be its siblings' too."""
-        base = document.submission.array
-        if base and document.submission.script and base not in self._shared:
-            self._share(base, document.submission)
+        self._postponed = {}
+        self.shared.clear()
 
     # --- fetching ---
 
-    def fetch(self, now: int, budget: int, *, kept: bool) -> list[JobDocument]:
+    def fetch(self, now: int, budget: int) -> list[JobDocument]:
         """Documents of the next submissions that wait.
+
+        Trouble that may pass ends it; the submission that met it waits behind all others, lest one
+        that is always slow holds them up.
 
         Args:
             now: µs since 1970.
             budget: how many submissions at most; three calls each, at most. Fewer where they take
                 longer than one call may.
-            kept: the accounting keeps scripts and can be asked.
         """
         found: list[JobDocument] = []
         self.trouble = None
+        if self.kept is False:
+            self._late.clear()
         enough = time.monotonic() + self._settings.timeout
-        late = self._late.items() if kept else ()
-        turns = [*((number, None) for number in self._live), *late]
-        try:
-            for number, jobs in itertools.islice(turns, budget):
-                if time.monotonic() > enough:
-                    break
-                if jobs is None:
-                    found.extend(self._look(number, now, kept=kept))
+        for number in self._turns(budget):
+            if time.monotonic() > enough:
+                break
+            try:
+                if number in self._live:
+                    found.extend(self._look(number, now))
                 else:
-                    script = self._client.kept_script(str(number))
-                    found.extend(self._scripted(jobs.values(), script, now))
-                    self._finish(number, now)
-        except SlurmError as error:
-            self.trouble = error
+                    found.extend(self._scripted(number, now))
+            except SlurmError as error:
+                self.trouble = error
+                self._postpone(number, error)
+                break
         return found
 
-    def _look(self, number: int, now: int, *, kept: bool) -> Iterator[JobDocument]:
+    def _turns(self, budget: int) -> list[int]:
+        """The next to be looked at; those that met trouble go last."""
+        late = self._late if self.kept else {}
+        known = self._live.keys() | self._late.keys() if self._postponed else ()
+        self._postponed = {one: tries for one, tries in self._postponed.items() if one in known}
+        turns = itertools.chain(self._live, (one for one in late if one not in self._live))
+        first = itertools.islice((one for one in turns if one not in self._postponed), budget)
+        chosen = list(first)
+        tried = sorted(self._postponed, key=self._postponed.__getitem__)
+        last = (one for one in tried if one in self._live or one in late)
+        return [*chosen, *itertools.islice(last, budget - len(chosen))]
+
+    def _postpone(self, number: int, error: SlurmError) -> None:
+        """Let all others go first; give up what has been too slow too often."""
+        tries = self._postponed[number] = self._postponed.get(number, 0) + 1
+        if error.trouble is Trouble.SLOW and tries >= _MOST_TRIES:
+            self.refused += 1
+            self.last_refused = str(error)
+            self._finish(number)
+
+    def _look(self, number: int, now: int) -> Iterator[JobDocument]:
         base = str(number)
         shown = self._shown(base) if self._settings.details else []
-        parts = self._parts(base, shown, kept=kept)
+        parts = self._parts(base, shown)
         most = self._settings.array_tasks
         jobs = [(job, record) for record in shown for job in expand(record.id, most)[0]]
-        siblings = any(job.name != base for job, _ in jobs)
-        self._finish(number, now)
+        late = self._late.get(number, {}).values()
+        siblings = any(job.name != base for job in (*(job for job, _ in jobs), *late))
+        self._finish(number)
         if parts is not None and siblings:
-            self._share(base, parts)
+            self.shared.tell(base, parts)
+            for job in late:
+                yield self.shared.into(JobDocument(slurm_id(self._cluster, job.name), now), job)
         elif parts is not None:
             yield JobDocument(slurm_id(self._cluster, base), now, submission=parts)
         for job, record in jobs:
-            yield self.share(of_shown(self._cluster, job, record, now), job)
+            yield self.shared.into(of_shown(self._cluster, job, record, now), job)
 
     def _shown(self, base: str) -> list[Shown]:
         try:
             return self._client.show(base)
         except SlurmError as error:
-            if error.trouble in _PASSING:
-                raise
+            if error.trouble is not Trouble.NO_JOB:
+                self._refuse(error)
             return []
 
-    def _parts(self, base: str, shown: list[Shown], *, kept: bool) -> Submission | None:
+    def _parts(self, base: str, shown: list[Shown]) -> Submission | None:
         """The script, of the controller or else of the accounting."""
         if not self._settings.scripts or (shown and not any(one.batch for one in shown)):
             return None
-        script: str | None
         try:
-            script = self._client.script(base)
+            script: str | None = self._client.script(base)
         except SlurmError as error:
             if error.trouble in _PASSING:
                 raise
-            script = self._client.kept_script(base) if kept else None
+            script = self._kept_script(base) if self.kept else None
         if not script:
             return None
         self.scripts += 1
         return script_parts(script)
 
-    def _scripted(
-        self, jobs: Iterable[SlurmId], script: str | None, now: int
-    ) -> Iterator[JobDocument]:
+    def _kept_script(self, base: str) -> str | None:
+        try:
+            return self._client.kept_script(base)
+        except SlurmError as error:
+            self._refuse(error)
+            return None
+
+    def _scripted(self, number: int, now: int) -> Iterator[JobDocument]:
+        """Of jobs that have ended: the script that the accounting kept."""
+        script = self._kept_script(str(number))
+        jobs = self._late[number].values()
+        self._finish(number)
         if not script:
             return
         self.scripts += 1
-        shared = _Shared(script_parts(script))
+        parts = script_parts(script)
         for job in jobs:
             document = JobDocument(slurm_id(self._cluster, job.name), now)
-            yield shared.into(document)
-            if job.name != job.base:
-                self._share(job.base, shared.parts)
+            if job.name == job.base:
+                yield msgspec.structs.replace(document, submission=parts)
+            else:
+                self.shared.keep(job.base, parts)
+                yield self.shared.into(document, job)
 
-    def _finish(self, number: int, now: int) -> None:
+    def _refuse(self, error: SlurmError) -> None:
+        """Count what will not be told however often it is asked.
+
+        Raises:
+            SlurmError: it may pass.
+        """
+        if error.trouble in _PASSING:
+            raise error
+        self.refused += 1
+        self.last_refused = str(error)
+
+    def _finish(self, number: int) -> None:
         self.fetched += 1
-        self._done[number] = now
+        self._done.add(number)
         self._live.pop(number, None)
         self._late.pop(number, None)
-
-    # --- what siblings share ---
-
-    def _share(self, base: str, submission: Submission) -> None:
-        parts = Submission(script=submission.script, directives=submission.directives)
-        self._shared[base] = _Shared(parts)
-        kept = sum(len(shared.parts.script or "") for shared in self._shared.values())
-        while kept > _MOST_SHARED and len(self._shared) > 1:
-            oldest = next(iter(self._shared))
-            kept -= len(self._shared.pop(oldest).parts.script or "")
-
-    def share(self, document: JobDocument, job: SlurmId) -> JobDocument:
-        """The document with the script that its siblings have, if that is known."""
-        shared = self._shared.get(job.base)
-        if shared is None or document.submission.script is not None:
-            return document
-        return shared.into(document)
-
-
-class _Shared:
-    """A script and how often it may still be written.
-
-    An array of a million tasks holds it often enough, but does not fill the store with it.
-    """
-
-    def __init__(self, parts: Submission) -> None:
-        self.parts = parts
-        self._left = _SHARED_BYTES
-
-    def into(self, document: JobDocument) -> JobDocument:
-        """The document with the script, or with its options alone where it may not hold more."""
-        self._left -= len(self.parts.script or "")
-        submission = msgspec.structs.replace(
-            document.submission,
-            script=self.parts.script if self._left >= 0 else None,
-            directives=self.parts.directives,
-        )
-        return msgspec.structs.replace(document, submission=submission)
 
 
 def _write_parts(jobs: Iterable[SlurmId]) -> str:

@@ -19,6 +19,8 @@ from jobsight.settings import SlurmSettings
 __all__ = ["SlurmLookup"]
 
 _MICROS = 1_000_000
+_MEMORY = 3_600 * _MICROS
+"""How long fetched details of a job that nobody asks for are remembered, at least; µs."""
 
 
 class SlurmLookup:
@@ -43,6 +45,12 @@ class SlurmLookup:
         self._settings = settings
         self._clock = clock
         self._details = Details(client, settings, cluster)
+        self._details.kept = False  # the next look at a job that lives is soon enough
+
+    @property
+    def remembered(self) -> int:
+        """How many submissions are not looked at again."""
+        return self._details.remembered
 
     def collect(self, ids: Collection[str]) -> list[JobDocument]:
         """What Slurm tells of some jobs now: their lines of the queue, accounts and details.
@@ -79,9 +87,11 @@ class SlurmLookup:
         yield from self._of_queue(lines, wanted, now)
         for job, found in group_runs(runs, self._settings.array_tasks):
             if job.name in wanted or job.base in wanted:
-                yield self._details.share(of_runs(self._cluster, job, found, now), job)
-        self._details.queued((line.id for line in lines), now)
-        for document in self._details.fetch(now, self._settings.details_per_poll, kept=False):
+                yield self._details.shared.into(of_runs(self._cluster, job, found, now), job)
+        self._details.queued(line.id for line in lines)
+        details = self._details.fetch(now, self._settings.details_per_poll)
+        self._details.forget(now - _MEMORY, now)
+        for document in details:
             name = document.id.rpartition(":")[2]
             if name in wanted or parse_id(name).base in wanted:
                 yield document
@@ -94,7 +104,9 @@ class SlurmLookup:
         told += [(job, line, tuple(ended_events(line, now))) for job, line in look.ended.values()]
         for job, line, events in told:
             if job.name in wanted or job.base in wanted:
-                yield self._details.share(of_queue(self._cluster, line, job, events, now), job)
+                yield self._details.shared.into(
+                    of_queue(self._cluster, line, job, events, now), job
+                )
 
     def _lines(self, asked: Collection[str]) -> tuple[list[Queued], SlurmError | None]:
         try:

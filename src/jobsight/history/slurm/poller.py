@@ -110,7 +110,7 @@ class SlurmSource(Source):
             ) from None
         for document in active(self._prefix):
             self._watch.restore(document)
-            self._details.known(document)
+            self._details.shared.known(document)
 
     def poll(self) -> Observed | None:
         """Ask the tools once; or, where the last poll saw more than fits, give its rest.
@@ -139,6 +139,7 @@ class SlurmSource(Source):
         """Calls by command, jobs, what waits, trouble, the watermark and the clocks."""
         client = self._client
         trouble = self._queue_trouble or self._accounts.trouble
+        details = self._details
         return {
             "calls": dict(sorted(client.calls.items())),
             "call_seconds": {tool: round(took, 3) for tool, took in sorted(client.seconds.items())},
@@ -147,10 +148,13 @@ class SlurmSource(Source):
             "jobs_living": len(self._watch.seen),
             "jobs_unsettled": len(self._settling.open),
             "array_tasks_unlisted": self._watch.unlisted,
-            "details_fetched": self._details.fetched,
-            "details_pending": self._details.waiting(),
-            "details_forgotten": self._details.forgotten,
-            "scripts_fetched": self._details.scripts,
+            "details_fetched": details.fetched,
+            "details_pending": details.waiting(),
+            "details_forgotten": details.forgotten,
+            "details_refused": details.refused,
+            "details_trouble": None if details.trouble is None else str(details.trouble),
+            "last_detail_refused": details.last_refused,
+            "scripts_fetched": details.scripts,
             "lines_refused": client.refused,
             "last_line_refused": client.last_refused,
             "accounting": self._keeps_accounts(),
@@ -179,6 +183,8 @@ class SlurmSource(Source):
             return self._of_accounts(self._look_at_accounts(self._now()) or [], self._now())
         self._due = time.monotonic() + self._settings.interval
         self._look_at_config()
+        if self._config is not None:
+            self._details.kept = self._keeps_accounts() and self._config.scripts_kept
         now = self._now()
         look = self._look_at_queue(now)
         runs = self._look_at_accounts(now)
@@ -189,15 +195,14 @@ class SlurmSource(Source):
                 or SourceError(f"{self.name}: the controller is asked again after a pause")
             )
         documents = [*self._of_accounts(runs or [], now), *self._settle(now)]
-        kept = self._keeps_accounts() and bool(self._config and self._config.scripts_kept)
-        documents += self._details.fetch(now, self._settings.details_per_poll, kept=kept)
-        self._details.forget(self._accounts.since_overlap() - _MEMORY)
+        documents += self._details.fetch(now, self._settings.details_per_poll)
+        self._details.forget(self._told_before(now) - _MEMORY, now)
         changes = look.changes if look is not None else []
         return itertools.chain(documents, (self._of_change(change, now) for change in changes))
 
     def _of_change(self, change: Change, now: int) -> JobDocument:
         document = of_queue(self._cluster, change.line, change.id, change.events, now)
-        return self._details.share(with_submit(document, change.submitted), change.id)
+        return self._details.shared.into(with_submit(document, change.submitted), change.id)
 
     def _unbroken(self, now: int) -> bool:
         """Whether a job that ran since the last look has left a trace."""
@@ -205,6 +210,12 @@ class SlurmSource(Source):
             return True
         age = self._config.min_job_age if self._config else None
         return age is not None and self._looked is not None and now - self._looked < age * _MICROS
+
+    def _told_before(self, now: int) -> int:
+        """Up to when all that ended has been told for good."""
+        if self._keeps_accounts() and self._accounts.since is not None:
+            return self._accounts.since_overlap()
+        return now
 
     def _look_at_config(self) -> None:
         """The configuration and the clock, when it is time; trouble leaves the last ones."""
@@ -240,7 +251,7 @@ class SlurmSource(Source):
         look = self._watch.look(lines, now)
         living = self._watch.seen.keys()
         self._settling.left(look.ended, look.gone, living, now, unbroken=self._unbroken(now))
-        self._details.queued((line.id for line in lines), now)
+        self._details.queued(line.id for line in lines)
         self._looked = now
         return look
 
@@ -272,10 +283,10 @@ class SlurmSource(Source):
             document = of_runs(self._cluster, job, found, now, submitted=submitted)
             self._settling.settle(job, found)
             if seen is None:
-                self._details.ended(job, now)
+                self._details.ended(job)
                 if partial and _later(found, submitted):
                     self._settling.reopen(job, found[-1].submit, submitted, now)
-            yield self._details.share(document, job)
+            yield self._details.shared.into(document, job)
 
     def _settle(self, now: int) -> list[JobDocument]:
         """Ask about jobs that left the queue, by their ids: in one call, or under the cap."""

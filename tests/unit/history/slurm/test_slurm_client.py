@@ -107,7 +107,7 @@ def test_calls_are_counted_and_bad_lines_too(tmp_path: Path) -> None:
     assert ask.queue(["7"]) == []
     assert ask.calls == {"squeue": 2}
     assert ask.refused == 2
-    assert "cut short" in str(ask.first_refused)
+    assert "cut short" in str(ask.last_refused)
     assert ask.seconds["squeue"] > 0
 
 
@@ -126,8 +126,10 @@ def test_the_environment_is_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_prefix_runs_the_tool(tmp_path: Path) -> None:
-    ask = client(tmp_path, 'echo "slurm-wlm 22.05.8"', prefix=["env", "A=b"])
-    assert ask.version() == (22, 5)
+    ask = client(
+        tmp_path, 'echo "SLURM_VERSION = $A"', tool="scontrol", prefix=["env", "A=22.05.8"]
+    )
+    assert ask.config().version == (22, 5)
 
 
 def test_nothing_is_read_by_a_shell(tmp_path: Path) -> None:

@@ -1,0 +1,171 @@
+"""Details and scripts: what is remembered, what is given up, what is shown."""
+
+from __future__ import annotations
+
+import pytest
+from tests.slurm_fakes import FakeClient, FakeJob, FakeSlurm, Keeper
+
+from jobsight.history.slurm.lookup import SlurmLookup
+from jobsight.history.slurm.troubles import Trouble
+from jobsight.settings import SlurmSettings
+
+
+def kept(slurm: FakeSlurm, **settings: object) -> Keeper:
+    return Keeper(slurm, SlurmSettings.model_validate({"lookback": 0} | settings))
+
+
+def status(keeper: Keeper) -> dict[str, object]:
+    return dict(keeper.source.status())
+
+
+def test_a_hundred_restarts_forget_what_ended_long_ago() -> None:
+    slurm = FakeSlurm()
+    keeper = kept(slurm, overlap=60)
+    for hour in range(100):
+        name = str(7 + 3 * hour)
+        slurm.queue = {name: FakeJob(name, name, submit=slurm.now)}
+        keeper.restart()
+        keeper.poll(900)
+    assert keeper.position is not None
+    numbers = f"{keeper.position['fetched']},{keeper.position['fetched_before']}".split(",")
+    assert 4 <= len(numbers) <= 12
+
+
+def test_a_job_that_lives_long_is_fetched_once_over_restarts() -> None:
+    slurm = FakeSlurm(queue={"7": FakeJob("7", "7")})
+    keeper = kept(slurm, overlap=60)
+    for _ in range(20):
+        keeper.restart()
+        keeper.poll(1800)
+    assert len([call for call in slurm.log if call[0] == "scontrol" and "job" in call]) == 1
+
+
+def test_a_position_of_before_is_read() -> None:
+    slurm = FakeSlurm(queue={"7": FakeJob("7", "7")})
+    keeper = kept(slurm)
+    keeper.position = {"version": 1, "fetched": "5-7"}
+    keeper.restart()
+    keeper.poll()
+    assert not [call for call in slurm.log if "write" in call]
+
+
+def end_before_its_turn(slurm: FakeSlurm, keeper: Keeper, *names: str) -> None:
+    for name in names:
+        slurm.queue[name] = FakeJob(name, name, submit=slurm.now)
+        slurm.end(name, "COMPLETED")
+    keeper.poll()
+
+
+def test_scripts_that_nobody_keeps_are_not_waited_for() -> None:
+    slurm = FakeSlurm(flags="job_comment")
+    keeper = kept(slurm)
+    keeper.poll()
+    end_before_its_turn(slurm, keeper, "7", "8", "9")
+    assert keeper.job("9").state is not None
+    assert status(keeper)["details_pending"] == 0
+    assert keeper.position is not None and keeper.position["late"] == ""
+
+
+def test_scripts_wait_until_it_is_known_that_nobody_keeps_them() -> None:
+    slurm = FakeSlurm(flags="job_comment", down={"scontrol": Trouble.DOWN})
+    keeper = kept(slurm)
+    keeper.poll()
+    end_before_its_turn(slurm, keeper, "7")
+    assert status(keeper)["details_pending"] == 1
+    del slurm.down["scontrol"]
+    keeper.restart()
+    keeper.poll()
+    assert status(keeper)["details_pending"] == 0
+
+
+def test_a_script_that_can_never_be_fetched_starves_nobody() -> None:
+    slurm = FakeSlurm(unreadable={"7": Trouble.OTHER})
+    slurm.scripts["8"] = "#!/bin/sh\ntrue\n"
+    keeper = kept(slurm, details_per_poll=1)
+    keeper.poll()
+    end_before_its_turn(slurm, keeper, "7", "8")
+    for _ in range(3):
+        keeper.poll()
+    assert keeper.job("8").submission.script == slurm.scripts["8"]
+    told = status(keeper)
+    assert (told["details_pending"], told["details_refused"]) == (0, 1)
+    assert "in trouble" in str(told["last_detail_refused"])
+
+
+def test_a_script_that_is_always_slow_waits_behind_the_others() -> None:
+    slurm = FakeSlurm(unreadable={"7": Trouble.SLOW})
+    slurm.scripts["8"] = "#!/bin/sh\ntrue\n"
+    keeper = kept(slurm, details_per_poll=1)
+    keeper.poll()
+    end_before_its_turn(slurm, keeper, "7", "8")
+    assert "in trouble" in str(status(keeper)["details_trouble"])
+    keeper.poll()
+    assert keeper.job("8").submission.script == slurm.scripts["8"]
+    assert status(keeper)["details_trouble"] is None
+    assert status(keeper)["details_pending"] == 1
+
+
+def test_a_living_job_whose_script_the_accounts_refuse_is_told_without() -> None:
+    slurm = FakeSlurm(unreadable={"7": Trouble.NO_PERMISSION})
+    slurm.queue["7"] = FakeJob("7", "7")
+    keeper = kept(slurm)
+    keeper.poll()
+    assert keeper.job("7").submission.command == "/home/alice/job.sh"
+    assert (status(keeper)["details_pending"], status(keeper)["details_refused"]) == (0, 1)
+
+
+def test_tasks_that_ended_before_the_look_at_their_array_have_its_script() -> None:
+    slurm = FakeSlurm(down={"scontrol": Trouble.DOWN})
+    slurm.queue = {f"7_{task}": FakeJob(f"7_{task}", str(7 + task)) for task in range(3)}
+    slurm.scripts["7"] = "#!/bin/sh\ntrue\n"
+    keeper = kept(slurm)
+    keeper.poll()
+    slurm.end("7_0", "COMPLETED")
+    keeper.poll()
+    del slurm.down["scontrol"]
+    keeper.poll()
+    keeper.poll()
+    assert [keeper.job(f"7_{task}").submission.script for task in range(3)] == [
+        slurm.scripts["7"]
+    ] * 3
+
+
+@pytest.mark.parametrize("kind", ["fetched_before", "fetched_since"])
+def test_damage_is_told(kind: str) -> None:
+    keeper = kept(FakeSlurm())
+    with pytest.raises(Exception, match="slurm:fake is damaged"):
+        keeper.source.resume({kind: "x"}, keeper.active)
+
+
+def test_lookups_forget_what_they_fetched_long_ago() -> None:
+    slurm = FakeSlurm()
+    client = FakeClient(SlurmSettings(), slurm)
+    lookup = SlurmLookup(client, "fake", SlurmSettings(), clock=lambda: float(slurm.now))
+    for number in range(1, 60):
+        slurm.now += 900
+        slurm.queue = {str(number): FakeJob(str(number), str(number))}
+        assert lookup.collect([str(number)])
+    assert lookup.remembered <= 12
+
+
+def test_without_accounts_old_jobs_are_forgotten_too() -> None:
+    slurm = FakeSlurm(accounting="accounting_storage/none")
+    keeper = kept(slurm)
+    for number in range(1, 60):
+        name = str(3 * number)
+        slurm.queue = {name: FakeJob(name, name, submit=slurm.now)}
+        keeper.poll(900)
+    assert keeper.position is not None
+    assert len(f"{keeper.position['fetched']},{keeper.position['fetched_before']}") < 60
+
+
+def test_what_is_slow_each_time_is_given_up_at_last() -> None:
+    slurm = FakeSlurm(unreadable={"7": Trouble.SLOW})
+    keeper = kept(slurm)
+    keeper.poll()
+    end_before_its_turn(slurm, keeper, "7")
+    for _ in range(25):
+        keeper.poll()
+    told = status(keeper)
+    assert (told["details_pending"], told["details_refused"]) == (0, 1)
+    assert told["details_trouble"] is None
