@@ -16,6 +16,7 @@ import msgspec
 
 from jobsight.documents.document import JSON, SCHEMA, JobDocument
 from jobsight.errors import DocumentError
+from jobsight.text import printable
 
 __all__ = ["decode", "encode", "from_json", "to_json"]
 
@@ -24,6 +25,7 @@ _DECODER = msgspec.json.Decoder(JobDocument)
 _ANY = msgspec.json.Decoder()
 _USUAL = f'{{"schema":{SCHEMA},'.encode()
 _KEPT = "unknown"
+_MOST_SHOWN = 300
 
 
 def encode(document: JobDocument) -> bytes:
@@ -36,7 +38,9 @@ def encode(document: JobDocument) -> bytes:
     try:
         return _ENCODER.encode(to_json(document) if _keeps(document) else document)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise DocumentError(f"{document.id[:80]!r} cannot be written: {error}") from None
+        raise DocumentError(
+            f"{document.id[:80]!r} cannot be written: {printable(error, _MOST_SHOWN)}"
+        ) from None
 
 
 def decode(data: bytes) -> JobDocument:
@@ -53,11 +57,11 @@ def decode(data: bytes) -> JobDocument:
     except msgspec.ValidationError:
         pass
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise DocumentError(f"not a job document: {error}") from None
+        raise DocumentError(f"not a job document: {printable(error, _MOST_SHOWN)}") from None
     try:
         return from_json(_ANY.decode(data))
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise DocumentError(f"not a job document: {error}") from None
+        raise DocumentError(f"not a job document: {printable(error, _MOST_SHOWN)}") from None
 
 
 def to_json(document: JobDocument) -> dict[str, JSON]:
@@ -93,7 +97,7 @@ def from_json(tree: JSON) -> JobDocument:
         known = _split(tree, JobDocument) if schema > SCHEMA else tree
         document = msgspec.convert(known, JobDocument)
     except (msgspec.ValidationError, ValueError, TypeError, RecursionError) as error:
-        raise DocumentError(f"not a job document: {error}") from None
+        raise DocumentError(f"not a job document: {printable(error, _MOST_SHOWN)}") from None
     if schema <= SCHEMA and _keeps(document):
         raise DocumentError("not a job document: Object contains unknown field `unknown`")
     return document

@@ -26,6 +26,10 @@ released in a loop writes thousands of events a day)."""
 FIRST_EVENTS = 100
 """Of these, entries kept from the beginning."""
 
+_TRUSTED = ("sacct", "condor_history", "scontrol", "squeue", "condor_q")
+"""Of those that have no log, who knows best: accounting tells who cancelled a job, and that it was
+requeued; a message of its end tells neither."""
+
 _RANK = {state: rank for rank, state in enumerate(State)}
 _MICROS = 1_000_000
 _NEVER = -(2**63)
@@ -124,8 +128,9 @@ def _identity(event: Event) -> tuple[object, ...]:
 def _folded(all_told: list[_Told]) -> list[_Told]:
     """What several sources tell of counts once, as the most trusted of them tells it.
 
-    A record of a log is trusted before what a scheduler was asked; among equals the name decides,
-    so that the order in which they were heard does not.
+    A record of a log is trusted before what a scheduler was asked, and accounting before the rest
+    (`_TRUSTED`); among equals the name decides, so that the order in which they were heard does
+    not.
     """
     groups: dict[tuple[object, ...], list[_Told]] = {}
     for told in sorted(all_told, key=lambda one: _trust(one.event)):
@@ -180,7 +185,9 @@ def _without_sightings(all_told: list[_Told]) -> list[_Told]:
 
 
 def _trust(event: Event) -> tuple[Any, ...]:
-    return (event.position is None, teller_of(event), *_within_source(event))
+    teller = teller_of(event)
+    trust = _TRUSTED.index(teller) if teller in _TRUSTED else len(_TRUSTED)
+    return (event.position is None, trust, teller, *_within_source(event))
 
 
 def _content(event: Event) -> tuple[object, ...]:

@@ -130,6 +130,18 @@ def test_one_source_alone_tells_how_a_job_exited(turned: bool) -> None:
     assert (event.return_value, event.signal, event.host) == (0, None, "n1")
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_accounting_is_trusted_before_messages_of_ends(turned: bool) -> None:
+    poor = part(told(5, State.CANCELLED, "jobcomp", word="CANCELLED", return_value=0))
+    rich = part(told(5, State.CANCELLED, word="CANCELLED by 2001", reason="cancelled by 2001"))
+    document = joined(*((rich, poor) if turned else (poor, rich)))
+    (event,) = document.timeline
+    assert (event.source, event.word, event.reason) == (
+        "sacct", "CANCELLED by 2001", "cancelled by 2001",
+    )  # fmt: skip
+    assert merge(merge(document, poor), rich) is document
+
+
 def test_two_holds_of_one_second_in_one_log_are_two() -> None:
     holds = [record(1, 12, at, hold_code=3, state=State.HELD) for at in (10, 20)]
     copy = [record(1, 12, at, "zz", hold_code=3, state=State.HELD) for at in (0, 5)]
