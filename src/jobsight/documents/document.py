@@ -94,7 +94,7 @@ class Submission(_Section, frozen=True):
     raw_id: str | None = None
     """Slurm's own number of an array task or het component."""
     sluid: str | None = None
-    """Slurm's lasting id, since 26.05."""
+    """Slurm's id of a run, since 26.05: the last run's, for each requeue gives a new one."""
 
 
 class Program(_Section, frozen=True):

@@ -20,6 +20,7 @@ from jobsight.history.slurm.ids import SlurmId, expand
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.sizes import gpus, parse_tres
 from jobsight.history.slurm.squeue import Queued
+from jobsight.history.slurm.times import behind
 
 __all__ = [
     "bounded",
@@ -252,6 +253,7 @@ def _later(run: Run, first: int | None) -> bool:
 def _events(run: Run, now: int, *, again: bool) -> Iterator[Event]:
     """The life of one run, at the times that sacct tells."""
     state = slurm_state(run.state)
+    requeued = run.submit if again else None
     if run.submit is not None:
         word = "REQUEUED" if again else "PENDING"
         yield Event(time=run.submit, source="sacct", state=State.PENDING, word=word)
@@ -259,13 +261,13 @@ def _events(run: Run, now: int, *, again: bool) -> Iterator[Event]:
         yield Event(time=run.eligible, source="sacct", word="ELIGIBLE")
     started = _started(run)
     if started and run.start is not None:
-        host = bounded(run.hosts)
-        yield Event(time=run.start, source="sacct", state=State.RUNNING, word="RUNNING", host=host)
+        host, start = bounded(run.hosts), behind(run.start, requeued)
+        yield Event(time=start, source="sacct", state=State.RUNNING, word="RUNNING", host=host)
     if run.unfinished or state is None or not (state.ended or run.state.startswith("REQUEUE")):
         return
     code, signal = exit_of(run.exit_code) if started else (None, None)
     yield Event(
-        time=run.end or run.start or run.submit or now,
+        time=behind(run.end or run.start or run.submit or now, requeued),
         source="sacct",
         state=state,
         word=bounded(run.state, 80),
@@ -278,7 +280,10 @@ def _events(run: Run, now: int, *, again: bool) -> Iterator[Event]:
 
 def _started(run: Run) -> bool:
     """Whether it ran: what was cancelled while pending has a start in some versions."""
-    if run.start is None or (run.alloc_nodes == 0 and not run.hosts):
+    if run.start is None:
+        return False
+    nowhere = not run.hosts and not run.elapsed_s
+    if nowhere and (run.alloc_nodes == 0 or slurm_state(run.state) is State.CANCELLED):
         return False
     return bool(run.hosts or run.elapsed_s) or run.alloc_cpus is None or run.alloc_cpus > 0
 

@@ -13,6 +13,7 @@ from jobsight.history.slurm.documents import bounded, exit_of, limit_of, raw_of
 from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.scontrol import Shown
 from jobsight.history.slurm.sizes import gpus, parse_memory, parse_tres
+from jobsight.history.slurm.times import behind
 
 __all__ = ["of_shown"]
 
@@ -62,6 +63,7 @@ def _waiting(shown: Shown) -> bool:
 def _shown_events(shown: Shown, now: int) -> Iterator[Event]:
     state = slurm_state(shown.state)
     source = "scontrol"
+    requeued = shown.submit if shown.restarts else None
     if shown.submit is not None:
         word = "REQUEUED" if shown.restarts else "PENDING"
         yield Event(time=shown.submit, source=source, state=State.PENDING, word=word)
@@ -71,15 +73,14 @@ def _shown_events(shown: Shown, now: int) -> Iterator[Event]:
         return
     hosts = bounded(shown.fields.get("NodeList", ""))
     if shown.start is not None and hosts:
-        yield Event(
-            time=shown.start, source=source, state=State.RUNNING, word="RUNNING", host=hosts
-        )
+        start = behind(shown.start, requeued)
+        yield Event(time=start, source=source, state=State.RUNNING, word="RUNNING", host=hosts)
     if state is State.SUSPENDED and shown.suspended is not None:
         yield Event(time=shown.suspended, source=source, state=state, word="SUSPENDED")
     if state.ended:
         code, signal = exit_of(shown.exit_code) if hosts else (None, None)
         yield Event(
-            time=shown.end or now,
+            time=behind(shown.end or now, requeued),
             source=source,
             state=state,
             word=bounded(shown.state, 80),

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from jobsight.clock import micros
 
-__all__ = ["NOTHING", "parse_minutes", "parse_span", "parse_time"]
+__all__ = ["NOTHING", "behind", "parse_minutes", "parse_span", "parse_time"]
 
 NOTHING = frozenset({"", "unknown", "none", "n/a", "na", "(null)", "invalid", "partition_limit"})
 """What Slurm prints where there is no time, in lower case."""
@@ -23,6 +23,19 @@ _EPOCH = re.compile(r"\d{1,11}(?:\.\d{1,9})?", re.ASCII)
 _LOCAL = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?([+-]\d\d:?\d\d|Z)?", re.ASCII
 )
+
+
+def behind(time: int, submit: int | None) -> int:
+    """The time of something that a requeued job did after it was submitted again.
+
+    Slurm tells whole seconds. Within the second of the requeue, what followed it is told a
+    microsecond later; else it would seem to belong to the run before, and the job to wait.
+
+    Args:
+        time: µs since 1970.
+        submit: when it was submitted again, likewise; None: not known.
+    """
+    return time + 1 if time == submit else time
 
 
 @lru_cache(4096)

@@ -15,6 +15,7 @@ from jobsight.errors import UsageError
 from jobsight.history.slurm.documents import bounded, state_of
 from jobsight.history.slurm.ids import SlurmId, Tasks, expand, parse_id
 from jobsight.history.slurm.squeue import Queued
+from jobsight.history.slurm.times import behind
 
 __all__ = ["Change", "Look", "Seen", "Watch"]
 
@@ -177,21 +178,24 @@ def _later_events(
     if state is State.RUNNING and seen.state is State.SUSPENDED and not requeued:
         yield Event(time=now, source="squeue", state=state, word=bounded(line.state, 80))
     else:
-        yield from _standing(line, state, now)
+        yield from _standing(line, state, now, line.submit if requeued else None)
 
 
-def _standing(line: Queued, state: State | None, now: int) -> Iterator[Event]:
+def _standing(
+    line: Queued, state: State | None, now: int, requeued: int | None = None
+) -> Iterator[Event]:
     """Where the job stands now: a start at its own time, all else at the time of the look."""
     if state is State.RUNNING and line.start is not None:
         yield Event(
-            time=line.start,
+            time=behind(line.start, requeued),
             source="squeue",
             state=state,
             word="RUNNING",
             host=bounded(line.hosts),
         )
     elif state is State.SUSPENDED and line.start is not None:
-        yield Event(time=line.start, source="squeue", state=State.RUNNING, word="RUNNING")
+        start = behind(line.start, requeued)
+        yield Event(time=start, source="squeue", state=State.RUNNING, word="RUNNING")
         yield Event(time=now, source="squeue", state=state, word=bounded(line.state, 80))
     elif line.reason or state is not State.PENDING:
         yield Event(

@@ -470,3 +470,42 @@ def test_living_jobs_are_read_once_and_of_this_cluster_alone() -> None:
     keeper.asked.clear()
     keeper.restart()
     assert keeper.asked == ["slurm:fake"]
+
+
+@pytest.mark.parametrize("state", ["CANCELLED by 1", "FAILED", "RUNNING"])
+def test_what_follows_a_requeue_within_its_second_is_behind_it(state: str) -> None:
+    slurm = cluster(FakeJob("7", "7"))
+    keeper = kept(slurm)
+    keeper.poll()
+    slurm.start("7")
+    keeper.poll()
+    first = slurm.queue.pop("7")
+    first.state, first.end = "NODE_FAIL", slurm.now
+    slurm.accounts.append(first)
+    again = FakeJob("7", "7", submit=slurm.now, restarts=1)
+    slurm.queue["7"] = again
+    if state != "CANCELLED by 1":
+        slurm.start("7")
+    if state != "RUNNING":
+        slurm.end("7", state)
+    keeper.poll()
+    document = keeper.job("7")
+    assert document.state is {
+        "CANCELLED by 1": State.CANCELLED, "FAILED": State.FAILED, "RUNNING": State.RUNNING,
+    }[state]  # fmt: skip
+    words = keeper.words("7")
+    assert words.index("NODE_FAIL") < words.index("REQUEUED") < len(words) - 1
+
+
+def test_a_requeue_after_an_end_within_its_second_waits() -> None:
+    slurm = cluster(FakeJob("7", "7"))
+    keeper = kept(slurm)
+    keeper.poll()
+    slurm.start("7")
+    keeper.poll()
+    first = slurm.queue.pop("7")
+    first.state, first.end = "NODE_FAIL", slurm.now
+    slurm.accounts.append(first)
+    slurm.queue["7"] = FakeJob("7", "7", submit=slurm.now, restarts=1)
+    keeper.poll()
+    assert keeper.job("7").state is State.PENDING

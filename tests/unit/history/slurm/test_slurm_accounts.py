@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from jobsight.documents import State
 from jobsight.history.slurm.accounts import Accounts
 from jobsight.history.slurm.client import SlurmClient
@@ -43,10 +45,11 @@ def test_a_job_of_that_name_is_a_job() -> None:
     assert Accounts(Answers([job]), SlurmSettings()).poll(2_000_000_000 * SECOND) == [job]
 
 
-def test_what_was_cancelled_while_it_waited_has_no_start() -> None:
-    # As 22.05 prints it: with a start and processors, but no node.
+@pytest.mark.parametrize("nodes", [0, 1, None])
+def test_what_was_cancelled_while_it_waited_has_no_start(nodes: int | None) -> None:
+    # As 22.05 prints it: with a start and processors, but no list of nodes.
     cancelled = run(
-        state="CANCELLED by 0", start=12 * SECOND, end=12 * SECOND, alloc_cpus=2, alloc_nodes=0,
+        state="CANCELLED by 0", start=12 * SECOND, end=12 * SECOND, alloc_cpus=2, alloc_nodes=nodes,
         elapsed_s=0.0,
     )  # fmt: skip
     document = of_runs("c", SlurmId(7), [cancelled], 20 * SECOND)
