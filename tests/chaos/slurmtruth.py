@@ -27,15 +27,18 @@ Row = dict[str, str]
 
 
 def rows(cluster: SlurmCluster, jobs: Iterable[str]) -> dict[str, list[Row]]:
-    """All runs of these jobs, oldest first, by the job's id as users see it.
+    """All runs of all jobs, oldest first, by the job's id as users see it.
 
     Args:
-        jobs: their numbers. Asked for all jobs, sacct leaves out those never eligible.
+        jobs: numbers of some; others may be known to the cluster alone (its reply was lost). Asked
+            for all jobs, sacct would leave out those never eligible: it is asked by numbers.
     """
+    most = max(map(int, jobs)) + 20
+    numbers = ",".join(map(str, range(1, most)))
     names = _FIELDS if cluster.version != "22.05" else _FIELDS[:-1]  # it has no Restarts
     said = cluster.run(
         "env", "SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0",
-        "sacct", "-a", "-X", "-n", "-P", "--duplicates", f"--jobs={','.join(sorted(set(jobs)))}",
+        "sacct", "-a", "-X", "-n", "-P", "--duplicates", f"--jobs={numbers}",
         f"--delimiter={_SEPARATOR}", f"--format={','.join(names)}",
     )  # fmt: skip
     found: dict[str, list[Row]] = defaultdict(list)
@@ -137,7 +140,12 @@ def _timeline(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str,
         (event.time // 1_000_000, event.state, event.word or "") for event in document.timeline
     ]
     starts = Counter(time for time, state, word in events if state == "running" and _first(word))
-    yield "starts", dict(starts), dict(Counter(int(run["Start"]) for run in runs if _ran(run)))
+    again = [run for run in runs if run["State"].startswith(_REQUEUED)]
+    true_starts = Counter(int(run["Start"]) for run in runs if _ran(run))
+    # Of a job that was requeued again and again, sacct forgets that it ran.
+    extra_starts = [at for at in starts - true_starts if not any(_within(at, run) for run in again)]
+    yield "starts that never were", extra_starts, []
+    yield "starts that are missing", dict(true_starts - starts), {}
     ends = Counter((time, str(state)) for time, state, _ in events if str(state) in _ENDS)
     true = Counter(
         (int(run["End"]), _END[run["State"].split()[0]])
@@ -145,7 +153,6 @@ def _timeline(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str,
         if run["State"].split()[0] in _END
     )
     # An ended job that is requeued had ended; its account says from then on that it ran till then.
-    again = [run for run in runs if run["State"].startswith(_REQUEUED)]
     extra = [end for end in ends - true if not any(_within(end[0], run) for run in again)]
     yield "ends that never were", extra, []
     yield "ends that are missing", dict(true - ends), {}

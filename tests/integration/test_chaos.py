@@ -5,6 +5,7 @@ the same Slurm cluster, whose event log rotates every few kilobytes. `tests/chao
 `JOBSIGHT_PROVE=1` runs the long form; `JOBSIGHT_CHAOS_SEED` names a seed of one's own.
 """
 
+import json
 import os
 import threading
 import time
@@ -78,7 +79,7 @@ class Bed:
         sources = ["--event-log", str(self.pool.event_log), "--slurm"]
         slurm = {
             "cluster": self.cluster.name, "bin": str(self.cluster.bin), "interval": 0.7,
-            "timeout": 10, "backoff_most": 2, "overlap": 10, "config_every": 5,
+            "timeout": 10, "backoff_most": 2, "overlap": 60, "config_every": 5,
             "details_per_poll": 100, "unknown_end_after": 12,
         }  # fmt: skip
         settings = {"slurm": slurm, "eventlog": {"interval": 0.1, "settle_seconds": 2}}
@@ -188,6 +189,8 @@ def test_after_chaos_the_stores_have_what_the_schedulers_say(
         verdicts[f"{collector.name}, HTCondor"] = condortruth.compare(documents, ads, log)
         documents = collector.documents("slurm")
         verdicts[f"{collector.name}, Slurm"] = slurmtruth.compare(documents, accounts)
+    for name, true in {"sacct": accounts, "condor": ads}.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(true, indent=1))
     did = sum((work.did for work in works), Counter[str]())
     for name, value in bed.versions().items():
         record_property(name, value)

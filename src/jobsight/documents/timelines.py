@@ -51,7 +51,7 @@ def in_order(timeline: tuple[Event, ...]) -> tuple[Event, ...] | None:
     if all(one.time < other.time for one, other in itertools.pairwise(timeline)):
         return timeline
     keyed = sorted(((_within_source(event), event) for event in timeline), key=lambda pair: pair[0])
-    if any(one[0] == other[0] for one, other in itertools.pairwise(keyed)):
+    if len({_identity(event) for event in timeline}) < len(timeline):
         return None
     return tuple(event for _, event in keyed)
 
@@ -71,8 +71,8 @@ def union(old: JobDocument, new: tuple[Event, ...]) -> tuple[tuple[Event, ...], 
         if told is None:
             known[_identity(event)] = _Told(event)
             changed = True
-        elif (filled := fill(told.event, event)) != told.event:
-            told.event = filled
+        elif (again := _told_again(told.event, event)) != told.event:
+            told.event = again
             changed = True
     if not changed:
         return old.timeline, old.dropped
@@ -122,7 +122,21 @@ def teller_of(event: Event) -> str:
 def _identity(event: Event) -> tuple[object, ...]:
     if event.position is not None:
         return (event.source, event.position, event.code)
+    if event.code is None and event.state is not None and event.state.ended:
+        return (event.source, event.time, event.state)  # whatever words it finds for it later
     return (event.source, event.time, event.code, event.state, event.word, event.reason)
+
+
+def _told_again(old: Event, new: Event) -> Event:
+    """What a source tells of an event that it told of before.
+
+    A record of a log stays as it was; a scheduler that is asked again knows better than before.
+    """
+    if new.position is not None:
+        return fill(old, new)
+    if new.return_value is not None or new.signal is not None:
+        old = msgspec.structs.replace(old, return_value=None, signal=None)
+    return fill(new, old)
 
 
 def _folded(all_told: list[_Told]) -> list[_Told]:
@@ -256,6 +270,9 @@ def _within_source(event: Event) -> tuple[Any, ...]:
 
 def _rank(event: Event) -> int:
     """Order of things told for one moment: a job is pending before it runs before it ends."""
+    if event.state is State.CANCELLED:
+        # Cancelled when it was requeued; had it been requeued after that, it would go on.
+        return len(_RANK) + 1
     if event.word is not None and event.word.startswith("REQUEUE"):
         return len(_RANK)
     return -1 if event.state is None else _RANK[event.state]

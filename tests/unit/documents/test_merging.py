@@ -142,6 +142,28 @@ def test_accounting_is_trusted_before_messages_of_ends(turned: bool) -> None:
     assert merge(merge(document, poor), rich) is document
 
 
+def test_accounting_corrects_itself() -> None:
+    early = part(told(9, State.CANCELLED, word="CANCELLED", signal=15, host="n1"), updated=9)
+    late = told(9, State.CANCELLED, word="CANCELLED by 7", reason="cancelled by 7", return_value=0)
+    document = joined(early, part(late, updated=12))
+    (event,) = document.timeline
+    assert (event.word, event.reason, event.host) == ("CANCELLED by 7", "cancelled by 7", "n1")
+    assert (event.return_value, event.signal) == (0, None)
+    assert merge(document, part(late, updated=12)) is document
+    both = joined(part(early.timeline[0], late))
+    assert len(both.timeline) == 1
+
+
+def test_a_job_that_was_cancelled_when_it_was_requeued_has_ended() -> None:
+    requeued = told(9, State.PENDING, word="REQUEUED")
+    cancelled = told(9, State.CANCELLED, word="CANCELLED by 7")
+    assert joined(part(cancelled, requeued)).state is State.CANCELLED
+    again = joined(part(cancelled, requeued), part(told(20, State.RUNNING, word="RUNNING")))
+    assert again.state is State.RUNNING
+    failed = told(9, State.FAILED, word="FAILED")
+    assert joined(part(requeued, failed)).state is State.PENDING
+
+
 def test_two_holds_of_one_second_in_one_log_are_two() -> None:
     holds = [record(1, 12, at, hold_code=3, state=State.HELD) for at in (10, 20)]
     copy = [record(1, 12, at, "zz", hold_code=3, state=State.HELD) for at in (0, 5)]
