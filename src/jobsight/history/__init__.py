@@ -1,1 +1,10 @@
-"""What happened: event logs, timelines, frames, outcomes."""
+"""What happened, in two halves that share the event table and the job document.
+
+Analysis of a finished event table: `events` reads logs into it (`eventlog`), `timelines` indexes it
+for questions as of a moment; `labels`, `counts`, `frames`, `outcomes` say what was known then, and
+what came of it.
+
+Gathering, from schedulers while jobs live or from what others kept: `sources` is the contract;
+`follow` and `slurm` tell of jobs as they go, `importers` read what was kept. All give job
+documents, which `jobdocuments` turns into the event table and back.
+"""

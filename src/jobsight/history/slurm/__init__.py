@@ -2,5 +2,5 @@
 
 The parsers (`times`, `ids`, `sizes`, `sacct`, `squeue`, `scontrol`, `batchscript`) do no I/O: text
 in, records out. `client` runs the tools and counts its calls; `documents` makes job documents of
-records; `poller` is the source that the collector polls, `collector` collects jobs by their ids.
+records; `poller` is the source that the collector polls, `lookup` asks about jobs by their ids.
 """
