@@ -232,21 +232,24 @@ def test_what_was_rotated_away_unread_is_reported_to_the_byte(
 ) -> None:
     seed = os.environ.get("JOBSIGHT_CHAOS_SEED", "1")
     options = EventLogOptions(max_size=4000, max_rotations=2, attributes=condortruth.ATTRIBUTES)
-    with HtcondorPool(event_log_options=options) as pool:  # noqa: SIM117 - the folder comes first
-        with Segments(pool.event_log, pool.folder / "aside") as segments:
-            sources = ["--event-log", str(pool.event_log)]
-            quick = {"eventlog": {"interval": 0.1, "settle_seconds": 1}}
-            collector = Collecting(
-                "gaps", str(tmp_path / "jobs.db"), tmp_path / "c", sources, quick
-            )
-            for number in range(rounds):
-                _lose_some(pool, segments, collector, f"{seed} {number}")
-            collector.stop()
-            collector.once()
-            told = collector.sources()[f"eventlog:{pool.event_log}"]
-            documents = collector.documents("htcondor")
-            kept = segments.read()
-            ads = pool.queue() + pool.history()
+    with ExitStack() as stack:
+        pool = stack.enter_context(HtcondorPool(event_log_options=options))
+        segments = stack.enter_context(Segments(pool.event_log, pool.folder / "aside"))
+        sources = ["--event-log", str(pool.event_log)]
+        # What names the access point may have been rotated away.
+        quick = {
+            "access_point": pool.hostname, "eventlog": {"interval": 0.1, "settle_seconds": 1},
+        }  # fmt: skip
+        collector = Collecting("gaps", str(tmp_path / "jobs.db"), tmp_path / "c", sources, quick)
+        stack.callback(collector.kill)
+        for number in range(rounds):
+            _lose_some(pool, segments, collector, f"{seed} {number}")
+        collector.stop()
+        collector.once()
+        told = collector.sources()[f"eventlog:{pool.event_log}"]
+        documents = collector.documents("htcondor")
+        kept = segments.read()
+        ads = pool.queue() + pool.history()
     gaps = _gaps(kept, documents)
     assert gaps, "nothing was lost: the test tests nothing"
     assert told["gaps"] == len(gaps), (seed, gaps, told)
