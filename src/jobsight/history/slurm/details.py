@@ -46,7 +46,7 @@ class Details:
         shared: the scripts that the tasks of arrays and the components of jobs have in common.
     """
 
-    def __init__(self, client: SlurmClient, settings: SlurmSettings, cluster: str) -> None:
+    def __init__(self, client: SlurmClient, cluster: str, settings: SlurmSettings) -> None:
         self.fetched = 0
         self.scripts = 0
         self.forgotten = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 
@@ -41,6 +42,10 @@ __all__ = [
 _MB = 1 << 20
 _LONGEST = 4096
 _BY = re.compile(r"CANCELLED by (\d{1,10})", re.ASCII)
+_SUBMITTED = ("user", "group", "name", "directory", "comment")
+_ASKED = ("partition", "qos", "account", "reservation", "constraints")
+"""Texts that squeue's and sacct's records have under the names that documents give them."""
+
 _HELD = frozenset({"JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue"})
 
 
@@ -49,6 +54,10 @@ def bounded(text: str, most: int = _LONGEST) -> str | None:
     if not text:
         return None
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _texts(record: Queued | Run, names: Iterable[str]) -> dict[str, Any]:
+    return {name: bounded(getattr(record, name)) for name in names}
 
 
 def state_of(word: str, reason: str) -> State | None:
@@ -76,12 +85,7 @@ def of_queue(
     """
     waiting = line.start is None or slurm_state(line.state) is State.PENDING
     submission = Submission(
-        user=bounded(line.user),
-        group=bounded(line.group),
-        name=bounded(line.name),
-        command=bounded(line.command),
-        directory=bounded(line.directory),
-        comment=bounded(line.comment),
+        **_texts(line, (*_SUBMITTED, "command")),
         array=job.base if job.task is not None else None,
         raw_id=raw_of(line.raw_id, job, several=line.id.tasks is not None),
         sluid=job.sluid,
@@ -103,12 +107,7 @@ def _queued_request(line: Queued, *, waiting: bool) -> Request:
         nodes=line.nodes if waiting else None,
         memory_mb=_queued_memory(line) if waiting else None,
         time_limit_s=limit_of(line.time_limit_s),
-        partition=bounded(line.partition),
-        qos=bounded(line.qos),
-        account=bounded(line.account),
-        reservation=bounded(line.reservation),
-        constraints=bounded(line.constraints),
-        dependency=bounded(line.dependency),
+        **_texts(line, (*_ASKED, "dependency")),
         priority=line.priority,
     )
 
@@ -234,12 +233,7 @@ def of_runs(
 def _submission(job: SlurmId, last: Run, first: int | None) -> Submission:
     return Submission(
         submitted=first,
-        user=bounded(last.user),
-        group=bounded(last.group),
-        name=bounded(last.name),
-        line=bounded(last.line),
-        directory=bounded(last.directory),
-        comment=bounded(last.comment),
+        **_texts(last, (*_SUBMITTED, "line")),
         array=job.base if job.task is not None else None,
         raw_id=raw_of(last.raw_id, job, several=last.id.tasks is not None),
         sluid=last.sluid or None,
@@ -310,11 +304,7 @@ def _request(run: Run) -> Request:
         gpus=gpus(tres),
         memory_mb=None if memory is None else memory // _MB,
         time_limit_s=limit_of(run.time_limit_s),
-        partition=bounded(run.partition),
-        qos=bounded(run.qos),
-        account=bounded(run.account),
-        reservation=bounded(run.reservation),
-        constraints=bounded(run.constraints),
+        **_texts(run, _ASKED),
         tres=bounded(run.req_tres),
         priority=run.priority,
     )

@@ -44,7 +44,7 @@ class SlurmLookup:
         self._cluster = cluster
         self._settings = settings
         self._clock = clock
-        self._details = Details(client, settings, cluster)
+        self._details = Details(client, cluster, settings)
         self._details.kept = False  # the next look at a job that lives is soon enough
 
     @property

@@ -66,7 +66,7 @@ class SlurmSource(Source):
         self._clock = clock
         self._watch = Watch(settings.array_tasks)
         self._accounts = Accounts(client, settings)
-        self._details = Details(client, settings, cluster)
+        self._details = Details(client, cluster, settings)
         self._settling = Settling(cluster, settings.unknown_end_after, settings.overlap)
         self._looked: int | None = None
         self._queue_pause = Pause(settings.interval, settings.backoff_most)
