@@ -1,9 +1,14 @@
-"""Hostile text made safe to show: in a terminal, in a page, in an error."""
+"""Text to show: what is hostile made safe for a terminal, a page, an error; numbers of things."""
 
-__all__ = ["printable", "visible"]
+__all__ = ["beginning", "counted", "printable", "visible"]
 
 _PER_LETTER = 8
 """Letters looked at for each that may show; what is behind so many blanks is cut with them."""
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """``1 batch``, ``12 batches``."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def visible(text: str) -> str:
@@ -26,3 +31,18 @@ def printable(value: object, width: int | None = None) -> str:
     if width is None or (len(line) <= width and len(head) == len(text)):
         return line
     return line[: width - 1].rstrip() + "…"
+
+
+def beginning(head: bytes, width: int = 60) -> str:
+    """What a file of an unknown kind begins with, in words: its first line, as far as it shows.
+
+    Args:
+        head: its first bytes.
+        width: letters of the line that are shown.
+    """
+    first = head.lstrip()[:width]
+    if not first:
+        return "nothing but blanks" if head else "nothing: it is empty"
+    if b"\0" in first:
+        return f"bytes that are no text ({first[:8].hex(' ')})"
+    return repr(printable(first.partition(b"\n")[0].decode("utf-8", "replace"), width))

@@ -90,6 +90,7 @@ def test_a_truncated_file_is_imported_as_far_as_it_goes(tmp_path: Path) -> None:
     [
         (b"good morning\n", (), 1, ("no known format", "'good morning'", "--format")),
         (b"good morning\n", ("--format", "swf"), 1, ("18 numbers a line",)),
+        (b"good morning\n", ("--format", "eventlog"), 1, ("no event record", "'good morning'")),
         (b"1|COMPLETED|x|y\n", (), 1, ("--columns",)),
         (b"JobID|State|Submit\n1|COMPLETED|2026-01-01T00:00:00\n", (), 2, ("--cluster",)),
         (b"x", ("--format", "pbs"), 2, ("no format is named 'pbs'",)),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsight.text import printable, visible
+from jobsight.text import beginning, printable, visible
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,18 @@ def test_a_cut_costs_no_more_than_what_shows() -> None:
     start = time.perf_counter()
     assert printable(text, 80) == "…"
     assert time.perf_counter() - start < 0.1
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        (b"", "nothing: it is empty"),
+        (b" \n", "nothing but blanks"),
+        (b"\n hello\nyou", "'hello'"),
+        (b"PK\x00\x03", "bytes that are no text (50 4b 00 03)"),
+        (b"\xff\x1b[31m", "'\N{REPLACEMENT CHARACTER} [31m'"),
+        (b"x" * 99, "'" + "x" * 60 + "'"),
+    ],
+)
+def test_what_a_file_begins_with(head: bytes, told: str) -> None:
+    assert beginning(head) == told

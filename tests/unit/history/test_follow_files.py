@@ -290,6 +290,19 @@ def test_what_is_no_log_is_named_and_mended(tmp_path: Path) -> None:
     one.close()
 
 
+@pytest.mark.parametrize("text", [b"hello\n", b"root:x:0:0::/root:/bin/sh\n" * 9000])
+def test_another_kind_of_file_is_told(tmp_path: Path, text: bytes) -> None:
+    log = tmp_path / "EventLog"
+    log.write_bytes(text)
+    one = Follower(log)
+    with pytest.raises(SourceError, match=r"is none: it begins with '(hello|root:x:0)"):
+        one.poll()
+    log.write_bytes(record(0, SUBMIT))
+    one.catch_up()
+    assert list(one.documents) == [JOB]
+    one.close()
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_log_that_may_not_be_read(tmp_path: Path) -> None:
     log = tmp_path / "EventLog"

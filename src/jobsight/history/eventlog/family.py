@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jobsight.errors import SourceError
-from jobsight.history.eventlog.generations import HEAD, Generation, identify
+from jobsight.history.eventlog.generations import HEAD, Generation, identify, may_be_log
+from jobsight.text import beginning
 
 __all__ = ["Opened", "explain", "look", "opened_family", "read_at"]
 
@@ -133,7 +134,13 @@ def _opened(path: Path) -> Opened:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise SourceError(f"event log {str(path)!r} is no regular file; name the log itself")
-        generation = identify(bytes(read_at(descriptor, HEAD, 0)))
+        head = bytes(read_at(descriptor, HEAD, 0))
+        if not may_be_log(head):
+            raise SourceError(
+                f"event log {str(path)!r} is none: it begins with {beginning(head)}; name "
+                "the log that `condor_config_val EVENT_LOG` tells"
+            )
+        generation = identify(head)
     except OSError as error:
         os.close(descriptor)
         raise explain(path, error) from error

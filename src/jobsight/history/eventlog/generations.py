@@ -32,6 +32,7 @@ __all__ = [
     "generation_name",
     "identify",
     "in_generation",
+    "may_be_log",
     "segment_name",
 ]
 
@@ -41,6 +42,7 @@ HEAD = 64 << 10
 PREFIX = "eventlog"
 """Every generation's name begins with it."""
 
+_BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?[\s\0]*(?:[\d<{\[]|$)")
 _SEPARATOR = re.compile(rb"\n\.\.\.\r?\n")
 _NAME = re.compile(rf"{PREFIX}#(\d{{10}})\d{{6}}\.[0-9a-f]{{8}}")
 _EVENT_TIME = re.compile(rb'"EventTime"\s*:\s*"([0-9T:.+Z -]{10,40})"')
@@ -77,6 +79,11 @@ def begun(name: str) -> int | None:
     """Seconds since 1970 at which a generation with a header was begun, by its name."""
     found = _NAME.match(name)
     return None if found is None else int(found[1])
+
+
+def may_be_log(head: bytes) -> bool:
+    """Whether what begins with `head` may be a log, or the rest of one that was cut in front."""
+    return _BEGINNING.match(head) is not None or _SEPARATOR.search(head) is not None
 
 
 def identify(head: bytes, *, whole: bool = False) -> Generation | None:

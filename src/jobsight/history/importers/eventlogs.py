@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from jobsight.documents import JobDocument
+from jobsight.errors import SourceError
 from jobsight.history.eventlog.generations import segment_name
 from jobsight.history.eventlog.logfiles import LogFile, looks_like_log
 from jobsight.history.events import EventReader, Skipped
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
 from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
+from jobsight.text import beginning, printable
 
 __all__ = ["EventLogs"]
 
@@ -43,7 +45,11 @@ class EventLogs(Importer):
     def read(
         self, files: Sequence[LogFile], options: Options, report: ImportReport
     ) -> Iterator[list[JobDocument]]:
-        """Documents of the logs, stretch after stretch."""
+        """Documents of the logs, stretch after stretch.
+
+        Raises:
+            SourceError: there is no event record in any of them.
+        """
         reader = EventReader(
             files,
             access_point=options.access_point,
@@ -61,6 +67,11 @@ class EventLogs(Importer):
             documents = documents_of_batch(batch, names[number])
             for start in range(0, len(documents), BATCH):
                 yield documents[start : start + BATCH]
+        if not reader.report.events and any(file.head.strip() for file in files):
+            raise SourceError(
+                f"{printable(files[0].name)} holds no event record: it begins with "
+                f"{beginning(files[0].head)}; `jobsight import --help` lists other formats"
+            )
         report.rows += reader.report.events
         report.bytes += reader.report.bytes
         for stretch in reader.report.skipped:

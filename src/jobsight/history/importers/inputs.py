@@ -9,7 +9,7 @@ from pathlib import Path
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.logfiles import LogFile, find_logs
 from jobsight.history.importers.base import Importer, ImportReport
-from jobsight.text import printable
+from jobsight.text import beginning, printable
 
 __all__ = ["choose", "find_files"]
 
@@ -77,15 +77,6 @@ def choose(file: LogFile, importers: Sequence[Importer]) -> Importer:
     likely = f"; it is a little like {importer.name}" if best else ""
     names = ", ".join(one.name for one in importers)
     raise SourceError(
-        f"{printable(file.name)} is of no known format: it begins with {_beginning(file)}{likely}. "
-        f"Name its format with --format ({names})"
+        f"{printable(file.name)} is of no known format: it begins with {beginning(file.head)}"
+        f"{likely}. Name its format with --format ({names})"
     )
-
-
-def _beginning(file: LogFile) -> str:
-    head = file.head.lstrip()[:60]
-    if not head:
-        return "nothing but blanks" if file.head else "nothing: it is empty"
-    if b"\0" in head:
-        return f"bytes that are no text ({head[:8].hex(' ')})"
-    return repr(printable(head.partition(b"\n")[0].decode("utf-8", "replace"), 60))
