@@ -86,6 +86,11 @@ class Live:
         return [event.word for event in self.job(job).timeline if event.state]
 
 
+long = pytest.mark.skipif(
+    os.environ.get("JOBSIGHT_PROVE") != "1", reason="long: set JOBSIGHT_PROVE=1"
+)
+
+
 @pytest.fixture(params=["24.11", "22.05"])
 def cluster(request: pytest.FixtureRequest) -> SlurmCluster:
     name = "slurm_cluster" if request.param == "24.11" else "slurm_2205"
@@ -229,6 +234,7 @@ def test_thousands_of_jobs_take_no_more_calls(cluster: SlurmCluster) -> None:
         cluster.cancel(array)
 
 
+@pytest.mark.parametrize("cluster", ["24.11", pytest.param("22.05", marks=long)], indirect=True)
 def test_a_controller_that_stops_and_comes_back(cluster: SlurmCluster) -> None:
     live = Live(cluster, accounting=False)
     job = cluster.submit("sleep 12")
@@ -250,6 +256,7 @@ def test_a_controller_that_stops_and_comes_back(cluster: SlurmCluster) -> None:
     assert live.source.status()["trouble"] is None
 
 
+@pytest.mark.parametrize("cluster", ["22.05", pytest.param("24.11", marks=long)], indirect=True)
 def test_an_outage_of_slurmdbd(cluster: SlurmCluster) -> None:
     live = Live(cluster, overlap=30)
     live.poll()
@@ -341,7 +348,7 @@ def test_times_are_right_in_any_zone(
     cluster.cancel(job)
 
 
-@pytest.mark.skipif(os.environ.get("JOBSIGHT_PROVE") != "1", reason="long: set JOBSIGHT_PROVE=1")
+@long
 def test_a_job_over_its_time_limit(cluster: SlurmCluster) -> None:
     live = Live(cluster)
     job = cluster.submit("sleep 300", "--partition=short", "--time=1")
