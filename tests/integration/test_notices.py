@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, TopicPartition
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.kafka import KafkaBroker
 from tests.testbed.slurm import SlurmCluster
@@ -40,6 +40,7 @@ from jobsight.history.slurm.client import SlurmClient
 from jobsight.service.answers import AnswerProducer
 from jobsight.service.lookups import CondorLookup, Lookup, SlurmLookup
 from jobsight.service.notices import NoticeSource
+from jobsight.service.watching import MOST_WAITING
 from jobsight.service.worker import Worker
 from jobsight.settings import (
     CollectSettings,
@@ -290,6 +291,47 @@ def test_a_scheduler_that_is_down_loses_no_notice_even_over_a_restart(
     scheduler.jobs = dict.fromkeys(scheduler.jobs, State.COMPLETED)
     with Collecting(store, told, scheduler):
         until(lambda: set(stored(store).values()) == {State.COMPLETED}, "all ends")
+
+
+def test_notices_of_thousands_of_jobs_that_nobody_knows_delay_but_block_nothing(
+    kafka_broker: KafkaBroker, topic: str, store: Store, quick: Path
+) -> None:
+    told = settings(
+        kafka_broker, topic, unknown_seconds=4.0, collect_seconds=2.0, batch=2000, properties=quick
+    )
+    unknown, scheduler = MOST_WAITING + 1000, Scheduler()
+    scheduler.jobs = {"9000000": State.COMPLETED}
+    kafka_broker.produce(topic, [notice(job) for job in range(1, unknown + 1)])
+    with Collecting(store, told, scheduler) as worker:
+        until(lambda: worker.snapshot()["source"].get("full"), "as many as can be kept")
+        polls, begun = worker.snapshot()["polls"], time.monotonic()
+        kafka_broker.produce(topic, [notice(9_000_000)])
+        until(lambda: stored(store) == {"9000000": State.COMPLETED}, "the job that is known", 60)
+        spent = time.monotonic() - begun
+        assert worker.snapshot()["polls"] - polls < 20 + 20 * spent, "it spins"
+        until(lambda: worker.snapshot()["source"]["given_up"] == unknown, "no more to watch", 60)
+        assert worker.snapshot()["source"]["rebalances"] == 1
+        assert worker.snapshot()["errors"] == 0
+    until(lambda: committed(kafka_broker, told) == unknown + 1, "all offsets")
+
+
+@pytest.mark.skipif(
+    not os.environ.get("JOBSIGHT_PROVE"), reason="the group waits 20 s for the member that broke"
+)
+def test_a_consumer_that_broke_is_replaced(
+    kafka_broker: KafkaBroker, topic: str, store: Store, quick: Path
+) -> None:
+    told, scheduler = settings(kafka_broker, topic, properties=quick), Scheduler()
+    scheduler.jobs = {"1": State.COMPLETED, "2": State.COMPLETED}
+    kafka_broker.produce(topic, [notice(1)])
+    collecting = Collecting(store, told, scheduler)
+    with collecting as worker:
+        until(lambda: "1" in stored(store), "job 1")
+        assert collecting.source._intake is not None
+        collecting.source._intake._on_error(KafkaError(KafkaError._FATAL, "fenced", fatal=True))
+        kafka_broker.produce(topic, [notice(2)])
+        until(lambda: "2" in stored(store), "job 2")
+        assert "fenced" in worker.snapshot()["last_error"]["text"]
 
 
 def test_members_that_come_and_go_lose_and_double_nothing(

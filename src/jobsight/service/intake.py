@@ -7,6 +7,7 @@ again by the next owner.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Intake"]
 
 _Partition = tuple[str, int]
+_COMMITTED_S = 2.0
 
 
 class Intake:
@@ -49,6 +51,7 @@ class Intake:
         self.rebalances = self.returned = self.commit_failures = 0
         self.grown = False
         self._open: dict[_Partition, tuple[int, int]] = {}
+        self._paused: set[_Partition] = set()
         self._base: dict[_Partition, int] = {}
         self._trouble: str | None = None
         self.broken = False
@@ -85,16 +88,41 @@ class Intake:
             gather: seconds from the first until the batch is closed.
 
         Raises:
-            SourceError: no broker answers, a topic is missing, or access is refused.
+            SourceError: no broker answers, a topic is missing, or access is refused; nothing was
+                taken then.
         """
         taken = self._consume(most, seconds)
         until = time.monotonic() + gather
         while taken and len(taken) < most and (left := until - time.monotonic()) > 0:
-            taken += self._consume(most - len(taken), left)
+            try:
+                taken += self._consume(most - len(taken), left)
+            except SourceError as error:
+                # What was taken counts as open: it must be handed out, the trouble is told next.
+                self._trouble = self._trouble or str(error).removeprefix("kafka: ")
+                break
         if not taken and self._trouble is not None:
             trouble, self._trouble = self._trouble, None
             raise SourceError(f"kafka: {trouble}")
         return taken
+
+    def pause(self, wanted: bool) -> None:
+        """Let messages wait at the brokers, or no more.
+
+        `take` is to be called all the same: a member that does not ask is put out of the group. It
+        may still give messages of partitions that came in that very call.
+
+        Raises:
+            SourceError: that cannot be done now.
+        """
+        chosen = (self.assigned or set()) - self._paused if wanted else set(self._paused)
+        if not chosen:
+            return
+        places = [self._kafka.TopicPartition(*place) for place in sorted(chosen)]
+        try:
+            (self._consumer.pause if wanted else self._consumer.resume)(places)
+        except (self._kafka.KafkaException, RuntimeError) as error:
+            raise SourceError(f"kafka: {self._connection.shown(error)}") from None
+        self._paused = self._paused | chosen if wanted else set()
 
     def done(self) -> None:
         """Commit the offsets behind everything taken, as far as its partitions are still ours."""
@@ -107,7 +135,7 @@ class Intake:
             try:
                 # Not waiting: a lost commit makes a message come again, which changes nothing.
                 self._consumer.commit(offsets=offsets, asynchronous=True)
-            except self._kafka.KafkaException:
+            except (self._kafka.KafkaException, RuntimeError):
                 self.commit_failures += 1
 
     def rewind(self) -> None:
@@ -127,22 +155,18 @@ class Intake:
         """Messages that wait in our partitions; None: not known (yet)."""
         if self.assigned is None:
             return None
-        total = 0
-        for topic, partition in self.assigned:
-            place = self._kafka.TopicPartition(topic, partition)
-            try:
-                _, high = self._consumer.get_watermark_offsets(place, cached=True)
-                at = self._consumer.position([place])[0].offset
-            except self._kafka.KafkaException:
-                return None
-            if high < 0:
-                return None
-            if at < 0:  # nothing taken yet: behind what is committed, or behind everything
-                if (topic, partition) not in self._base:
-                    self._base[topic, partition] = self._committed_or_low(place)
-                at = self._base[topic, partition]
-            total += max(high - at, 0)
-        return total
+        try:
+            ends = {place: self._span(place)[1] for place in self.assigned}
+            asked = [self._kafka.TopicPartition(*place) for place in ends]
+            at = {_place(one): one.offset for one in self._consumer.position(asked)}
+            # Nothing taken yet: it stands behind what is committed, or before everything.
+            self._find_bases([place for place in ends if at[place] < 0 and place not in self._base])
+        except (self._kafka.KafkaException, RuntimeError):
+            return None
+        if any(end < 0 for end in ends.values()):
+            return None
+        places = {place: at[place] if at[place] >= 0 else self._base[place] for place in ends}
+        return sum(max(end - places[place], 0) for place, end in ends.items())
 
     def status(self) -> dict[str, JSON]:
         """Counters, and which partitions are ours."""
@@ -158,15 +182,24 @@ class Intake:
 
     def close(self) -> None:
         """Leave the group."""
-        self._consumer.close()
+        # One that is broken may refuse even that.
+        with contextlib.suppress(self._kafka.KafkaException, RuntimeError):
+            self._consumer.close()
 
-    def _committed_or_low(self, place: TopicPartition) -> int:
-        low, _ = self._consumer.get_watermark_offsets(place, cached=True)
-        try:
-            committed = self._consumer.committed([place], timeout=2.0)[0].offset
-        except self._kafka.KafkaException:
-            committed = -1
-        return max(committed, low, 0)
+    def _span(self, place: _Partition) -> tuple[int, int]:
+        asked = self._kafka.TopicPartition(*place)
+        low, high = self._consumer.get_watermark_offsets(asked, cached=True)
+        return low, high
+
+    def _find_bases(self, places: list[_Partition]) -> None:
+        """Where the group stands in partitions, in one call; a failure is not remembered."""
+        if not places:
+            return
+        asked = [self._kafka.TopicPartition(*place) for place in places]
+        for one in self._consumer.committed(asked, timeout=_COMMITTED_S):
+            if one.error is not None:
+                raise self._kafka.KafkaException(one.error)
+            self._base[_place(one)] = max(one.offset, self._span(_place(one))[0], 0)
 
     def _consume(self, most: int, seconds: float) -> list[Message]:
         try:
@@ -210,6 +243,7 @@ class Intake:
         for place in map(_place, partitions):
             (self.assigned or set()).discard(place)
             self._base.pop(place, None)
+            self._paused.discard(place)
             first, following = self._open.pop(place, (0, 0))
             self.returned += following - first
         self.rebalances += 1

@@ -48,9 +48,11 @@ class Notice:
         event: an entry of the timeline that says who told; it has no state of its own, since a
             message may be late. None: the document's own entries say so.
         document: what the message tells of the job by itself; None: nothing.
+        sent: when the message was, µs since 1970.
     """
 
     key: JobKey
+    sent: int
     event: Event | None = None
     document: JobDocument | None = None
 
@@ -61,7 +63,7 @@ def read_notice(value: bytes | None, topic: str, now: int, *, most_bytes: int) -
     Args:
         value: the message's value.
         topic: where it stood; names the cluster where the message does not.
-        now: µs since 1970, for messages without a time.
+        now: µs since 1970 when it was sent, for messages without a time.
         most_bytes: longer ones are refused unread.
 
     Raises:
@@ -98,7 +100,7 @@ def _of_ours(told: dict[str, Any], now: int) -> Notice:
         raise PoisonError("state: no text of at most 64 characters")
     time = _time(told.get("time"), now)
     said = printable(word or "", _STATE_WIDTH) or None
-    return Notice(key, Event(time=time, source="notice", word=said))
+    return Notice(key, now, Event(time=time, source="notice", word=said))
 
 
 def _of_jobcomp(told: dict[str, Any], topic: str, now: int) -> Notice:
@@ -109,7 +111,7 @@ def _of_jobcomp(told: dict[str, Any], topic: str, now: int) -> Notice:
         raise PoisonError(f"jobcomp: {printable(error, 200)}") from None
     if not all(_EARLIEST <= event.time <= now + _TOO_LATE for event in document.timeline):
         raise PoisonError("jobcomp: a time that cannot be")
-    return Notice(JobKey("slurm", cluster, job), document=document)
+    return Notice(JobKey("slurm", cluster, job), now, document=document)
 
 
 def _name(value: Any) -> str:

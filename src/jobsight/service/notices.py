@@ -99,9 +99,7 @@ class NoticeSource(Source):
             ) from None
         self._held = []
         if self._intake is None or self._intake.broken:
-            self._leave()
-            self._intake = Intake(self._connection, self._settings)
-            self._opened = time.monotonic()
+            self._open_intake()
         else:
             self._intake.rewind()
 
@@ -111,14 +109,13 @@ class NoticeSource(Source):
         Raises:
             SourceError: Kafka, or a scheduler, gives no answer, or takes no dead letters.
         """
-        intake = self._require()
-        if intake.grown:
+        intake = self._sound_intake()
+        if intake.grown or self._watched.short:
             # Jobs that a member noticed which is no more are watched by the heirs of its messages.
             intake.grown = False
             self._watched.adopt(self._active(None))
-        if not self._held and not self._watched.full:
-            settings = self._settings
-            self._held = intake.take(settings.batch, settings.poll_seconds, settings.gather_seconds)
+        if not self._held:
+            self._held = self._take(intake)
         if self._held:
             return self._noticed()
         if self._watched.due:
@@ -165,7 +162,7 @@ class NoticeSource(Source):
         # Only now is the batch ours: before, it would have been counted again at each try.
         self._count(notices, letters)
         for notice in notices:
-            self._watched.add(notice.key, notice.event)
+            self._watched.add(notice)
         documents = [one.document for one in notices if one.document is not None]
         self._held = []
         # The jobs not looked up stand in the position, and the next poll tells of the trouble.
@@ -181,6 +178,13 @@ class NoticeSource(Source):
         notice = read_notice(message.value(), message.topic() or "", sent, most_bytes=most)
         self._last_message = sent
         return notice
+
+    def _take(self, intake: Intake) -> list[Message]:
+        """Messages; where no more jobs can be kept, they wait at the brokers."""
+        settings, full = self._settings, self._watched.full
+        intake.pause(full)
+        most = 1 if full else settings.batch
+        return intake.take(most, settings.poll_seconds, settings.gather_seconds)
 
     def _count(self, notices: list[Notice], letters: list[tuple[Message, str]]) -> None:
         jobcomp = sum(one.document is not None for one in notices)
@@ -204,9 +208,17 @@ class NoticeSource(Source):
             return time.monotonic() - self._opened < _JOIN_S
         return lag > 0
 
-    def _require(self) -> Intake:
-        if self._intake is None:
-            raise SourceError("kafka: not resumed yet")
+    def _sound_intake(self) -> Intake:
+        """Ours, or another where the library cannot go on with it."""
+        if self._intake is None or self._intake.broken:
+            return self._open_intake()
+        return self._intake
+
+    def _open_intake(self) -> Intake:
+        self._leave()
+        self._held = []  # not committed: the messages come again
+        self._intake = Intake(self._connection, self._settings)
+        self._opened = time.monotonic()
         return self._intake
 
     def _leave(self) -> None:

@@ -1,12 +1,13 @@
 """Which jobs were noticed, and what is to be asked about them, and when.
 
 A job is watched from its notice until its scheduler says how it ended. Jobs that were found go on
-being watched after a restart because the store has them as living; those not found yet stand in
-the source's position.
+being watched after a restart because the store has them as living; those not found yet, and notices
+that no document holds yet, stand in the source's position.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,14 +17,17 @@ import msgspec
 from jobsight.documents import JSON, Event, JobDocument, JobKey, merge, parse_key
 from jobsight.errors import SourceError, UsageError
 from jobsight.service.lookups import Lookup
+from jobsight.service.messages import Notice
 from jobsight.text import printable
 
 __all__ = ["MOST_WAITING", "Watched"]
 
 MOST_WAITING = 5000
-"""Jobs not found yet beyond which no more notices are to be taken: a position holds them all."""
+"""Notices not in the store yet beyond which no more are to be taken: a position holds them all."""
 
 _TELLERS = ("notice", "jobcomp")
+_REPEATED = 20
+"""Notices that documents hold already and are given again: to tasks that came later."""
 
 
 @dataclass(slots=True)
@@ -32,9 +36,19 @@ class _Entry:
 
     since: float
     """When it was last heard of, by a notice or by its scheduler."""
-    event: Event | None
+    events: tuple[Event, ...] = ()
+    """What notices said; given to the job's documents with each look."""
     found: bool = False
     looked: float | None = None
+    ended: bool = False
+    """A message told the whole of its end: the store has it, a look can only add to it."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether something of it is in no document yet."""
+        if self.events and (self.looked is None or not self.found):
+            return True
+        return not self.found and not self.ended
 
 
 class Watched:
@@ -43,7 +57,7 @@ class Watched:
     Attributes:
         foreign: notices of jobs that no lookup is for.
         given_up: jobs that their scheduler never knew, or forgot without telling an end.
-        overflow: notices of jobs that were one too many.
+        left_out: living jobs of the store that were too many when they were last adopted.
     """
 
     def __init__(
@@ -65,7 +79,7 @@ class Watched:
         self._jobs: dict[JobKey, _Entry] = {}
         self._troubles: dict[str, str] = {}
         self._looks = 0
-        self.foreign = self.given_up = self.overflow = 0
+        self.foreign = self.given_up = self.left_out = 0
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -77,46 +91,55 @@ class Watched:
             ValueError: the position is damaged.
         """
         self._jobs.clear()
-        for key, since, told, word in _read_waiting(waiting):
-            event = None if told is None else Event(time=told, source="notice", word=word)
-            self._jobs[key] = _Entry(since, event)
+        for key, since, events in _read_waiting(waiting):
+            self._jobs[key] = _Entry(since, events)
         self.adopt(documents)
 
     def adopt(self, documents: Iterable[JobDocument]) -> None:
         """Watch the jobs of these documents that were noticed, by whichever collector."""
         now = self._clock()
+        self.left_out = 0
         for document in documents:
             try:
                 key = parse_key(document.id)
             except UsageError:
                 continue
             told = any(event.source in _TELLERS for event in document.timeline)
-            if told and key[:2] in self._lookups and len(self._jobs) < self._most:
-                self._jobs.setdefault(key, _Entry(now, None, found=True))
+            if not told or key[:2] not in self._lookups or key in self._jobs:
+                continue
+            if len(self._jobs) < self._most:
+                self._jobs[key] = _Entry(now, found=True)
+            else:
+                self.left_out += 1
 
-    def add(self, key: JobKey, event: Event | None) -> None:
-        """Watch a job that was noticed now."""
-        if key[:2] not in self._lookups:
+    def add(self, notice: Notice) -> None:
+        """Watch a job that was noticed, `full` or not: a notice taken is never dropped."""
+        if notice.key[:2] not in self._lookups:
             self.foreign += 1
             return
-        entry = self._jobs.get(key)
-        if entry is not None:
-            # Something happened to it: it is looked at with the new ones.
-            entry.event, entry.looked, entry.since = event or entry.event, None, self._clock()
-        elif len(self._jobs) < self._most:
-            self._jobs[key] = _Entry(self._clock(), event)
-        else:
-            self.overflow += 1
-
-    @property
-    def fresh(self) -> bool:
-        """Whether a job has not been looked at since its last notice."""
-        return any(entry.looked is None for entry in self._jobs.values())
+        # Of a message that waited long, a scheduler that knows no such job will learn of none.
+        since = min(self._clock(), notice.sent / 1e6)
+        entry = self._jobs.setdefault(notice.key, _Entry(since))
+        if notice.event is not None and notice.event not in entry.events:
+            kept = entry.events if entry.waits else entry.events[-_REPEATED:]
+            entry.events = (*kept, notice.event)
+        # Something happened to it: it is looked at with the new ones.
+        entry.looked, entry.since = None, max(entry.since, since)
+        if notice.document is not None:
+            entry.ended = entry.ended or _ended(notice.document)
 
     @property
     def full(self) -> bool:
-        """Whether so many jobs were not found yet that no position could hold one more."""
-        return sum(not entry.found for entry in self._jobs.values()) >= MOST_WAITING
+        """Whether no more notices are to be taken: they, or their jobs, could not be kept."""
+        if len(self._jobs) >= self._most:
+            return True
+        waiting = (max(1, len(entry.events)) for entry in self._jobs.values() if entry.waits)
+        return sum(waiting) >= MOST_WAITING
+
+    @property
+    def short(self) -> bool:
+        """Whether there is room again for jobs that were left out."""
+        return self.left_out > 0 and len(self._jobs) <= self._most // 2
 
     @property
     def due(self) -> bool:
@@ -125,16 +148,18 @@ class Watched:
         return any(entry.looked is None or entry.looked <= limit for entry in self._jobs.values())
 
     def waiting(self) -> list[JSON]:
-        """For the position: jobs not found yet."""
-        missing = [(key, entry) for key, entry in self._jobs.items() if not entry.found]
+        """For the position: what no document holds yet.
+
+        A list a job: its key, when it was heard of, and of each notice its time and word. Jobs
+        whose end a message told follow as far as there is room.
+        """
+        kept = [(key, entry) for key, entry in self._jobs.items() if entry.waits]
+        room = max(0, MOST_WAITING - len(kept))
+        jobs = self._jobs.items()
+        ended = ((key, entry) for key, entry in jobs if entry.ended and not entry.waits)
         return [
-            [
-                *key,
-                round(entry.since, 3),
-                None if entry.event is None else entry.event.time,
-                None if entry.event is None else entry.event.word,
-            ]
-            for key, entry in missing
+            [*key, round(entry.since, 3), *(told for one in entry.events for told in _said(one))]
+            for key, entry in itertools.chain(kept, itertools.islice(ended, room))
         ]
 
     def look(self) -> list[JobDocument]:
@@ -167,9 +192,10 @@ class Watched:
         return {
             "watched": len(self._jobs),
             "not_found_yet": sum(not entry.found for entry in self._jobs.values()),
+            "full": self.full,
             "foreign": self.foreign,
             "given_up": self.given_up,
-            "overflow": self.overflow,
+            "left_out": self.left_out,
             "looks": self._looks,
             "calls": {":".join(key): one.calls() for key, one in self._lookups.items()},
             "lookup_troubles": dict(self._troubles),
@@ -200,9 +226,9 @@ class Watched:
                 self._missing(key, entry)
                 continue
             entry.found, entry.since = True, self._clock()
-            for document in documents if entry.event is not None else ():
-                event = (*told[document.id].timeline, entry.event)
-                told[document.id] = msgspec.structs.replace(document, timeline=event)
+            for document in documents if entry.events else ():
+                timeline = (*told[document.id].timeline, *entry.events)
+                told[document.id] = msgspec.structs.replace(document, timeline=timeline)
             if all(_ended(document) for document in documents):
                 del self._jobs[key]
         return list(told.values())
@@ -224,11 +250,18 @@ def _ended(document: JobDocument) -> bool:
     return state is not None and state.ended
 
 
-def _read_waiting(
-    waiting: JSON,
-) -> Iterable[tuple[JobKey, float, int | None, str | None]]:
+def _said(event: Event) -> tuple[JSON, JSON]:
+    return event.time, event.word
+
+
+def _read_waiting(waiting: JSON) -> Iterable[tuple[JobKey, float, tuple[Event, ...]]]:
     if not isinstance(waiting, list):
         raise ValueError("no list of jobs")
     for one in waiting:
-        scheduler, cluster, job, since, told, word = one
-        yield JobKey(str(scheduler), str(cluster), str(job)), float(since), told, word
+        scheduler, cluster, job, since, *said = one
+        events = tuple(
+            Event(time=int(told), source="notice", word=None if word is None else str(word))
+            for told, word in zip(said[::2], said[1::2], strict=True)
+            if told is not None
+        )
+        yield JobKey(str(scheduler), str(cluster), str(job)), float(since), events

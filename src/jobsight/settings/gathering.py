@@ -135,9 +135,9 @@ class KafkaSettings(Section):
     jobs_per_look: Annotated[int, Field(ge=1, le=5000)] = 500
     """Jobs of one cluster that are looked up at once; of more, those longest not looked at."""
     unknown_seconds: PositiveFloat = 600.0
-    """A job that no scheduler knows is looked for that long after its notice."""
+    """A job that no scheduler knows is looked for that long after its notice was sent."""
     watched: PositiveInt = 100_000
-    """Most jobs watched at once; of more, those noticed later are left to other sources."""
+    """Most jobs watched at once; while there are so many, messages wait at the brokers."""
     timeout_seconds: Annotated[float, Field(ge=1, le=300)] = 30.0
     """For the delivery of dead letters and answers."""
 

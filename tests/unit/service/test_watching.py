@@ -5,6 +5,7 @@ import pytest
 from jobsight.documents import JSON, Event, JobDocument, JobKey, State, merge, slurm_id
 from jobsight.errors import SourceError
 from jobsight.service.lookups import Lookup
+from jobsight.service.messages import Notice
 from jobsight.service.watching import MOST_WAITING, Watched
 
 
@@ -46,6 +47,10 @@ def key(job: str, cluster: str = "here") -> JobKey:
 NOTICE = Event(time=5, source="notice", word="PENDING")
 
 
+def notice(job: JobKey, event: Event | None = NOTICE, sent: float = 1e9) -> Notice:
+    return Notice(job, round(sent * 1e6), event)
+
+
 class Clock:
     now = 1000.0
 
@@ -66,7 +71,7 @@ def test_a_job_is_looked_at_at_once_then_now_and_then_until_it_has_ended(clock: 
     cluster = Cluster()
     watched = watch(clock, cluster)
     cluster.jobs["1"] = State.RUNNING
-    watched.add(key("1"), NOTICE)
+    watched.add(notice(key("1"), NOTICE))
     (found,) = watched.look()
     assert NOTICE in found.timeline
     assert watched.look() == []
@@ -82,7 +87,7 @@ def test_an_array_is_watched_until_all_its_tasks_have_ended(clock: Clock) -> Non
     cluster = Cluster()
     cluster.jobs = {"1_0": State.COMPLETED, "1_1": State.RUNNING, "12_0": State.RUNNING}
     watched = watch(clock, cluster)
-    watched.add(key("1"), NOTICE)
+    watched.add(notice(key("1"), NOTICE))
     found = watched.look()
     assert [one.id for one in found] == ["slurm:here:1_0", "slurm:here:1_1"]
     assert all(NOTICE in one.timeline for one in found)
@@ -97,16 +102,17 @@ def test_another_notice_brings_another_look_at_once(clock: Clock) -> None:
     cluster = Cluster()
     cluster.jobs["1"] = State.RUNNING
     watched = watch(clock, cluster)
-    watched.add(key("1"), NOTICE)
+    watched.add(notice(key("1"), NOTICE))
     watched.look()
-    watched.add(key("1"), Event(time=9, source="notice", word="COMPLETED"))
-    assert watched.fresh
+    watched.add(notice(key("1"), Event(time=9, source="notice", word="COMPLETED")))
     assert watched.due
+    (found,) = watched.look()
+    assert {one.word for one in found.timeline} == {None, "PENDING", "COMPLETED"}
 
 
 def test_what_a_scheduler_never_knew_is_given_up_after_a_while(clock: Clock) -> None:
     watched = watch(clock, Cluster())
-    watched.add(key("1"), NOTICE)
+    watched.add(notice(key("1"), NOTICE))
     watched.look()
     clock.now += 599
     watched.look()
@@ -120,7 +126,7 @@ def test_what_a_scheduler_forgot_is_given_up_a_while_after_it_was_seen(clock: Cl
     cluster = Cluster()
     cluster.jobs["1"] = State.RUNNING
     watched = watch(clock, cluster)
-    watched.add(key("1"), NOTICE)
+    watched.add(notice(key("1"), NOTICE))
     clock.now += 500
     watched.look()
     cluster.jobs.clear()
@@ -137,19 +143,88 @@ def test_of_many_jobs_those_longest_not_looked_at_come_first(clock: Clock) -> No
     cluster.jobs = {str(job): State.RUNNING for job in range(10, 60)}
     watched = watch(clock, cluster, per_look=20)
     for job in cluster.jobs:
-        watched.add(key(job), None)
+        watched.add(notice(key(job), None))
     for _ in range(3):
         watched.look()
     assert sorted(job for asked in cluster.asked for job in asked) == sorted(cluster.jobs)
     assert max(map(len, cluster.asked)) == 20
 
 
-def test_jobs_of_others_and_jobs_too_many_are_counted(clock: Clock) -> None:
-    watched = watch(clock, Cluster(), most=2)
-    watched.add(key("1", "elsewhere"), NOTICE)
+def test_jobs_of_others_are_counted_and_jobs_too_many_are_kept_but_no_more_taken(
+    clock: Clock,
+) -> None:
+    cluster = Cluster()
+    watched = watch(clock, cluster, most=2)
+    watched.add(notice(key("1", "elsewhere")))
+    before = watched.full
     for job in ("1", "2", "3"):
-        watched.add(key(job), NOTICE)
-    assert (watched.foreign, watched.overflow, len(watched)) == (1, 1, 2)
+        watched.add(notice(key(job)))
+    assert (before, watched.full) == (False, True)
+    assert (watched.foreign, len(watched)) == (1, 3)
+    watched.look()
+    assert cluster.asked == [["1", "2", "3"]]
+
+
+def test_living_jobs_left_out_are_counted_and_asked_for_when_there_is_room(clock: Clock) -> None:
+    cluster = Cluster()
+    watched = watch(clock, cluster, most=2)
+    living = [document(str(job), State.RUNNING, source="notice") for job in range(1, 6)]
+    watched.restore([], living)
+    assert (len(watched), watched.left_out, watched.short) == (2, 3, False)
+    cluster.jobs = dict.fromkeys("12", State.COMPLETED)
+    watched.look()
+    room = watched.short
+    watched.adopt(living[2:4])
+    assert (room, len(watched), watched.left_out) == (True, 2, 0)
+
+
+def test_a_notice_of_a_job_found_before_is_kept_until_a_document_holds_it(clock: Clock) -> None:
+    cluster = Cluster()
+    cluster.jobs["1"] = State.RUNNING
+    watched = watch(clock, cluster)
+    watched.add(notice(key("1")))
+    watched.look()
+    assert watched.waiting() == []
+    late = Event(time=9, source="notice", word="RUNNING")
+    watched.add(notice(key("1"), late))
+    killed = watch(clock, cluster)
+    killed.restore(watched.waiting(), [])
+    (found,) = killed.look()
+    assert {NOTICE, late} <= set(found.timeline)
+    assert killed.waiting() == []
+
+
+def test_several_notices_of_one_job_are_all_kept(clock: Clock) -> None:
+    cluster = Cluster()
+    watched = watch(clock, cluster)
+    events = [Event(time=at, source="notice", word=f"W{at}") for at in range(100)]
+    for event in (*events, events[0]):
+        watched.add(notice(key("1"), event))
+    after = watch(clock, cluster)
+    after.restore(watched.waiting(), [])
+    cluster.jobs["1"] = State.RUNNING
+    (found,) = after.look()
+    assert [one for one in found.timeline if one.source == "notice"] == events
+
+
+def test_jobs_whose_end_a_message_told_fill_nothing(clock: Clock) -> None:
+    watched = watch(clock, Cluster(), most=10 * MOST_WAITING, per_look=10 * MOST_WAITING)
+    for job in range(1, 2 * MOST_WAITING):
+        told = document(str(job), State.COMPLETED, source="jobcomp")
+        watched.add(Notice(key(str(job)), 10**15, document=told))
+    assert not watched.full
+    assert len(watched.waiting()) == MOST_WAITING
+    watched.add(notice(key("999999")))
+    assert len(watched.waiting()) == MOST_WAITING
+    assert watched.waiting()[0][:3] == list(key("999999"))
+
+
+def test_an_old_notice_of_a_job_that_nobody_knows_is_given_up_at_once(clock: Clock) -> None:
+    watched = watch(clock, Cluster())
+    watched.add(notice(key("1"), sent=clock.now - 601))
+    watched.add(notice(key("2"), sent=clock.now - 599))
+    watched.look()
+    assert (len(watched), watched.given_up) == (1, 1)
 
 
 def test_one_scheduler_in_trouble_does_not_silence_another(clock: Clock) -> None:
@@ -157,8 +232,8 @@ def test_one_scheduler_in_trouble_does_not_silence_another(clock: Clock) -> None
     good.jobs["1"] = State.RUNNING
     bad.down = True
     watched = watch(clock, bad, good)
-    watched.add(key("1", "good"), NOTICE)
-    watched.add(key("1", "bad"), NOTICE)
+    watched.add(notice(key("1", "good"), NOTICE))
+    watched.add(notice(key("1", "bad"), NOTICE))
     assert [one.id for one in watched.look()] == ["slurm:good:1"]
     assert watched.status()["lookup_troubles"] == {"slurm:bad": "down"}
     assert watched.due
@@ -172,8 +247,8 @@ def test_one_scheduler_in_trouble_does_not_silence_another(clock: Clock) -> None
 def test_a_restart_goes_on_with_what_was_not_found_and_what_lives(clock: Clock) -> None:
     cluster = Cluster()
     before = watch(clock, cluster)
-    before.add(key("1"), NOTICE)
-    before.add(key("2"), None)
+    before.add(notice(key("1"), NOTICE))
+    before.add(notice(key("2"), None))
     before.look()
     living = [
         merge(
@@ -200,7 +275,7 @@ def test_a_damaged_position_is_refused(clock: Clock, waiting: JSON) -> None:
 def test_no_more_notices_are_taken_than_a_position_can_hold(clock: Clock) -> None:
     watched = watch(clock, Cluster(), most=10 * MOST_WAITING)
     for job in range(1, MOST_WAITING):
-        watched.add(key(str(job)), NOTICE)
+        watched.add(notice(key(str(job)), NOTICE))
     assert not watched.full
-    watched.add(key("999999"), NOTICE)
+    watched.add(notice(key("999999"), NOTICE))
     assert watched.full

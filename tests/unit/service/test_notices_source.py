@@ -1,0 +1,151 @@
+"""What the source of notices does when Kafka's library fails, with no broker at all."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from jobsight.errors import SourceError
+from jobsight.service import intake as intake_module
+from jobsight.service.intake import Intake
+from jobsight.service.kafka import Connection
+from jobsight.service.notices import NoticeSource
+from jobsight.settings import KafkaSettings
+
+SETTINGS = KafkaSettings(
+    brokers="localhost:1", topics=("t",), poll_seconds=0.01, gather_seconds=0.5, member="m"
+)
+
+
+class Message:
+    def __init__(self, offset: int, value: bytes = b"{") -> None:
+        self._offset = offset
+        self._value = value
+
+    def error(self) -> None:
+        return None
+
+    def topic(self) -> str:
+        return "t"
+
+    def partition(self) -> int:
+        return 0
+
+    def offset(self) -> int:
+        return self._offset
+
+    def value(self) -> bytes:
+        return self._value
+
+    def timestamp(self) -> tuple[int, int]:
+        return (1, 1_795_000_000_000)
+
+
+class Library:
+    """Kafka's library, whose consumers do what they are told."""
+
+    KafkaError = KafkaError
+    KafkaException = KafkaException
+
+    def __init__(self) -> None:
+        self.script: list[Any] = []
+        self.made: list[Library.Consumer] = []
+        outer = self
+
+        class Consumer(Library.Consumer):
+            def __init__(self, configuration: dict[str, Any]) -> None:
+                super().__init__(outer, configuration)
+
+        self.Consumer: Any = Consumer  # type: ignore[misc, assignment]
+
+    class TopicPartition:
+        error = None
+
+        def __init__(self, topic: str, partition: int, offset: int = -1001) -> None:
+            self.topic, self.partition, self.offset = topic, partition, offset
+
+    class Consumer:
+        def __init__(self, library: "Library", configuration: dict[str, Any]) -> None:
+            self.library = library
+            self.on_error = configuration["error_cb"]
+            self.commits: list[int] = []
+            self.committed_calls = self.closed = 0
+            library.made.append(self)
+
+        def subscribe(self, topics: list[str], on_assign: Any, **_: Any) -> None:
+            on_assign(self, [Library.TopicPartition("t", 0), Library.TopicPartition("t", 1)])
+
+        def consume(self, most: int, timeout: float) -> list[Message]:
+            told = self.library.script.pop(0) if self.library.script else []
+            if isinstance(told, KafkaError) and told.fatal():
+                self.on_error(told)
+                return []
+            if isinstance(told, KafkaError):
+                raise KafkaException(told)
+            return list(told)[:most]
+
+        def commit(self, offsets: list["Library.TopicPartition"], asynchronous: bool) -> None:
+            assert asynchronous
+            self.commits += [one.offset for one in offsets]
+
+        def get_watermark_offsets(self, place: object, cached: bool) -> tuple[int, int]:
+            return 3, 10
+
+        def position(self, places: list["Library.TopicPartition"]) -> list[Any]:
+            return places
+
+        def committed(self, places: list["Library.TopicPartition"], timeout: float) -> list[Any]:
+            self.committed_calls += 1
+            told = self.library.script.pop(0) if self.library.script else 5
+            if isinstance(told, KafkaError):
+                raise KafkaException(told)
+            return [Library.TopicPartition(one.topic, one.partition, told) for one in places]
+
+        def close(self) -> None:
+            self.closed += 1
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
+    made = Library()
+    monkeypatch.setattr(intake_module, "library", lambda: made)
+    yield made
+
+
+def passing() -> KafkaError:
+    return KafkaError(KafkaError._TIMED_OUT, "slow")
+
+
+def test_what_was_taken_before_trouble_is_handed_out_and_the_trouble_told_next(
+    library: Library,
+) -> None:
+    intake = Intake(Connection(SETTINGS, {}), SETTINGS)
+    library.script = [[Message(7)], passing()]
+    assert [message.offset() for message in intake.take(10, 0.01, 5.0)] == [7]
+    intake.done()
+    assert library.made[0].commits == [8]
+    with pytest.raises(SourceError, match="slow"):
+        intake.take(10, 0.01, 0.0)
+    assert intake.take(10, 0.01, 0.0) == []
+
+
+def test_a_consumer_that_cannot_go_on_is_replaced_without_being_resumed(library: Library) -> None:
+    source = NoticeSource(SETTINGS, (), Connection(SETTINGS, {}))
+    source.resume(None, lambda _: iter(()))
+    library.script = [KafkaError(KafkaError._FATAL, "fenced", fatal=True)]
+    with pytest.raises(SourceError, match="fenced"):
+        source.poll()
+    source.poll()
+    assert [one.closed for one in library.made] == [1, 0]
+    source.close()
+    assert [one.closed for one in library.made] == [1, 1]
+
+
+def test_the_lag_asks_once_for_all_partitions_and_forgets_a_failure(library: Library) -> None:
+    intake = Intake(Connection(SETTINGS, {}), SETTINGS)
+    library.script = [passing()]
+    assert intake.lag() is None
+    assert intake.lag() == 10
+    assert intake.lag() == 10
+    assert library.made[0].committed_calls == 2
