@@ -210,6 +210,8 @@ class SqliteFile:
 
     def _connect(self) -> sqlite3.Connection:
         mode = "ro" if self.read_only else "rwc"
+        if self.read_only and self._rests():
+            mode += "&immutable=1"
         db = sqlite3.connect(
             f"file:{quote(str(self._path.absolute()))}?mode={mode}",
             uri=True,
@@ -224,6 +226,16 @@ class SqliteFile:
             db.close()
             raise
         return db
+
+    def _rests(self) -> bool:
+        """Whether nobody has the file open, and this user can make no log of its own beside it.
+
+        SQLite refuses to read such a file unless it is told that nobody changes it meanwhile. A
+        writer that begins while it is read may make that untrue; what is read is then refused or
+        old, and the next reader finds the writer's log.
+        """
+        log = self._path.with_name(f"{self._path.name}-wal")
+        return not log.exists() and not os.access(self._path.parent, os.W_OK)
 
     def _thread_connection(self) -> sqlite3.Connection:
         handle: _Handle | None = getattr(self._local, "handle", None)

@@ -244,13 +244,16 @@ def test_check_finds_what_was_tampered_with(store: SqliteStore, path: Path) -> N
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_a_file_that_may_not_be_written() -> None:
+@pytest.mark.parametrize("collecting", [True, False])
+def test_a_file_that_may_not_be_written(collecting: bool) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         SqliteStore(path := Path(folder) / "jobs.db", QUICK, create=True) as store,
     ):
         path.parent.chmod(0o755)
         store.put([Put(made_document(1))])
+        if not collecting:
+            store.close()
         path.chmod(0o644)
         program = """
 import os, sys
