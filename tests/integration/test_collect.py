@@ -133,7 +133,7 @@ def test_once_collects_what_is_there_and_the_next_run_what_is_new(
 ) -> None:
     middle = pool.index(EVENTS_END, len(pool) // 2) + len(EVENTS_END)
     place.log.write_bytes(pool[:middle])
-    done = place.run("--once", "--log-format", "json")
+    done = place.run("--once", "--verbose", "--log-format", "json")
     assert (done.returncode, done.stdout) == (0, "")
     events = [json.loads(line)["event"] for line in done.stderr.splitlines()]
     assert events[0] == "collector started"
@@ -145,6 +145,7 @@ def test_once_collects_what_is_there_and_the_next_run_what_is_new(
     assert before < place.events()
     whole = {job: encode(one) for job, one in place.documents().items()}
     again = place.run("--once")
+    assert (again.stdout, again.stderr) == ("", "")
     assert again.returncode == 0
     assert {job: encode(one) for job, one in place.documents().items()} == whole
 
@@ -161,6 +162,7 @@ def test_once_with_a_source_that_is_not_there_is_status_1_with_the_reason(place:
     done = place.run("--once")
     assert done.returncode == 1
     assert str(place.log) in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("jobsight: 1 of 1 source failed: eventlog:")
     assert "Traceback" not in done.stderr
     told = place.run("--status")
     assert told.returncode == 1

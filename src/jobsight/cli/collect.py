@@ -22,18 +22,15 @@ from jobsight.cli.common import (
     print_json,
     say,
 )
-from jobsight.text import printable
+from jobsight.errors import SourceError
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.service.status import Report
     from jobsight.settings import Settings
 
 __all__ = ["register"]
 
-_STATE_COLOURS = {
-    "running": "36", "waiting": "32", "done": "32", "starting": "33", "stopped": "2",
-    "backing off": "31", "conflict": "31", "failed": "31",
-}  # fmt: skip
+_FAILED_SHOWN = 3
 
 
 def register(app: typer.Typer) -> None:
@@ -57,6 +54,9 @@ def collect(
     ] = False,
     status: Annotated[
         bool, typer.Option("--status", help="Tell how the running collector is.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="With --once: log what goes well, too.")
     ] = False,
     log_format: Annotated[
         str | None, typer.Option(metavar="text|json", help="Form of the log on standard error.")
@@ -82,23 +82,68 @@ def collect(
         if kinds or once:
             raise UsageError("--status goes with no source and not with --once")
         _status(settings, as_json=as_json)
-    elif as_json:
-        raise UsageError("--json goes with --status; for the log, give --log-format json")
-    elif not _run(settings, kinds or None, once=once):
-        raise typer.Exit(1)
+    elif as_json and not once:
+        raise UsageError(
+            "--json goes with --status and --once; for the log, give --log-format json"
+        )
+    else:
+        _gather(settings, kinds or None, once=once, verbose=verbose, as_json=as_json)
 
 
-def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> bool:
+def _gather(
+    settings: Settings, kinds: list[str] | None, *, once: bool, verbose: bool, as_json: bool
+) -> None:
+    import logging
+
+    from jobsight.service.logs import set_up
+
+    # Cron mails whatever is said: once, only trouble is.
+    quiet = once and not verbose
+    set_up(settings.collect.log_format, level=logging.WARNING if quiet else logging.INFO)
+    told, well = _run(settings, kinds, once=once)
+    if as_json:
+        print_json(_summary(told, well=well))
+    if not well:
+        raise SourceError(_failure(told, once=once))
+
+
+def _summary(told: dict[str, Any], *, well: bool) -> dict[str, Any]:
+    """What ``--once --json`` prints; its keys are those of the status."""
+    sources = told["sources"]
+    total = {
+        key: sum(one[key] for one in sources.values())
+        for key in ("documents", "changed", "polls", "errors", "crashes", "conflicts", "refused")
+    }
+    kept = ("version", "started", "stopped", "uptime_s", "store")
+    return {"well": well, **total, **{key: told[key] for key in kept}, "sources": sources}
+
+
+def _failure(told: dict[str, Any], *, once: bool) -> str:
+    """Why not all went well, in one line."""
+    failed = {name: one for name, one in told["sources"].items() if one["state"] == "failed"}
+    if not (once and failed):
+        return "not all sources ended in time; what the store has is whole, the next run goes on"
+    shown = []
+    for name, one in sorted(failed.items())[:_FAILED_SHOWN]:
+        reason = (one.get("last_error") or {}).get("text")
+        shown.append(printable(f"{name}: {reason}" if reason else name, 300))
+    more = f"; and {len(failed) - len(shown)} more" if len(failed) > len(shown) else ""
+    return (
+        f"{len(failed)} of {counted(len(told['sources']), 'source')} failed: "
+        f"{'; '.join(shown)}{more}"
+    )
+
+
+def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[dict[str, Any], bool]:
+    """Collect; what the collector says at its end, and whether all went well."""
     import contextlib
 
     from jobsight.service.collector import Collector, stopping_on_signals
     from jobsight.service.locks import locked
-    from jobsight.service.logs import set_up
-    from jobsight.service.sources import make_sources
+    from jobsight.service.configured import make_sources
     from jobsight.service.status import lock_path, status_path
     from jobsight.store import open_store
 
-    set_up(settings.collect.log_format)
     with contextlib.ExitStack() as held:
         path = status_path(settings.collect)
         held.enter_context(locked(lock_path(path), f"with the status file {path}"))
@@ -120,7 +165,7 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> bool:
             well = collector.run()
         if collector.ended:
             store.close()
-    return well
+    return collector.status(), well
 
 
 def _file_of(url: str) -> Path | None:
@@ -132,89 +177,16 @@ def _file_of(url: str) -> Path | None:
 
 
 def _status(settings: Settings, *, as_json: bool) -> None:
+    from jobsight.cli.collectpage import page
     from jobsight.service.status import read
 
     report = read(settings.collect)
     if as_json:
         print_json(report.to_json())
     else:
-        _print(report)
+        for line in page(report):
+            say(line)
+        for problem in report.problems:
+            note(f"jobsight: {printable(problem)}")
     if not report.healthy:
         raise typer.Exit(1)
-
-
-def _print(report: Report) -> None:
-    from jobsight.cli.terminal import Column, grid, width
-    from jobsight.clock import format_micros, format_span
-
-    told = report.status
-    gone = told.get("stopped") is not None
-    head = "has ended" if gone else "runs well" if report.healthy else "is not well"
-    say(
-        f"the collector (process {told.get('pid')} on {printable(told.get('host'), 60)}) {head}; "
-        f"{'was ' if gone else ''}up {format_span(told.get('uptime_s') or 0)}, "
-        f"{told.get('memory_mb')} MB of memory, as of {format_micros(told['written'])}"
-    )
-    say(_store_line(told["store"]))
-    columns = [
-        Column("source"), Column("state"), Column("lag", right=True),
-        Column("documents", right=True), Column("per s", right=True, spare=1),
-        Column("polls", right=True, spare=3), Column("trouble", right=True, spare=2),
-        Column("last error", spare=4),
-    ]  # fmt: skip
-    rows = [_row(name, one) for name, one in sorted(told["sources"].items())]
-    colours = {
-        (at, 1): _STATE_COLOURS.get(row[1].partition(" (")[0], "0") for at, row in enumerate(rows)
-    }
-    for line in grid(columns, rows, most=width(), colours=colours):
-        say(line)
-    for problem in report.problems:
-        note(f"jobsight: {printable(problem)}")
-
-
-def _store_line(store: dict[str, Any]) -> str:
-    states = store.get("states") or {}
-    line = f"store {printable(store.get('url'), 120)}"
-    if states:
-        line += f": {sum(states.values()):,} jobs, {store.get('active'):,} of which have not ended"
-    if store.get("last_error"):
-        line += f"; {printable(store['last_error'].get('text'), 160)}"
-    return line
-
-
-def _row(name: str, one: dict[str, Any]) -> list[str]:
-    counts = [one.get(kind) or 0 for kind in ("errors", "conflicts", "crashes", "refused")]
-    error = one.get("last_error") or {}
-    return [
-        printable(name, 100),
-        _state(one),
-        _lag(one.get("source") or {}),
-        f"{one.get('documents') or 0:,}",
-        f"{one.get('documents_per_s') or 0:.1f}",
-        f"{one.get('polls') or 0:,}",
-        f"{sum(counts):,}",
-        printable(error.get("text") or "–", 200),
-    ]
-
-
-def _state(one: dict[str, Any]) -> str:
-    from jobsight.clock import format_micros
-
-    state = "stuck" if one.get("turning") is False else printable(one.get("state"), 20)
-    until = one.get("until")
-    if state in ("backing off", "conflict") and isinstance(until, int):
-        return f"{state} (until {format_micros(until // 1_000_000 * 1_000_000)[11:]})"
-    return state
-
-
-def _lag(source: dict[str, Any]) -> str:
-    """How far behind a source is, in the unit that it tells."""
-    from jobsight.clock import format_span
-
-    if isinstance(found := source.get("bytes_behind"), int):
-        return f"{found / 1e6:,.1f} MB" if found >= 100_000 else f"{found:,} B"
-    if isinstance(found := source.get("lag"), int):
-        return f"{found:,} messages"
-    if isinstance(found := source.get("behind_s"), int | float):
-        return format_span(found)
-    return "–"

@@ -32,7 +32,7 @@ from jobsight.cli.common import (
 )
 from jobsight.errors import JobsightError
 from jobsight.ids import JobId
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.questions.hold.answering.answer import Answer, Answerer
@@ -332,7 +332,6 @@ def _paint(verb: str, width: int = 0) -> str:
 
 def _print_all(answers: list[Answer], when: str, *, each: bool) -> None:
     from jobsight.questions.hold.answering.groups import group_answers
-    from jobsight.questions.hold.answering.wording import counted
 
     if not answers:
         say(f"no job is held as of {when}")
@@ -348,7 +347,6 @@ def _print_all(answers: list[Answer], when: str, *, each: bool) -> None:
 
 
 def _print_group(group: GroupAnswer) -> None:
-    from jobsight.questions.hold.answering.wording import counted
 
     first = group.members[0]
     size = counted(len(group.members), "job")

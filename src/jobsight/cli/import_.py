@@ -19,7 +19,7 @@ from jobsight.cli.common import (
     say,
 )
 from jobsight.errors import UsageError
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
@@ -189,8 +189,9 @@ class ImportRun:
         """The summary for people; trouble on standard error."""
         report, tally = self.report, self.tally
         jobs = tally.new + tally.changed + tally.unchanged
+        files = counted(len(report.files), "file")
         say(
-            f"{jobs:,} jobs from {report.rows:,} rows of {_plural(len(report.files), 'file')} "
+            f"{counted(jobs, 'job')} from {counted(report.rows, 'row')} of {files} "
             f"({report.bytes / 1e6:,.1f} MB) in {self.seconds:.1f} s"
         )
         say(f"  {tally.new:,} new, {tally.changed:,} changed, {tally.unchanged:,} unchanged")
@@ -218,17 +219,13 @@ def _print_trouble(report: ImportReport) -> None:
         note(f"{printable(name)} breaks off: {printable(reason)}; what was read of it is imported")
     if not report.bad:
         return
-    note(f"{_plural(report.bad, 'bad row')} left out; all others were imported:")
+    note(f"{counted(report.bad, 'bad row')} left out; all others were imported:")
     for row in report.first_bad:
         place = f":{row.place}" if row.unit == "line" else f" at byte {row.place}"
         value = f": {printable(row.value, 60)}" if row.value else ""
         note(f"  {printable(row.file)}{place}: {printable(row.reason)}{value}")
     if report.bad > len(report.first_bad):
         note(f"  and {report.bad - len(report.first_bad)} more")
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _moment(microseconds: int | None) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from jobsight.cli.common import note, open_store
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.documents import Prediction
@@ -94,17 +94,13 @@ def _save(store: Store, found: Sequence[tuple[str, Prediction]]) -> None:
         raise StoreError(
             "an answer could not be saved: " + printable(": ".join(merged.refused[0]), 300)
         )
-    note(f"saved {len(found)} {_answers(len(found))} in {printable(store.url)}")
+    note(f"saved {counted(len(found), 'answer')} in {printable(store.url)}")
 
 
 def _publish(found: Sequence[tuple[str, Prediction]], settings: Settings) -> None:
-    from jobsight.service.answers import AnswerProducer
+    from jobsight.service.publishing import AnswerProducer
 
     with AnswerProducer(settings.kafka) as producer:
         for id_, one in found:
             producer.publish(id_, one)
-    note(f"published {len(found)} {_answers(len(found))} to {printable(settings.kafka.answers)}")
-
-
-def _answers(count: int) -> str:
-    return "answer" if count == 1 else "answers"
+    note(f"published {counted(len(found), 'answer')} to {printable(settings.kafka.answers)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,7 @@ from jobsight.cli.common import (
     say,
     stages,
 )
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.store import CheckReport, Store, StoreStatus
@@ -30,6 +31,8 @@ __all__ = ["register"]
 
 _verb = typer.Typer(help="Look at the store of job documents, and care for it.")
 _POSITION = 200
+_MICROS = 10**15
+"""A larger number of a position is a time, µs since 1970."""
 
 
 def register(app: typer.Typer) -> None:
@@ -62,19 +65,40 @@ def _print(found: StoreStatus) -> None:
 
     documents = sum(found.states.values())
     say(f"{printable(found.url)} ({found.backend}, schema {found.schema})")
-    say(f"  {documents:,} jobs, {found.active:,} of which have not ended")
+    say(f"  {counted(documents, 'job')}, {found.active:,} of which have not ended")
     for state, count in sorted(found.states.items(), key=lambda pair: -pair[1]):
         name = paint(f"{state:<14}", STATE_COLOURS[state]) if state else f"{'no state':<14}"
         say(f"    {name}{count:>12,}")
     each = "" if found.bytes_per_job is None else f", {found.bytes_per_job:,.0f} bytes a job"
     say(f"  {_megabytes(found.bytes)}{each}")
-    say(f"  {found.archived:,} jobs in the archive ({_megabytes(found.archive_bytes)})")
+    say(f"  {counted(found.archived, 'job')} in the archive ({_megabytes(found.archive_bytes)})")
     for name, value in sorted(found.details.items()):
         text = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
         say(f"  {printable(name, 40).replace('_', ' ')}: {printable(text, _POSITION)}")
     say("sources:" if found.positions else "no source has told it anything yet")
     for source, position in sorted(found.positions.items()):
-        say(f"  {printable(source, 100)}: {printable(position, _POSITION)}")
+        for line in _stands(source, position):
+            say(line)
+
+
+def _stands(source: str, position: dict[str, Any]) -> Iterator[str]:
+    """Where a source stands: what its position says in single words and numbers."""
+    from jobsight.cli.terminal import shorten, width, wrap
+    from jobsight.cli.words import moment
+
+    most = width()
+    name = printable(source, _POSITION)
+    yield "  " + (name if most is None else shorten(name, max(most - 2, 1)))
+    told = []
+    for key, value in sorted(position.items()):
+        if isinstance(value, dict | list | None):
+            continue  # --json has it
+        late = isinstance(value, int) and value > _MICROS
+        shown = moment(value) if late else printable(value, _POSITION)
+        told.append(f"{printable(key, 40).replace('_', ' ')} {shown}")
+    text = ", ".join(told)
+    lines = [text] if most is None else wrap(text, max(most - 4, 1))
+    yield from (f"    {line}" for line in lines if line)
 
 
 def _megabytes(size: int) -> str:
@@ -104,11 +128,13 @@ def export(
     from jobsight.cli.jobs import parse_since, parse_states
     from jobsight.clock import zone_named
     from jobsight.store.snapshot import export as write
+    from jobsight.store.snapshot import is_snapshot
 
     settings = load_settings(config, {"timezone": timezone, "store": store})
     zone = zone_named(settings.timezone)
     with open_store(settings) as opened, progress_bar("exporting") as progress:
         check_output(output, [config, Path(opened.url)], folder=True)
+        replaced = is_snapshot(output)
         found = opened.status()
         total = sum(found.states.values()) + found.archived
         made = write(
@@ -122,10 +148,10 @@ def export(
             progress=lambda done: progress(done, total),
         )
     if as_json:
-        print_json({"snapshot": str(output), **dataclasses.asdict(made)})
+        print_json({"snapshot": str(output), "replaced": replaced, **dataclasses.asdict(made)})
     else:
-        say(f"{made.documents:,} jobs in {len(made.files)} files")
-        say(f"wrote {output}")
+        say(f"{counted(made.documents, 'job')} in {counted(len(made.files), 'file')}")
+        say(f"{'replaced' if replaced else 'wrote'} {output}")
 
 
 def _cluster(store: Store, text: str) -> str:
@@ -181,8 +207,8 @@ def prune(
         print_json({**dataclasses.asdict(done), "before": moment})
         return
     say(
-        f"{done.documents:,} jobs that ended before {format_micros(moment)} moved to the archive "
-        f"({done.parts} new files, {_megabytes(done.bytes)})"
+        f"{counted(done.documents, 'job')} that ended before {format_micros(moment)} moved to the "
+        f"archive ({counted(done.parts, 'new file')}, {_megabytes(done.bytes)})"
     )
 
 
@@ -216,8 +242,8 @@ def _judge(found: CheckReport) -> None:
         note(f"and {found.problems - len(found.first)} more")
     if found.problems:
         raise StoreError(
-            f"{found.problems} problems were found; bring back a backup, or collect anew into "
-            "another store"
+            f"{counted(found.problems, 'problem')} found; bring back a backup, or collect anew "
+            "into another store"
         )
 
 

@@ -8,7 +8,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["STATE_COLOURS", "Column", "blocks", "grid", "paint", "width"]
+__all__ = [
+    "STATE_COLOURS",
+    "Column",
+    "blocks",
+    "grid",
+    "lined",
+    "paint",
+    "shorten",
+    "width",
+    "wrap",
+]
 
 STATE_COLOURS = {
     "pending": "33", "held": "35", "running": "36", "suspended": "35", "completed": "32",
@@ -18,6 +28,8 @@ STATE_COLOURS = {
 
 _LEAST_LAST = 8
 """Letters that the last column keeps before other columns are left out."""
+_LEAST_WRAPPED = 30
+"""The same, where it goes on in further lines."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +74,42 @@ def blocks() -> tuple[str, str, str]:
     return ("█", "▌", "·")
 
 
+def wrap(text: str, size: int) -> list[str]:
+    """The text in lines of at most `size` cells, broken between words, else within one."""
+    from rich.cells import cell_len, chop_cells
+
+    lines = [""]
+    for word in text.split(" "):
+        line = f"{lines[-1]} {word}" if lines[-1] and word else lines[-1] + word
+        if cell_len(line) <= size:
+            lines[-1] = line
+        else:
+            pieces = chop_cells(word, max(size, 2))
+            lines[len(lines) if lines[-1] else -1 :] = pieces
+    return lines
+
+
+def shorten(text: str, size: int) -> str:
+    """A text such as ``eventlog:/var/log/condor/EventLog`` in at most `size` cells.
+
+    What stands before the first colon and the end stay: ``eventlog:…/condor/EventLog``.
+    """
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(text) <= size:
+        return text
+    kind, colon, rest = text.partition(":")
+    head = kind + colon if cell_len(kind) + 8 <= size else ""
+    room = max(size - cell_len(head) - 1, 0)
+    tail = rest if head else text
+    while cell_len(tail) > room:
+        tail = tail[1:]
+    # Whole names of folders rather than the end of one.
+    name = tail.find("/")
+    tail = tail[name:] if 0 <= name < len(tail) - 1 else tail
+    return set_cell_size(f"{head}…{tail}", size).rstrip()
+
+
 def grid(
     columns: Sequence[Column],
     rows: Sequence[Sequence[str]],
@@ -69,6 +117,18 @@ def grid(
     most: int | None,
     colours: dict[tuple[int, int], str] | None = None,
 ) -> list[str]:
+    """The lines of a table with headings, one a row (see `lined`)."""
+    return [line for (line,) in lined(columns, rows, most=most, colours=colours)]
+
+
+def lined(
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    *,
+    most: int | None,
+    colours: dict[tuple[int, int], str] | None = None,
+    whole: bool = False,
+) -> list[list[str]]:
     """The lines of a table with headings, no longer than `most`; its last column gives way.
 
     Args:
@@ -76,36 +136,50 @@ def grid(
         rows: cells without control characters, a row each.
         most: letters in a line; None: any number.
         colours: of the cell in a row and column, for `paint`.
+        whole: what the last column has no room for goes on in further lines; else it is cut.
+
+    Returns:
+        The lines of the headings, then those of each row: one each, unless `whole`.
     """
-    from rich.cells import cell_len, set_cell_size
+    from rich.cells import cell_len
 
     cells = [[column.heading for column in columns], *rows]
     widths = [max(cell_len(row[k]) for row in cells) for k in range(len(columns))]
-    shown = _fitting(columns, widths, most)
+    shown = _fitting(columns, widths, most, _LEAST_WRAPPED if whole else _LEAST_LAST)
     last = shown[-1]
+    before = sum(widths[k] + 2 for k in shown[:-1])
     if most is not None:
-        before = sum(widths[k] + 2 for k in shown[:-1])
         widths[last] = min(widths[last], max(most - before, 1))
     lines = []
     for number, row in enumerate(cells):
+        rest = wrap(row[last], widths[last]) if whole else [row[last]]
         parts = []
         for k in shown:
-            text, size = row[k], widths[k]
-            if cell_len(text) > size:
-                text = set_cell_size(text, size - 1).rstrip() + "…" if size > 1 else text[:1]
+            text, size = _cut(rest[0] if k == last else row[k], widths[k]), widths[k]
             blank = " " * (size - cell_len(text))
             colour = (colours or {}).get((number - 1, k))
             text = paint(text, colour) if colour else text
             parts.append(blank + text if columns[k].right else text + blank)
-        lines.append("  ".join(parts).rstrip())
+        more = [" " * before + _cut(text, widths[last]) for text in rest[1:]]
+        lines.append(["  ".join(parts).rstrip(), *more])
     return lines
 
 
-def _fitting(columns: Sequence[Column], widths: Sequence[int], most: int | None) -> list[int]:
-    """The numbers of the columns that there is room for."""
+def _cut(text: str, size: int) -> str:
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(text) <= size:
+        return text
+    return set_cell_size(text, size - 1).rstrip() + "…" if size > 1 else text[:1]
+
+
+def _fitting(
+    columns: Sequence[Column], widths: Sequence[int], most: int | None, least: int
+) -> list[int]:
+    """The numbers of the columns that there is room for, the last one with `least` letters."""
     shown = list(range(len(columns)))
     while most is not None:
-        last = min(widths[shown[-1]], _LEAST_LAST)
+        last = min(widths[shown[-1]], least)
         if sum(widths[k] + 2 for k in shown[:-1]) + last <= most:
             break
         spare = max(shown, key=lambda k: columns[k].spare)

@@ -29,12 +29,20 @@ def log(event: str, level: int = logging.INFO, **fields: Any) -> None:
     _LOGGER.log(level, "%s", event, extra={"fields": known})
 
 
-def set_up(form: Literal["text", "json"], stream: TextIO | None = None) -> None:
-    """Send the events of the service to `stream` (default: standard error), a line each."""
+def set_up(
+    form: Literal["text", "json"], stream: TextIO | None = None, *, level: int = logging.INFO
+) -> None:
+    """Send the events of the service to `stream` (default: standard error), a line each.
+
+    Args:
+        form: of the lines.
+        stream: where they go.
+        level: what is below it is not told.
+    """
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
     _LOGGER.handlers = [handler]
-    _LOGGER.setLevel(logging.INFO)
+    _LOGGER.setLevel(level)
     _LOGGER.propagate = False
     # A log that cannot be written (full disk, reader gone) must not stop the work.
     logging.raiseExceptions = False

@@ -54,7 +54,25 @@ def test_the_status_in_words(url: str) -> None:
     assert ["pending", "1"] in [line.split() for line in lines]
     assert ["no", "state", "1"] in [line.split() for line in lines]
     assert "0 jobs in the archive" in "\n".join(lines)
-    assert lines[-1] == "  eventlog:/var/log/ [2Jcondor: {'offset': 7}"
+    assert lines[-2:] == ["  eventlog:/var/log/ [2Jcondor", "    offset 7"]
+
+
+def test_where_sources_stand_is_readable_at_80_columns(url: str) -> None:
+    position = {
+        "version": 1, "events": 11158, "parts": [{"offset": 3}], "last_event": START,
+        "access_point": "x" * 150, "gap": None, "bad\x1b[2J": "\x1b[2J",
+    }  # fmt: skip
+    with open_store(url) as store:
+        store.put([], [Move("eventlog:" + "/spool" * 20 + "/EventLog", None, position)])
+    lines = said("status", "--store", url, COLUMNS="80").splitlines()
+    lines = lines[lines.index("sources:") :]
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("  eventlog:…/") and line.endswith("/EventLog") for line in lines)
+    text = "\n".join(lines)
+    assert "events 11158" in text
+    assert "last event 2026-11-21 01:35:00Z" in " ".join(text.split())
+    assert "{" not in text
+    assert all(line.isprintable() for line in lines)
 
 
 def test_the_status_for_machines(url: str) -> None:
@@ -67,11 +85,13 @@ def test_the_status_for_machines(url: str) -> None:
 
 def test_an_export_is_a_snapshot_of_all(url: str, tmp_path: Path) -> None:
     folder = tmp_path / "snapshot"
-    assert said("export", "-o", folder, "--store", url) == f"5 jobs in 1 files\nwrote {folder}\n"
+    assert said("export", "-o", folder, "--store", url) == f"5 jobs in 1 file\nwrote {folder}\n"
     with open_store(url) as store:
         assert list(read_documents(folder)) == list(store.scan())
     first = (folder / "manifest.json").read_bytes()
-    assert json.loads(said("export", "-o", folder, "--store", url, "--json"))["documents"] == 5
+    again = json.loads(said("export", "-o", folder, "--store", url, "--json"))
+    assert (again["documents"], again["replaced"]) == (5, True)
+    assert said("export", "-o", folder, "--store", url).endswith(f"replaced {folder}\n")
     assert (folder / "manifest.json").read_bytes() == first
 
 
@@ -139,7 +159,7 @@ def test_a_damaged_store_is_told_with_status_1(url: str) -> None:
     database.close()
     result = call("check", "--store", url)
     assert isinstance(result.exception, StoreError)
-    assert "1 problems were found" in str(result.exception)
+    assert "1 problem found" in str(result.exception)
     assert "slurm:grid:2" in result.stderr
 
 

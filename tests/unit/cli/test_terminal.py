@@ -6,7 +6,7 @@ import sys
 import pytest
 from rich.cells import cell_len
 
-from jobsight.cli.terminal import Column, blocks, grid, paint, width
+from jobsight.cli.terminal import Column, blocks, grid, lined, paint, shorten, width, wrap
 
 COLUMNS = [
     Column("id"),
@@ -44,6 +44,43 @@ def test_wide_letters_count_as_they_are_shown(most: int) -> None:
     assert max(map(cell_len, lines)) <= max(most, 14)
     whole = grid(COLUMNS, rows, most=None)
     assert cell_len(whole[2].partition("c")[0]) == cell_len(whole[1].partition("日")[0])
+
+
+def test_what_has_no_room_goes_on_in_further_lines() -> None:
+    rows = [["1", "7", "ann", "because it rained " * 3], ["22", "100", "bob", "x" * 30]]
+    first, second, third = lined(COLUMNS, rows, most=44, whole=True)
+    assert first == ["id  count  why"]
+    assert second[0] == "1       7  because it rained because it"
+    assert second[1] == "           rained because it rained"
+    assert third == ["22    100  " + "x" * 30]
+    (_, second, third) = lined(COLUMNS, rows, most=30, whole=True)
+    assert third == ["22  " + "x" * 26, "    xxxx"]
+    assert all(cell_len(line) <= 30 for lines in (second, third) for line in lines)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 9, 40])
+def test_a_wrapped_text_keeps_its_words(size: int) -> None:
+    text = "job was held 日本語日本語 by policy"
+    lines = wrap(text, size)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    assert max(map(cell_len, lines)) <= max(size, 2)
+    assert wrap("", size) == [""]
+
+
+@pytest.mark.parametrize(
+    ("size", "short"),
+    [
+        (60, "eventlog:/var/log/condor/spool/EventLog"),
+        (38, "eventlog:…/log/condor/spool/EventLog"),
+        (24, "eventlog:…/EventLog"),
+        (17, "eventlog:…ventLog"),
+        (16, "eventlog:…entLog"),
+        (10, "…/EventLog"),
+        (5, "…tLog"),
+    ],
+)
+def test_a_path_is_shortened_where_it_tells_least(size: int, short: str) -> None:
+    assert shorten("eventlog:/var/log/condor/spool/EventLog", size) == short
 
 
 def test_a_table_without_rows_has_its_headings() -> None:

@@ -13,7 +13,7 @@ from jobsight.clock import format_micros, format_span
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.mending import Mend
 from jobsight.questions.hold.answering.verdict import Verdict
-from jobsight.questions.hold.answering.wording import counted
+from jobsight.text import counted
 
 __all__ = ["TRIAL", "WAIT_ALIKE", "Advice", "Group", "advise", "by_hand"]
 

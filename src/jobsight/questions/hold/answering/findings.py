@@ -19,10 +19,10 @@ from jobsight.history.labels import RowLabels
 from jobsight.history.reasons import origin
 from jobsight.history.timelines import History, Ints
 from jobsight.questions.hold.answering.tallies import Count, Tally
-from jobsight.questions.hold.answering.wording import counted, percent
+from jobsight.questions.hold.answering.wording import percent
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.settings import HoldSettings
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 __all__ = ["Finding", "FindingIndex", "Findings"]
 

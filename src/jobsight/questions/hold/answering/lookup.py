@@ -12,8 +12,7 @@ from jobsight.clock import format_micros
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.answer import Answerer
-from jobsight.questions.hold.answering.wording import counted
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 __all__ = ["current_jobs", "find_held"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "percent"]
+__all__ = ["percent"]
 
 
 def percent(share: float) -> str:
@@ -13,8 +13,3 @@ def percent(share: float) -> str:
     if whole == 100 and share < 1:
         return ">99 %"
     return f"{whole} %"
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """``1 batch``, ``12 batches``."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
