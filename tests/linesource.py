@@ -29,19 +29,25 @@ class LineSource(Source):
     """Reads whole lines, some a poll.
 
     Attributes:
-        trouble: raised once each, in order, before polls; None: no trouble then.
+        troubles: raised once each, in order, before polls; None: no trouble then.
+        half: what `trouble` tells.
         gate: polls hang until it is set.
     """
 
     def __init__(self, path: Path, *, most: int = 100, interval: float = 0.02) -> None:
         self.name = f"lines:{path}"
         self.interval = interval
-        self.trouble: list[BaseException | None] = []
+        self.troubles: list[BaseException | None] = []
+        self.half: str | None = None
         self.gate: threading.Event | None = None
         self.resumed = self.commits = self.closes = 0
         self._path = path
         self._most = most
         self._at = self._line = 0
+
+    @property
+    def trouble(self) -> str | None:
+        return self.half
 
     def resume(
         self, position: Position | None, active: Callable[[str | None], Iterator[JobDocument]]
@@ -52,7 +58,7 @@ class LineSource(Source):
     def poll(self) -> Observed | None:
         if self.gate is not None:
             self.gate.wait(20)
-        if self.trouble and (error := self.trouble.pop(0)) is not None:
+        if self.troubles and (error := self.troubles.pop(0)) is not None:
             raise error
         if not self._path.exists():
             raise SourceError(f"{self._path} is not there")

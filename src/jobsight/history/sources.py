@@ -77,6 +77,11 @@ class Source(ABC):
     def committed(self) -> None:  # noqa: B027  # most sources need not know
         """The store has what the last poll gave."""
 
+    @property
+    def trouble(self) -> str | None:
+        """What is wrong though polls give what they can (one of two tools is down), in words."""
+        return None
+
     @abstractmethod
     def status(self) -> dict[str, JSON]:
         """Counters and lag, for people and monitoring: JSON, no secrets, no unbounded lists."""

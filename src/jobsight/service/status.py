@@ -143,7 +143,7 @@ def _problems(path: Path, status: dict[str, JSON]) -> list[str]:
     for name, source in sorted(status["sources"].items()):
         if not source.get("healthy"):
             told = source.get("last_error")
-            reason = told.get("text") if isinstance(told, dict) else None
+            reason = source.get("trouble") or (told.get("text") if isinstance(told, dict) else None)
             state = "is stuck" if source.get("turning") is False else source.get("state")
             problems.append(printable(f"{name}: {state}" + (f": {reason}" if reason else ""), 400))
     return problems

@@ -82,6 +82,7 @@ class Worker:
         self._since = self._last_poll = _now()
         self._until: int | None = None
         self._error: dict[str, JSON] | None = None
+        self._half: str | None = None
         self._told: dict[str, JSON] = {}
         self._due = time.monotonic() + settings.stuck_seconds
         self._thread: threading.Thread | None = None
@@ -111,8 +112,9 @@ class Worker:
 
     @property
     def healthy(self) -> bool:
-        """Whether its source gave no trouble the last time."""
-        return not self._backoff.failures and self.state != "failed" and self.turning
+        """Whether its source gave no trouble the last time, and has none."""
+        well = not self._backoff.failures and self._half is None
+        return well and self.state != "failed" and self.turning
 
     def join(self, seconds: float) -> bool:
         """Wait for the thread to end; whether it has."""
@@ -131,6 +133,7 @@ class Worker:
             "until": self._until,
             "last_poll": self._last_poll,
             "failures": self._backoff.failures,
+            "trouble": None if self._half is None else printable(self._half, _ERROR_WIDTH),
             "last_error": self._error,
             "documents_per_s": round(self._rate.value(), 3),
             **self._counts,
@@ -162,7 +165,7 @@ class Worker:
                 continue
             self._recovered()
             if self._once and not more:
-                self._enter("done")
+                self._enter("done" if self._half is None else "failed")
                 return
             if not more:
                 self._enter("waiting", self._source.interval)
@@ -183,6 +186,7 @@ class Worker:
         self._counts["polls"] += 1
         self._last_poll = _now()
         self._told = self._source.status()
+        self._tell_half()
         if observed is None:
             return False
         self._save(observed)
@@ -258,6 +262,15 @@ class Worker:
         pause = self._backoff.pause()
         self._enter("conflict" if taken else "backing off", pause)
         self._stop.wait(pause)
+
+    def _tell_half(self) -> None:
+        """Tell when something of the source begins to be in trouble, and when it ends."""
+        trouble = self._source.trouble
+        if trouble is not None and self._half is None:
+            self._tell("source in trouble", "errors", SourceError(trouble))
+        elif trouble is None and self._half is not None:
+            log("source recovered", source=self.name)
+        self._half = trouble
 
     def _recovered(self) -> None:
         if self._backoff.failures:

@@ -73,7 +73,7 @@ def test_several_sources_beside_each_other_one_of_them_in_trouble(
     good, other = some_lines(tmp_path, "a", 30), some_lines(tmp_path, "b", 40)
     bad = LineSource(tmp_path / "missing")
     bug = some_lines(tmp_path, "d", 5)
-    bug.trouble = [KeyError("x")] * 3
+    bug.troubles = [KeyError("x")] * 3
     running = Running(Collector(store, [good, other, bad, bug], settings(tmp_path)))
     with running as collector:
         until(lambda: sum(one["documents"] for one in collector.status()["sources"].values()) == 75)

@@ -1,3 +1,4 @@
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -90,7 +91,7 @@ def test_a_source_in_trouble_is_asked_again_without_being_resumed(
     lines: Path, store: Store
 ) -> None:
     source = LineSource(lines)
-    source.trouble = [SourceError("down \x1b[31m"), SourceError("still down")]
+    source.troubles = [SourceError("down \x1b[31m"), SourceError("still down")]
     with Running(source, store) as worker:
         until(lambda: worker.snapshot()["documents"] == 250)
     told = worker.snapshot()
@@ -101,11 +102,35 @@ def test_a_source_in_trouble_is_asked_again_without_being_resumed(
     assert told["state"] == "stopped"
 
 
+def test_a_source_half_in_trouble_is_not_well_and_is_told_once(
+    lines: Path, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = LineSource(lines)
+    source.half = "squeue: timed out"
+    with caplog.at_level(logging.INFO), Running(source, store) as worker:
+        until(lambda: worker.snapshot()["polls"] > 5)
+        told = worker.snapshot()
+        assert (told["healthy"], told["trouble"], told["errors"]) == (False, "squeue: timed out", 1)
+        assert told["documents"] == 250  # what the rest gives is not lost
+        source.half = None
+        until(lambda: worker.healthy)
+        assert worker.snapshot()["trouble"] is None
+    events = [one.message for one in caplog.records]
+    assert events.count("source in trouble") == events.count("source recovered") == 1
+
+
+def test_once_a_source_half_in_trouble_has_failed(lines: Path, store: Store) -> None:
+    source = LineSource(lines)
+    source.half = "squeue: timed out"
+    assert run_once(source, store).state == "failed"
+    assert sum(1 for _ in store.scan()) == 250
+
+
 def test_a_crash_is_counted_with_its_place_and_the_source_resumed(
     lines: Path, store: Store
 ) -> None:
     source = LineSource(lines)
-    source.trouble = [None, ZeroDivisionError("a bug"), SystemExit(3)]
+    source.troubles = [None, ZeroDivisionError("a bug"), SystemExit(3)]
     with Running(source, store) as worker:
         until(lambda: worker.snapshot()["documents"] >= 250)
     told = worker.snapshot()

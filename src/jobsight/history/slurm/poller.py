@@ -135,10 +135,21 @@ class SlurmSource(Source):
         catching_up = self._accounts.behind > 0 and self._accounts.trouble is None
         return Observed(found, dict(position), more=catching_up)
 
+    @property
+    def trouble(self) -> str | None:
+        """See `Source.trouble`: the controller or the accounting gives no answer."""
+        error = self._troubled()
+        if error is None or error.trouble is Trouble.NO_ACCOUNTING:
+            return None
+        return str(error)
+
+    def _troubled(self) -> SlurmError | None:
+        return self._queue_trouble or self._accounts.trouble
+
     def status(self) -> dict[str, JSON]:
         """Calls by command, jobs, what waits, trouble, the watermark and the clocks."""
         client = self._client
-        trouble = self._queue_trouble or self._accounts.trouble
+        trouble = self._troubled()
         details = self._details
         return {
             "calls": dict(sorted(client.calls.items())),

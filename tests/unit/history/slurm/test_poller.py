@@ -221,6 +221,7 @@ def test_a_controller_that_is_down_is_a_source_error_and_sacct_catches_up() -> N
         with pytest.raises(SourceError, match="in trouble"):
             keeper.poll()
     assert keeper.source.status()["trouble"] == "down"
+    assert keeper.source.trouble is not None and "squeue" in keeper.source.trouble
     slurm.start("7")
     slurm.end("7", "COMPLETED")
     slurm.queue["8"] = FakeJob("8", "8", submit=slurm.now)
@@ -231,6 +232,7 @@ def test_a_controller_that_is_down_is_a_source_error_and_sacct_catches_up() -> N
     assert keeper.job("7").state is State.COMPLETED
     assert keeper.job("8").state is State.FAILED
     assert keeper.source.status()["trouble"] is None
+    assert keeper.source.trouble is None
 
 
 def test_a_controller_in_trouble_is_asked_less_while_accounts_go_on() -> None:
