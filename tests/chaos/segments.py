@@ -122,8 +122,9 @@ class Segments:
         return found
 
     def _segments(self) -> Iterator[Segment]:
-        for path in self._aside.iterdir():
-            data = path.read_bytes()
+        with self._lock:
+            files = [path.read_bytes() for path in self._aside.iterdir()]
+        for data in files:
             header = _HEADER.search(data[:400])
             assert header is not None, f"no header: {data[:200]!r}"
             begun = int(header[1]) * 1_000_000 + int(header[2])

@@ -77,10 +77,12 @@ def union(old: JobDocument, new: tuple[Event, ...]) -> tuple[tuple[Event, ...], 
     if not changed:
         return old.timeline, old.dropped
     folded = _without_guesses(_folded(list(known.values())))
-    timeline, dropped = _bounded(_without_dropped(_ordered(folded)), old.dropped)
+    ordered = _with_ends_last(_without_dropped(_ordered(folded)))
+    timeline, dropped = _bounded(ordered, old.dropped)
     if dropped:
         # With less between them, a clock that had stepped forth may order the rest anew.
-        timeline = tuple(told.event for told in _ordered([_Told(event) for event in timeline]))
+        anew = _ordered([_Told(event) for event in timeline])
+        timeline = tuple(_with_ends_last([told.event for told in anew]))
     return timeline, dropped
 
 
@@ -235,6 +237,24 @@ def _without_dropped(ordered: list[_Told]) -> list[Event]:
     first = max((at for at, told in enumerate(ordered) if told.part < 0), default=len(ordered))
     last = min((at for at, told in enumerate(ordered) if told.part > 0), default=0)
     return [told.event for at, told in enumerate(ordered) if told.part or not first < at < last]
+
+
+def _with_ends_last(ordered: list[Event]) -> list[Event]:
+    """With no suspension behind an end: that of a suspended job Slurm dates back to its suspension.
+
+    The queue shows such a job at the time of a look, which is later.
+    """
+    moved: list[Event] = []
+    end: int | None = None
+    for event in ordered:
+        if end is not None and event.state is State.SUSPENDED and event.position is None:
+            moved.insert(end, event)
+            end += 1
+            continue
+        if event.state is not None:
+            end = len(moved) if event.state.ended else None
+        moved.append(event)
+    return moved
 
 
 def _ordered(all_told: list[_Told]) -> list[_Told]:

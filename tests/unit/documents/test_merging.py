@@ -164,6 +164,18 @@ def test_a_job_that_was_cancelled_when_it_was_requeued_has_ended() -> None:
     assert joined(part(requeued, failed)).state is State.PENDING
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_suspended_job_ends_behind_its_suspension(turned: bool) -> None:
+    # Slurm dates the end of a job that was suspended back to when it was.
+    seen = part(told(4, State.RUNNING, "squeue"), told(9, State.SUSPENDED, "squeue"))
+    account = part(told(4, State.RUNNING), told(8, State.CANCELLED, word="CANCELLED by 7"))
+    document = joined(*((account, seen) if turned else (seen, account)))
+    assert states(document) == [State.RUNNING, State.SUSPENDED, State.CANCELLED]
+    assert merge(document, seen) is document
+    again = joined(document, part(told(9, State.RUNNING)), seen)
+    assert again.state is State.SUSPENDED
+
+
 def test_two_holds_of_one_second_in_one_log_are_two() -> None:
     holds = [record(1, 12, at, hold_code=3, state=State.HELD) for at in (10, 20)]
     copy = [record(1, 12, at, "zz", hold_code=3, state=State.HELD) for at in (0, 5)]
