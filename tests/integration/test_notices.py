@@ -36,11 +36,12 @@ from jobsight.documents import (
     slurm_id,
 )
 from jobsight.errors import OutputError, SourceError, StoreUnavailableError
+from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient
-from jobsight.service.answers import AnswerProducer
-from jobsight.service.lookups import CondorLookup, Lookup, SlurmLookup
-from jobsight.service.notices import NoticeSource
-from jobsight.service.watching import MOST_WAITING
+from jobsight.service.notices.askers import Asker, CondorAsker, SlurmAsker
+from jobsight.service.notices.source import NoticeSource
+from jobsight.service.notices.watching import MOST_WAITING
+from jobsight.service.publishing import AnswerProducer
 from jobsight.service.worker import Worker
 from jobsight.settings import (
     CollectSettings,
@@ -55,7 +56,7 @@ _numbers = itertools.count()
 NOW = 1_795_224_000
 
 
-class Scheduler(Lookup):
+class Scheduler(Asker):
     """A cluster in memory: jobs by their ids, and how often it was asked."""
 
     scheduler = "slurm"
@@ -132,7 +133,7 @@ def notice(job: str | int, state: str = "PENDING") -> dict[str, Any]:
 class Collecting:
     """A member of the group at work in a thread, stopped for sure."""
 
-    def __init__(self, store: Store, told: KafkaSettings, scheduler: Lookup) -> None:
+    def __init__(self, store: Store, told: KafkaSettings, scheduler: Asker) -> None:
         self.source = NoticeSource(told, [scheduler])
         self.stop = threading.Event()
         pauses = CollectSettings(first_pause=0.1, longest_pause=0.5)
@@ -364,7 +365,7 @@ MEMBER = """
 import os, sys, threading
 from jobsight.documents import State
 from jobsight.service.worker import Worker
-from jobsight.service.notices import NoticeSource
+from jobsight.service.notices.source import NoticeSource
 from jobsight.settings import CollectSettings, KafkaSettings
 from jobsight.store import open_store
 from tests.integration import test_notices as shared
@@ -513,7 +514,7 @@ def test_real_slurm_tells_by_jobcomp_and_is_asked_for_the_rest(
         told = settings(
             kafka_broker, topic, topics=[topic, name], collect_seconds=1.0, properties=quick
         )
-        with Collecting(store, told, SlurmLookup(SlurmClient(asked), name, asked)) as worker:
+        with Collecting(store, told, SlurmAsker(SlurmClient(asked), name, asked)) as worker:
             failed = cluster.submit("#SBATCH --job-name=bad\nsleep 1; exit 3")
             array = cluster.submit("exit 0", "--array=0-2")
             running = cluster.submit("sleep 15")
@@ -544,14 +545,14 @@ def test_real_slurm_tells_by_jobcomp_and_is_asked_for_the_rest(
 def test_real_htcondor_is_asked_about_a_noticed_job(
     condor_pool: HtcondorPool, kafka_broker: KafkaBroker, topic: str, store: Store
 ) -> None:
-    lookup = CondorLookup("ap.testbed.example", CondorSettings(bin=condor_pool.bin))
+    asker = CondorAsker(CondorClient(CondorSettings(bin=condor_pool.bin)), "ap.testbed.example")
     told = settings(kafka_broker, topic, collect_seconds=1.0)
     cluster = condor_pool.submit("sleep 3; exit 5", count=2)
     kafka_broker.produce(
         topic,
         [{"cluster": "ap.testbed.example", "job_id": f"{cluster}.{proc}"} for proc in range(2)],
     )
-    with Collecting(store, told, lookup) as worker:
+    with Collecting(store, told, asker) as worker:
         until(lambda: len(stored(store)) == 2, "two jobs")
         until(lambda: set(stored(store).values()) == {State.FAILED}, "their ends", 90)
         until(lambda: worker.snapshot()["source"]["watched"] == 0, "nothing to watch")

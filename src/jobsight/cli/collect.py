@@ -139,8 +139,8 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
     import contextlib
 
     from jobsight.service.collector import Collector, stopping_on_signals
-    from jobsight.service.locks import locked
     from jobsight.service.configured import make_sources
+    from jobsight.service.locks import locked
     from jobsight.service.status import lock_path, status_path
     from jobsight.store import open_store
 

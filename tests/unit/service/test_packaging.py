@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobsight.service.sources import make_sources
+from jobsight.service.configured import make_sources
 from jobsight.settings import Settings
 
 PACKAGING = Path(__file__).parents[3] / "packaging"

@@ -7,10 +7,10 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from jobsight.errors import SourceError
-from jobsight.service import intake as intake_module
-from jobsight.service.intake import Intake
 from jobsight.service.kafka import Connection
-from jobsight.service.notices import NoticeSource
+from jobsight.service.notices import intake as intake_module
+from jobsight.service.notices.intake import Intake
+from jobsight.service.notices.source import NoticeSource
 from jobsight.settings import KafkaSettings
 
 SETTINGS = KafkaSettings(

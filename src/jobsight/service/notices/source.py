@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 from jobsight.documents import JSON, JobDocument
 from jobsight.errors import SourceError
 from jobsight.history.sources import Observed, Position, Source
-from jobsight.service.deadletters import DeadLetters
-from jobsight.service.intake import Intake
 from jobsight.service.kafka import Connection
-from jobsight.service.lookups import Lookup
-from jobsight.service.messages import Notice, PoisonError, read_notice
-from jobsight.service.watching import Watched
+from jobsight.service.notices.askers import Asker
+from jobsight.service.notices.deadletters import DeadLetters
+from jobsight.service.notices.intake import Intake
+from jobsight.service.notices.messages import Notice, PoisonError, read_notice
+from jobsight.service.notices.watching import Watched
 from jobsight.settings import KafkaSettings
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class NoticeSource(Source):
 
     Args:
         settings: brokers, topics, bounds.
-        lookups: schedulers that can be asked about the jobs noticed.
+        askers: schedulers that can be asked about the jobs noticed.
         connection: how to reach the brokers; None: as `settings` and the environment say.
 
     Raises:
@@ -52,7 +52,7 @@ class NoticeSource(Source):
     def __init__(
         self,
         settings: KafkaSettings,
-        lookups: Sequence[Lookup] = (),
+        askers: Sequence[Asker] = (),
         connection: Connection | None = None,
     ) -> None:
         member = settings.member or socket.gethostname()
@@ -62,7 +62,7 @@ class NoticeSource(Source):
         self._connection = connection or Connection(settings)
         self._letters = DeadLetters(self._connection, settings)
         self._watched = Watched(
-            lookups,
+            askers,
             most=settings.watched,
             per_look=settings.jobs_per_look,
             every=settings.collect_seconds,

@@ -4,12 +4,12 @@ import pytest
 
 from jobsight.documents import JSON, Event, JobDocument, JobKey, State, merge, slurm_id
 from jobsight.errors import SourceError
-from jobsight.service.lookups import Lookup
-from jobsight.service.messages import Notice
-from jobsight.service.watching import MOST_WAITING, Watched
+from jobsight.service.notices.askers import Asker
+from jobsight.service.notices.messages import Notice
+from jobsight.service.notices.watching import MOST_WAITING, Watched
 
 
-class Cluster(Lookup):
+class Cluster(Asker):
     """A cluster in memory."""
 
     scheduler = "slurm"
@@ -235,13 +235,13 @@ def test_one_scheduler_in_trouble_does_not_silence_another(clock: Clock) -> None
     watched.add(notice(key("1", "good"), NOTICE))
     watched.add(notice(key("1", "bad"), NOTICE))
     assert [one.id for one in watched.look()] == ["slurm:good:1"]
-    assert watched.status()["lookup_troubles"] == {"slurm:bad": "down"}
+    assert watched.status()["asking_troubles"] == {"slurm:bad": "down"}
     assert watched.due
     with pytest.raises(SourceError, match="down"):
         watched.look()
     bad.down = False
     watched.look()
-    assert watched.status()["lookup_troubles"] == {}
+    assert watched.status()["asking_troubles"] == {}
 
 
 def test_a_restart_goes_on_with_what_was_not_found_and_what_lives(clock: Clock) -> None:

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jobsight.errors import SourceError, UsageError
-from jobsight.history.commands import child_environment, find_tool, run_command
+from jobsight.history.commands import find_tool
+from jobsight.history.condor.client import CondorClient
 from jobsight.history.follow import EventLogSource
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.opening import cluster_name
 from jobsight.history.slurm.poller import SlurmSource
 from jobsight.history.sources import Source
-from jobsight.service.lookups import CondorLookup, Lookup, SlurmLookup
-from jobsight.settings import CondorSettings, Settings
+from jobsight.service.notices.askers import Asker, CondorAsker, SlurmAsker
+from jobsight.settings import Settings
 
-__all__ = ["condor_setting", "event_logs", "make_sources"]
-
-_MOST_OUTPUT = 64 << 10
+__all__ = ["event_logs", "make_sources"]
 
 
 def make_sources(settings: Settings, kinds: Sequence[str] | None = None) -> list[Source]:
@@ -55,9 +54,9 @@ def make_sources(settings: Settings, kinds: Sequence[str] | None = None) -> list
         client = SlurmClient(settings.slurm)
         sources.append(SlurmSource(client, cluster_name(client, settings.slurm), settings.slurm))
     if "kafka" in wanted:
-        from jobsight.service.notices import NoticeSource
+        from jobsight.service.notices.source import NoticeSource
 
-        sources.append(NoticeSource(settings.kafka, _lookups(settings)))
+        sources.append(NoticeSource(settings.kafka, _askers(settings)))
     return sources
 
 
@@ -69,7 +68,7 @@ def event_logs(settings: Settings) -> list[Path]:
     """
     if settings.eventlog.paths != "auto":
         return [Path(path).expanduser() for path in settings.eventlog.paths]
-    told = condor_setting("EVENT_LOG", settings.condor)
+    told = CondorClient(settings.condor).setting("EVENT_LOG")
     if told is None:
         raise SourceError(
             "HTCondor's configuration names no EVENT_LOG (or condor_config_val is not to be "
@@ -79,38 +78,13 @@ def event_logs(settings: Settings) -> list[Path]:
     return [Path(told)]
 
 
-def condor_setting(name: str, settings: CondorSettings) -> str | None:
-    """What ``condor_config_val`` tells of a setting; None: it is not set, or the tool is missing.
-
-    Raises:
-        SourceError: the tool gives no answer.
-    """
-    tool = find_tool("condor_config_val", settings.bin, settings.prefix)
-    if tool is None:
-        return None
-    environment = child_environment()
-    if settings.config is not None:
-        environment["CONDOR_CONFIG"] = str(settings.config)
-    words = [*settings.prefix, tool, name]
-    try:
-        ended = run_command(
-            words, env=environment, timeout=settings.timeout, most_output=_MOST_OUTPUT
-        )
-    except OSError as error:
-        raise SourceError(f"cannot run {words[0]}: {error.strerror or error}") from None
-    if ended.status is None:
-        raise SourceError(f"condor_config_val gave no answer within {settings.timeout:g} s")
-    told = ended.stdout.decode("utf-8", "surrogateescape").strip()
-    return told if ended.status == 0 and told and "\n" not in told else None
-
-
 def _found(settings: Settings) -> list[str]:
     """The kinds of sources that the settings, or this machine, name."""
     kinds = []
     if settings.eventlog.paths != "auto":
         named = bool(settings.eventlog.paths)
     else:
-        named = condor_setting("EVENT_LOG", settings.condor) is not None
+        named = CondorClient(settings.condor).setting("EVENT_LOG") is not None
     if named:
         kinds.append("eventlog")
     if settings.slurm.cluster is not None or settings.slurm.conf is not None:
@@ -120,20 +94,21 @@ def _found(settings: Settings) -> list[str]:
     return kinds
 
 
-def _lookups(settings: Settings) -> list[Lookup]:
+def _askers(settings: Settings) -> list[Asker]:
     """Who is asked about the jobs that notices tell of."""
-    lookups: list[Lookup] = []
+    askers: list[Asker] = []
     slurm = settings.kafka.slurm
     if slurm is None:
         slurm = find_tool("squeue", settings.slurm.bin, settings.slurm.prefix) is not None
     if slurm:
         # A client of its own: the source `slurm` works in another thread.
         client = SlurmClient(settings.slurm)
-        lookups.append(SlurmLookup(client, cluster_name(client, settings.slurm), settings.slurm))
+        askers.append(SlurmAsker(client, cluster_name(client, settings.slurm), settings.slurm))
     names = settings.kafka.access_points
-    lookups += [CondorLookup(name, settings.condor, schedd=name) for name in names]
-    if not names and find_tool("condor_q", settings.condor.bin, settings.condor.prefix) is not None:
-        here = settings.access_point or condor_setting("FULL_HOSTNAME", settings.condor)
+    askers += [CondorAsker(CondorClient(settings.condor, schedd=name), name) for name in names]
+    client_here = CondorClient(settings.condor)
+    if not names and client_here.has("condor_q"):
+        here = settings.access_point or client_here.setting("FULL_HOSTNAME")
         if here:
-            lookups.append(CondorLookup(here, settings.condor))
-    return lookups
+            askers.append(CondorAsker(client_here, here))
+    return askers

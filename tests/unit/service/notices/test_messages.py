@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobsight.documents import JobKey, State, encode, merge
-from jobsight.service.messages import Notice, PoisonError, read_notice
+from jobsight.service.notices.messages import Notice, PoisonError, read_notice
 
 NOW = 1_795_224_900_000_000
 MOST = 10_000

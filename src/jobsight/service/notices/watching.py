@@ -16,8 +16,8 @@ import msgspec
 
 from jobsight.documents import JSON, Event, JobDocument, JobKey, merge, parse_key
 from jobsight.errors import SourceError, UsageError
-from jobsight.service.lookups import Lookup
-from jobsight.service.messages import Notice
+from jobsight.service.notices.askers import Asker
+from jobsight.service.notices.messages import Notice
 from jobsight.text import printable
 
 __all__ = ["MOST_WAITING", "Watched"]
@@ -55,14 +55,14 @@ class Watched:
     """The jobs of some schedulers. One thread at a time.
 
     Attributes:
-        foreign: notices of jobs that no lookup is for.
+        foreign: notices of jobs that no asker is for.
         given_up: jobs that their scheduler never knew, or forgot without telling an end.
         left_out: living jobs of the store that were too many when they were last adopted.
     """
 
     def __init__(
         self,
-        lookups: Sequence[Lookup],
+        askers: Sequence[Asker],
         *,
         most: int,
         per_look: int,
@@ -70,7 +70,7 @@ class Watched:
         unknown_after: float,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._lookups = {(one.scheduler, one.cluster): one for one in lookups}
+        self._askers = {(one.scheduler, one.cluster): one for one in askers}
         self._most = most
         self._per_look = per_look
         self._every = every
@@ -105,7 +105,7 @@ class Watched:
             except UsageError:
                 continue
             told = any(event.source in _TELLERS for event in document.timeline)
-            if not told or key[:2] not in self._lookups or key in self._jobs:
+            if not told or key[:2] not in self._askers or key in self._jobs:
                 continue
             if len(self._jobs) < self._most:
                 self._jobs[key] = _Entry(now, found=True)
@@ -114,7 +114,7 @@ class Watched:
 
     def add(self, notice: Notice) -> None:
         """Watch a job that was noticed, `full` or not: a notice taken is never dropped."""
-        if notice.key[:2] not in self._lookups:
+        if notice.key[:2] not in self._askers:
             self.foreign += 1
             return
         # Of a message that waited long, a scheduler that knows no such job will learn of none.
@@ -171,12 +171,12 @@ class Watched:
         self._looks += 1
         documents: list[JobDocument] = []
         trouble: SourceError | None = None
-        for key, lookup in self._lookups.items():
+        for key, asker in self._askers.items():
             chosen = self._chosen(key)
             if not chosen:
                 continue
             try:
-                found = lookup.collect([job.job for job in chosen])
+                found = asker.collect([job.job for job in chosen])
             except SourceError as error:
                 trouble = error
                 self._troubles[":".join(key)] = printable(error, 200)
@@ -197,8 +197,8 @@ class Watched:
             "given_up": self.given_up,
             "left_out": self.left_out,
             "looks": self._looks,
-            "calls": {":".join(key): one.calls() for key, one in self._lookups.items()},
-            "lookup_troubles": dict(self._troubles),
+            "calls": {":".join(key): one.calls() for key, one in self._askers.items()},
+            "asking_troubles": dict(self._troubles),
         }
 
     def _chosen(self, cluster: tuple[str, str]) -> list[JobKey]:

@@ -1,0 +1,1 @@
+"""HTCondor: its tools, asked about its settings, its queue and its history."""

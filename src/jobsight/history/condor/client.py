@@ -1,0 +1,131 @@
+"""Asks HTCondor's tools: runs them without a shell, within a time limit, and counts the calls.
+
+Queue and history are read as JSON (``-json``), which all versions print that are supported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+import msgspec
+
+from jobsight.errors import SourceError
+from jobsight.history.commands import Ended, child_environment, find_tool, run_command
+from jobsight.settings import CondorSettings
+from jobsight.text import printable
+
+__all__ = ["Ad", "CondorClient"]
+
+Ad = dict[str, Any]
+"""A job ad: values as JSON has them."""
+
+_MOST_OUTPUT = 256 << 20
+_SHOWN = 200
+
+
+class CondorClient:
+    """HTCondor's tools as functions. One thread at a time.
+
+    Args:
+        settings: where the tools are, and their limits.
+        schedd: name of the schedd to be asked; None: this machine's.
+
+    Attributes:
+        calls: how often each command was run.
+    """
+
+    def __init__(self, settings: CondorSettings, *, schedd: str | None = None) -> None:
+        self.calls: Counter[str] = Counter()
+        self._settings = settings
+        self._where = [] if schedd is None else ["-name", schedd]
+
+    def queue(self, jobs: Collection[str]) -> list[Ad]:
+        """The ads of these jobs (``12.0``) that are in the queue, in one call.
+
+        Raises:
+            SourceError: the schedd gave no answer.
+        """
+        return self._ads("condor_q", ["-allusers", *self._where, "-json", *sorted(jobs)])
+
+    def history(self, jobs: Collection[str]) -> list[Ad]:
+        """The ads of these jobs that have left the queue, in one call.
+
+        Raises:
+            SourceError: the history gave no answer.
+        """
+        # Without a limit, history is read to its end for each job that it does not have.
+        limits = ["-match", str(len(jobs)), "-scanlimit", str(self._settings.scan_limit)]
+        return self._ads("condor_history", [*self._where, *limits, "-json", *sorted(jobs)])
+
+    def setting(self, name: str) -> str | None:
+        """What HTCondor's configuration says; None: nothing, or the tool is missing.
+
+        Raises:
+            SourceError: the tool gave no answer.
+        """
+        tool = "condor_config_val"
+        if not self.has(tool):
+            return None
+        ended = self._run(tool, [name])
+        told = ended.stdout.decode("utf-8", "surrogateescape").strip()
+        return told if ended.status == 0 and told and "\n" not in told else None
+
+    def has(self, tool: str) -> bool:
+        """Whether a tool is where the settings say; behind a prefix, it is supposed to be."""
+        return find_tool(tool, self._settings.bin, self._settings.prefix) is not None
+
+    def _ads(self, tool: str, arguments: list[str]) -> list[Ad]:
+        ended = self._run(tool, arguments)
+        if ended.status != 0:
+            told = printable(ended.stderr.decode("utf-8", "replace"), _SHOWN)
+            raise SourceError(f"{tool}: {told or f'failed with status {ended.status}'}")
+        return _read_ads(tool, ended.stdout)
+
+    def _run(self, tool: str, arguments: list[str]) -> Ended:
+        """How the tool ended by itself, well or not."""
+        settings = self._settings
+        found = find_tool(tool, settings.bin, settings.prefix)
+        if found is None:
+            where = "on the PATH" if settings.bin is None else f"in {settings.bin}"
+            raise SourceError(f"{tool} is not {where}; name its folder in the setting condor.bin")
+        environment = child_environment()
+        if settings.config is not None:
+            environment["CONDOR_CONFIG"] = str(settings.config)
+        words = [*settings.prefix, found, *arguments]
+        self.calls[tool] += 1
+        try:
+            ended = run_command(
+                words, env=environment, timeout=settings.timeout, most_output=_MOST_OUTPUT
+            )
+        except OSError as error:
+            raise SourceError(f"cannot run {words[0]}: {error.strerror or error}") from None
+        if ended.overflow:
+            raise SourceError(f"{tool} printed more than {_MOST_OUTPUT >> 20} MB")
+        if ended.status is None:
+            limit = f"{settings.timeout:g} s"
+            raise SourceError(f"{tool} gave no answer within {limit} (setting condor.timeout)")
+        return ended
+
+
+def _read_ads(tool: str, output: bytes) -> list[Ad]:
+    """The ads that a tool printed; nothing at all where there are none."""
+    if not output.strip():
+        return []
+    try:
+        ads = msgspec.json.decode(output)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        ads = _lenient(tool, output)
+    if not isinstance(ads, list):
+        raise SourceError(f"{tool} printed no list of ads")
+    return [ad for ad in ads if isinstance(ad, dict)]
+
+
+def _lenient(tool: str, output: bytes) -> Any:
+    """Ads may hold bytes that are no UTF-8, control characters, and numbers that are none (NaN)."""
+    try:
+        return json.loads(output.decode("utf-8", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        raise SourceError(f"{tool} printed no JSON") from None

@@ -1,0 +1,91 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.condor_fakes import Tools
+
+from jobsight.errors import SourceError
+from jobsight.history.condor.client import CondorClient
+from jobsight.settings import CondorSettings
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Tools:
+    return Tools(tmp_path)
+
+
+def client(tools: Tools, **others: Any) -> CondorClient:
+    return CondorClient(CondorSettings(bin=tools.folder, timeout=10), **others)
+
+
+def test_queue_and_history_are_asked_in_one_call_each(tools: Tools) -> None:
+    tools.answer("condor_q", [{"ClusterId": 1}])
+    asked = client(tools, schedd="far")
+    assert asked.queue(["2.0", "1.0"]) == [{"ClusterId": 1}]
+    assert asked.history(["3.0"]) == []
+    queue, history = tools.calls()
+    assert queue == ["condor_q", "-allusers", "-name", "far", "-json", "1.0", "2.0"]
+    assert history[:4] == ["condor_history", "-name", "far", "-match"]
+    assert asked.calls == {"condor_q": 1, "condor_history": 1}
+
+
+def test_a_setting_is_one_line_or_none(tools: Tools) -> None:
+    tools.answer("condor_config_val", b"/var/log/condor/EventLog\n")
+    assert client(tools).setting("EVENT_LOG") == "/var/log/condor/EventLog"
+    tools.answer("condor_config_val", b"one\ntwo\n")
+    assert client(tools).setting("EVENT_LOG") is None
+    (tools.folder / "trouble").write_text("Not defined: EVENT_LOG")
+    assert client(tools).setting("EVENT_LOG") is None
+
+
+def test_where_the_tool_lacks_nothing_is_set(tools: Tools) -> None:
+    (tools.folder / "condor_config_val").unlink()
+    assert not client(tools).has("condor_config_val")
+    assert client(tools).setting("EVENT_LOG") is None
+
+
+def test_tools_learn_no_secrets_of_ours_but_their_configuration(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOBSIGHT_STORE_PASSWORD", "hunter2")
+    settings = CondorSettings(bin=tools.folder, timeout=10, config=Path("/etc/ours"))
+    CondorClient(settings).queue(["1.0"])
+    told = json.loads((tools.folder / "environment").read_text())
+    assert "JOBSIGHT_STORE_PASSWORD" not in told
+    assert told["CONDOR_CONFIG"] == "/etc/ours"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"), [(b"{", "no JSON"), (b'{"a": 1}', "no list"), (b"[" * 9000, "no JSON")]
+)
+def test_what_is_no_list_of_ads_is_one_clear_error(
+    tools: Tools, answer: bytes, reason: str
+) -> None:
+    tools.answer("condor_q", answer)
+    with pytest.raises(SourceError, match=reason):
+        client(tools).queue(["1.0"])
+
+
+def test_a_tool_that_fails_or_lacks_is_one_clear_error(tools: Tools, tmp_path: Path) -> None:
+    (tools.folder / "trouble").write_text("Failed to connect to \x1b[1mschedd")
+    with pytest.raises(SourceError, match=r"condor_q: Failed to connect to \[1mschedd"):
+        client(tools).queue(["1.0"])
+    (tools.folder / "condor_q").unlink()
+    with pytest.raises(SourceError, match=r"condor_q is not in .* condor\.bin"):
+        client(tools).queue(["1.0"])
+
+
+def test_a_tool_that_hangs_is_stopped(tools: Tools) -> None:
+    (tools.folder / "condor_q").write_text("#!/bin/sh\nexec sleep 60\n")
+    asked = CondorClient(CondorSettings(bin=tools.folder, timeout=0.3))
+    with pytest.raises(SourceError, match="no answer within"):
+        asked.queue(["1.0"])
+
+
+def test_where_there_are_no_tools_it_is_said_what_to_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SourceError, match=r"condor\.bin"):
+        CondorClient(CondorSettings()).history(["1.0"])
