@@ -33,6 +33,10 @@ def plain_id(text: str) -> str:
 
     text = text.strip()
     if ":" in text:
+        place, _, job = text.rpartition(":")
+        if place.startswith("htcondor:") and re.fullmatch(r"\d{1,18}", job, re.ASCII):
+            # All procs of a cluster: no document's id, but the start of theirs.
+            return str(parse_key(f"{text}.0")).removesuffix(".0")
         return str(parse_key(text))
     if logged := _LOGGED.fullmatch(text):
         return f"{int(logged[1])}.{int(logged[2])}"
@@ -57,7 +61,8 @@ def find_ids(store: Store, text: str, cluster: str | None = None) -> list[str]:
 
     Args:
         store: where they must be.
-        text: an id; a bare number means the job, and all tasks, components or procs of it.
+        text: an id; a bare number means the job, and all tasks, components or procs of it, as does
+            a whole id that ends with one, where it is no job's own.
         cluster: name of a Slurm cluster or access point that the job must be of.
 
     Raises:
@@ -67,19 +72,22 @@ def find_ids(store: Store, text: str, cluster: str | None = None) -> list[str]:
     from jobsight.errors import JobError
     from jobsight.text import printable
 
-    if ":" in text:
-        found = [text] if store.get([text]) else []
+    place, _, job = text.rpartition(":")
+    if place and store.get([text]):
+        found = [text]
     else:
-        short = _SHORT.fullmatch(text)
-        number = short["number"] if short else text
-        found = [one for one in store.numbered(number) if _means(text, parse_key(one).job)]
+        short = _SHORT.fullmatch(job)
+        number = short["number"] if short else job
+        found = [one for one in store.numbered(number) if _means(job, parse_key(one).job)]
+        if place:
+            found = [one for one in found if one.rpartition(":")[0] == place]
     if cluster is not None:
         found = [
             one for one in found if cluster in (parse_key(one).cluster, one.rpartition(":")[0])
         ]
     if not found:
-        place = "" if cluster is None else f" of {printable(cluster, 60)}"
-        raise JobError(f"the store knows no job {text}{place}; `jobsight jobs` lists what it knows")
+        where = "" if cluster is None else f" of {printable(cluster, 60)}"
+        raise JobError(f"the store knows no job {text}{where}; `jobsight jobs` lists what it knows")
     places = sorted({one.rpartition(":")[0] for one in found})
     if len(places) > 1:
         shown = ", ".join(f"{place}:{text}" for place in places[:_SHOWN])

@@ -57,14 +57,14 @@ def job(
     ] = False,
 ) -> None:
     """All that is known of a job: its life drawn, its events, request and usage, predictions."""
-    from jobsight.cli.finding import is_whole, plain_id
+    from jobsight.cli.finding import plain_id
 
     asked = [plain_id(one) for one in ids]
     settings = load_settings(config, {"store": store})
     with open_store(settings) as opened:
         found, problems = _found(opened, asked, cluster)
         documents = [document for group in found for document in group]
-        if as_json and len(asked) == 1 and is_whole(asked[0]):
+        if as_json and len(asked) == 1 and _names_one(asked[0], documents):
             for document in documents:
                 say(document_text(document))
         elif as_json:
@@ -72,6 +72,14 @@ def job(
         else:
             _print(opened, found, all_events=all_events)
     _tell(problems)
+
+
+def _names_one(text: str, documents: list[JobDocument]) -> bool:
+    """Whether an id names one job; ``slurm:c:3`` is all tasks of that array, if it is one."""
+    from jobsight.cli.finding import is_whole
+
+    exact = ":" not in text or not documents or documents[0].id == text
+    return is_whole(text) and exact
 
 
 def _found(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jobsight.cli.terminal import STATE_COLOURS, Column, blocks, grid, paint, width
-from jobsight.cli.words import UNKNOWN, memory, moment, span
+from jobsight.cli.terminal import STATE_COLOURS, Column, blocks, grid, lined, paint, width, wrap
+from jobsight.cli.words import UNKNOWN, memory, moment, span, why
 from jobsight.documents import State, parse_key
-from jobsight.documents.spans import Span, last_run, spans, submitted
-from jobsight.text import printable
+from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.documents import Event, JobDocument, Prediction
@@ -20,6 +21,7 @@ __all__ = ["page"]
 _USUAL_WIDTH = 100
 _LABEL = 11
 _LINE = 200
+_REASON = 1000
 _SCRIPT_LINES = 15
 _FIRST_EVENTS, _LAST_EVENTS = 10, 30
 _AD, _TRANSFER = 28, 40
@@ -40,10 +42,11 @@ def page(document: JobDocument, *, siblings: int, whole: bool = False) -> Iterat
         whole: every event; else of a long timeline the first and the last ones.
     """
     most = width()
+    now = time.time_ns() // 1000
     parts = (
-        _facts(document, siblings),
-        _usage(document),
-        _life(document, most),
+        _facts(document, siblings, most),
+        _usage(document, now),
+        _life(document, most, now),
         _events(document, most, whole=whole),
         _script(document),
         _predictions(document, most),
@@ -95,7 +98,7 @@ def _exit(document: JobDocument) -> str:
     return f"{code}, signal {outcome.signal}" if outcome.signal else code
 
 
-def _facts(document: JobDocument, siblings: int) -> Iterator[str]:
+def _facts(document: JobDocument, siblings: int, most: int | None) -> Iterator[str]:
     told, asked = document.submission, document.request
     origin = None if told.host is None else f"from {told.host}"
     pairs = [
@@ -115,38 +118,41 @@ def _facts(document: JobDocument, siblings: int) -> Iterator[str]:
         ("comment", told.comment),
         ("written in", document.program.language),
         ("siblings", _siblings(siblings) if siblings else None),
-        ("reason", None if document.outcome is None else document.outcome.reason),
+        ("reason", _reason(document)),
     ]  # fmt: skip
     for label, text in pairs:
         if text:
-            yield f"  {label:<{_LABEL}}{printable(text, _LINE)}"
+            shown = printable(text, _REASON if label == "reason" else _LINE)
+            lines = [shown] if most is None else wrap(shown, max(most - _LABEL - 2, 10))
+            for number, line in enumerate(lines):
+                yield f"  {'' if number else label:<{_LABEL}}{line}"
+
+
+def _reason(document: JobDocument) -> str | None:
+    """Why it is in its state; an exit code alone stands in the title."""
+    return why(document) if document.outcome is None else document.outcome.reason
 
 
 def _siblings(count: int) -> str:
-    return "1 other job of its number" if count == 1 else f"{count} other jobs of its number"
+    return counted(count, "other job of its number", "other jobs of its number")
 
 
 def _joined(*parts: str | None, by: str = ", ") -> str:
     return by.join(part for part in parts if part)
 
 
-def _usage(document: JobDocument) -> Iterator[str]:
+def _usage(document: JobDocument, now: int) -> Iterator[str]:
     """What was asked for beside what was used, and the share."""
     asked, used = document.request, document.usage
-    run = last_run(document)
-    wall = used.wall_s
-    if wall is None and run is not None and run.end is not None:
-        wall = (run.end - run.start) / 1e6
-    cpus = used.cpus or asked.cpus
-    limit = asked.time_limit_s
+    cpus, wall = used.cpus or asked.cpus, used.wall_s or ran(document, now)
+    share = _share(used.cpu_s, cpus * wall if cpus and wall else None)
     rows = [
-        ["time", "unlimited" if limit == -1 else span(limit), span(wall),
-         _share(wall, None if limit == -1 else limit)],
+        *_times(document, now),
         ["memory", memory(asked.memory_mb), memory(used.memory_mb),
          _share(used.memory_mb, asked.memory_mb)],
         ["cpus", _number(asked.cpus), _number(used.cpus), ""],
-        ["cpu time", UNKNOWN if not cpus or wall is None else span(cpus * wall), span(used.cpu_s),
-         _share(used.cpu_s, cpus * wall if cpus and wall else None)],
+        ["cpu time", UNKNOWN, span(used.cpu_s),
+         share and f"{share} of {counted(cpus or 0, 'cpu')}"],
         ["disk", memory(asked.disk_mb), memory(used.disk_mb), _share(used.disk_mb, asked.disk_mb)],
         ["nodes", _number(asked.nodes), _number(used.nodes), ""],
         ["gpus", _number(asked.gpus), UNKNOWN, ""],
@@ -160,10 +166,34 @@ def _usage(document: JobDocument) -> Iterator[str]:
         ]
         for line in grid(columns, known, most=None):
             yield f"  {line}"
-    counted = {"starts": used.starts, "holds": used.holds, "requeues": used.requeues}
-    told = [f"{count} {name}" for name, count in counted.items() if count]
-    if told:
+    if told := _counts(document, now):
         yield f"  {'counted':<{_LABEL}}{', '.join(told)}"
+
+
+def _times(document: JobDocument, now: int) -> Iterator[list[str]]:
+    """What it ran, all runs together; a limit is for each run, so the last of several has a row."""
+    limit = document.request.time_limit_s
+    asked, most = "unlimited" if limit == -1 else span(limit), None if limit == -1 else limit
+    found = runs(document, now)
+    total, lasts = ran(document, now), bool(found) and found[-1].lasts
+    if len(found) < 2:
+        yield ["ran", asked, span(total, lasts=lasts), _share(total, most)]
+        return
+    last = found[-1].seconds
+    yield ["ran", UNKNOWN, span(total, lasts=lasts), ""]
+    yield ["last run", asked, span(last, lasts=lasts), _share(last, most)]
+
+
+def _counts(document: JobDocument, now: int) -> list[str]:
+    """Starts, holds and requeues: as its timeline shows, more where a source counted more."""
+    used = document.usage
+    holds = sum(one.state is State.HELD for one in spans(document))
+    numbers = {
+        "start": max(used.starts or 0, len(runs(document, now))),
+        "hold": max(used.holds or 0, holds),
+        "requeue": used.requeues or 0,
+    }
+    return [counted(number, name) for name, number in numbers.items() if number]
 
 
 def _number(value: int | None) -> str:
@@ -174,26 +204,28 @@ def _share(part: float | None, whole: float | None) -> str:
     return f"{100 * part / whole:.0f} %" if part is not None and whole else ""
 
 
-def _life(document: JobDocument, most: int | None) -> Iterator[str]:
-    """A line for each state the job was in: when, and how long in all."""
-    life = spans(document)
-    if not life:
+def _life(document: JobDocument, most: int | None, now: int) -> Iterator[str]:
+    """A line for each state the job was in: when, and how long in all; a present one until now."""
+    told = life(document, now)
+    if not told:
         return
-    start = life[0].start
+    start = told[0].start
+    lasts = spans(document)[-1].end is None
     last = max((event.time for event in document.timeline), default=start)
-    end = max([start, last, *(one.end for one in life if one.end is not None)])
-    if life[-1].end is None:
-        end = max(end, document.updated)
-    size = min(max((most or _USUAL_WIDTH) - _LABEL - 16, 10), _LONGEST_BAR)
-    axis = f"{moment(start)} … {moment(end)} ({span((end - start) / 1e6)})"
+    end = max([start, last, *(one.end or start for one in told)])
+    size = min(max((most or _USUAL_WIDTH) - _LABEL - 17, 10), _LONGEST_BAR)
+    until = "now" if lasts else moment(end)
     yield ""
-    yield f"  {'life':<{_LABEL}}{axis}"
+    yield f"  {'life':<{_LABEL}}{moment(start)} … {until} ({span((end - start) / 1e6)})"
     for state in State:
-        mine = [one for one in life if one.state is state]
+        mine = [one for one in told if one.state is state]
         if mine:
-            total = sum((end if one.end is None else one.end) - one.start for one in mine)
+            total = sum((one.end or one.start) - one.start for one in mine)
             bar = paint(_bar(mine, start, end, size), STATE_COLOURS[state])
-            yield f"  {state:<{_LABEL}}{bar}  {span(total / 1e6)}"
+            present = lasts and state is told[-1].state
+            yield f"  {state:<{_LABEL}}{bar}  {span(total / 1e6, lasts=present)}"
+    if lasts:
+        yield f"  {'last told':<{_LABEL}}{moment(time_of(document))}"
 
 
 def _bar(mine: list[Span], start: int, end: int, size: int) -> str:
@@ -226,12 +258,12 @@ def _events(document: JobDocument, most: int | None, *, whole: bool) -> Iterator
     ]  # fmt: skip
     start = submitted(document) or events[0].time
     rows = [_event(event, start) for event in (*head, *tail)]
-    lines = grid(columns, rows, most=None if most is None else most - 2)
+    table = lined(columns, rows, most=None if most is None else most - 2, whole=True)
     yield ""
-    for number, line in enumerate(lines):
+    for number, lines in enumerate(table):
         if number == len(head) + 1 and left_out:
             yield f"  … {left_out} more: --all-events shows them"
-        yield f"  {line}"
+        yield from (f"  {line}" for line in lines)
     if document.dropped:
         yield f"  {document.dropped} events of the middle were not kept"
 
@@ -242,7 +274,7 @@ def _event(event: Event, start: int) -> list[str]:
         span((event.time - start) / 1e6) if event.time >= start else "",
         event.state or "",
         printable(re.split("[:#]", event.source)[0], 12),
-        printable(_what(event), _LINE),
+        printable(_what(event), _REASON),
     ]
 
 
@@ -298,8 +330,8 @@ def _predictions(document: JobDocument, most: int | None) -> Iterator[str]:
     columns = [Column("predicted"), Column("question"), Column("model", spare=1), Column("answer")]
     rows = [_prediction(one) for one in document.predictions[-_PREDICTIONS:]]
     yield ""
-    for line in grid(columns, rows, most=None if most is None else most - 2):
-        yield f"  {line}"
+    for lines in lined(columns, rows, most=None if most is None else most - 2, whole=True):
+        yield from (f"  {line}" for line in lines)
 
 
 def _prediction(one: Prediction) -> list[str]:

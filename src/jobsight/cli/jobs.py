@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +31,15 @@ __all__ = ["clusters_named", "parse_since", "parse_states", "print_table", "regi
 _TEXT_WIDTH = 60
 _NAME_WIDTH = 24
 _ACTIVE, _ENDED = "active", "ended"
+_FROM = {
+    "job": 0, "cluster": 46, "user": 50, "name": 60, "state": 0, "submitted": 105, "waited": 80,
+    "started": 140, "ran": 40, "memory": 115, "why": 0,
+}  # fmt: skip
+"""The columns, and how wide a terminal must be for each: at 80 a name and some of the reason."""
+_RIGHT = {"waited", "ran", "memory"}
+_WIDTHS = {"cluster": 10, "user": 8, "name": 12}
+"""What they are cut to in a terminal that is not `_WIDE`."""
+_WIDE = 140
 
 
 def register(app: typer.Typer) -> None:
@@ -175,7 +185,6 @@ def parse_since(text: str, zone: dt.tzinfo) -> int:
         UsageError: the text is neither.
     """
     import re
-    import time
 
     from jobsight.clock import micros, parse_moment
 
@@ -187,62 +196,59 @@ def parse_since(text: str, zone: dt.tzinfo) -> int:
 
 
 def print_table(documents: list[JobDocument]) -> None:
-    """One line a job, with headings; as much of it as the terminal is wide."""
+    """One line a job, with headings; how wide the terminal is tells which columns, nothing else."""
     from jobsight.cli.terminal import STATE_COLOURS, Column, grid, width
     from jobsight.documents import parse_key
 
+    most = width()
     several = len({parse_key(one.id)[:2] for one in documents}) > 1
-    columns = [
-        Column("job"), Column("cluster", spare=3), Column("user", spare=2), Column("name", spare=5),
-        Column("state"), Column("submitted", spare=4), Column("started", spare=6),
-        Column("ran", right=True, spare=1), Column("memory", right=True, spare=7), Column("why"),
-    ]  # fmt: skip
-    rows = [_row(one) for one in documents]
-    if not several:
-        columns = [column for column in columns if column.heading != "cluster"]
-        rows = [[row[0], *row[2:]] for row in rows]
-    at = next(k for k, column in enumerate(columns) if column.heading == "state")
+    shown = _columns(most, several=several)
+    now = time.time_ns() // 1000
+    rows = [_row(one, now) for one in documents]
+    # The most that is left out where ids or states are longer than usual.
+    spare = {"cluster": 1, "user": 2, "name": 3}
+    columns = [Column(name, right=name in _RIGHT, spare=spare.get(name, 0)) for name in shown]
+    cells = [[_short(name, row[name], most) for name in shown] for row in rows]
+    at = shown.index("state")
     colours = {(k, at): STATE_COLOURS[one.state] for k, one in enumerate(documents) if one.state}
-    for line in grid(columns, rows, most=width(), colours=colours):
+    for line in grid(columns, cells, most=most, colours=colours):
         say(line)
 
 
-def _row(document: JobDocument) -> list[str]:
-    from jobsight.cli.words import memory, moment, span
-    from jobsight.documents import parse_key
-    from jobsight.documents.spans import last_run, submitted
+def _columns(most: int | None, *, several: bool) -> list[str]:
+    """The names of the columns for a terminal of that width, of one cluster or several."""
+    room = None if most is None else most - (14 if several else 0)
+    left = [name for name, least in _FROM.items() if room is None or room >= least]
+    return [name for name in left if several or name != "cluster"]
+
+
+def _short(name: str, text: str, most: int | None) -> str:
+    size = _WIDTHS.get(name)
+    if size is None or most is None or most >= _WIDE or len(text) <= size:
+        return text
+    return text[: size - 1] + "…"
+
+
+def _row(document: JobDocument, now: int) -> dict[str, str]:
+    from jobsight.cli.words import memory, moment, span, why
+    from jobsight.documents import State, parse_key
+    from jobsight.documents.spans import life, ran, runs, submitted
     from jobsight.text import printable
 
     key = parse_key(document.id)
-    run = last_run(document)
-    ran = document.usage.wall_s
-    if run is not None and (ran is None or run.end is None):
-        ran = ((document.updated if run.end is None else run.end) - run.start) / 1e6
-    return [
-        key.job,
-        printable(key.cluster, _NAME_WIDTH),
-        printable(document.submission.user or "–", _NAME_WIDTH),
-        printable(document.submission.name or "–", _NAME_WIDTH),
-        document.state or "–",
-        moment(submitted(document)),
-        moment(None if run is None else run.start),
-        span(ran),
-        memory(document.usage.memory_mb),
-        printable(_why(document), _TEXT_WIDTH),
-    ]
-
-
-def _why(document: JobDocument) -> str:
-    """The reason of its state, as last told."""
-    if document.outcome is not None:
-        said = document.outcome.reason
-        code, signal = document.outcome.exit_code, document.outcome.signal
-        if said is None and signal:
-            return f"signal {signal}"
-        return f"exit code {code}" if said is None and code else said or ""
-    for event in reversed(document.timeline):
-        if event.state is not None and event.state is not document.state:
-            break
-        if event.reason is not None:
-            return event.reason
-    return ""
+    run = runs(document, now)[-1:]
+    waits = [one for one in life(document, now) if one.state is State.PENDING]
+    waited = sum((one.end or one.start) - one.start for one in waits) / 1e6 if waits else None
+    return {
+        "job": key.job,
+        "cluster": printable(key.cluster, _NAME_WIDTH),
+        "user": printable(document.submission.user or "–", _NAME_WIDTH),
+        "name": printable(document.submission.name or "–", _NAME_WIDTH),
+        "state": document.state or "–",
+        "submitted": moment(submitted(document)),
+        "waited": span(waited, lasts=document.state is State.PENDING),
+        "started": moment(run[0].start if run else None),
+        "ran": span(ran(document, now), lasts=bool(run) and run[0].lasts),
+        "memory": memory(document.usage.memory_mb),
+        "why": printable(why(document), _TEXT_WIDTH),
+    }

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["UNKNOWN", "memory", "moment", "span"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jobsight.documents import JobDocument
+
+__all__ = ["UNKNOWN", "memory", "moment", "span", "why"]
 
 UNKNOWN = "–"
 
@@ -14,11 +19,29 @@ def moment(micros: int | None) -> str:
     return UNKNOWN if micros is None else format_micros(micros - micros % 1_000_000)
 
 
-def span(seconds: float | None) -> str:
-    """Seconds as ``12 min``."""
+def span(seconds: float | None, *, lasts: bool = False) -> str:
+    """Seconds as ``12 min``, of what goes on as ``12 min…``."""
     from jobsight.clock import format_span
 
-    return UNKNOWN if seconds is None else format_span(max(seconds, 0.0))
+    if seconds is None:
+        return UNKNOWN
+    return format_span(max(seconds, 0.0)) + ("…" if lasts else "")
+
+
+def why(document: JobDocument) -> str:
+    """The reason of a job's state, as last told; hostile text, empty where nobody told any."""
+    if document.outcome is not None:
+        said = document.outcome.reason
+        code, signal = document.outcome.exit_code, document.outcome.signal
+        if said is None and signal:
+            return f"signal {signal}"
+        return f"exit code {code}" if said is None and code else said or ""
+    for event in reversed(document.timeline):
+        if event.state is not None and event.state is not document.state:
+            break
+        if event.reason is not None:
+            return event.reason
+    return ""
 
 
 def memory(megabytes: int | None) -> str:

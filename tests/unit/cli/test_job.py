@@ -62,13 +62,14 @@ def test_all_that_is_known_of_a_job(url: str) -> None:
         "  user       ann",
         "  submitted  2026-11-21 01:35:00Z, from login1",
         "  siblings   3 other jobs of its number",
-        "  counted    2 starts",
+        "  counted    2 starts, 1 hold",
         "  script (the first 15 of 41 lines)",
         "  | #!/bin/bash",
     ):
         assert line in page.splitlines()
     rows = [line.split() for line in page.splitlines()]
-    assert ["time", "60", "min", "5", "min", "8", "%"] in rows
+    assert ["ran", "–", "5.5", "min"] in rows
+    assert ["last", "run", "60", "min", "5", "min", "8", "%"] in rows
     assert ["memory", "2", "GB", "1.46", "GB", "73", "%"] in rows
     assert "job was held, TransferInputError (13/256), Transfer failed" not in page
     assert "TransferInputError (13/256): Transfer failed" in page
@@ -91,6 +92,45 @@ def test_the_life_is_drawn_a_line_for_each_state(url: str) -> None:
         for name, bar in bars.items():
             assert (bar[int(at / cell)] == "█") is (name == state), (at, name)
     assert any(line.split()[:1] == ["held"] and line.endswith("60 s") for line in lines)
+
+
+def test_a_life_that_goes_on_is_drawn_until_now(tmp_path: Path) -> None:
+    import time
+
+    second = (time.time_ns() // 1000 - START) // SECOND - 120
+    waits = job(slurm_id("c", "1"), told(second, State.PENDING))
+    lines = shown(filled(tmp_path / "jobs.db", [waits]), "1").splitlines()
+    assert any(line.startswith("  life") and line.endswith("… now (2 min)") for line in lines)
+    assert any(line.startswith("  pending") and line.endswith("█  2 min…") for line in lines)
+    assert any(line.startswith("  last told  20") for line in lines)
+
+
+def test_at_80_columns_the_reason_of_a_hold_can_be_read(tmp_path: Path) -> None:
+    reason = "Transfer input files failure at access point ap40 while " + "sending files " * 9
+    held = job(
+        condor_id("ap40", 1, 0),
+        told(0, State.PENDING, source="eventlog", code=0),
+        told(60, State.HELD, source="eventlog", code=12, hold_code=13, reason=reason),
+    )
+    page = shown(filled(tmp_path / "jobs.db", [held]), "1.0", COLUMNS="80")
+    assert max(map(cell_len, page.splitlines())) <= 80
+    assert " ".join(page.split()).count("sending files") == 18
+    facts, events = page.split("  counted", 1)
+    assert " ".join(facts.split()).endswith("reason " + reason.strip())
+    assert "TransferInputError" in events
+
+
+def test_what_is_of_a_cluster_is_found_by_its_whole_number(url: str) -> None:
+    told_json = json.loads(shown(url, "slurm:grid:3", "--json"))
+    assert [one["id"] for one in told_json] == [f"slurm:grid:3_{task}" for task in (1, 2, 10)]
+    result = call(url, "htcondor:ap40:12")
+    assert len(result.stdout.splitlines()) == 5
+    assert "4 jobs have this number" in result.stderr
+    assert [one["id"] for one in json.loads(shown(url, "htcondor:ap41:12", "--json"))] == [
+        "htcondor:ap41:12.3"
+    ]
+    assert isinstance(call(url, "htcondor:ap42:12").exception, JobError)
+    assert isinstance(call(url, "htcondor:ap40:12", "--cluster", "ap41").exception, JobError)
 
 
 def test_a_job_of_one_moment_is_drawn_too(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.storedjobs import HOSTILE, START, filled, held_job, job, slurm_job, told
+from tests.storedjobs import HOSTILE, SECOND, START, filled, held_job, job, slurm_job, told
 from typer.testing import CliRunner, Result
 
 from jobsight.cli.jobs import parse_since, parse_states
@@ -48,13 +48,61 @@ def ids(*arguments: object, **environment: str) -> list[str]:
 def test_a_table_of_all_jobs_newest_first(url: str) -> None:
     lines = call("--store", url).stdout.splitlines()
     assert lines[0].split() == [
-        "job", "cluster", "user", "name", "state", "submitted", "started", "ran", "memory", "why",
+        "job", "cluster", "user", "name", "state", "submitted", "waited", "started",
+        "ran", "memory", "why",
     ]  # fmt: skip
     assert [line.split()[0] for line in lines[1:]] == ["12.3", "3_7", "2", "1"]
     assert "failed" in lines[1]
     assert "5 min" in lines[1]
     assert "1.46 GB" in lines[1]
     assert "exit code 3" in lines[1]
+
+
+LONG = "transfer of " + "input files " * 12 + "failed"
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> str:
+    """Jobs that wait, run and are held now, with nothing told for two minutes."""
+    start = time.time_ns() // 1000 - 120 * SECOND - START
+
+    def at(second: int) -> int:
+        return (start // SECOND) + second
+
+    def by(name: str) -> Submission:
+        return Submission(user="u" * 20, name=name)
+
+    jobs = [
+        job(condor_id("ap", 1, 0), told(at(0), State.PENDING), submission=by("n" * 40)),
+        job(
+            condor_id("ap", 2, 0), told(at(-600), State.RUNNING), told(at(-540), State.HELD),
+            told(at(-500), State.PENDING), told(at(0), State.RUNNING), submission=by("sim"),
+        ),
+        job(condor_id("ap", 3, 0), told(at(0), State.HELD, reason=LONG), submission=by("x")),
+    ]  # fmt: skip
+    return filled(tmp_path / "live.db", jobs)
+
+
+def test_what_goes_on_counts_until_now_and_is_marked(live: str) -> None:
+    rows = [line.split("  ") for line in call("--store", live).stdout.splitlines()[1:]]
+    cells = {row[0].strip(): [cell.strip() for cell in row if cell.strip()] for row in rows}
+    assert "2 min…" in cells["1.0"]
+    assert "3 min…" in cells["2.0"]  # all runs together
+    assert not any("…" in cell for cell in cells["3.0"][:-1])
+
+
+def test_at_80_columns_the_columns_are_always_the_same_and_names_stay(url: str, live: str) -> None:
+    for store in (live, url):
+        arguments = ["--store", store] + (["--cluster", "grid"] if store == url else [])
+        lines = call(*arguments, COLUMNS="80").stdout.splitlines()
+        assert lines[0].split() == ["job", "user", "name", "state", "waited", "ran", "why"]
+        assert max(map(len, lines)) <= 80
+    assert call("--store", url, COLUMNS="80").stdout.split()[:4] == [
+        "job",
+        "cluster",
+        "user",
+        "name",
+    ]
 
 
 def test_jobs_of_one_cluster_need_no_column_for_it(url: str) -> None:
