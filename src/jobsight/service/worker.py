@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from jobsight.documents import JSON, JobDocument
@@ -22,8 +22,8 @@ from jobsight.errors import (
     StoreError,
     StoreUnavailableError,
 )
+from jobsight.history.pauses import Pause
 from jobsight.history.sources import Observed, Position, Source
-from jobsight.service.backoff import Backoff
 from jobsight.service.logs import log
 from jobsight.service.rates import Rate
 from jobsight.settings import CollectSettings
@@ -54,6 +54,7 @@ class Worker:
         settings: pauses and limits.
         stop: set by the collector to end all workers.
         once: end when nothing more is waiting; any trouble ends it too, as failed.
+        clock: monotonic seconds, by which silence is measured.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Worker:
         stop: threading.Event,
         *,
         once: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = source.name
         self.state: SourceState = "starting"
@@ -72,9 +74,10 @@ class Worker:
         self._settings = settings
         self._stop = stop
         self._once = once
+        self._clock = clock
         self._saved: Position | None = None
         self._slice = store.most_documents
-        self._backoff = Backoff(settings.first_pause, settings.longest_pause)
+        self._pause = Pause(settings.first_pause, settings.longest_pause)
         self._rate = Rate()
         self._counts = dict.fromkeys(
             ("polls", "documents", "changed", "refused", "errors", "conflicts", "crashes"), 0
@@ -84,7 +87,7 @@ class Worker:
         self._error: dict[str, JSON] | None = None
         self._half: str | None = None
         self._told: dict[str, JSON] = {}
-        self._due = time.monotonic() + settings.stuck_seconds
+        self._due = clock() + settings.stuck_seconds
         self._thread: threading.Thread | None = None
 
     # the collector's side
@@ -108,12 +111,12 @@ class Worker:
     @property
     def turning(self) -> bool:
         """Whether it does something, or waits for what it should wait for."""
-        return self.finished or (not self.died and time.monotonic() < self._due)
+        return self.finished or (not self.died and self._clock() < self._due)
 
     @property
     def healthy(self) -> bool:
         """Whether its source gave no trouble the last time, and has none."""
-        well = not self._backoff.failures and self._half is None
+        well = not self._pause.failures and self._half is None
         return well and self.state != "failed" and self.turning
 
     def join(self, seconds: float) -> bool:
@@ -132,7 +135,7 @@ class Worker:
             "since": self._since,
             "until": self._until,
             "last_poll": self._last_poll,
-            "failures": self._backoff.failures,
+            "failures": self._pause.failures,
             "trouble": None if self._half is None else printable(self._half, _ERROR_WIDTH),
             "last_error": self._error,
             "documents_per_s": round(self._rate.value(), 3),
@@ -259,7 +262,7 @@ class Worker:
 
     def _wait_after_trouble(self, error: BaseException) -> None:
         taken = isinstance(error, ConflictError) and bool(error.sources)
-        pause = self._backoff.pause()
+        pause = self._pause.failed(self._clock())
         self._enter("conflict" if taken else "backing off", pause)
         self._stop.wait(pause)
 
@@ -273,9 +276,9 @@ class Worker:
         self._half = trouble
 
     def _recovered(self) -> None:
-        if self._backoff.failures:
-            log("source recovered", source=self.name, failures=self._backoff.failures)
-            self._backoff.reset()
+        if self._pause.failures:
+            log("source recovered", source=self.name, failures=self._pause.failures)
+            self._pause.worked()
 
     def _close(self) -> None:
         log(
@@ -299,7 +302,7 @@ class Worker:
 
     def _alive_for(self, seconds: float) -> None:
         """From now on, silence is as it should be for that long, and as long as a step may take."""
-        self._due = time.monotonic() + seconds + self._settings.stuck_seconds
+        self._due = self._clock() + seconds + self._settings.stuck_seconds
 
 
 def _now() -> int:

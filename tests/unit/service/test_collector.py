@@ -3,6 +3,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.linesource import LineSource
@@ -10,6 +11,7 @@ from tests.linesource import LineSource
 from jobsight.errors import SourceError, UsageError
 from jobsight.files import read_json
 from jobsight.service.collector import Collector
+from jobsight.service.logs import log
 from jobsight.service.systemd import Notifier
 from jobsight.settings import CollectSettings
 from jobsight.store import Store, open_store
@@ -104,23 +106,23 @@ def test_once_with_trouble_is_not_well_but_the_others_are_collected(
     assert sum(1 for _ in store.scan()) == 9
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_thread_that_died_is_started_again(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = some_lines(tmp_path, "a", 5)
-    collector = Collector(store, [source], settings(tmp_path))
-    worker = collector._workers[0]
-    loop, lives = worker._loop, []
 
-    def dying() -> None:
-        lives.append(1)
-        if len(lives) > 2:
-            loop()
+    def failing(event: str, *arguments: Any, **fields: Any) -> None:
+        if event == "source crashed":
+            raise MemoryError
+        log(event, *arguments, **fields)
 
-    monkeypatch.setattr(worker, "_loop", dying)
-    with Running(collector):
+    # Trouble while trouble is told is what ends a thread.
+    monkeypatch.setattr("jobsight.service.worker.log", failing)
+    source.troubles = [KeyError("x"), KeyError("y")]
+    with Running(Collector(store, [source], settings(tmp_path))):
         until(lambda: sum(1 for _ in store.scan()) == 5)
-    assert len(lives) == 3
+    assert source.resumed == 3
 
 
 def test_a_source_that_does_not_end_in_time_is_left_behind(tmp_path: Path, store: Store) -> None:
@@ -130,7 +132,7 @@ def test_a_source_that_does_not_end_in_time_is_left_behind(tmp_path: Path, store
     running = Running(collector)
     begun = time.monotonic()
     with running:
-        time.sleep(0.1)
+        until(lambda: collector.status()["sources"][source.name]["state"] == "running")
     assert time.monotonic() - begun < 5
     assert running.well is False
     assert not collector.ended
@@ -157,7 +159,11 @@ def test_the_watchdog_hears_of_life_only_while_all_are_turning(
             assert {b"WATCHDOG", b"STATUS=1"} <= signs
             source.gate = gate
             until(lambda: not collector._workers[0].turning)
-            time.sleep(0.1)
+            seen = read_json(tmp_path / "status.json", dict)["written"]
+            # A look at the sources that began before has ended when two more were written.
+            until(lambda: read_json(tmp_path / "status.json", dict)["written"] > seen)
+            then = read_json(tmp_path / "status.json", dict)["written"]
+            until(lambda: read_json(tmp_path / "status.json", dict)["written"] > then)
             heard.setblocking(False)
             with pytest.raises(BlockingIOError):
                 while True:

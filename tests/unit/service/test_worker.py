@@ -232,13 +232,16 @@ def test_a_source_that_hangs_is_seen_to_be_stuck(lines: Path, store: Store) -> N
 
 
 def test_a_long_pause_is_no_silence(tmp_path: Path, store: Store) -> None:
-    settings = CollectSettings(first_pause=5, longest_pause=5, stuck_seconds=0.5)
-    stop = threading.Event()
-    worker = Worker(LineSource(tmp_path / "missing"), store, settings, stop)
+    settings = CollectSettings(first_pause=50, longest_pause=50, stuck_seconds=5)
+    stop, now = threading.Event(), [100.0]
+    source = LineSource(tmp_path / "missing")
+    worker = Worker(source, store, settings, stop, clock=lambda: now[0])
     worker.start()
     until(lambda: worker.state == "backing off")
-    time.sleep(0.7)
-    assert worker.turning and not worker.healthy
+    now[0] += 20
+    then = (worker.turning, worker.healthy)
+    now[0] += 40
+    assert (*then, worker.turning) == (True, False, False)
     assert worker.snapshot()["until"] > time.time_ns() // 1000
     stop.set()
     assert worker.join(2), "a stop ends a pause"

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 
 from jobsight.documents import JSON
+from jobsight.history.pauses import Pause
 from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.pauses import Pause
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.settings import SlurmSettings

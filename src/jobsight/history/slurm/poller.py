@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator
 
 from jobsight.documents import JSON, JobDocument, slurm_id
 from jobsight.errors import SourceError
+from jobsight.history.pauses import Pause
 from jobsight.history.slurm.accounts import Accounts
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.details import Details
 from jobsight.history.slurm.documents import group_runs, of_queue, of_runs, with_submit
 from jobsight.history.slurm.ids import SlurmId, expand
-from jobsight.history.slurm.pauses import Pause
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.settling import Open, Settling

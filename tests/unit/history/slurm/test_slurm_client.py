@@ -10,7 +10,6 @@ import pytest
 
 from jobsight.history.commands import run_command
 from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.pauses import Pause
 from jobsight.history.slurm.troubles import SlurmError, Trouble, classify
 from jobsight.settings import SlurmSettings
 
@@ -159,15 +158,3 @@ def test_text_of_any_bytes_is_read(tmp_path: Path) -> None:
 def test_output_just_within_the_bound_is_whole() -> None:
     ended = run_command(["head", "-c", "1000", "/dev/zero"], env=ENV, timeout=5, most_output=1000)
     assert (ended.status, len(ended.stdout), ended.overflow) == (0, 1000, False)
-
-
-def test_pauses_double_up_to_the_longest() -> None:
-    pause = Pause(2, 5)
-    assert pause.over(0)
-    pause.failed(0)
-    assert (pause.left(0), pause.over(1.9), pause.over(2)) == (2, False, True)
-    pause.failed(2)
-    pause.failed(6)
-    assert pause.left(6) == 5
-    pause.worked()
-    assert pause.over(6)
