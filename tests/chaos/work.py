@@ -40,20 +40,22 @@ class Work:
         except (BedError, subprocess.TimeoutExpired):
             self.did["refused"] += 1
 
-    def run(self, until: float) -> None:
-        """Act until the monotonic clock says `until`."""
+    def run(self, until: float, failed: threading.Event) -> None:
+        """Act until the monotonic clock says `until`, or some work has failed."""
         try:
-            while time.monotonic() < until:
+            while time.monotonic() < until and not failed.is_set():
                 self.act()
                 time.sleep(self.random.uniform(*self._pauses))
         except BaseException as error:
             self.error = error
+            failed.set()
 
 
 def run_together(works: Sequence[Work], seconds: float) -> None:
     """Run all for so long; the first error of any is raised."""
     until = time.monotonic() + seconds
-    threads = [threading.Thread(target=work.run, args=(until,)) for work in works]
+    failed = threading.Event()
+    threads = [threading.Thread(target=work.run, args=(until, failed)) for work in works]
     for thread in threads:
         thread.start()
     for thread in threads:
