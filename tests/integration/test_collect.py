@@ -223,7 +223,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_documents(
     place: Place, pool: bytes
 ) -> None:
     rng = random.Random(11)
-    kills = 40 if os.environ.get("JOBSIGHT_PROVE") else 6
+    kills = 40 if os.environ.get("JOBSIGHT_PROVE") else 3
     place.log.write_bytes(b"")
     place.config.write_text(
         place.config.read_text().replace("interval: 0.05", "interval: 0.05, events_per_poll: 500")
