@@ -48,8 +48,25 @@ def test_errors_name_file_line_and_column(tmp_path: Path, text: str, message: st
 
 
 def test_a_missing_file_that_was_named_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="cannot read settings"):
+    with pytest.raises(SettingsError, match=r"there is no settings file .*none\.yaml$"):
         Settings.load(config=tmp_path / "none.yaml")
+    with pytest.raises(SettingsError, match=r"cannot read settings from .*: Is a directory$"):
+        Settings.load(config=tmp_path)
+
+
+def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("STORE", "HOLD__SEED", "TIMEZONE", "NO_SUCH__X"):
+        monkeypatch.setenv(f"JOBSIGHT_{name}", "")
+    assert Settings.load() == Settings()
+
+
+def test_an_unknown_section_in_the_environment_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOBSIGHT_TESTBED_LOGS", "others use the prefix too")
+    monkeypatch.setenv("JOBSIGHT_SLURMM__CLUSTER", "c")
+    with pytest.raises(
+        SettingsError, match="JOBSIGHT_SLURMM__CLUSTER: there is no section 'slurmm'"
+    ):
+        Settings.load()
 
 
 def test_a_list_of_events_in_the_environment_is_refused_plainly(

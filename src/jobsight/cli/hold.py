@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -44,6 +45,7 @@ __all__ = ["register"]
 _COLOURS = {"release": "32", "wait": "36", "fix": "33", "remove": "31", "unsure": "35"}
 _REASON_WIDTH = 240
 _END_OF_LOG = " (the end of the log)"
+_NOW = " (now; last told of anything {})"
 
 
 def register(app: typer.Typer) -> None:
@@ -71,7 +73,7 @@ def hold(
         typer.Option(help="Model directory (default: today's rules and the history's own rates)."),
     ] = None,
     at: Annotated[
-        str | None, typer.Option(help="As of when (default: the end of the history).")
+        str | None, typer.Option(help="As of when (default: now of a store, the end of a log).")
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Every held job, one row a cause and cluster.")
@@ -225,6 +227,7 @@ def _open(
     logs: list[str], folder: Path | None, at: str | None, settings: Settings
 ) -> tuple[Answerer, int, str]:
     """The answerer, the moment asked about (µs), and that moment in words."""
+    from jobsight.cli.reading import is_store
     from jobsight.clock import format_micros, micros, parse_moment, zone_named
     from jobsight.questions.hold.answering.answer import Answerer
     from jobsight.questions.hold.training.model import HoldModel
@@ -237,9 +240,13 @@ def _open(
         progress("indexing")
         answerer = Answerer(history, settings.hold, trained)
     end = int(history.clock.max())
-    moment = end if given is None else given
-    text = format_micros(moment)
-    return answerer, moment, text + (_END_OF_LOG if given is None else "")
+    if given is not None:
+        return answerer, given, format_micros(given)
+    if not any(is_store(one) for one in logs):
+        return answerer, end, format_micros(end) + _END_OF_LOG
+    # What is in a store is being collected: a job that nothing was told of is held until now.
+    moment = max(end, time.time_ns() // 1_000_000 * 1000)
+    return answerer, moment, format_micros(moment) + _NOW.format(format_micros(end))
 
 
 def _print_json(answers: list[Answer], *, single: bool) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jobsight.learning.manifest import Source
     from jobsight.settings import Settings
 
-__all__ = ["Reading", "are_documents", "read_inputs"]
+__all__ = ["Reading", "are_documents", "is_store", "read_inputs"]
 
 Progress = Callable[[int, int], None]
 
@@ -67,6 +67,11 @@ def are_documents(text: str) -> bool:
             return path.is_file() and file.read(len(_MAGIC)) == _MAGIC
     except (OSError, ValueError):
         return False
+
+
+def is_store(text: str) -> bool:
+    """Whether an input is a store, which goes on; a log or a snapshot is what it is."""
+    return _is_no_pipe(text) and not Path(text).is_dir() and are_documents(text)
 
 
 def read_inputs(inputs: list[str], settings: Settings, progress: Progress) -> Reading:

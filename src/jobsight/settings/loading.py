@@ -26,6 +26,7 @@ from jobsight.settings.gathering import (
 )
 from jobsight.settings.questions import HoldSettings
 from jobsight.settings.section import Section
+from jobsight.text import printable
 
 __all__ = ["Settings"]
 
@@ -93,8 +94,11 @@ class _Place:
             mark = error.problem_mark
             where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
             raise SettingsError(f"{path}{where}: {error.problem or 'not YAML'}") from None
+        except FileNotFoundError:
+            raise SettingsError(f"there is no settings file {path}") from None
         except (OSError, UnicodeDecodeError, YAMLError) as error:
-            raise SettingsError(f"cannot read settings from {path}: {error}") from None
+            reason = error.strerror if isinstance(error, OSError) else None
+            raise SettingsError(f"cannot read settings from {path}: {reason or error}") from None
         if tree is not None and not isinstance(tree, dict):
             raise SettingsError(f"{path}: settings are a mapping of names to values")
         return cls(path, tree)
@@ -140,13 +144,22 @@ def _spelled_out(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _from_environment() -> dict[str, Any]:
-    """``JOBSIGHT_HOLD__FRAMES__M=30`` becomes ``{"hold": {"frames": {"m": "30"}}}``."""
+    """``JOBSIGHT_HOLD__FRAMES__M=30`` becomes ``{"hold": {"frames": {"m": "30"}}}``.
+
+    An empty variable counts as not set. One without ``__`` that names no setting is left to others.
+    """
     tree: dict[str, Any] = {}
     for name, value in os.environ.items():
+        if not value:
+            continue
         parts = name.lower().removeprefix("jobsight_").split("__")
         if parts == ["store"]:
             parts = ["store", "url"]
-        if name.startswith("JOBSIGHT_") and parts[0] in Settings.model_fields:
+        if not name.startswith("JOBSIGHT_"):
+            continue
+        if len(parts) > 1 and parts[0] not in Settings.model_fields:
+            raise SettingsError(f"{printable(name, 80)}: there is no section {parts[0][:40]!r}")
+        if parts[0] in Settings.model_fields:
             branch = tree
             for part in parts[:-1]:
                 branch = branch.setdefault(part, {})

@@ -145,7 +145,7 @@ def test_nothing_held(run: Run, log: str) -> None:
 @pytest.mark.parametrize(
     ("job", "said"),
     [
-        ("99.0", "no log tells of job 99.0"),
+        ("99.0", "no log or store that was read tells of job 99.0"),
         ("7.0", "job 7.0 is not held as of 2026-11-21 01:05:00Z: it terminated at"),
         ("8.2", "it waits to start, submitted at"),
     ],
@@ -191,3 +191,32 @@ def test_as_a_program(log: str) -> None:
     assert done.returncode == 0, done.stderr
     assert "job 7.1" in done.stdout
     assert done.stderr == ""
+
+
+def test_in_a_store_a_job_is_held_until_now(run: Run, log: str, tmp_path: Path) -> None:
+    import datetime as dt
+
+    from jobsight.documents import Event, JobDocument, State, condor_id
+    from jobsight.store import open_store
+
+    now = dt.datetime.now(dt.UTC)
+    at = round(now.timestamp()) * 1_000_000 - 180_000_000
+    told = [
+        Event(time=at - 60_000_000, source="eventlog-1", position=0, code=0, state=State.PENDING),
+        Event(
+            time=at, source="eventlog-1", position=100, code=12, state=State.HELD, hold_code=3,
+            hold_subcode=1, reason="exit",
+        ),
+    ]  # fmt: skip
+    path = tmp_path / "live.db"
+    with open_store(str(path), create=True) as store:
+        store.merge([JobDocument(id=condor_id("ap", 3, 0), updated=at, timeline=tuple(told))])
+    done = run("3.0", "--store", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "(3 min)" in done.stdout
+    assert "(now; last told of anything " in done.stdout
+    assert "the end of the log" not in done.stdout
+    named = run("3.0", "--store", str(path), "--at", now.isoformat(), "--json")
+    assert json.loads(named.stdout)["job"] == "3.0"
+    unknown = run("9.0", "--store", str(path))
+    assert "name one that does" in unknown.stderr

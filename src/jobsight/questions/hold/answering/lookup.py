@@ -95,9 +95,9 @@ def _problem(history: History, one: JobId, jobs: NDArray[np.int32], moment: int)
         wanted = history.jobs.filter(pl.col("cluster") == one.cluster)
         if one.proc is not None:
             wanted = wanted.filter(pl.col("proc") == one.proc)
-        later = " before that time, only later" if len(wanted) else "; give the log that does"
+        later = " before that time, only later" if len(wanted) else "; name one that does"
         what = "cluster" if one.proc is None else "job"
-        return f"no log tells of {what} {one} as of {at}{later}"
+        return f"no log or store that was read tells of {what} {one} as of {at}{later}"
     if len(jobs) > 1:
         return f"none of the {counted(len(jobs), 'job')} of {one} is held as of {at}"
     return f"job {_name(history, int(jobs[0]))} is not held as of {at}: " + _state(

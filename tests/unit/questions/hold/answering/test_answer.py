@@ -256,7 +256,7 @@ def test_finding_jobs_by_id() -> None:
     found, problems = find(of, 60, JobId(20, 1), JobId(21, 0), JobId(99, 0))
     assert found == ["20.1"]
     assert "21.0 is not held as of 2026-11-21 00:01:00Z: it terminated at" in problems[0]
-    assert "no log tells of job 99.0" in problems[1]
+    assert "no log or store that was read tells of job 99.0" in problems[1]
     assert "only later" in find(of, 30, JobId(21, None))[1][0]
 
 
