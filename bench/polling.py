@@ -117,7 +117,7 @@ def _source(cluster: SlurmCluster) -> tuple[SlurmSource, SlurmClient]:
     settings = SlurmSettings(cluster=cluster.name, bin=cluster.bin)
     client = SlurmClient(settings)
     source = SlurmSource(client, cluster.name, settings)
-    source.resume(None, lambda: iter(()))
+    source.resume(None, lambda _cluster: iter(()))
     return source, client
 
 
