@@ -94,12 +94,12 @@ class CondorWork(Work):
         """Let everything end but a job that waits for ever, and some that stay held."""
         self._mend()
         self._pool.submit("exit 0", requirements='TestbedSite == "NOWHERE"')
-        self._pool.run("condor_continue", "-all", check=False)
         asked = time.monotonic()
 
         def rest() -> bool:
             living = self._pool.queue("JobStatus =!= 5")
             waiting = [ad for ad in living if "NOWHERE" not in str(ad.get("Requirements"))]
+            self._pool.run("condor_continue", "-all", check=False)
             if waiting and time.monotonic() - asked > 3:
                 jobs = sorted({str(ad["ClusterId"]) for ad in waiting})
                 self._pool.run("condor_rm", *jobs, check=False)

@@ -274,7 +274,7 @@ def _lose_some(pool: HtcondorPool, segments: Segments, collector: Collecting, se
     unread = CondorWork(pool, f"{seed} unread", 1000, (0.0, 0.05))
     while len(segments.read()) < before + 5:
         run_together([unread], 0.5)
-    unread.quiesce(40)
+    unread.quiesce(90)
     collector.start()
     begun = time.monotonic()
     until(

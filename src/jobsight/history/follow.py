@@ -25,7 +25,7 @@ from jobsight.clock import format_micros, zone_named
 from jobsight.documents import JSON, JobDocument
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.columns import Batch, Origin
-from jobsight.history.eventlog.family import Opened, explain, look, opened_family
+from jobsight.history.eventlog.family import Opened, explain, look, oldest_first, opened_family
 from jobsight.history.eventlog.headers import submit_host
 from jobsight.history.following.position import (
     Gap,
@@ -190,7 +190,7 @@ class EventLogSource(Source):
         lost = self._drop_lost()
         if not any_known and lost is not None:
             strange = [file for file in strange if follows(_begin(file), lost.place)]
-        for file in reversed(strange):
+        for file in oldest_first(strange):
             self._take_up(file, now, lost)
             lost = None
         if lost is not None:

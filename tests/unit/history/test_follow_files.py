@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.growing import Follower, GrowingLog, event, read_at_once
 from tests.logtext import ABORTED, HELD, SUBMIT, record
 
 from jobsight.errors import SourceError
+from jobsight.history.eventlog.family import Opened, opened_family
 from jobsight.history.follow import EventLogSource
 
 JOB = "htcondor:ap1:123.0"
@@ -47,6 +49,37 @@ def test_all_that_was_rotated_before_the_first_look_is_read(tmp_path: Path) -> N
     one.catch_up()
     assert one.documents == read_at_once(everything(tmp_path))
     assert one.source.status()["files_seen"] == 31
+    one.close()
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_files_may_be_rotated_while_they_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    log = GrowingLog(tmp_path)
+    log.write(event(0, 1))
+    one = Follower(log.path)
+    one.catch_up()
+    one.close()
+    for number in range(1, 4):
+        log.rotate()
+        log.write(event(number, number % 2))
+
+    def rotating(path: Path) -> Iterator[Opened]:
+        for number, file in enumerate(opened_family(path)):
+            yield file
+            for more in range(times if number == 0 else 0):
+                log.rotate()
+                log.write(event(10 + more, 1))
+
+    monkeypatch.setattr("jobsight.history.follow.opened_family", rotating)
+    one.restart()
+    one.poll()
+    monkeypatch.undo()
+    one.catch_up()
+    assert one.documents == read_at_once(everything(tmp_path))
+    status = one.source.status()
+    assert (status["gaps"], status["files_seen"], status["files_open"]) == (0, 4 + times, 4 + times)
     one.close()
 
 

@@ -11,15 +11,15 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from jobsight.errors import SourceError
-from jobsight.history.eventlog.generations import HEAD, Generation, identify, may_be_log
+from jobsight.history.eventlog.generations import HEAD, Generation, begun, identify, may_be_log
 from jobsight.text import beginning
 
-__all__ = ["Opened", "explain", "look", "opened_family", "read_at"]
+__all__ = ["Opened", "explain", "look", "oldest_first", "opened_family", "read_at"]
 
 _ROTATED = r"\.(old|[1-9]\d{0,8})"
 
@@ -108,6 +108,21 @@ def opened_family(path: Path) -> Iterator[Opened]:
         # A file may be gone by now, or be no log of ours: the log itself has been read.
         with contextlib.suppress(SourceError):
             yield _opened(rotated)
+
+
+def oldest_first(files: Iterable[Opened]) -> list[Opened]:
+    """Files as `opened_family` gives them, the other way round and each once; others are closed.
+
+    While it looked, rotation may have shown one again, and a newer one behind an older. Names of
+    generations with a header tell their order.
+    """
+    once: dict[str, Opened] = {}
+    for file in reversed(list(files)):
+        assert file.generation is not None
+        if once.setdefault(file.generation.name, file) is not file:
+            file.close()
+    dated = all(begun(name) is not None for name in once)
+    return [once[name] for name in (sorted(once) if dated else once)]
 
 
 def _rotated(path: Path) -> Iterator[tuple[float, Path]]:
