@@ -64,7 +64,7 @@ def test_an_unknown_section_in_the_environment_is_an_error(monkeypatch: pytest.M
     monkeypatch.setenv("JOBSIGHT_TESTBED_LOGS", "others use the prefix too")
     monkeypatch.setenv("JOBSIGHT_SLURMM__CLUSTER", "c")
     with pytest.raises(
-        SettingsError, match="JOBSIGHT_SLURMM__CLUSTER: there is no section 'slurmm'"
+        SettingsError, match="'JOBSIGHT_SLURMM__CLUSTER': there is no section 'slurmm'"
     ):
         Settings.load()
 

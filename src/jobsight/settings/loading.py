@@ -26,7 +26,6 @@ from jobsight.settings.gathering import (
 )
 from jobsight.settings.questions import HoldSettings
 from jobsight.settings.section import Section
-from jobsight.text import printable
 
 __all__ = ["Settings"]
 
@@ -158,7 +157,7 @@ def _from_environment() -> dict[str, Any]:
         if not name.startswith("JOBSIGHT_"):
             continue
         if len(parts) > 1 and parts[0] not in Settings.model_fields:
-            raise SettingsError(f"{printable(name, 80)}: there is no section {parts[0][:40]!r}")
+            raise SettingsError(f"{name[:80]!a}: there is no section {parts[0][:40]!a}")
         if parts[0] in Settings.model_fields:
             branch = tree
             for part in parts[:-1]:
