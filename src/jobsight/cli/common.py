@@ -27,12 +27,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Case",
+    "ClusterOption",
     "ConfigOption",
     "JsonOption",
     "LogArguments",
     "NetworkOption",
+    "SinceOption",
+    "StateOption",
     "StoreOption",
     "TimezoneOption",
+    "UntilOption",
+    "UserOption",
     "check_output",
     "document_text",
     "flush",
@@ -82,6 +87,23 @@ StoreOption = Annotated[
         help="The store: a path, sqlite:///PATH, redis://HOST (default: JOBSIGHT_STORE, settings).",
         show_default=False,
     ),
+]
+ClusterOption = Annotated[
+    str | None, typer.Option(help="Of this Slurm cluster or HTCondor access point.")
+]
+UserOption = Annotated[str | None, typer.Option(help="Submitted by this user.")]
+StateOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="pending, held, running, failed …, a word of Slurm's, active or ended; repeatable."
+    ),
+]
+SinceOption = Annotated[
+    str | None,
+    typer.Option(help="Something happened since: a time, or a span until now such as 2h, 7d."),
+]
+UntilOption = Annotated[
+    str | None, typer.Option(help="Nothing happened later: a time, or a span before now.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 

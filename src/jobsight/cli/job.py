@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight.cli.common import (
+    ClusterOption,
     ConfigOption,
     StoreOption,
     document_text,
@@ -43,9 +44,7 @@ def job(
             show_default=False,
         ),
     ],
-    cluster: Annotated[
-        str | None, typer.Option(help="Of this Slurm cluster or HTCondor access point.")
-    ] = None,
+    cluster: ClusterOption = None,
     all_events: Annotated[
         bool, typer.Option("--all-events", help="Show every event of a long timeline.")
     ] = False,

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight.cli.common import (
+    ClusterOption,
     ConfigOption,
+    SinceOption,
+    StateOption,
     StoreOption,
     TimezoneOption,
+    UntilOption,
+    UserOption,
     load_settings,
     note,
     open_store,
@@ -48,23 +53,11 @@ def register(app: typer.Typer) -> None:
 
 
 def jobs(
-    user: Annotated[str | None, typer.Option(help="Submitted by this user.")] = None,
-    state: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="pending, held, running, failed …, a word of Slurm's, active or ended; repeatable."
-        ),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(help="Something happened since: a time, or a span until now such as 2h, 7d."),
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(help="Nothing happened later: a time, or a span before now.")
-    ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(help="Of this Slurm cluster or HTCondor access point.")
-    ] = None,
+    user: UserOption = None,
+    state: StateOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    cluster: ClusterOption = None,
     limit: Annotated[int, typer.Option(min=0, help="At most so many; 0: all.")] = 50,
     store: StoreOption = None,
     timezone: TimezoneOption = None,

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobsight.cli.common import (
+    ClusterOption,
     ConfigOption,
     JsonOption,
+    SinceOption,
+    StateOption,
     StoreOption,
     TimezoneOption,
+    UntilOption,
+    UserOption,
     check_output,
     load_settings,
     note,
@@ -108,15 +113,11 @@ def _megabytes(size: int) -> str:
 @_verb.command()
 def export(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the snapshot.")],
-    user: Annotated[str | None, typer.Option(help="Jobs submitted by this user.")] = None,
-    state: Annotated[
-        list[str] | None, typer.Option(help="As by `jobsight jobs`; repeatable.")
-    ] = None,
-    since: Annotated[str | None, typer.Option(help="As by `jobsight jobs`.")] = None,
-    until: Annotated[str | None, typer.Option(help="As by `jobsight jobs`.")] = None,
-    cluster: Annotated[
-        str | None, typer.Option(help="Of this Slurm cluster or HTCondor access point.")
-    ] = None,
+    user: UserOption = None,
+    state: StateOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    cluster: ClusterOption = None,
     store: StoreOption = None,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
