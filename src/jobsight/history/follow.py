@@ -15,6 +15,7 @@ already rotated, tells an attribute otherwise than an older one, the section kee
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,6 +35,7 @@ from jobsight.history.following.position import (
     follows,
     gap_between,
     read_position,
+    skips,
 )
 from jobsight.history.following.tail import Part, Piece, ShrunkError
 from jobsight.history.following.years import first_year
@@ -180,7 +182,7 @@ class EventLogSource(Source):
         """Take up new files, and find those again that were being read."""
         for left in reversed(range(_TRIES)):
             strange, any_known = self._compare(now)
-            if any_known or not self._parts or not left:
+            if self._is_whole(strange, any_known) or not left:
                 break
             for file in strange:
                 file.close()
@@ -190,14 +192,22 @@ class EventLogSource(Source):
         lost = self._drop_lost()
         if not any_known and lost is not None:
             strange = [file for file in strange if follows(_begin(file), lost.place)]
-        for file in oldest_first(strange):
+        for file in strange:
             self._take_up(file, now, lost)
             lost = None
         if lost is not None:
             self._saved.note_gap(Gap("gone", _micros(now), None, None, ""))
 
+    def _is_whole(self, strange: list[Opened], any_known: bool) -> bool:
+        """Whether no file is missing: while they are renamed, a folder's list may lack one."""
+        if self._parts and not any_known:
+            return False
+        places = [self._parts[-1].place] if self._parts else []
+        places += [_begin(file) for file in strange]
+        return not any(skips(*pair) for pair in itertools.pairwise(places))
+
     def _compare(self, now: float) -> tuple[list[Opened], bool]:
-        """Files not known yet that are newer than all that are, newest first; is any known?"""
+        """Files not known yet that are newer than all that are, oldest first; is any known?"""
         strange: list[Opened] = []
         any_known = False
         for file in opened_family(self.path):
@@ -212,9 +222,10 @@ class EventLogSource(Source):
             file.close()
             if any_known and all(part.open for part in self._parts):
                 break
-        for file in strange[:-_MOST_OPEN]:
+        found = oldest_first(strange)
+        for file in found[_MOST_OPEN:]:
             file.close()  # the oldest are in danger; these are found again
-        return strange[-_MOST_OPEN:], any_known
+        return found[:_MOST_OPEN], any_known
 
     def _is_known(self, file: Opened, now: float) -> bool:
         """Whether `file` is being read; if its part had lost its file, here it is again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,6 +81,34 @@ def test_files_may_be_rotated_while_they_are_looked_for(
     assert one.documents == read_at_once(everything(tmp_path))
     status = one.source.status()
     assert (status["gaps"], status["files_seen"], status["files_open"]) == (0, 4 + times, 4 + times)
+    one.close()
+
+
+def test_a_file_that_the_folders_list_lacks_is_looked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = GrowingLog(tmp_path)
+    log.write(event(0, 1))
+    one = Follower(log.path)
+    one.catch_up()
+    for number in range(1, 5):
+        log.rotate()
+        log.write(event(number, 1))
+    looks = itertools.count()
+
+    def halfway(path: Path) -> Iterator[Opened]:
+        # As when the log is rotated just now: one is not there any more, or not yet again.
+        lacking = {0: "EventLog.1", 1: "EventLog.2"}.get(next(looks))
+        for file in opened_family(path):
+            if file.path.name == lacking:
+                file.close()
+            else:
+                yield file
+
+    monkeypatch.setattr("jobsight.history.follow.opened_family", halfway)
+    one.catch_up()
+    assert one.documents == read_at_once(everything(tmp_path))
+    assert one.source.status()["gaps"] == 0
     one.close()
 
 

@@ -12,7 +12,7 @@ from jobsight.history.eventlog.generations import Generation
 from jobsight.history.eventlog.logfiles import Kind
 from jobsight.history.sources import Position
 
-__all__ = ["Gap", "Place", "Saved", "follows", "gap_between", "read_position"]
+__all__ = ["Gap", "Place", "Saved", "follows", "gap_between", "read_position", "skips"]
 
 _VERSION = 1
 _NOTES = 5
@@ -134,6 +134,13 @@ def follows(new: Place, old: Place) -> bool:
     """Whether a file was begun after another, as far as headers tell."""
     told = new.sequence is not None and old.sequence is not None
     return not told or new.name > old.name
+
+
+def skips(old: Place, new: Place) -> bool:
+    """Whether the numbers of two files tell that others lie between them."""
+    if old.sequence is None or new.sequence is None:
+        return False
+    return new.sequence not in (1, old.sequence, old.sequence + 1)
 
 
 def gap_between(old: Place, end: int, new: Place, *, noticed: int, gone: bool) -> Gap | None:
