@@ -21,6 +21,9 @@ _END = {
 }  # fmt: skip
 _ENDS = frozenset((*_END.values(), "unknown_end"))
 _REQUEUED = "REQUEUED"
+_SLACK = 2
+"""Seconds by which the controller and the accounts date things otherwise."""
+
 _SEPARATOR = "\x1e"
 
 Row = dict[str, str]
@@ -175,13 +178,13 @@ def _timeline(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str,
 
 
 def _within(time: int, run: Row) -> bool:
-    return int(run["Submit"]) <= time <= int(run["End"])
+    return int(run["Submit"]) <= time <= int(run["End"]) + _SLACK
 
 
 def _told_late(event: Event, runs: Sequence[Row]) -> bool:
     """A start that the controller dates a little later than the accounts do."""
     at = event.time // 1_000_000
-    near = any(0 < at - int(run["Start"]) <= 2 for run in runs if _ran(run))
+    near = any(0 < at - int(run["Start"]) <= _SLACK for run in runs if _ran(run))
     return event.source != "sacct" and near
 
 
