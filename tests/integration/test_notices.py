@@ -517,13 +517,14 @@ def test_real_slurm_tells_by_jobcomp_and_is_asked_for_the_rest(
         with Collecting(store, told, SlurmAsker(SlurmClient(asked), name, asked)) as worker:
             failed = cluster.submit("#SBATCH --job-name=bad\nsleep 1; exit 3")
             array = cluster.submit("exit 0", "--array=0-2")
-            running = cluster.submit("sleep 15")
+            running = cluster.submit("sleep 600")
             # Slurm 24.11 tells of ends alone: the start is told by a notice of ours.
             kafka_broker.produce(topic, [notice(running, "PENDING") | {"cluster": name}])
-            until(lambda: stored(store).get(running) is State.RUNNING, "a running job")
+            until(lambda: stored(store).get(running) is State.RUNNING, "a running job", 90)
+            cluster.cancel(running)
             wanted = {
                 failed: State.FAILED,
-                running: State.COMPLETED,
+                running: State.CANCELLED,
                 **{f"{array}_{task}": State.COMPLETED for task in range(3)},
             }
             until(lambda: stored(store) == wanted, "all ends", 60)
