@@ -218,9 +218,12 @@ def _content(event: Event) -> tuple[object, ...]:
 
 def _without_guesses(all_told: list[_Told]) -> list[_Told]:
     """Without an end that nobody told, once somebody tells how the job ended or goes on."""
-    sure = [told.event for told in all_told if told.event.state and not _is_guess(told.event)]
-    ended = any(event.state is not None and event.state.ended for event in sure)
-    last = max((event.time for event in sure), default=_NEVER)
+    sure = [told for told in all_told if told.event.state and not _is_guess(told.event)]
+    if not any(_is_guess(told.event) for told in all_told):
+        return all_told
+    ordered = _with_ends_last([told.event for told in _ordered(sure)])
+    ended = any(event.state is not None and event.state.ended for event in ordered[-1:])
+    last = max((event.time for event in ordered), default=_NEVER)
     return [
         told
         for told in all_told
@@ -240,14 +243,15 @@ def _without_dropped(ordered: list[_Told]) -> list[Event]:
 
 
 def _with_ends_last(ordered: list[Event]) -> list[Event]:
-    """With no suspension behind an end: that of a suspended job Slurm dates back to its suspension.
+    """With no sighting behind an end, unless something was told that made the job live again.
 
-    The queue shows such a job at the time of a look, which is later.
+    What the queue shows has the time of a look. Slurm dates an end back: of a suspended job to its
+    suspension, of one that a long cycle of its scheduler started to the cycle's beginning.
     """
     moved: list[Event] = []
     end: int | None = None
     for event in ordered:
-        if end is not None and event.state is State.SUSPENDED and event.position is None:
+        if end is not None and _is_sighting(event):
             moved.insert(end, event)
             end += 1
             continue
@@ -255,6 +259,14 @@ def _with_ends_last(ordered: list[Event]) -> list[Event]:
             end = len(moved) if event.state.ended else None
         moved.append(event)
     return moved
+
+
+def _is_sighting(event: Event) -> bool:
+    """Whether it tells of no change, as a submission or start does, but of how a job stood."""
+    if event.position is not None or (event.word or "").startswith("REQUEUE"):
+        return False
+    waits = event.state in (State.PENDING, State.HELD) and event.reason is not None
+    return waits or event.state is State.SUSPENDED
 
 
 def _ordered(all_told: list[_Told]) -> list[_Told]:

@@ -176,6 +176,25 @@ def test_a_suspended_job_ends_behind_its_suspension(turned: bool) -> None:
     assert again.state is State.SUSPENDED
 
 
+def test_what_the_queue_still_showed_is_not_behind_the_end() -> None:
+    # Slurm dates a start to the beginning of a cycle of its scheduler, which may last.
+    seen = told(9, State.PENDING, "squeue", word="PENDING", reason="Priority")
+    account = (told(4, State.PENDING), told(8, State.RUNNING), told(8, State.COMPLETED))
+    document = joined(part(seen), part(*account))
+    assert document.state is State.COMPLETED
+    requeued = told(8.5, State.PENDING, "squeue", word="REQUEUED")
+    assert joined(document, part(requeued)).state is State.PENDING
+
+
+def test_a_guess_stands_though_an_earlier_run_had_ended() -> None:
+    first = (told(1, State.RUNNING), told(5, State.COMPLETED))
+    second = (told(6, State.PENDING, word="REQUEUED"), told(17, State.RUNNING, "squeue"))
+    guess = told(30, State.UNKNOWN_END, "squeue", word="GONE")
+    document = joined(part(*first, *second), part(guess))
+    assert document.state is State.UNKNOWN_END
+    assert joined(document, part(told(20, State.FAILED))).state is State.FAILED
+
+
 def test_two_holds_of_one_second_in_one_log_are_two() -> None:
     holds = [record(1, 12, at, hold_code=3, state=State.HELD) for at in (10, 20)]
     copy = [record(1, 12, at, "zz", hold_code=3, state=State.HELD) for at in (0, 5)]

@@ -276,8 +276,9 @@ def _started(run: Run) -> bool:
     """Whether it ran: what was cancelled while pending has a start in some versions."""
     if run.start is None:
         return False
-    nowhere = not run.hosts and not run.elapsed_s
-    if nowhere and (run.alloc_nodes == 0 or slurm_state(run.state) is State.CANCELLED):
+    state = slurm_state(run.state)
+    unsure = state is None or not state.ended or state is State.CANCELLED
+    if not run.hosts and not run.elapsed_s and (unsure or run.alloc_nodes == 0):
         return False
     return bool(run.hosts or run.elapsed_s) or run.alloc_cpus is None or run.alloc_cpus > 0
 

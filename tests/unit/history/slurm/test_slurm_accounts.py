@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from jobsight.documents import State
@@ -54,4 +55,7 @@ def test_what_was_cancelled_while_it_waited_has_no_start(nodes: int | None) -> N
     )  # fmt: skip
     document = of_runs("c", SlurmId(7), [cancelled], 20 * SECOND)
     assert [event.state for event in document.timeline] == [State.PENDING, State.CANCELLED]
+    before = msgspec.structs.replace(cancelled, state="RUNNING", end=None)
+    document = of_runs("c", SlurmId(7), [before], 20 * SECOND)
+    assert [event.state for event in document.timeline] == [State.PENDING]
     assert (document.usage.starts, document.usage.cpus) == (None, None)
