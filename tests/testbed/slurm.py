@@ -245,7 +245,8 @@ class SlurmCluster:
     def _stop(self, daemon: str) -> None:
         self.namespace.kill(daemon, 15)
         gone = lambda: daemon[:15] not in self.namespace.processes().values()  # noqa: E731
-        until(gone, f"{daemon} to stop", timeout=30)
+        # As long as the unit file that Slurm ships lets systemd wait.
+        until(gone, f"{daemon} to stop", timeout=90)
 
     def _succeeds(self, *command: str) -> bool:
         try:

@@ -36,7 +36,8 @@ class Intake:
         assigned: partitions that are ours now; None: the group has not said yet.
         rebalances: how often partitions came or went.
         returned: messages taken and not done when their partition went.
-        commit_failures: commits that the group did not take; their messages come again.
+        commit_failures: commits that the group did not take; they are tried again as long as their
+            partitions are ours, else their messages come again.
         grown: partitions came since this was last set to false.
         broken: the library cannot go on; close this one and make another.
 
@@ -51,6 +52,8 @@ class Intake:
         self.rebalances = self.returned = self.commit_failures = 0
         self.grown = False
         self._open: dict[_Partition, tuple[int, int]] = {}
+        self._done: dict[_Partition, int] = {}
+        self._refused: set[_Partition] = set()
         self._paused: set[_Partition] = set()
         self._base: dict[_Partition, int] = {}
         self._trouble: str | None = None
@@ -91,6 +94,7 @@ class Intake:
             SourceError: no broker answers, a topic is missing, or access is refused; nothing was
                 taken then.
         """
+        self._commit(set())
         taken = self._consume(most, seconds)
         until = time.monotonic() + gather
         while taken and len(taken) < most and (left := until - time.monotonic()) > 0:
@@ -126,17 +130,23 @@ class Intake:
 
     def done(self) -> None:
         """Commit the offsets behind everything taken, as far as its partitions are still ours."""
-        offsets = [
-            self._kafka.TopicPartition(topic, partition, following)
-            for (topic, partition), (_, following) in self._open.items()
-        ]
+        self._done |= {place: following for place, (_, following) in self._open.items()}
+        self._commit(set(self._open))
         self._open.clear()
-        if offsets:
-            try:
-                # Not waiting: a lost commit makes a message come again, which changes nothing.
-                self._consumer.commit(offsets=offsets, asynchronous=True)
-            except (self._kafka.KafkaException, RuntimeError):
-                self.commit_failures += 1
+
+    def _commit(self, places: set[_Partition]) -> None:
+        """Commit what is done of these partitions, and of those whose commit was refused before."""
+        places = places | self._refused
+        self._refused = set()
+        if not places:
+            return
+        offsets = [self._kafka.TopicPartition(*place, self._done[place]) for place in places]
+        try:
+            # Not waiting: a lost commit makes a message come again, which changes nothing.
+            self._consumer.commit(offsets=offsets, asynchronous=True)
+        except (self._kafka.KafkaException, RuntimeError):
+            self.commit_failures += 1
+            self._refused = places
 
     def rewind(self) -> None:
         """Take everything that is not done once more.
@@ -244,13 +254,16 @@ class Intake:
             (self.assigned or set()).discard(place)
             self._base.pop(place, None)
             self._paused.discard(place)
+            self._done.pop(place, None)
+            self._refused.discard(place)
             first, following = self._open.pop(place, (0, 0))
             self.returned += following - first
         self.rebalances += 1
 
     def _on_commit(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
-        if error is not None or any(one.error is not None for one in partitions):
-            self.commit_failures += 1
+        refused = {_place(one) for one in partitions if error is not None or one.error is not None}
+        self.commit_failures += bool(refused)
+        self._refused |= refused & self._done.keys()
 
     def _on_error(self, error: KafkaError) -> None:
         ignored = (self._kafka.KafkaError._PARTITION_EOF, self._kafka.KafkaError._TRANSPORT)

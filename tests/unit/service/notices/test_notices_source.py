@@ -69,6 +69,7 @@ class Library:
         def __init__(self, library: "Library", configuration: dict[str, Any]) -> None:
             self.library = library
             self.on_error = configuration["error_cb"]
+            self.on_commit = configuration["on_commit"]
             self.commits: list[int] = []
             self.committed_calls = self.closed = 0
             library.made.append(self)
@@ -128,6 +129,27 @@ def test_what_was_taken_before_trouble_is_handed_out_and_the_trouble_told_next(
     with pytest.raises(SourceError, match="slow"):
         intake.take(10, 0.01, 0.0)
     assert intake.take(10, 0.01, 0.0) == []
+
+
+def test_a_commit_that_was_refused_is_tried_again_with_what_is_done_by_then(
+    library: Library,
+) -> None:
+    intake = Intake(Connection(SETTINGS, {}), SETTINGS)
+    library.script = [[Message(7)], [Message(8)]]
+    intake.take(1, 0.01, 0.0)
+    intake.done()
+    consumer = library.made[0]
+    intake.take(1, 0.01, 0.0)
+    refused = Library.TopicPartition("t", 0, 8)
+    consumer.on_commit(passing(), [refused])
+    intake.done()
+    assert consumer.commits == [8, 9]
+    consumer.on_commit(passing(), [refused])  # the answer to the first came late
+    intake.take(1, 0.01, 0.0)
+    assert consumer.commits == [8, 9, 9]
+    intake.take(1, 0.01, 0.0)
+    assert consumer.commits == [8, 9, 9]
+    assert intake.commit_failures == 2
 
 
 def test_a_consumer_that_cannot_go_on_is_replaced_without_being_resumed(library: Library) -> None:
