@@ -130,7 +130,8 @@ def _end(document: JobDocument, last: Row) -> Iterator[tuple[str, object, object
         yield "an end", None, last["State"]
         return
     yield "State", str(outcome.state), _END[last["State"].split()[0]]
-    yield "End", _seconds(outcome.ended), int(last["End"])
+    # Before its submission stands an end that 22.05 took over from the run before.
+    yield "End", _seconds(outcome.ended), max(int(last["End"]), int(last["Submit"]))
     if _ran(last):
         code, signal = map(int, last["ExitCode"].split(":"))
         yield "ExitCode", outcome.exit_code or 0, code
@@ -152,12 +153,18 @@ def _timeline(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str,
     again = [run for run in runs if run["State"].startswith(_REQUEUED)]
     true_starts = Counter(int(run["Start"]) for run in runs if _ran(run))
     # Of a job that was requeued again and again, sacct forgets that it ran.
-    extra_starts = [at for at in starts - true_starts if not any(_within(at, run) for run in again)]
+    # Of one cancelled as it started it keeps the start, and no longer the node.
+    undone = {_number(run["Start"]) for run in runs if run["State"].startswith("CANCELLED")}
+    extra_starts = [
+        at
+        for at in starts - true_starts
+        if at not in undone and not any(_within(at, run) for run in again)
+    ]
     yield "starts that never were", extra_starts, []
     yield "starts that are missing", dict(true_starts - starts), {}
     ends = Counter((time, str(state)) for time, state, _ in events if str(state) in _ENDS)
     true = Counter(
-        (int(run["End"]), _END[run["State"].split()[0]])
+        (max(int(run["End"]), int(run["Submit"])), _END[run["State"].split()[0]])
         for run in runs
         if run["State"].split()[0] in _END
     )

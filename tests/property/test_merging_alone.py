@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jobsight.documents import Event, JobDocument, Request, State, merge
@@ -17,7 +17,13 @@ EVENTS = st.builds(
 )
 
 
+def at(second: int, state: State) -> Event:
+    return Event(time=second * 1_000_000, source="sacct", state=state)
+
+
 @given(st.lists(EVENTS, max_size=8))
+@example([at(0, State.COMPLETED), at(1, State.SUSPENDED)])
+@example([at(1, State.SUSPENDED), at(0, State.COMPLETED)])
 def test_the_first_document_is_joined_with_nothing(events: list[Event]) -> None:
     new = JobDocument(id="slurm:c:1", updated=9, timeline=tuple(events), request=Request(cpus=2))
     empty = JobDocument(id="slurm:c:1", updated=0)

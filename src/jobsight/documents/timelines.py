@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,11 +49,11 @@ def in_order(timeline: tuple[Event, ...]) -> tuple[Event, ...] | None:
         if event.source != timeline[0].source:
             return None
     if all(one.time < other.time for one, other in itertools.pairwise(timeline)):
-        return timeline
+        return tuple(_with_ends_last(timeline))
     keyed = sorted(((_within_source(event), event) for event in timeline), key=lambda pair: pair[0])
     if len({_identity(event) for event in timeline}) < len(timeline):
         return None
-    return tuple(event for _, event in keyed)
+    return tuple(_with_ends_last([event for _, event in keyed]))
 
 
 def union(old: JobDocument, new: tuple[Event, ...]) -> tuple[tuple[Event, ...], int]:
@@ -242,7 +242,7 @@ def _without_dropped(ordered: list[_Told]) -> list[Event]:
     return [told.event for at, told in enumerate(ordered) if told.part or not first < at < last]
 
 
-def _with_ends_last(ordered: list[Event]) -> list[Event]:
+def _with_ends_last(ordered: Sequence[Event]) -> list[Event]:
     """With no sighting behind an end, unless something was told that made the job live again.
 
     What the queue shows has the time of a look. Slurm dates an end back: of a suspended job to its

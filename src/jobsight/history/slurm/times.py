@@ -29,13 +29,15 @@ def behind(time: int, submit: int | None) -> int:
     """The time of something that a requeued job did after it was submitted again.
 
     Slurm tells whole seconds. Within the second of the requeue, what followed it is told a
-    microsecond later; else it would seem to belong to the run before, and the job to wait.
+    microsecond later; else it would seem to belong to the run before, and the job to wait. So is
+    what it tells of an earlier second: to a job cancelled before it started again, 22.05 gives the
+    start and the end of the run before.
 
     Args:
         time: µs since 1970.
         submit: when it was submitted again, likewise; None: not known.
     """
-    return time + 1 if time == submit else time
+    return time if submit is None or time > submit else submit + 1
 
 
 @lru_cache(4096)

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jobsight.documents import State
+from jobsight.documents import State, merge
 from jobsight.history.slurm.accounts import Accounts
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.documents import of_runs
@@ -59,3 +59,14 @@ def test_what_was_cancelled_while_it_waited_has_no_start(nodes: int | None) -> N
     document = of_runs("c", SlurmId(7), [before], 20 * SECOND)
     assert [event.state for event in document.timeline] == [State.PENDING]
     assert (document.usage.starts, document.usage.cpus) == (None, None)
+
+
+def test_what_was_requeued_and_cancelled_before_it_started_again_has_ended() -> None:
+    # As 22.05 prints it: the second run has the start and the end of the first.
+    told = {"start": 9 * SECOND, "end": 9 * SECOND, "elapsed_s": 0.0}
+    first = run(state="REQUEUED", alloc_nodes=1, alloc_cpus=1, hosts="n1", **told)
+    second = run(state="CANCELLED by 0", alloc_nodes=0, **{**told, "submit": 10 * SECOND})
+    document = merge(None, of_runs("c", SlurmId(7), [first, second], 20 * SECOND))
+    assert document.state is State.CANCELLED
+    assert document.outcome is not None
+    assert document.outcome.ended == 10 * SECOND + 1
