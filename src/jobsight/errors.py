@@ -13,6 +13,7 @@ The tree::
     │   └── ConflictError         somebody else wrote first: read again, then put again
     ├── JobError                  the job asked for is unknown, or is not held at that time
     ├── TrainingError             the examples do not suffice to train or to judge a model
+    ├── SweepError            a sweep's folder is missing, damaged, or not in the state asked for
     └── ModelError                a model directory is missing, damaged or of another schema
 
 A message names the bad value, the valid choices, and what to do next; it is one line. Damage inside
@@ -30,6 +31,7 @@ __all__ = [
     "SourceError",
     "StoreError",
     "StoreUnavailableError",
+    "SweepError",
     "TrainingError",
     "UsageError",
 ]
@@ -95,6 +97,10 @@ class JobError(JobsightError):
 
 class TrainingError(JobsightError):
     """The examples do not suffice to train or to judge a model; says what would be needed."""
+
+
+class SweepError(JobsightError):
+    """A sweep's folder is missing, damaged, or not in the state that is asked for."""
 
 
 class ModelError(JobsightError):

@@ -1,0 +1,1 @@
+"""Sweeps: many trainings from one config; knows parameters and records, no question."""

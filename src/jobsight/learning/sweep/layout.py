@@ -1,0 +1,288 @@
+"""The folder of a sweep: what lies where, and the frozen config that all its nodes read.
+
+``FILE.yaml`` has the folder ``FILE.sweep`` beside it, unless the setting `folder` names another::
+
+    sweep.json            the frozen config: what is searched, on which shards, with which settings
+    plan.json             the plan that a scheduler was, or will be, handed
+    tracking.json         the sweep of a tracking server, where one decides
+    history/SHARD/        table.parquet, read.json: logs parsed once, read by all runs
+    runs/0001/            point.json, record.jsonl, checkpoint/, result.json, model/
+    rounds/1/             what a node between two rounds writes
+    best/                 bestmodel.info, bestmodel.json, model/
+    submitted/            what was written for the scheduler, and what it logs
+    report.html
+
+Nodes are started with the folder, or a copy of the part of it that they need, as their current
+folder, so everything is found from ``.`` alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jobsight.errors import SweepError
+from jobsight.files import read_json
+
+__all__ = ["SCHEMA", "Frozen", "Layout", "Shard", "point_of", "read_frozen", "read_point"]
+
+SCHEMA = "jobsight.sweep/1"
+SUFFIX = ".sweep"
+_RUN = re.compile(r"\d{4,9}", re.ASCII)
+
+_HOW = frozenset(
+    {"cluster", "where", "resources", "tracking", "program", "folder", "shared"}
+    | {"dagman", "slurm", "here", "runs"}
+)
+"""What may differ between two plans of one sweep: how and where it runs, and how many runs."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The places of one sweep.
+
+    Attributes:
+        folder: of the sweep, as given; ``.`` within a node.
+    """
+
+    folder: Path
+
+    @property
+    def frozen(self) -> Path:
+        """The frozen config."""
+        return self.folder / "sweep.json"
+
+    @property
+    def plan(self) -> Path:
+        """The plan."""
+        return self.folder / "plan.json"
+
+    @property
+    def tracking(self) -> Path:
+        """Which sweep of a tracking server this is."""
+        return self.folder / "tracking.json"
+
+    @property
+    def history(self) -> Path:
+        """Folder of all shards."""
+        return self.folder / "history"
+
+    def shard(self, name: str) -> Path:
+        """Folder of one shard."""
+        return self.history / name
+
+    def table(self, shard: str) -> Path:
+        """The event table of a shard."""
+        return self.shard(shard) / "table.parquet"
+
+    def read(self, shard: str) -> Path:
+        """What the reading of a shard told; written last, so it tells that the table is whole."""
+        return self.shard(shard) / "read.json"
+
+    @property
+    def runs(self) -> Path:
+        """Folder of all runs."""
+        return self.folder / "runs"
+
+    def run(self, number: int) -> Path:
+        """Folder of one run; runs count from 1."""
+        return self.runs / f"{number:04d}"
+
+    def point(self, number: int) -> Path:
+        """The parameters of a run."""
+        return self.run(number) / "point.json"
+
+    def result(self, number: int) -> Path:
+        """How a run ended; it is there once the run has."""
+        return self.run(number) / "result.json"
+
+    def record(self, number: int) -> Path:
+        """What a run told, line by line."""
+        return self.run(number) / "record.jsonl"
+
+    def model(self, number: int) -> Path:
+        """The network that a run kept."""
+        return self.run(number) / "model"
+
+    def round(self, number: int) -> Path:
+        """Folder of what is decided after round `number` − 1; rounds count from 1."""
+        return self.folder / "rounds" / str(number)
+
+    @property
+    def best(self) -> Path:
+        """Folder of the best run's model and of what is said of it."""
+        return self.folder / "best"
+
+    @property
+    def submitted(self) -> Path:
+        """What the scheduler was handed."""
+        return self.folder / "submitted"
+
+    @property
+    def report(self) -> Path:
+        """The report, a page."""
+        return self.folder / "report.html"
+
+    def numbers(self) -> list[int]:
+        """Numbers of the runs that have a folder, rising."""
+        try:
+            names = [path.name for path in self.runs.iterdir() if path.is_dir()]
+        except OSError:
+            return []
+        return sorted(int(name) for name in names if _RUN.fullmatch(name))
+
+    @classmethod
+    def beside(cls, config: Path, folder: str | Path | None = None) -> Layout:
+        """The places of the sweep of a config file; `folder` is relative to the file's own."""
+        if folder is not None:
+            return cls((config.absolute().parent / folder).resolve())
+        return cls(config.absolute().with_suffix(SUFFIX).resolve())
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Inputs that one node parses together.
+
+    Attributes:
+        name: of its folder, such as ``s01``.
+        inputs: absolute paths of logs in the order they are read; or the address of one store or
+            snapshot.
+        documents: whether it is a store or snapshot, read where the sweep was planned.
+        bytes: on disk, when it was planned; for the summary only.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    documents: bool = False
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A config as it was planned; what nodes go by wherever they run.
+
+    Attributes:
+        config: the config file's content with its defaults, as plain data.
+        settings: of Jobsight as they were at planning, as plain data: time zone, access point, and
+            the question's own.
+        shards: of the history, in the order that their tables are joined.
+        runs: how many runs there are.
+        first: the first run of the latest plan; those before it had ended when it was extended.
+        shared: whether nodes see the sweep's folder itself.
+        versions: of Jobsight and what shapes a result.
+    """
+
+    config: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    shards: tuple[Shard, ...]
+    runs: int
+    first: int = 1
+    shared: bool = True
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def question(self) -> str:
+        """Which question is learned."""
+        return str(self.config["question"])
+
+    @property
+    def seed(self) -> int:
+        """Of the search and of every run."""
+        return int(self.config["seed"])
+
+    @property
+    def metric(self) -> tuple[str, bool]:
+        """Name of the metric by which the best run is found, and whether more of it is better."""
+        metric = self.config["metric"]
+        return str(metric["name"]), metric["goal"] == "maximize"
+
+    def searched(self) -> dict[str, Any]:
+        """What must not change while results are kept: all but how and where it runs."""
+        config = {key: value for key, value in self.config.items() if key not in _HOW}
+        inputs = [{"inputs": one.inputs, "documents": one.documents} for one in self.shards]
+        return {"config": config, "settings": dict(self.settings), "inputs": inputs}
+
+    @property
+    def digest(self) -> str:
+        """Eight hexadecimal digits of what is searched; the same wherever it runs."""
+        text = json.dumps(self.searched(), sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+    def to_json(self) -> dict[str, Any]:
+        """As it lies in ``sweep.json``."""
+        body = asdict(self)
+        return {"schema": SCHEMA, "digest": self.digest, **body}
+
+
+def read_frozen(folder: Path) -> Frozen:
+    """The frozen config of a sweep's folder.
+
+    Raises:
+        SweepError: there is none, it is damaged, or another version of Jobsight wrote it.
+    """
+    path = Layout(folder).frozen
+    data = _read(path, f"{folder} is no sweep's folder: it has no {path.name}; plan the sweep")
+    if data.get("schema") != SCHEMA:
+        raise SweepError(
+            f"{path} has schema {str(data.get('schema'))[:40]!r}, this version reads {SCHEMA!r}; "
+            "use the version that planned it, or plan into another folder"
+        )
+    try:
+        return Frozen(
+            config=dict(data["config"]),
+            settings=dict(data["settings"]),
+            shards=tuple(
+                Shard(
+                    str(one["name"]),
+                    tuple(map(str, one["inputs"])),
+                    bool(one["documents"]),
+                    int(one["bytes"]),
+                )
+                for one in data["shards"]
+            ),
+            runs=int(data["runs"]),
+            first=int(data["first"]),
+            shared=bool(data["shared"]),
+            versions=dict(data["versions"]),
+        )
+    except (LookupError, TypeError, ValueError) as error:
+        raise _damaged(path, f"{type(error).__name__}: {error}") from None
+
+
+def read_point(folder: Path, run: int) -> dict[str, Any]:
+    """The parameters of a run.
+
+    Raises:
+        SweepError: they were not written yet, or are damaged.
+    """
+    path = Layout(folder).point(run)
+    data = _read(path, f"run {run} has no point yet: {path} is missing; plan the sweep again")
+    if data.get("run") != run or not isinstance(data.get("parameters"), dict):
+        raise _damaged(path, f"it is not the point of run {run}")
+    return dict(data["parameters"])
+
+
+def point_of(run: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``point.json`` of a run holds."""
+    return {"run": run, "parameters": dict(parameters)}
+
+
+def _read(path: Path, missing: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = read_json(path, dict)
+    except FileNotFoundError:
+        raise SweepError(missing) from None
+    except OSError as error:
+        raise SweepError(f"cannot read {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise _damaged(path, str(error)) from None
+    return found
+
+
+def _damaged(path: Path, why: str) -> SweepError:
+    return SweepError(f"{path} is damaged ({why}); plan the sweep again")
