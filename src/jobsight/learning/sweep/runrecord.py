@@ -1,0 +1,147 @@
+"""What is known of one run of a sweep: how far it is, its epochs, its metrics, where it ran."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["MOST_METRICS", "Best", "Epochs", "Goal", "RunRecord", "RunStatus"]
+
+Goal = Literal["maximize", "minimize"]
+
+MOST_METRICS = 64
+"""More columns than that are not kept."""
+
+
+class RunStatus(StrEnum):
+    """How far a run is, as far as its own folder tells."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    LOST = "lost"
+    FINISHED = "finished"
+    EARLY = "early"
+    FAILED = "failed"
+    DROPPED = "dropped"
+    UNREADABLE = "unreadable"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run is over for good."""
+        return self in _ENDED
+
+    @property
+    def successful(self) -> bool:
+        """Whether it ended with a model that may be the best."""
+        return self in {RunStatus.FINISHED, RunStatus.EARLY}
+
+
+_ENDED = frozenset({RunStatus.FINISHED, RunStatus.EARLY, RunStatus.FAILED, RunStatus.DROPPED})
+
+
+class Best(NamedTuple):
+    """The best value of a metric, and the epoch that had it (None where unknown)."""
+
+    value: float
+    epoch: int | None
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """What was told after each epoch, in order of epochs.
+
+    Attributes:
+        number: int64 (epochs,), rising, counted from 1; epochs lost to damage are missing.
+        time: int64 (epochs,), µs since 1970.
+        columns: float64 (epochs,) by name (``train_loss``, ``select_loss``, ``seconds``, metrics);
+            NaN where undefined or not told.
+    """
+
+    number: NDArray[np.int64]
+    time: NDArray[np.int64]
+    columns: Mapping[str, NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, told: Mapping[int, tuple[int, Mapping[str, float]]]) -> Epochs:
+        """Columns of what was told: epoch → its time and values."""
+        order = sorted(told)
+        names = dict.fromkeys(name for number in order for name in told[number][1])
+        columns = {
+            name: np.array([told[number][1].get(name, math.nan) for number in order], np.float64)
+            for name in list(names)[:MOST_METRICS]
+        }
+        time = np.array([told[number][0] for number in order], np.int64)
+        return cls(np.array(order, np.int64), time, columns)
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def best(self, metric: str, goal: Goal) -> Best | None:
+        """The first epoch with the best value of `metric`; None where no epoch has one."""
+        values = self.columns.get(metric)
+        if values is None or not np.isfinite(values).any():
+            return None
+        place = int(np.nanargmax(values) if goal == "maximize" else np.nanargmin(values))
+        return Best(float(values[place]), int(self.number[place]))
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One run, as its folder tells.
+
+    Attributes:
+        folder: of the run.
+        run: its number; None where neither the record nor the folder's name tells.
+        status: see `RunStatus`.
+        parameters: the point searched, as JSON data.
+        seed: of the training; None before it started.
+        attempts: how often it was started.
+        hosts: where, in order, each once.
+        started: µs since 1970, of the first attempt; None before it.
+        last_update: µs since 1970, of the last line.
+        reason: why it stopped (``evicted``, ``limit``, ``until``), while it is `STOPPED`.
+        cause: why it failed, was dropped, or cannot be read: one line, safe to show.
+        epochs: what was told after each.
+        metrics: of the select part with the kept weights, once it ended; NaN where undefined.
+        best_epoch: whose weights are kept, once it ended.
+        seconds: wall time; of the epochs told so far, before the end.
+        cpu_seconds: processor time, once it ended.
+        peak_bytes: most memory held, once it ended.
+        notes: what else happened, one line each, safe to show.
+        skipped: lines that could not be used.
+    """
+
+    folder: Path
+    run: int | None = None
+    status: RunStatus = RunStatus.WAITING
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    attempts: int = 0
+    hosts: tuple[str, ...] = ()
+    started: int | None = None
+    last_update: int | None = None
+    reason: str | None = None
+    cause: str | None = None
+    epochs: Epochs = field(default_factory=lambda: Epochs.of({}))
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    best_epoch: int | None = None
+    seconds: float = 0.0
+    cpu_seconds: float | None = None
+    peak_bytes: int | None = None
+    notes: tuple[str, ...] = ()
+    skipped: int = 0
+
+    def best(self, metric: str, goal: Goal) -> Best | None:
+        """The metric of the kept weights once the run ended, else the best of its epochs so far."""
+        value = self.metrics.get(metric, math.nan)
+        if math.isfinite(value):
+            return Best(value, self.best_epoch)
+        return None if self.status.ended else self.epochs.best(metric, goal)

@@ -1,0 +1,124 @@
+"""The record that every run keeps, with W&B or without: JSON lines in its folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from jobsight.errors import OutputError
+from jobsight.files import without_nan
+from jobsight.learning.tracking.base import RunEnd, StopReason, Tracker
+
+__all__ = ["RECORD", "LocalTracker"]
+
+RECORD = "record.jsonl"
+"""In a run's folder; `jobsight.learning.sweep.records` reads it."""
+
+
+class LocalTracker(Tracker):
+    """Appends to ``record.jsonl``: one line an event, each handed to the system in one write.
+
+    The lines (times are µs since 1970, spans seconds)::
+
+        {"event": "start", "time": …, "run": 7, "attempt": 1, "host": "…", "parameters": {…},
+         "epoch": 0, "seed": 0}
+        {"event": "epoch", "time": …, "epoch": 1, "train_loss": …, "select_loss": …, …}
+        {"event": "note", "time": …, "text": "…"}
+        {"event": "stopped", "time": …, "reason": "evicted"}
+        {"event": "end", "time": …, "status": "finished", "cause": null, "epochs": 20,
+         "best_epoch": 12, "metrics": {…}, "seconds": …, "cpu_seconds": …, "peak_bytes": …}
+
+    A line cut short by a crash is closed off before the next is written. What is not finite is
+    null. `attempt` counts the starts that the record already tells of.
+
+    Raises:
+        OutputError: the record cannot be opened or written; it then ends with a whole line, or
+            with a cut one that the next attempt closes off.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / RECORD
+        self._file: int | None = None
+        self._open_line = False
+        self._attempts = 0
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
+            self._file = os.open(self._path, flags, 0o666)
+            self._look_back(self._file)
+        except OSError as error:
+            self.close()
+            raise self._explained(error) from None
+
+    def _look_back(self, file: int) -> None:
+        """How many attempts the record tells of, and whether its last line was cut."""
+        last = b"\n"
+        with os.fdopen(os.dup(file), "rb") as stream:
+            for line in stream:
+                self._attempts += line.startswith(b'{"event": "start"')
+                last = line
+        self._open_line = not last.endswith(b"\n")
+
+    def _explained(self, error: OSError) -> OutputError:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        return OutputError(
+            f"cannot write {self._path}: {reason}; mend that and start the run again, it goes on "
+            "from its last checkpoint"
+        )
+
+    def _append(self, event: str, values: Mapping[str, Any]) -> None:
+        if self._file is None:
+            raise OutputError(f"cannot write {self._path}: it was closed")
+        told = {"event": event, "time": time.time_ns() // 1000, **values}
+        text = json.dumps(without_nan(told), allow_nan=False)
+        line = b"\n" * self._open_line + text.encode() + b"\n"
+        try:
+            written = os.write(self._file, line)
+            self._open_line = written < len(line)
+            if self._open_line:  # the disk took a part: the rest tells why it takes no more
+                os.write(self._file, line[written:])
+                self._open_line = False
+            # A full or lost network file system says so here, and only here.
+            os.fsync(self._file)
+        except OSError as error:
+            raise self._explained(error) from None
+
+    def start(
+        self, *, run: int, parameters: Mapping[str, Any], epoch: int = 0, seed: int = 0
+    ) -> None:
+        """See `Tracker.start`."""
+        self._attempts += 1
+        values = {"run": run, "attempt": self._attempts, "host": socket.gethostname()}
+        more = {"parameters": dict(parameters), "epoch": epoch, "seed": seed}
+        self._append("start", {**values, **more})
+
+    def epoch(self, epoch: int, metrics: Mapping[str, float | None]) -> None:
+        """See `Tracker.epoch`."""
+        self._append("epoch", {"epoch": epoch, **metrics})
+
+    def note(self, text: str) -> None:
+        """Keep one line of what happened beside the training, such as a server out of reach."""
+        self._append("note", {"text": text})
+
+    def stopped(self, reason: StopReason) -> None:
+        """See `Tracker.stopped`."""
+        self._append("stopped", {"reason": reason})
+
+    def model(self, folder: Path) -> None:
+        """Nothing: the model lies in the run's folder already."""
+
+    def end(self, end: RunEnd) -> None:
+        """See `Tracker.end`."""
+        self._append("end", {**asdict(end), "metrics": dict(end.metrics or {})})
+
+    def close(self) -> None:
+        """See `Tracker.close`."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
