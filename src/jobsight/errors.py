@@ -12,8 +12,10 @@ The tree::
     │   ├── StoreUnavailableError it cannot be reached or written now; trying again may help
     │   └── ConflictError         somebody else wrote first: read again, then put again
     ├── JobError                  the job asked for is unknown, or is not held at that time
+    ├── ClusterError              a scheduler is missing, does not answer, or refuses a plan
+    │   └── PlanError             a plan of work is wrong in itself; names the node
     ├── TrainingError             the examples do not suffice to train or to judge a model
-    ├── SweepError            a sweep's folder is missing, damaged, or not in the state asked for
+    ├── SweepError                a sweep's folder is missing, damaged, or in another state
     └── ModelError                a model directory is missing, damaged or of another schema
 
 A message names the bad value, the valid choices, and what to do next; it is one line. Damage inside
@@ -21,12 +23,14 @@ a readable input is no error: it is skipped, counted and reported (`jobsight.his
 """
 
 __all__ = [
+    "ClusterError",
     "ConflictError",
     "DocumentError",
     "JobError",
     "JobsightError",
     "ModelError",
     "OutputError",
+    "PlanError",
     "SettingsError",
     "SourceError",
     "StoreError",
@@ -93,6 +97,14 @@ class ConflictError(StoreError):
 
 class JobError(JobsightError):
     """The job asked for is unknown, or is not held at that time."""
+
+
+class ClusterError(JobsightError):
+    """A scheduler is missing, does not answer, or refuses what it is given."""
+
+
+class PlanError(ClusterError):
+    """A plan of work is wrong in itself; names the node."""
 
 
 class TrainingError(JobsightError):

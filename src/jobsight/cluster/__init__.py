@@ -1,0 +1,52 @@
+"""Plans of work, and the schedulers that run them: DAGMan, Slurm, and this machine.
+
+A plan (`plan`) says what there is to do; a scheduler (`base`) is handed it. There is no scheduler
+of our own: what is written is run by DAGMan, by Slurm, or as processes here.
+"""
+
+from __future__ import annotations
+
+from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler
+from jobsight.cluster.plan import CHECKPOINT, Node, Option, Plan, Program, Resources, Stage
+from jobsight.errors import UsageError
+
+__all__ = [
+    "CHECKPOINT",
+    "NAMES",
+    "SUBMITTED",
+    "Node",
+    "NodeState",
+    "NodeStatus",
+    "Option",
+    "Plan",
+    "PlanStatus",
+    "Program",
+    "Resources",
+    "Scheduler",
+    "Stage",
+    "create",
+]
+
+NAMES = ("dagman", "slurm", "here")
+"""Names of the schedulers."""
+
+
+def create(name: str) -> Scheduler:
+    """The scheduler of that name.
+
+    Raises:
+        UsageError: there is no such scheduler.
+    """
+    if name == "dagman":
+        from jobsight.cluster.dagman import Dagman
+
+        return Dagman()
+    if name == "slurm":
+        from jobsight.cluster.slurm import Slurm
+
+        return Slurm()
+    if name == "here":
+        from jobsight.cluster.local import Local
+
+        return Local()
+    raise UsageError(f"no scheduler is named {name[:60]!r}; known are {', '.join(NAMES)}")

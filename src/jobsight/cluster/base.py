@@ -1,0 +1,118 @@
+"""The contract of a scheduler that runs plans, and what it tells about them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from jobsight.cluster.plan import Plan
+
+__all__ = ["SUBMITTED", "NodeState", "NodeStatus", "PlanStatus", "Scheduler"]
+
+SUBMITTED = "submitted"
+"""Folder, in the plan's, of what a scheduler is given and what it writes."""
+
+
+class NodeState(StrEnum):
+    """Where a node stands."""
+
+    WAITING = "waiting"
+    """For an earlier stage, or not handed over."""
+    QUEUED = "queued"
+    RUNNING = "running"
+    HELD = "held"
+    """The scheduler waits for trouble to pass, or for a person."""
+    DONE = "done"
+    FAILED = "failed"
+    REMOVED = "removed"
+    """Cancelled before its end."""
+
+
+@dataclass(frozen=True)
+class NodeStatus:
+    """What is known of one node.
+
+    Attributes:
+        name: of the node.
+        state: where it stands.
+        cause: one line, of a failure or a hold: reason, exit status or signal, last line that it
+            wrote to standard error; printable. None: nothing is wrong.
+        attempts: how often it was started.
+        where: machine that it runs or ran on last.
+        started: start of the last attempt, µs since 1970.
+        ended: its end, µs since 1970; None: it runs or never ran.
+        job: the scheduler's id of the last attempt.
+    """
+
+    name: str
+    state: NodeState
+    cause: str | None = None
+    attempts: int = 0
+    where: str | None = None
+    started: int | None = None
+    ended: int | None = None
+    job: str | None = None
+
+
+@dataclass(frozen=True)
+class PlanStatus:
+    """What is known of a plan.
+
+    Attributes:
+        active: the scheduler still works on it.
+        nodes: every node of the plan, by name, in the plan's order.
+        manager: one line about what drives the plan (the DAGMan job, a process); None: not handed
+            over.
+    """
+
+    active: bool
+    nodes: Mapping[str, NodeStatus]
+    manager: str | None = None
+
+
+class Scheduler(ABC):
+    """Hands plans over, and tells how they fare.
+
+    It keeps all it must remember in the plan's folder, under `SUBMITTED`, so any later process can
+    ask. Not to be used for one plan from several threads or processes at once; asking is safe.
+
+    All methods raise `ClusterError` where the scheduler is missing, does not answer or refuses.
+    """
+
+    @abstractmethod
+    def write(self, plan: Plan) -> list[Path]:
+        """Write what the scheduler is given, and hand nothing over.
+
+        Returns:
+            The files, absolute.
+
+        Raises:
+            ClusterError: the plan is active, or cannot be run by this scheduler.
+            OutputError: a file cannot be written.
+        """
+
+    @abstractmethod
+    def submit(self, plan: Plan) -> str:
+        """Hand the plan over; where it ended unfinished, go on with what is not done.
+
+        Returns:
+            The id by which the scheduler knows it.
+
+        Raises:
+            ClusterError: the plan is active or all done.
+        """
+
+    @abstractmethod
+    def status(self, plan: Plan) -> PlanStatus:
+        """What is known of the plan and its nodes; a plan never handed over is all waiting."""
+
+    @abstractmethod
+    def cancel(self, plan: Plan) -> None:
+        """Stop all of it; what nodes wrote stays.
+
+        Raises:
+            ClusterError: the plan is not active.
+        """

@@ -1,0 +1,93 @@
+"""How a node's process is started: the words of its command, and the script that unpacks a pack.
+
+All schedulers start nodes so. A pack is a tar archive with a folder ``bin`` at its top; the script
+unpacks it once in a place, however many nodes come at the same time, puts its ``bin`` at the front
+of the PATH and becomes the command, so that signals reach it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from jobsight.cluster.plan import Node, Plan
+
+__all__ = ["START_SCRIPT", "START_SCRIPT_LINES", "command_of", "contained", "unpacking"]
+
+START_SCRIPT = "start.sh"
+"""Name of the script, in the folder of what was submitted."""
+
+START_SCRIPT_LINES = (
+    "#!/bin/sh",
+    "# sh start.sh PACK PLACE COMMAND...: unpack PACK into the folder PLACE, unless it is there,",
+    "# and run COMMAND with PLACE/bin in front of its PATH.",
+    "set -eu",
+    "pack=$1 place=$2",
+    "shift 2",
+    'if [ ! -e "$place/.unpacked" ]; then',
+    '    part="$place.$(uname -n).$$"',
+    '    rm -rf -- "$part"',
+    '    mkdir -p -- "$part"',
+    '    tar -xf "$pack" -C "$part"',
+    '    : > "$part/.unpacked"',
+    "    # Another node may have been quicker: then its folder stays and this one goes.",
+    '    mv -T -- "$part" "$place" 2> /dev/null || rm -rf -- "$part"',
+    '    [ -e "$place/.unpacked" ]',
+    "fi",
+    'PATH="$(cd -- "$place" && pwd)/bin:$PATH"',
+    "export PATH",
+    'exec "$@"',
+)
+"""The script's lines."""
+
+
+def command_of(plan: Plan, node: Node) -> tuple[str, ...]:
+    """The words of a node's command where it runs, without image or pack."""
+    program = plan.program
+    return (*(program.near if node.near and program.near else program.command), *node.arguments)
+
+
+def unpacking(
+    plan: Plan, node: Node, *, script: Path | str, pack: Path | str, place: Path | str
+) -> tuple[str, ...]:
+    """`command_of`, behind the script that unpacks a pack where the plan has one.
+
+    Args:
+        plan: with a pack, or without.
+        node: one that runs near sees no pack.
+        script: where `START_SCRIPT` lies for the node.
+        pack: where the archive lies for the node.
+        place: folder to unpack into; all nodes that name one place share it.
+    """
+    command = command_of(plan, node)
+    if plan.program.pack is None or node.near:
+        return command
+    return ("sh", str(script), str(pack), str(place), *command)
+
+
+def contained(plan: Plan, node: Node, *, runner: str = "apptainer") -> tuple[str, ...]:
+    """`command_of`, run by apptainer in the plan's image where it has one (Slurm and here).
+
+    The container sees the plan's folder and the node's inputs outside it under the same paths, and
+    the environment that the runner is started with.
+
+    Args:
+        plan: with an image, or without.
+        node: one that runs near sees no image.
+        runner: `apptainer`, or the older `singularity`.
+    """
+    command = command_of(plan, node)
+    if plan.program.image is None or node.near:
+        return command
+    return (runner, "exec", *_container_options(plan, node), plan.program.image, *command)
+
+
+def _container_options(plan: Plan, node: Node) -> Iterator[str]:
+    yield from ("--pwd", str(plan.folder))
+    outside = [path for path in node.inputs if path.startswith("/")]
+    for path in (str(plan.folder), *dict.fromkeys(outside)):
+        # A field in double quotes, as in comma-separated values; Apptainer's manual, "--mount".
+        quoted = path.replace('"', '""')
+        yield from ("--mount", f'type=bind,"src={quoted}","dst={quoted}"')
+    if node.resources.gpus:
+        yield "--nv"
