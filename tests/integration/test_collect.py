@@ -254,7 +254,7 @@ def test_two_collectors_with_one_configuration_do_not_run_at_once(place: Place) 
     with place.running() as process:
         second = place.run("--once")
         assert second.returncode == 1
-        assert f"runs already with the status file {place.status_file} (process {process.pid})" in (
+        assert f"runs already with the status file {place.status_file} (process {process.pid} " in (
             second.stderr
         )
         (place.folder / "b").mkdir()

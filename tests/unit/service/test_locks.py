@@ -1,4 +1,5 @@
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -25,13 +26,13 @@ def test_a_second_is_told_who_holds_it_and_gets_it_after_a_kill(tmp_path: Path) 
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         assert is_locked(path) is True
-        told = pytest.raises(SourceError, match=rf"with it \(process {holder.pid}\)")
+        told = pytest.raises(SourceError, match=rf"with it \(process {holder.pid} on \S+\)")
         with told, locked(path, "with it"):
             pass
         holder.kill()
     assert is_locked(path) is False
     with locked(path, "with it"):
-        assert path.read_text() == f"{os.getpid()}\n"
+        assert path.read_text().split() == [str(os.getpid()), socket.gethostname()]
 
 
 def test_it_cannot_be_told_of_a_lock_that_is_not_there(tmp_path: Path) -> None:
