@@ -10,6 +10,8 @@ from jobsight.settings import Settings
 def _no_other_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("JOBSIGHT_CONFIG", raising=False)
+    monkeypatch.delenv("JOBSIGHT_REGISTRY", raising=False)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
 
 
 def write(path: Path, text: str) -> Path:
@@ -137,3 +139,15 @@ def test_a_store_without_a_name_lies_in_the_users_data(monkeypatch: pytest.Monke
 def test_prefixes_that_would_trip_a_server(prefix: str) -> None:
     with pytest.raises(SettingsError, match=r"store\.prefix"):
         Settings.load({"store": {"prefix": prefix}})
+
+
+def test_the_registry_lies_with_the_users_data_unless_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Settings.load().registry == tmp_path / ".local/share/jobsight/models"
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    assert Settings.load().registry == tmp_path / ".local/share/jobsight/models"
+    monkeypatch.setenv("XDG_DATA_HOME", "/data")
+    assert Settings.load().registry == Path("/data/jobsight/models")
+    monkeypatch.setenv("JOBSIGHT_REGISTRY", "~/shared")
+    assert Settings.load().registry == tmp_path / "shared"

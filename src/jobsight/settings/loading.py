@@ -26,8 +26,16 @@ from jobsight.settings.gathering import (
 )
 from jobsight.settings.questions import HoldSettings
 from jobsight.settings.section import Section
+from jobsight.settings.yamlfiles import YamlFile, explain
 
 __all__ = ["Settings"]
+
+
+def _usual_registry() -> Path:
+    """Where the XDG Base Directory Specification puts a user's data; a relative one is no place."""
+    told = Path(os.environ.get("XDG_DATA_HOME", ""))
+    home = told if told.is_absolute() else Path("~/.local/share").expanduser()
+    return home / "jobsight" / "models"
 
 
 class Settings(Section):
@@ -44,11 +52,18 @@ class Settings(Section):
     kafka: KafkaSettings = KafkaSettings()
     collect: CollectSettings = CollectSettings()
     store: StoreSettings = Field(default_factory=StoreSettings)
+    registry: Path = Field(default_factory=_usual_registry)
+    """Folder of the trained models that may answer."""
 
     @pydantic.field_validator("store", mode="before")
     @classmethod
     def _store_by_address(cls, value: Any) -> Any:
         return {"url": value} if isinstance(value, str) else value
+
+    @pydantic.field_validator("registry", mode="after")
+    @classmethod
+    def _at_home(cls, value: Path) -> Path:
+        return value.expanduser()
 
     @classmethod
     def load(
@@ -61,68 +76,17 @@ class Settings(Section):
                 line and column where there is one.
         """
         merged: dict[str, Any] = {}
-        places: list[_Place] = []
+        files: list[YamlFile] = []
         for path in _config_files(config):
-            place = _Place.read(path)
-            places.append(place)
-            _merge(merged, _spelled_out(place.values))
+            file = YamlFile.read(path)
+            files.append(file)
+            _merge(merged, _spelled_out(file.values))
         _merge(merged, _from_environment())
         _merge(merged, _spelled_out(overrides or {}))
         try:
             return cls.model_validate(merged)
         except pydantic.ValidationError as error:
-            raise _explain(error, places) from None
-
-
-class _Place:
-    """One YAML file: its values, and where each of them stands."""
-
-    def __init__(self, path: Path, tree: Any) -> None:
-        self.path = path
-        self.tree = tree
-        self.values: dict[str, Any] = _plain(tree) if tree is not None else {}
-
-    @classmethod
-    def read(cls, path: Path) -> _Place:
-        from ruamel.yaml import YAML
-        from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
-        try:
-            tree = YAML(typ="rt").load(path.read_text(encoding="utf-8"))
-        except MarkedYAMLError as error:
-            mark = error.problem_mark
-            where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-            raise SettingsError(f"{path}{where}: {error.problem or 'not YAML'}") from None
-        except FileNotFoundError:
-            raise SettingsError(f"there is no settings file {path}") from None
-        except (OSError, UnicodeDecodeError, YAMLError) as error:
-            reason = error.strerror if isinstance(error, OSError) else None
-            raise SettingsError(f"cannot read settings from {path}: {reason or error}") from None
-        if tree is not None and not isinstance(tree, dict):
-            raise SettingsError(f"{path}: settings are a mapping of names to values")
-        return cls(path, tree)
-
-    def position(self, location: tuple[int | str, ...]) -> str | None:
-        """``file:line:column`` of the setting at `location`, None where the file lacks it."""
-        node: Any = self.tree
-        found = None
-        for key in location:
-            try:
-                mark: Any = node.lc
-                line, column = mark.key(key) if isinstance(node, dict) else mark.item(key)
-                node = node[key]
-            except (AttributeError, KeyError, IndexError, TypeError):
-                break
-            found = f"{self.path}:{line + 1}:{column + 1}"
-        return found
-
-
-def _plain(node: Any) -> Any:
-    if isinstance(node, dict):
-        return {str(key): _plain(value) for key, value in node.items()}
-    if isinstance(node, list):
-        return [_plain(value) for value in node]
-    return node
+            raise explain(error, files) from None
 
 
 def _config_files(config: Path | None) -> list[Path]:
@@ -189,18 +153,3 @@ def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
             _merge(into[key], value)
         elif value is not None:
             into[key] = dict(value) if isinstance(value, Mapping) else value
-
-
-def _explain(error: pydantic.ValidationError, places: list[_Place]) -> SettingsError:
-    first = error.errors()[0]
-    location = first["loc"]
-    name = ".".join(str(part) for part in location)
-    where = next((found for place in reversed(places) if (found := place.position(location))), None)
-    if first["type"] == "extra_forbidden":
-        reason = f"there is no setting {name!r}"
-    else:
-        shown = repr(first.get("input"))
-        reason = (
-            f"{name}: {first['msg']} (given {shown if len(shown) < 60 else shown[:57] + '...'})"
-        )
-    return SettingsError(f"{where}: {reason}" if where else reason)
