@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import msgspec
 
 from jobsight.learning.sweep.runrecord import (
     MOST_METRICS,
+    Attempt,
     Best,
     Epochs,
     Goal,
@@ -29,7 +31,7 @@ from jobsight.learning.sweep.runrecord import (
 from jobsight.learning.tracking import RECORD
 from jobsight.text import printable
 
-__all__ = ["Best", "Epochs", "Goal", "RunRecord", "RunStatus", "read_all", "read_record"]
+__all__ = ["Attempt", "Best", "Epochs", "Goal", "RunRecord", "RunStatus", "read_all", "read_record"]
 
 HEAD_BYTES = 1 << 20
 TAIL_BYTES = 15 << 20
@@ -91,6 +93,8 @@ class _Reading:
         self.seed: int | None = None
         self.starts = 0
         self.hosts: dict[str, None] = {}
+        self.history: list[Attempt] = []
+        self.repeated = 0
         self.started: int | None = None
         self.last_update: int | None = None
         self.reason: str | None = None
@@ -136,7 +140,8 @@ class _Reading:
             return False
         seed = _integer(told.get("seed"))
         if self.starts and (parameters != self.parameters or seed != self.seed):
-            self.told, self.spent = {}, 0.0  # another training was begun in the same folder
+            # Another training was begun in the same folder.
+            self.told, self.spent, self.history, self.repeated = {}, 0.0, [], 0
         self.parameters, self.seed = parameters, seed
         self.run = _integer(told.get("run"), self.run)
         # The record counts its own starts; the line knows of those that were cut out of it.
@@ -146,14 +151,28 @@ class _Reading:
             self.hosts[host] = None
         if self.started is None:
             self.started = _integer(told.get("time"))
+        self._attempt(host, _integer(told.get("time")), _integer(told.get("epoch"), 0) or 0)
         self.status, self.reason, self.end = RunStatus.RUNNING, None, {}
         return True
+
+    def _attempt(self, host: str | None, time: int | None, epoch: int) -> None:
+        if self.history and self.history[-1].ending is None:
+            self._go_on(None, ending="lost")
+        self.history = [*self.history[1 - MOST_HOSTS :], Attempt(host, time, time, None, epoch)]
+
+    def _go_on(self, time: int | None, **changed: Any) -> None:
+        """The attempt under way told something."""
+        if self.history:
+            latest = self.history[-1]
+            self.history[-1] = replace(latest, last=time or latest.last, **changed)
 
     def _epoch(self, told: dict[str, Any]) -> bool:
         number = _integer(told.get("epoch"), most=10**9)
         if not number or (len(self.told) >= MOST_EPOCHS and number not in self.told):
             return False
         values = _numbers(told, _NOT_METRICS)
+        self.repeated += number in self.told
+        self._go_on(_integer(told.get("time")), epoch=number)
         self.told[number] = (_integer(told.get("time"), 0) or 0, values)
         seconds = values.get("seconds", 0.0)
         self.spent += seconds if seconds > 0 else 0.0
@@ -169,6 +188,7 @@ class _Reading:
 
     def _stopped(self, told: dict[str, Any]) -> bool:
         self.status, self.reason = RunStatus.STOPPED, _text(told.get("reason"))
+        self._go_on(_integer(told.get("time")), ending=self.reason or "evicted")
         return True
 
     def _end(self, told: dict[str, Any]) -> bool:
@@ -176,6 +196,7 @@ class _Reading:
         if not isinstance(status, str) or status not in _ENDINGS:
             return False
         self.status, self.reason, self.end = RunStatus(status), None, told
+        self._go_on(_integer(told.get("time")), ending="end")
         return True
 
     def record(self, folder: Path, cause: str | None) -> RunRecord:
@@ -190,6 +211,8 @@ class _Reading:
             seed=self.seed,
             attempts=self.starts,
             hosts=tuple(self.hosts),
+            history=tuple(self.history),
+            repeated=self.repeated,
             started=self.started,
             last_update=self.last_update,
             reason=self.reason,

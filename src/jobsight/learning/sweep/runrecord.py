@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_METRICS", "Best", "Epochs", "Goal", "RunRecord", "RunStatus"]
+__all__ = ["MOST_METRICS", "Attempt", "Best", "Epochs", "Goal", "RunRecord", "RunStatus"]
 
 Goal = Literal["maximize", "minimize"]
 
@@ -52,6 +52,26 @@ class Best(NamedTuple):
 
     value: float
     epoch: int | None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One stretch of work on a run, on one machine.
+
+    Attributes:
+        host: where; None where it was not told.
+        started: µs since 1970; None where it was not told.
+        last: µs since 1970, of its last line.
+        ending: ``evicted``, ``limit`` or ``until``; ``end`` where the run ended for good; ``lost``
+            where the next attempt began without a word of its end; None while nothing tells.
+        epoch: the last epoch it trained, or went on from.
+    """
+
+    host: str | None
+    started: int | None
+    last: int | None
+    ending: str | None = None
+    epoch: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,6 +125,8 @@ class RunRecord:
         seed: of the training; None before it started.
         attempts: how often it was started.
         hosts: where, in order, each once.
+        history: of the attempts, in order; the latest where there are very many.
+        repeated: epochs that were trained more than once, each time but the first.
         started: µs since 1970, of the first attempt; None before it.
         last_update: µs since 1970, of the last line.
         reason: why it stopped (``evicted``, ``limit``, ``until``), while it is `STOPPED`.
@@ -126,6 +148,8 @@ class RunRecord:
     seed: int | None = None
     attempts: int = 0
     hosts: tuple[str, ...] = ()
+    history: tuple[Attempt, ...] = ()
+    repeated: int = 0
     started: int | None = None
     last_update: int | None = None
     reason: str | None = None
