@@ -1,0 +1,178 @@
+"""The W&B SDK in a process of its own, spoken to in bounded time: see `sdk`."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jobsight.errors import UsageError
+from jobsight.files import without_nan
+
+__all__ = ["SdkError", "SdkProcess", "require_sdk"]
+
+_PASSED_ON = frozenset(
+    {"WANDB_API_KEY", "WANDB_BASE_URL", "WANDB_IDENTITY_TOKEN_FILE", "WANDB_CREDENTIALS_FILE"}
+    | {"WANDB_INSECURE_DISABLE_SSL", "WANDB_CONFIG_DIR"}
+)
+"""Who the user is and where the server; everything else is decided by the sweep's config."""
+
+MOST_ANSWER = 1 << 20
+GRACE = 2.0
+
+
+class SdkError(Exception):
+    """What the SDK was asked to do was not done; never leaves the tracking. One line, no key."""
+
+
+def require_sdk() -> None:
+    """Refuse early where the SDK is not installed, without importing it.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    if importlib.util.find_spec("wandb") is None:
+        raise UsageError(
+            "tracking with Weights & Biases needs its SDK: pip install 'jobsight[sweep]', or write "
+            "'wandb: off' under 'tracking'"
+        )
+
+
+class SdkProcess:
+    """The process, from its start to `close`. One thread at a time.
+
+    Args:
+        online: whether it may reach a server; else it finds no key and no settings of the user.
+
+    Raises:
+        SdkError: from every method, where the process does not start, ends, does not
+            answer in time, or answers that it could not do what it was asked.
+    """
+
+    def __init__(self, *, online: bool) -> None:
+        self._scratch = Path(tempfile.mkdtemp(prefix="jobsight-wandb-"))
+        self._unread = b""
+        self._unanswered = 0
+        command = [sys.executable, "-W", "ignore", "-m", "jobsight.learning.tracking.sdk"]
+        try:
+            self._process = subprocess.Popen(  # noqa: S603
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=self._environment(online),
+                bufsize=0,
+                # Whoever stops the training by its group leaves us the time to say goodbye.
+                start_new_session=True,
+            )
+        except OSError as error:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            raise SdkError(f"its process does not start: {error.strerror}") from None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input = self._process.stdin.fileno()
+        self._output = self._process.stdout.fileno()
+        os.set_blocking(self._input, False)
+
+    def _environment(self, online: bool) -> dict[str, str]:
+        """Ours, with nothing of W&B's but who the user is, and with places that we tidy up."""
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("WANDB_") or (online and name in _PASSED_ON)
+        }
+        places = {"WANDB_CACHE_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR", "WANDB_DIR"}
+        places |= set() if online else {"WANDB_CONFIG_DIR"}
+        kept |= dict.fromkeys(places, str(self._scratch))
+        return kept | {"WANDB_ERROR_REPORTING": "false", "WANDB_AGENT_DISABLE_FLAPPING": "true"}
+
+    def ask(self, verb: str, told: Mapping[str, Any], patience: float) -> Any:
+        """Have something done and wait for the answer, at most `patience` seconds.
+
+        Returns:
+            What the method of that name in `jobsight.learning.tracking.sdk` returns.
+        """
+        deadline = time.monotonic() + patience
+        self._send(verb, told, deadline)
+        trouble, result = None, None
+        while self._unanswered:
+            answer = self._read(deadline)
+            self._unanswered -= 1
+            trouble, result = trouble or answer.get("trouble"), answer.get("result")
+        if trouble:
+            raise SdkError(trouble)
+        return result
+
+    def tell(self, verb: str, told: Mapping[str, Any], patience: float) -> None:
+        """Have something done; whether it went well is told by the next `ask`."""
+        self._send(verb, told, time.monotonic() + patience)
+
+    def _send(self, verb: str, told: Mapping[str, Any], deadline: float) -> None:
+        line = json.dumps(without_nan({"do": verb, **told}), allow_nan=False).encode() + b"\n"
+        while line:
+            _, ready, _ = select.select(
+                [], [self._input], [], max(0.0, deadline - time.monotonic())
+            )
+            if not ready:
+                raise SdkError("its process takes nothing more")
+            try:
+                line = line[os.write(self._input, line) :]
+            except BrokenPipeError:
+                raise SdkError("its process ended") from None
+        self._unanswered += 1
+
+    def _read(self, deadline: float) -> dict[str, Any]:
+        while b"\n" not in self._unread:
+            ready, _, _ = select.select(
+                [self._output], [], [], max(0.0, deadline - time.monotonic())
+            )
+            if not ready:
+                raise SdkError("no answer in time")
+            more = os.read(self._output, 1 << 16)
+            if not more or len(self._unread) > MOST_ANSWER:
+                raise SdkError("its process ended")
+            self._unread += more
+        line, _, self._unread = self._unread.partition(b"\n")
+        answer = json.loads(line)
+        assert isinstance(answer, dict)
+        return answer
+
+    def close(self) -> None:
+        """End the process and the service that it started, whatever they do."""
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            with contextlib.suppress(OSError):
+                stream.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+        service = _children(self._process.pid)
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        for child in service:
+            with contextlib.suppress(OSError):
+                os.kill(child, signal.SIGKILL)
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def _children(process: int) -> list[int]:
+    """Processes that it started and that still run."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            # proc(5): pid (name, which may hold anything) state ppid …
+            text = status.read_text(encoding="utf-8", errors="replace")
+            if int(text.rpartition(")")[2].split()[1]) == process:
+                found.append(int(status.parent.name))
+    return found

@@ -1,0 +1,165 @@
+"""A run told to Weights & Biases: as it goes on, or into files that are sent later."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from jobsight.files import without_nan
+from jobsight.learning.tracking.base import RunEnd, StopReason, Tracker
+from jobsight.learning.tracking.child import SdkError, SdkProcess, require_sdk
+
+__all__ = ["FOLDER", "WandbOptions", "WandbTracker"]
+
+FOLDER = "wandb"
+"""In a run's folder: what the SDK writes, a folder an attempt."""
+
+_LINE_SECONDS = 5.0
+_SOON = 10.0
+_EXIT_SLACK = 3.0
+
+
+@dataclass(frozen=True)
+class WandbOptions:
+    """How runs are told to W&B.
+
+    Attributes:
+        mode: ``online`` or ``offline``; ``off`` is for `tracker`, which then tells W&B nothing.
+        project: of W&B.
+        entity: user or team; None for the key's own.
+        tags: on every run.
+        sweep: digest of the sweep: runs are grouped by it, and named by it and their number, so
+            that all attempts of one run are one run of W&B.
+        run_id: the name that a server gave the run, where its sweep decides.
+        sweep_id: of that sweep.
+        patience: most seconds to wait for a server when a run starts, and again when it ends.
+    """
+
+    mode: Literal["online", "offline", "off"] = "offline"
+    project: str = "jobsight"
+    entity: str | None = None
+    tags: tuple[str, ...] = ()
+    sweep: str = "sweep"
+    run_id: str | None = None
+    sweep_id: str | None = None
+    patience: float = 15.0
+
+
+class WandbTracker(Tracker):
+    """Tells W&B, online or into ``wandb/`` in the run's folder; never the reason why a run fails.
+
+    Online, a server that cannot be reached within `patience`, or that refuses the key, is said in
+    one line, and the run is kept offline. The key is the SDK's business: from ``WANDB_API_KEY`` or
+    netrc, never seen here. Offline nothing reaches the network. ``wandb sync`` sends what was
+    kept; the attempts of a run have one id and so become one run there.
+
+    Args:
+        folder: of the run.
+        options: see there; `mode` is not ``off``.
+        say: is told, in one line, when W&B cannot be told any more, and why.
+
+    Raises:
+        UsageError: the SDK is not installed.
+    """
+
+    def __init__(self, folder: Path, options: WandbOptions, say: Callable[[str], None]) -> None:
+        require_sdk()
+        self._folder = folder.absolute()
+        self._options = options
+        self._say = say
+        self._sdk: SdkProcess | None = None
+
+    def start(
+        self, *, run: int, parameters: Mapping[str, Any], epoch: int = 0, seed: int = 0
+    ) -> None:
+        """See `Tracker.start`."""
+        told = {"run": run, "seed": seed, **parameters}
+        if self._options.mode == "offline" or not self._open("online", run, told):
+            self._open("offline", run, told)
+
+    def _open(self, mode: Literal["online", "offline"], run: int, config: dict[str, Any]) -> bool:
+        options, before = self._options, set(self._attempts())
+        request = {
+            "mode": mode,
+            "folder": str(self._folder),
+            "seconds": options.patience,
+            "id": options.run_id or f"{options.sweep[:32]}-{run:04d}",
+            "name": f"{options.sweep[:8]}-{run:04d}",
+            "group": options.sweep,
+            "tags": list(options.tags),
+            "project": options.project,
+            "entity": options.entity,
+            "sweep_id": options.sweep_id,
+            "config": config,
+        }
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._sdk = SdkProcess(online=mode == "online")
+            self._sdk.ask("open", request, options.patience + _EXIT_SLACK)
+        except (SdkError, OSError) as trouble:
+            self.close()
+            for attempt in set(self._attempts()) - before:
+                shutil.rmtree(attempt, ignore_errors=True)
+            kept = "record.jsonl alone" if mode == "offline" else "files; 'wandb sync' sends them"
+            self._say(f"Weights & Biases, {mode}: {trouble}; this run is kept in {kept}")
+            return False
+        return True
+
+    def _attempts(self) -> list[Path]:
+        """The folders that the SDK wrote for attempts of this run."""
+        return sorted((self._folder / FOLDER).glob("*run-*"))
+
+    def epoch(self, epoch: int, metrics: Mapping[str, float | None]) -> None:
+        """See `Tracker.epoch`."""
+        known = {
+            name: value for name, value in without_nan(dict(metrics)).items() if value is not None
+        }
+        self._do("log", {"epoch": epoch, "values": known}, None)
+
+    def model(self, folder: Path) -> None:
+        """Copy the model's files beside what the SDK wrote, so that they are sent with it."""
+        self._do("model", {"folder": str(folder.absolute())}, self._options.patience)
+
+    def stopped(self, reason: StopReason) -> None:
+        """See `Tracker.stopped`. W&B shows the run as failed until its next attempt starts."""
+        seconds = min(_SOON, self._options.patience)
+        self._do("end", {"summary": {"stopped": reason}, "exit": 1}, seconds)
+        self.close()
+
+    def end(self, end: RunEnd) -> None:
+        """See `Tracker.end`."""
+        metrics = {f"kept.{name}": value for name, value in (end.metrics or {}).items()}
+        facts = {"status": end.status, "cause": end.cause, "best_epoch": end.best_epoch}
+        spent = {"cpu_seconds": end.cpu_seconds, "peak_bytes": end.peak_bytes}
+        summary = {**facts, **spent, **metrics}
+        failed = int(end.status == "failed")
+        self._do("end", {"summary": summary, "exit": failed}, self._options.patience)
+        self.close()
+
+    def _do(self, verb: str, told: Mapping[str, Any], patience: float | None) -> None:
+        """Tell the SDK; wait for what it did before, too, where `patience` (seconds) is given."""
+        if self._sdk is None:
+            return
+        try:
+            if patience is None:
+                self._sdk.tell(verb, told, _LINE_SECONDS)
+            else:
+                self._sdk.ask(verb, told, patience + _EXIT_SLACK)
+        except SdkError as trouble:
+            self.close()
+            self._say(
+                f"Weights & Biases: {trouble}; what it did not take is in record.jsonl, and what "
+                f"is in {FOLDER}/ can be sent by 'wandb sync'"
+            )
+
+    def close(self) -> None:
+        """End the SDK's process, and remove what only its makers would read."""
+        if self._sdk is not None:
+            sdk, self._sdk = self._sdk, None
+            sdk.close()
+            for attempt in self._attempts():
+                shutil.rmtree(attempt / "logs", ignore_errors=True)
+                shutil.rmtree(attempt / "tmp", ignore_errors=True)
