@@ -8,14 +8,37 @@ import os
 import socket
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from jobsight.errors import OutputError
 
-__all__ = ["holder", "is_locked", "take"]
+__all__ = ["Holder", "holder", "is_locked", "take"]
 
 _BUSY = (errno.EWOULDBLOCK, errno.EACCES)
 _PAUSES = (0.05, 0.1, 0.2, 0.0)
 """Between tries, in seconds: `is_locked` of another process holds the file for a moment."""
+
+
+class Holder(NamedTuple):
+    """A process that took a lock; as text, ``process 12 on node7``."""
+
+    process: int
+    machine: str
+
+    def __str__(self) -> str:
+        return f"process {self.process} on {self.machine}"
+
+    def gone(self) -> bool:
+        """Whether it is known to have ended; what inherited the lock from it may still hold it."""
+        if self.machine != socket.gethostname():
+            return False
+        try:
+            os.kill(self.process, 0)
+        except ProcessLookupError:
+            return True
+        except (PermissionError, OverflowError):
+            return False
+        return False
 
 
 def take(path: Path) -> int | None:
@@ -76,13 +99,13 @@ def is_locked(path: Path) -> bool | None:
     return False
 
 
-def holder(path: Path) -> str | None:
-    """Who took the lock last, in words: ``process 12 on node7``; None: the file does not tell."""
+def holder(path: Path) -> Holder | None:
+    """Who took the lock last; None: the file does not tell."""
     try:
         with path.open("rb") as stream:
             words = stream.read(300).decode("utf-8", "replace").split()
     except OSError:
         return None
-    if len(words) != 2 or not words[0].isdigit() or not words[1].isprintable():
+    if len(words) != 2 or not words[1].isprintable():
         return None
-    return f"process {words[0]} on {words[1]}"
+    return Holder(int(words[0]), words[1]) if words[0].isdecimal() else None
