@@ -1,0 +1,256 @@
+"""The config of a sweep: one YAML file, checked whole before anything is planned.
+
+Every error names file, line and column, the parameter where there is one, and what to write.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pydantic
+from pydantic import BeforeValidator, Field
+
+from jobsight.errors import SettingsError
+from jobsight.learning.sweep.grids import size_of
+from jobsight.learning.sweep.parameters import Parameter, Trouble, parse
+from jobsight.learning.sweep.sections import (
+    Drop,
+    EarlyStopping,
+    HereOptions,
+    Name,
+    OptionMap,
+    ProgramSettings,
+    ResourceSettings,
+    SweepMetric,
+    Text,
+    TrackingSettings,
+    fail,
+    one_or_more,
+    options_of,
+)
+from jobsight.learning.sweep.targets import (
+    check_parameters,
+    check_settings,
+    given,
+    merged,
+    point_overrides,
+    setting_path,
+)
+from jobsight.settings import HoldSettings
+from jobsight.settings.section import Section
+from jobsight.settings.yamlfiles import Location, YamlFile, shown
+
+__all__ = ["MOST_RUNS", "SweepConfig"]
+
+MOST_RUNS = 100_000
+
+_HINTS = {
+    "early_terminate": "runs stop by themselves by 'early_stopping', and are dropped by 'drop'",
+    "run_cap": "the number of runs is 'runs'",
+    "name": "a sweep has the name of its file",
+    "command": "a run is always `jobsight`; how it starts is said in 'program'",
+    "project": "it stands in 'tracking'",
+    "entity": "it stands in 'tracking'",
+    "wandb": "it stands in 'tracking'",
+}
+_SECRET = re.compile(r"WANDB_API_KEY|\b[0-9a-f]{40}\b")
+
+
+def _checked_parameters(tree: Any) -> Any:
+    try:
+        check_parameters(parse(tree))
+    except Trouble as trouble:
+        raise fail(trouble, tree) from None
+    return tree
+
+
+def _checked_settings(tree: Any) -> Any:
+    try:
+        check_settings(tree)
+    except Trouble as trouble:
+        raise fail(trouble, tree) from None
+    return tree
+
+
+def _runs_of_a_grid(data: Mapping[str, Any]) -> int:
+    """All points of a grid; for other methods 0, which stands for "not said"."""
+    if data["method"] != "grid":
+        return 0
+    try:
+        return min(size_of(parse(data["parameters"])), MOST_RUNS + 1)
+    except Trouble:
+        return 0
+
+
+class SweepConfig(Section):
+    """What is searched, on what, how, and where it runs."""
+
+    question: Literal["hold"] = "hold"
+    data: Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(one_or_more)]
+    """Logs, snapshots or one store, relative to the config file."""
+    cluster: Name | None = None
+    """Name of the cluster that the model is for, in the registry."""
+    where: Literal["here", "dagman", "slurm"] = "here"
+    method: Literal["random", "grid", "bayes"] = "random"
+    metric: SweepMetric = SweepMetric()
+    parameters: Annotated[dict[str, Any], BeforeValidator(_checked_parameters)]
+    """What is searched, in the schema of W&B's sweeps (`jobsight.learning.sweep.parameters`)."""
+    runs: Annotated[int, Field(ge=0, le=MOST_RUNS + 1)] = Field(default_factory=_runs_of_a_grid)
+    """How many; of a grid all points, where it is not said."""
+    epochs: Annotated[int, Field(ge=1, le=100_000)] = 60
+    """Most epochs of a run."""
+    early_stopping: EarlyStopping = EarlyStopping()
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    """Of the search and of every run, so that runs differ by their points alone."""
+    model: Literal["lstm"] = "lstm"
+    """The model that is trained."""
+    settings: Annotated[dict[str, Any], BeforeValidator(_checked_settings)] = Field(
+        default_factory=dict
+    )
+    """Settings of the question that all runs share, as in a settings file under its name."""
+    round: Annotated[int, Field(ge=1, le=10_000)] = 8
+    """Runs planned together by the method bayes, after all results of those before."""
+    drop: Drop | None = None
+    resources: ResourceSettings = ResourceSettings()
+    tracking: TrackingSettings = TrackingSettings()
+    shared: bool | Literal["auto"] = "auto"
+    """Whether runs see the sweep's folder itself, or get and give back copies of what they need."""
+    program: ProgramSettings = ProgramSettings()
+    dagman: Annotated[OptionMap, options_of("true")] = Field(default_factory=dict)
+    """Submit commands beside those that are written anyway, such as ``requirements``."""
+    slurm: Annotated[OptionMap, options_of("")] = Field(default_factory=dict)
+    """Options of ``sbatch``, such as ``partition``; true gives a flag alone, false nothing."""
+    here: HereOptions = HereOptions()
+    folder: Text | None = None
+    """Of the sweep, relative to the config file; None: its name with ``.sweep``, beside it."""
+
+    @classmethod
+    def read(cls, path: Path) -> SweepConfig:
+        """The config in a YAML file.
+
+        Raises:
+            SettingsError: it cannot be read, or something in it is wrong; names file, line and
+                column, the parameter where it is one, and what to write.
+        """
+        file = YamlFile.read(path, "sweep config")
+        if not file.values:
+            raise SettingsError(f"{path} is empty; it needs at least data and parameters")
+        _refuse_secrets(file, file.values, ())
+        try:
+            return cls.model_validate(file.values)
+        except pydantic.ValidationError as error:
+            raise _explained(error, file) from None
+
+    @cached_property
+    def space(self) -> tuple[Parameter, ...]:
+        """The parameters, sorted by name, group by group."""
+        return parse(self.parameters)
+
+    def settings_for(self, point: Mapping[str, Any]) -> HoldSettings:
+        """The settings of the run at a point: the fixed ones, with the point's in their place.
+
+        All runs have the config's seed, epochs and patience, so that they differ by their points
+        alone; a point may hold another ``seed``.
+
+        Args:
+            point: values by the parameters' names.
+
+        Raises:
+            SettingsError: a name is no setting, or a value is none that it allows.
+        """
+        tree = merged(self.settings, {"lstm": {"epochs": self.epochs}, "seed": self.seed})
+        tree = merged(tree, {"lstm": {"patience": self.early_stopping.patience}})
+        try:
+            return HoldSettings.model_validate(merged(tree, point_overrides(point)))
+        except pydantic.ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(map(str, first["loc"]))
+            raise SettingsError(f"{name}: {first['msg']} (given {shown(first['input'])})") from None
+        except ValueError as error:
+            raise SettingsError(str(error)) from None
+
+    @pydantic.model_validator(mode="after")
+    def _whole(self) -> SweepConfig:
+        try:
+            self._check_runs()
+            self._check_twice()
+        except Trouble as trouble:
+            raise fail(trouble, None) from None
+        return self
+
+    def _check_runs(self) -> None:
+        if self.method == "grid":
+            size = size_of(self.space)
+            if self.runs > size:
+                raise Trouble(
+                    ("runs",), f"the grid has {size} points, fewer than runs: {self.runs}"
+                )
+        if "runs" not in self.model_fields_set and self.method != "grid":
+            raise Trouble(("method",), f"{self.method} needs 'runs', the number of runs")
+        if not 1 <= self.runs <= MOST_RUNS:
+            raise Trouble(
+                ("runs",) if "runs" in self.model_fields_set else ("parameters",),
+                f"{self.runs if self.runs <= MOST_RUNS else f'more than {MOST_RUNS}'} runs cannot "
+                "be planned; write runs: 100, or a smaller grid",
+            )
+        if self.drop and self.drop.after >= self.epochs:
+            raise Trouble(
+                ("drop", "after"),
+                f"runs are dropped after {self.drop.after} epochs, but have {self.epochs} at most",
+            )
+
+    def _check_twice(self) -> None:
+        for one in self.space:
+            path = setting_path(one.name)
+            if given(self.settings, path):
+                raise Trouble(
+                    ("settings", *path), f"{'.'.join(path)} is searched as well; remove one of them"
+                )
+
+
+def _refuse_secrets(file: YamlFile, tree: Any, location: Location) -> None:
+    """A key of W&B's has no place anywhere in a config, which is copied to wherever runs run."""
+    if isinstance(tree, Mapping):
+        for key, value in tree.items():
+            _refuse_secrets(file, key, (*location, key))
+            _refuse_secrets(file, value, (*location, key))
+    elif isinstance(tree, list):
+        for at, value in enumerate(tree):
+            _refuse_secrets(file, value, (*location, at))
+    elif isinstance(tree, str) and _SECRET.search(tree):
+        raise SettingsError(
+            f"{file.position(location) or file.path}: this looks like a key of Weights & Biases, "
+            "which has no place in a config; set WANDB_API_KEY in the environment, or use `wandb "
+            "login`"
+        )
+
+
+def _explained(error: pydantic.ValidationError, file: YamlFile) -> SettingsError:
+    first = error.errors()[0]
+    location = tuple(part for part in first["loc"] if part != "[key]")
+    where = file.position(location, value=first["type"] != "extra_forbidden") or file.path
+    name = ".".join(str(part) for part in location)
+    if first["type"] == "sweep":
+        reason = first["msg"] if "parameter" in first["msg"] else f"{name}: {first['msg']}"
+    elif first["type"] == "extra_forbidden":
+        reason = _unknown(location)
+    elif first["type"] == "missing":
+        reason = f"{name!r} is missing"
+    else:
+        message = first["msg"].removeprefix("Value error, ")
+        reason = f"{name}: {message} (given {shown(first.get('input'))})"
+    return SettingsError(f"{where}: {reason}")
+
+
+def _unknown(location: Location) -> str:
+    name = str(location[-1])
+    if len(location) == 1 and name in _HINTS:
+        return f"there is no {name!r}: {_HINTS[name]}"
+    near = difflib.get_close_matches(name, SweepConfig.model_fields, 1)
+    said = f"; did you mean {near[0]!r}?" if near and len(location) == 1 else ""
+    return f"there is no {'.'.join(map(str, location))!r} in a sweep's config{said}"

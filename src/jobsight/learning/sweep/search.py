@@ -1,0 +1,101 @@
+"""Which points are tried: drawn, or taken from a grid; and which runs are not worth their end.
+
+What is drawn for a run depends on the config's seed, the run's number and the parameter's name
+alone, so more runs or more parameters never change what is there, and every machine draws the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from jobsight.errors import SweepError
+from jobsight.learning.sweep.config import SweepConfig
+from jobsight.learning.sweep.distributions import quantile
+from jobsight.learning.sweep.grids import points_of
+from jobsight.learning.sweep.parameters import Parameter
+from jobsight.learning.sweep.targets import allowed
+
+__all__ = ["Goal", "Point", "Result", "draw", "grid", "hopeless", "metric_of"]
+
+Goal = Literal["maximize", "minimize"]
+Point = dict[str, Any]
+"""Values by the names of parameters."""
+
+Result = Mapping[str, Any]
+"""What came of one run: ``run``, its number from 1; ``parameters``, its point; ``value``, its
+metric, None where it failed or has none; ``status`` where it is known: ``finished``, ``early``,
+``failed``, ``dropped``, or anything else while it is not over."""
+
+ATTEMPTS = 2000
+"""Draws of one value before giving up: 2000 refused ones in a row where 2 % are allowed have a
+chance of 3e-18."""
+
+
+def draw(config: SweepConfig, run: int) -> Point:
+    """The point of a run of a random search.
+
+    Args:
+        config: of the sweep; its parameters and seed count, nothing else.
+        run: number of the run, from 1.
+    """
+    return {one.name: _drawn(one, config.seed, run) for one in config.space}
+
+
+def _drawn(one: Parameter, seed: int, run: int) -> Any:
+    if one.distribution == "constant":
+        return one.values[0]
+    name = int.from_bytes(hashlib.sha256(one.name.encode()).digest()[:16], "big")
+    generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run, name])))
+    for _ in range(ATTEMPTS):
+        value = quantile(one, float(generator.random()))
+        if one.listed or allowed(one.name, value) is None:
+            return value
+    raise SweepError(
+        f"run {run}, parameter {one.name!r}: {ATTEMPTS} draws gave no value that its setting "
+        "allows; give it a range"
+    )
+
+
+def grid(config: SweepConfig) -> list[Point]:
+    """The first `config.runs` points of the config's grid, in W&B's order."""
+    return list(itertools.islice(points_of(config.space), config.runs))
+
+
+def hopeless(results: Iterable[Result], keep: float, goal: Goal) -> set[int]:
+    """Runs that are not trained any further: all but the best share, and those that failed.
+
+    Runs that are over already compete, but are never among those dropped (unless they failed). Of
+    equal runs the one with the lower number is kept; one whose metric is undefined is the worst.
+
+    Args:
+        results: of all runs that were trained so far.
+        keep: share of those that did not fail; rounded up, so at least one is kept.
+        goal: whether more of the metric is better.
+    """
+    told = list(results)
+    failed = {one["run"] for one in told if one.get("status") == "failed"}
+    sound = [one for one in told if one["run"] not in failed]
+    sound.sort(key=lambda one: _rank(one, goal))
+    kept = math.ceil(round(keep * len(sound), 9))  # 0.3 · 10 is 3, whatever floats make of it
+    return failed | {
+        one["run"] for one in sound[kept:] if one.get("status") not in {"finished", "early"}
+    }
+
+
+def metric_of(result: Result) -> float | None:
+    """The metric of a run, None where it has none."""
+    value = result.get("value")
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _rank(result: Result, goal: Goal) -> tuple[bool, float, int]:
+    value = metric_of(result)
+    if value is None:
+        return True, 0.0, result["run"]
+    return False, -value if goal == "maximize" else value, result["run"]

@@ -1,0 +1,185 @@
+"""The sections of a sweep's config but for what is searched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import pydantic
+from pydantic import BeforeValidator, Field, PositiveInt
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from jobsight.learning.metrics import HIGHER_IS_BETTER
+from jobsight.learning.sweep.amounts import megabytes, seconds
+from jobsight.learning.sweep.parameters import Trouble
+from jobsight.settings.section import Section
+from jobsight.settings.yamlfiles import shown
+
+__all__ = [
+    "Drop",
+    "EarlyStopping",
+    "HereOptions",
+    "Name",
+    "OptionMap",
+    "ProgramSettings",
+    "ResourceSettings",
+    "SweepMetric",
+    "Text",
+    "TrackingSettings",
+    "fail",
+    "one_or_more",
+    "options_of",
+]
+
+Goal = Literal["maximize", "minimize"]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")]
+Text = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Megabytes = Annotated[int, Field(ge=1, le=1 << 30), BeforeValidator(megabytes)]
+Seconds = Annotated[int, Field(ge=1, le=366 * 86400), BeforeValidator(seconds)]
+
+_SECRET = re.compile(r"key|token|secret|passw|credential|auth|cookie", re.IGNORECASE)
+
+
+def fail(trouble: Trouble, given: Any) -> pydantic.ValidationError:
+    """A trouble as pydantic's own error, which adds where in the config the section stands."""
+    kind = PydanticCustomError("sweep", "{text}", {"text": str(trouble)})
+    line = InitErrorDetails(type=kind, loc=trouble.location, input=given)
+    return pydantic.ValidationError.from_exception_data("sweep", [line])
+
+
+def one_or_more(value: Any) -> Any:
+    """A text alone is a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+def options_of(flag: str) -> BeforeValidator:
+    """Options of a scheduler as texts or lists of texts; a true one becomes `flag`."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, bool):
+            return flag if value else "false"
+        if isinstance(value, str | int | float):
+            return str(value)
+        raise ValueError(f"an option is a text, a number, or a list of such, not {shown(value)}")
+
+    def spelled(tree: Any) -> Any:
+        if not isinstance(tree, Mapping):
+            return tree
+        return {
+            name: [text(item) for item in value] if isinstance(value, list) else text(value)
+            for name, value in tree.items()
+            if flag or value is not False
+        }
+
+    return BeforeValidator(spelled)
+
+
+OptionName = Annotated[str, Field(pattern=r"^[+A-Za-z][A-Za-z0-9_.+-]{0,99}$")]
+OptionMap = dict[OptionName, Text | Literal[""] | list[Text]]
+
+
+class SweepMetric(Section):
+    """What the best run is best at, on the part that models are selected on."""
+
+    name: Literal[
+        "f1", "f1_failure", "roc_auc", "average_precision", "brier", "ece", "log_loss"
+    ] = "f1"
+    """One of `jobsight.learning.metrics.METRICS`."""
+    goal: Goal = Field(default_factory=lambda data: _goal(data.get("name", "f1")))
+
+    @pydantic.model_validator(mode="after")
+    def _consistent(self) -> SweepMetric:
+        if self.goal != _goal(self.name):
+            better = "higher" if self.name in HIGHER_IS_BETTER else "lower"
+            message = f"{self.name} is better {better}; write goal: {_goal(self.name)}"
+            raise fail(Trouble(("goal",), message), self.goal)
+        return self
+
+
+def _goal(name: str) -> Goal:
+    return "maximize" if name in HIGHER_IS_BETTER else "minimize"
+
+
+class EarlyStopping(Section):
+    """When a run stops by itself."""
+
+    patience: Annotated[int, Field(ge=1, le=100_000)] = 8
+    """Epochs without a better select loss."""
+
+
+class Drop(Section):
+    """Runs that look hopeless after some epochs are not trained to their end."""
+
+    after: PositiveInt
+    """Epochs that every run is trained for before some are dropped."""
+    keep: Annotated[float, Field(gt=0, lt=1)]
+    """Share of the runs that goes on; at least one does."""
+
+
+class ResourceSettings(Section):
+    """What one run asks for."""
+
+    cpus: Annotated[int, Field(ge=1, le=4096)] = 1
+    memory: Megabytes = 2048
+    """MiB; ``4 GB`` may be written."""
+    disk: Megabytes = 4096
+    """MiB; ``10 GB`` may be written."""
+    gpus: Annotated[int, Field(ge=0, le=64)] = 0
+    time: Seconds | None = None
+    """Longest wall time of one attempt, in seconds; ``2 h`` may be written. None: the scheduler's
+    own limit. A run that reaches it goes on from its last epoch in a new attempt."""
+
+
+class TrackingSettings(Section):
+    """Weights & Biases; its key stands in the environment or in ``~/.netrc``, never here."""
+
+    wandb: Literal["online", "offline", "off"] = "off"
+    """Online: its server decides the points. Offline: runs can be synced later."""
+    project: Name = "jobsight"
+    entity: Name | None = None
+    tags: tuple[Text, ...] = ()
+
+    @pydantic.field_validator("wandb", mode="before")
+    @classmethod
+    def _not_a_truth_value(cls, value: Any) -> Any:
+        return "off" if value is False else value  # YAML 1.1 takes a bare off for false
+
+
+class ProgramSettings(Section):
+    """How `jobsight` starts where a run runs, if not from where it is installed here."""
+
+    image: Text | None = None
+    """A container image: a file, or an address such as ``docker://…``."""
+    pack: Text | None = None
+    """What ``jobsight sweep pack`` wrote, relative to the config file."""
+    environment: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")], str] = Field(
+        default_factory=dict
+    )
+    """Variables of the runs; no keys or passwords."""
+
+    @pydantic.field_validator("environment", mode="before")
+    @classmethod
+    def _no_secrets(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        for name in value:
+            if _SECRET.search(str(name)):
+                trouble = Trouble(
+                    (str(name),),
+                    "this looks like a secret, which has no place in a config; set it in the "
+                    "environment or in ~/.netrc where runs run",
+                )
+                raise fail(trouble, None)
+        return {name: str(one) if _is_number(one) else one for name, one in value.items()}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+class HereOptions(Section):
+    """Running on this machine."""
+
+    processes: Annotated[int, Field(ge=1, le=1024)] | None = None
+    """Runs at the same time; None: one a core."""

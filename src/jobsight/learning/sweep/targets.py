@@ -1,0 +1,223 @@
+"""Which setting of the question a parameter means, and which values that setting allows."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pydantic
+
+from jobsight.learning.sweep.distributions import quantile
+from jobsight.learning.sweep.parameters import Parameter, Trouble
+from jobsight.settings import FrameSettings, HoldSettings, LstmSettings
+from jobsight.settings.yamlfiles import Location, shown
+from jobsight.text import printable
+
+__all__ = [
+    "allowed",
+    "check_parameters",
+    "check_settings",
+    "given",
+    "merged",
+    "point_overrides",
+    "searchable",
+    "setting_path",
+]
+
+SECTIONS: Mapping[str, type[pydantic.BaseModel]] = {"frames": FrameSettings, "lstm": LstmSettings}
+"""Sections whose settings may be searched; a bare name is looked for in each."""
+
+WHOLE = ("seed", "windows")
+"""Settings of the question itself that may be searched. The others say what is asked and on which
+part it is judged: runs that differ in them could not be compared."""
+
+SAID = {
+    ("seed",): "seed",
+    ("lstm", "epochs"): "epochs",
+    ("lstm", "patience"): "early_stopping: {patience: …}",
+}
+"""Settings that the config has keys of its own for."""
+
+FIXED = frozenset({*SAID, ("lstm", "device")})
+"""Settings that are never searched: the same for all runs, or of no effect on what is learned."""
+
+INTERIOR = 64
+LEAST_SHARE = 0.02
+
+
+def searchable() -> dict[str, tuple[str, ...]]:
+    """Names of all parameters that may be searched, with the path of the setting that each means.
+
+    Names of two sections never collide; a dotted name is always understood.
+    """
+    found: dict[str, tuple[str, ...]] = {name: (name,) for name in WHOLE}
+    for section, model in SECTIONS.items():
+        for name in model.model_fields:
+            if (section, name) not in FIXED:
+                found[name] = found[f"{section}.{name}"] = (section, name)
+    return found
+
+
+def setting_path(name: str) -> tuple[str, ...]:
+    """The path within the question's settings that a parameter's name means.
+
+    Raises:
+        ValueError: it is none that may be searched; names the nearest.
+    """
+    valid = searchable()
+    if name in valid:
+        return valid[name]
+    said = SAID.get(tuple(name.split("."))) or SAID.get(("lstm", name))
+    if said:
+        raise ValueError(f"{name!r} is the same for all runs: it is set by {said}")
+    if name in {"device", "lstm.device"}:
+        raise ValueError(f"{name!r} is not searched; give it under 'settings', for all runs")
+    if name.partition(".")[0] in set(HoldSettings.model_fields) - set(SECTIONS):
+        raise ValueError(
+            f"{name!r} says what is asked, or how it is judged; runs that differ in it cannot be "
+            "compared. Give it under 'settings', for all runs"
+        )
+    near = difflib.get_close_matches(name, valid, 3, 0.5)
+    known = near or [bare for bare in valid if "." not in bare]
+    raise ValueError(
+        f"there is no parameter {printable(name, 60)!r}; "
+        f"{'the nearest' if near else 'there'} {'is' if len(known) == 1 else 'are'} "
+        f"{', '.join(known)}"
+    )
+
+
+def point_overrides(point: Mapping[str, Any]) -> dict[str, Any]:
+    """A point as settings of the question: ``{"m": 20}`` becomes ``{"frames": {"m": 20}}``.
+
+    Raises:
+        ValueError: a name is no parameter, or two mean one setting.
+    """
+    tree: dict[str, Any] = {}
+    for name, value in point.items():
+        path = setting_path(name)
+        branch = tree
+        for part in path[:-1]:
+            branch = branch.setdefault(part, {})
+        if path[-1] in branch:
+            raise ValueError(f"{name!r} means a setting that the point has twice")
+        branch[path[-1]] = value
+    return tree
+
+
+def merged(tree: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Two nested mappings in one; where both have a value the other's stands."""
+    both = dict(tree)
+    for key, theirs in other.items():
+        mine = both.get(key)
+        if isinstance(theirs, Mapping) and isinstance(mine, Mapping):
+            both[key] = merged(mine, theirs)
+        else:
+            both[key] = theirs
+    return both
+
+
+def allowed(name: str, value: Any) -> str | None:
+    """Why the setting that a parameter means refuses a value; None where it takes it."""
+    try:
+        HoldSettings.model_validate(point_overrides({name: value}))
+    except pydantic.ValidationError as error:
+        return str(error.errors()[0]["msg"])
+    return None
+
+
+def check_settings(tree: Any) -> None:
+    """Check the settings that all runs share.
+
+    Raises:
+        Trouble: they are no mapping, one is unknown or bad, or the config has a key for it.
+    """
+    if not isinstance(tree, Mapping):
+        raise Trouble((), f"settings are a mapping of names to values (given {shown(tree)})")
+    try:
+        HoldSettings.model_validate(tree)
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        if first["type"] == "extra_forbidden":
+            raise Trouble(first["loc"], f"there is no setting {printable(name, 80)!r}") from None
+        raise Trouble(first["loc"], f"{first['msg']} (given {shown(first['input'])})") from None
+    for path, said in SAID.items():
+        if given(tree, path):
+            raise Trouble(path, f"{'.'.join(path)} is set by {said} of the config; give it there")
+
+
+def given(tree: Any, path: Iterable[str]) -> bool:
+    """Whether a nested mapping has something at a path."""
+    for part in path:
+        if not isinstance(tree, Mapping) or part not in tree:
+            return False
+        tree = tree[part]
+    return True
+
+
+def check_parameters(parameters: Iterable[Parameter]) -> None:
+    """Check that parameters mean settings, each its own, and give values that these allow.
+
+    Raises:
+        Trouble: a name is unknown, two mean one setting, or a value is none that it allows.
+    """
+    taken: dict[tuple[str, ...], str] = {}
+    for one in parameters:
+        try:
+            path = setting_path(one.name)
+        except ValueError as error:
+            raise Trouble(one.location, str(error)) from None
+        if path in taken:
+            raise Trouble(
+                one.location, f"{one.name!r} and {taken[path]!r} mean the same setting; keep one"
+            )
+        taken[path] = one.name
+        _check_values(one)
+
+
+def _check_values(one: Parameter) -> None:
+    if one.listed:
+        for at, value in enumerate(one.values):
+            if why := allowed(one.name, value):
+                key: Location = ("value",) if one.distribution == "constant" else ("values", at)
+                raise Trouble((*one.location, *key), _refused(one, value, why))
+    elif one.bounded:
+        for key, value in _samples(one):
+            if why := allowed(one.name, value):
+                raise Trouble((*one.location, *key), _refused(one, value, why))
+    else:
+        _check_share(one)
+
+
+def _refused(one: Parameter, value: Any, why: str) -> str:
+    gives = "" if one.listed else f"{one.distribution} gives "
+    return f"parameter {one.name!r}: {gives}{shown(value)} is not allowed: {why}"
+
+
+def _samples(one: Parameter) -> Iterator[tuple[Location, Any]]:
+    """Values of a bounded range: those inside, then its ends, with the key that is to blame."""
+    low, high = ("a", "b") if "beta" in one.distribution else ("min", "max")
+    if one.distribution == "inv_log_uniform":
+        low, high = high, low
+    numbers = one.numbers
+    # The very ends of a continuous range are never drawn, or drawn again: (0, 0.1] is meant.
+    discrete = one.quantised or one.distribution == "int_uniform"
+    inset = 0.0 if discrete else 1e-9
+    yield (low,) if low in numbers else (), quantile(one, inset)
+    yield (high,) if high in numbers else (), quantile(one, 1.0 - inset)
+    for step in range(INTERIOR):
+        yield (), quantile(one, (step + 0.5) / INTERIOR)
+
+
+def _check_share(one: Parameter) -> None:
+    """Draws that a setting refuses are drawn again, so enough of them must be allowed."""
+    drawn = [quantile(one, (step + 0.5) / 1000) for step in range(1000)]
+    bad = [(value, why) for value in drawn if (why := allowed(one.name, value))]
+    if len(bad) > (1 - LEAST_SHARE) * len(drawn):
+        value, why = bad[len(bad) // 2]
+        raise Trouble(
+            one.location,
+            f"parameter {one.name!r}: of 1000 values hardly one is allowed; "
+            f"{one.distribution} gives such as {shown(value)}: {why}",
+        )

@@ -1,0 +1,170 @@
+"""YAML files that people write: read with a bound, and where each value stands, for errors.
+
+A file may be given by a stranger, so it is small (`MOST_BYTES`), holds plain values only (no tags
+that make objects), and its aliases may not multiply it beyond `MOST_VALUES`. YAML is version 1.2:
+``1e-3`` is a number, ``yes`` and ``on`` are texts; a key given twice is refused.
+"""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import pydantic
+
+from jobsight.errors import SettingsError
+from jobsight.text import printable
+
+__all__ = ["MOST_BYTES", "Location", "YamlFile", "explain", "shown"]
+
+MOST_BYTES = 4 << 20
+MOST_VALUES = 200_000
+
+Location = tuple[int | str, ...]
+"""Keys and indices from the root to a value."""
+
+
+class YamlFile:
+    """One YAML file: its values, and where each of them stands.
+
+    Attributes:
+        path: as it was named.
+        values: the mapping in it, of plain Python values; empty for an empty file.
+    """
+
+    def __init__(self, path: Path, tree: Any, what: str) -> None:
+        self.path = path
+        self._tree = tree
+        self._what = what
+        self._left = MOST_VALUES
+        self.values: dict[str, Any] = self._plain(tree, ()) if tree is not None else {}
+
+    @classmethod
+    def read(cls, path: Path, what: str = "settings") -> YamlFile:
+        """Read a file whose root is a mapping.
+
+        Args:
+            path: the file.
+            what: what it holds, for errors.
+
+        Raises:
+            SettingsError: it is missing, unreadable, too large, no UTF-8, no YAML (names line and
+                column), or no mapping.
+        """
+        from ruamel.yaml import YAML
+        from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+        text = _text(path, what)
+        try:
+            tree = YAML(typ="rt").load(text)
+            if tree is None or isinstance(tree, dict):
+                return cls(path, tree, what)
+        except MarkedYAMLError as error:
+            mark = error.problem_mark
+            where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+            raise SettingsError(f"{path}{where}: {_problem(error)}") from None
+        except RecursionError:
+            raise SettingsError(f"{path}: {what} are nested too deeply") from None
+        except (YAMLError, ValueError) as error:
+            raise SettingsError(
+                f"cannot read {what} from {path}: {printable(error, 200)}"
+            ) from None
+        raise SettingsError(f"{path}: {what} are a mapping of names to values")
+
+    def position(self, location: Location, *, value: bool = False) -> str | None:
+        """``file:line:column`` of what stands at `location`, or of the last part of it there is.
+
+        Args:
+            location: keys and indices from the root.
+            value: of the value, not of its key.
+
+        Returns:
+            None where the file lacks even the first part.
+        """
+        node: Any = self._tree
+        found = None
+        for key in location:
+            try:
+                mark: Any = node.lc
+                if not isinstance(node, dict):
+                    line, column = mark.item(key)
+                else:
+                    line, column = mark.value(key) if value else mark.key(key)
+                node = node[key]
+            except (AttributeError, KeyError, IndexError, TypeError):
+                break
+            found = f"{self.path}:{line + 1}:{column + 1}"
+        return found
+
+    def _plain(self, node: Any, location: Location) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise SettingsError(
+                f"{self.path}: {self._what} hold more than {MOST_VALUES} values, aliases counted"
+            )
+        if isinstance(node, dict):
+            return {str(key): self._plain(item, (*location, key)) for key, item in node.items()}
+        if isinstance(node, list):
+            return [self._plain(item, (*location, at)) for at, item in enumerate(node)]
+        return self._scalar(node, location)
+
+    def _scalar(self, node: Any, location: Location) -> Any:
+        if node is None or isinstance(node, bool):
+            return node
+        for kind in (int, float, str):
+            if isinstance(node, kind):
+                return kind(node)
+        if isinstance(node, datetime.date):
+            return node
+        name = type(node).__name__
+        if name == "ScalarBoolean":
+            return bool(node)
+        where = self.position(location) or self.path
+        raise SettingsError(f"{where}: this is no text, number, list or mapping; remove its tag")
+
+
+def _text(path: Path, what: str) -> str:
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise SettingsError(f"{path} is larger than {MOST_BYTES >> 20} MiB; are these {what}?")
+        return content.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise SettingsError(f"there is no {what} file {path}") from None
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            f"cannot read {what} from {path}: byte {error.start + 1} is no UTF-8; save it as UTF-8"
+        ) from None
+    except OSError as error:
+        raise SettingsError(f"cannot read {what} from {path}: {error.strerror or error}") from None
+
+
+def _problem(error: Any) -> str:
+    """What the YAML library says, in a line, and what to do about the commonest mistakes."""
+    problem = printable(error.problem or "not YAML", 200)
+    if "\\t" in problem or "'\t'" in str(error.problem):
+        return f"{problem}; indent with blanks, not with tabs"
+    if problem.startswith("found duplicate key"):
+        return problem + "; give it once"
+    return problem
+
+
+def shown(value: Any, width: int = 60) -> str:
+    """A value as an error shows it, in one short line."""
+    text = repr(value)
+    return printable(text, width)
+
+
+def explain(error: pydantic.ValidationError, files: list[YamlFile]) -> SettingsError:
+    """The first trouble that pydantic found, with the place of it in the last file that has it."""
+    first = error.errors()[0]
+    location = first["loc"]
+    name = ".".join(str(part) for part in location)
+    where = next((found for file in reversed(files) if (found := file.position(location))), None)
+    if first["type"] == "extra_forbidden":
+        reason = f"there is no setting {name!r}"
+    else:
+        reason = f"{name}: {first['msg']} (given {shown(first.get('input'))})"
+    return SettingsError(f"{where}: {reason}" if where else reason)
