@@ -81,6 +81,9 @@ class Tracker(ABC):
                 NaN, infinity and None all mean undefined.
         """
 
+    def note(self, text: str) -> None:  # noqa: B027
+        """One line of what happened beside the training; a tracker may leave it out."""
+
     @abstractmethod
     def stopped(self, reason: StopReason) -> None:
         """The attempt ends here, the run does not: it was evicted, or reached its limit."""
@@ -126,6 +129,11 @@ class Trackers(Tracker):
         """See `Tracker.epoch`."""
         for member in self._members:
             member.epoch(epoch, metrics)
+
+    def note(self, text: str) -> None:
+        """See `Tracker.note`."""
+        for member in self._members:
+            member.note(text)
 
     def stopped(self, reason: StopReason) -> None:
         """See `Tracker.stopped`."""

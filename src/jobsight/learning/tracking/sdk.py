@@ -10,6 +10,7 @@ line, installed packages or machine, since jobs run on other people's machines.
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import re
@@ -84,7 +85,9 @@ class _Session:
         """Copies of files, kept in the folder of the run: where that goes, they go."""
         kept = Path(self._run.dir) / MODEL
         shutil.copytree(told["folder"], kept, dirs_exist_ok=True)
-        self._run.save(str(kept / "**"), base_path=self._run.dir, policy="end")
+        for path in sorted(kept.rglob("*")):
+            if path.is_file():
+                self._run.save(glob.escape(str(path)), base_path=self._run.dir, policy="end")
 
     def end(self, told: Mapping[str, Any]) -> None:
         """The end of the run (exit status 0), or of this attempt."""

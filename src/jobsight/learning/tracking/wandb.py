@@ -86,7 +86,7 @@ class WandbTracker(Tracker):
             "mode": mode,
             "folder": str(self._folder),
             "seconds": options.patience,
-            "id": options.run_id or f"{options.sweep[:32]}-{run:04d}",
+            "id": options.run_id or f"{options.sweep[:12]}-{run:04d}",
             "name": f"{options.sweep[:8]}-{run:04d}",
             "group": options.sweep,
             "tags": list(options.tags),
