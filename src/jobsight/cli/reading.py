@@ -198,13 +198,11 @@ def _report(table: pl.DataFrame, size: int) -> ReadReport:
 
 def _joined(readings: list[Reading]) -> Reading:
     """Several readings as one; the logs of each are numbered behind those of the one before."""
-    import polars as pl
+    from jobsight.history.joining import joined_tables
 
     first, *others = readings
-    tables, report = [first.table], first.report
+    report = first.report
     for one in others:
-        after = int(tables[-1]["log"].max() or 0) + 1 if len(tables[-1]) else 0  # type: ignore[arg-type]
-        tables.append(one.table.with_columns(pl.col("log") + after))
         told = one.report
         report.files += told.files
         report.logs += told.logs
@@ -215,7 +213,7 @@ def _joined(readings: list[Reading]) -> Reading:
         report.last = max((t for t in (report.last, told.last) if t is not None), default=None)
         report.by_code.update(told.by_code)
     return Reading(
-        pl.concat(tables),
+        joined_tables([one.table for one in readings]),
         report,
         [source for one in readings for source in one.sources],
         [file for one in readings for file in one.files],

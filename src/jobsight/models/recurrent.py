@@ -6,33 +6,32 @@ Needs PyTorch (``pip install 'jobsight[lstm]'``), which is imported when the mod
 from __future__ import annotations
 
 import contextlib
-import copy
+import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.errors import JobsightError, ModelError, SettingsError, TrainingError
 from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.determinism import deterministic, device_of, require_torch
 from jobsight.models.encoding import Design
 from jobsight.models.logistic import sigmoid
 from jobsight.models.storage import load_arrays, load_body, save_arrays, save_body
+from jobsight.models.watching import FitEnd, FittingWatch
 from jobsight.settings import LstmSettings
 
 if TYPE_CHECKING:
     import torch
 
+    from jobsight.models.checkpoints import Checkpoints
     from jobsight.models.network import NetworkShape
 
 __all__ = ["Recurrent"]
-
-THREADS = 1
-"""One: sums are then made in one order on every machine, and small networks are faster so."""
-ROWS_AT_ONCE = 4096
-GRADIENT_NORM = 5.0
 
 
 @dataclass(frozen=True)
@@ -73,26 +72,78 @@ class Recurrent:
         PyTorch's global state (threads, random numbers, determinism) is as before afterwards.
 
         Raises:
-            TrainingError: no frames, no rows or one class only, or PyTorch is not installed.
+            TrainingError: no frames, no rows or one class only, the loss is no number any more,
+                the GPU asked for is not there, or PyTorch is not installed.
             SettingsError: there is no such network, or the user's own one fails.
         """
-        _require_torch(TrainingError)
-        if len(np.unique(train.success)) < 2:
-            raise TrainingError("lstm: the training outcomes are all the same; both are needed")
-        if train.inputs.frames is None:
-            raise TrainingError("lstm: the examples were built without frames")
+        self.fit_resumably(train, select, seed=seed)
+
+    def fit_resumably(
+        self,
+        train: Labelled,
+        select: Labelled,
+        *,
+        seed: int,
+        checkpoints: Checkpoints | None = None,
+        watch: FittingWatch | None = None,
+        until: int | None = None,
+    ) -> FitEnd:
+        """As `fit`, watched, and gone on with where an earlier call was interrupted.
+
+        Args:
+            train: what it learns from.
+            select: what may stop it early.
+            seed: of everything random.
+            checkpoints: where the state is kept after every epoch. The state of another training
+                is not gone on with, but set aside.
+            watch: is told of every epoch, and may stop the fit between two batches.
+            until: the last epoch to train now.
+
+        Returns:
+            how it ended; unless ``finished`` or ``early``, the model is not fitted yet.
+
+        Raises:
+            TrainingError, SettingsError: see `fit`.
+            OutputError: a checkpoint cannot be written.
+        """
+        device = device_of(self.settings)
+        _require_teachable(train)
+        from jobsight.models.fitting import Examples, Fitting, fit_network
         from jobsight.models.network import NetworkShape, network_class
 
+        assert train.inputs.frames is not None
         design, columns = Design.fit(train, select)
         _, m, j = train.inputs.frames.shape
         shape = NetworkShape(m, j, train.inputs.state_events + 1, len(design.names))
         made = network_class(self.settings.network)
-        with _deterministic(seed), _blaming(self.settings.network):
-            network = made(shape, self.settings)
-            data = _Tensors.of(train, columns)
-            later = _Tensors.of(select, design.transform(select.inputs)) if len(select) else None
-            _train(network, data, later, self.settings, seed)
-        self._fitted = _Fitted(design, shape, network.eval())
+        with deterministic(seed, device), _blaming(self.settings.network):
+            network = made(shape, self.settings).to(device)
+            data = Examples.of(train, columns, device)
+            rows = design.transform(select.inputs) if len(select) else None
+            later = None if rows is None else Examples.of(select, rows, device)
+            fitting = Fitting(network, data, later, self.settings, seed)
+            identity = self._identity(seed, shape, design, train, select) if checkpoints else ""
+            end = fit_network(fitting, checkpoints, identity, watch or FittingWatch(), until)
+        if end.status in ("finished", "early"):
+            self._fitted = _Fitted(design, shape, fitting.keep_best())
+        return end
+
+    def _identity(
+        self, seed: int, shape: NetworkShape, design: Design, train: Labelled, select: Labelled
+    ) -> str:
+        """What a training is, as a digest: going on is right only where all of this is the same.
+
+        How many epochs there may be and where it runs do not count, nor do the columns' values,
+        whose last bits may differ from one machine to another.
+        """
+        settings = self.settings.model_dump(mode="json", exclude={"epochs", "device"})
+        told = {"settings": settings, "seed": seed, "shape": asdict(shape), "names": design.names}
+        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
+        for part in (train, select):
+            digest.update(str(len(part)).encode() + part.success.tobytes() + part.weight.tobytes())
+            if part.inputs.frames is not None:
+                digest.update(np.ascontiguousarray(part.inputs.frames).data)
+        return digest.hexdigest()
 
     def predict(self, inputs: Inputs) -> Floats:
         """P(success) of each row: float64 (n,).
@@ -102,13 +153,16 @@ class Recurrent:
         """
         import torch
 
+        from jobsight.models.fitting import rows_at_once
+
         fitted = self.fitted
+        at_once = rows_at_once(fitted.shape.m, fitted.shape.j, self.settings.hidden_size)
         columns = fitted.design.transform(inputs).astype(np.float32)
         frames = _checked_frames(inputs, fitted.shape)
         parts = [np.zeros(0)]
         with torch.no_grad():
-            for first in range(0, len(inputs), ROWS_AT_ONCE):
-                rows = slice(first, first + ROWS_AT_ONCE)
+            for first in range(0, len(inputs), at_once):
+                rows = slice(first, first + at_once)
                 cells = torch.from_numpy(frames[rows].astype(np.int64))  # (rows, m, j)
                 logit = fitted.network(cells, torch.from_numpy(columns[rows]))  # (rows,)
                 parts.append(logit.numpy().astype(np.float64))
@@ -140,7 +194,7 @@ class Recurrent:
             ModelError: a file is missing, damaged or of another schema, PyTorch is not installed,
                 or the directory names a network that is neither built in nor `network`.
         """
-        _require_torch(ModelError)
+        require_torch(ModelError)
         import torch
 
         from jobsight.models.network import NETWORKS, NetworkShape, network_class
@@ -168,78 +222,11 @@ class Recurrent:
         return model
 
 
-@dataclass(frozen=True)
-class _Tensors:
-    frames: torch.Tensor  # uint8 (n, m, j)
-    rest: torch.Tensor  # float32 (n, r)
-    success: torch.Tensor  # float32 (n,)
-    weight: torch.Tensor  # float32 (n,), of mean 1
-
-    @classmethod
-    def of(cls, examples: Labelled, columns: Floats) -> _Tensors:
-        import torch
-
-        assert examples.inputs.frames is not None
-        weight = examples.weight / examples.weight.mean()
-        return cls(
-            torch.from_numpy(np.ascontiguousarray(examples.inputs.frames)),
-            torch.from_numpy(columns.astype(np.float32)),
-            torch.from_numpy(examples.success.astype(np.float32)),
-            torch.from_numpy(weight.astype(np.float32)),
-        )
-
-    def loss(self, network: torch.nn.Module, rows: torch.Tensor) -> torch.Tensor:
-        """Weighted cross-entropy summed over the rows: a scalar."""
-        from torch.nn.functional import binary_cross_entropy_with_logits
-
-        logit = network(self.frames[rows].long(), self.rest[rows])
-        return binary_cross_entropy_with_logits(
-            logit, self.success[rows], self.weight[rows], reduction="sum"
-        )
-
-
-def _train(
-    network: torch.nn.Module,
-    data: _Tensors,
-    later: _Tensors | None,
-    settings: LstmSettings,
-    seed: int,
-) -> None:
-    """Fit `network` in place; it ends with the weights that did best on `later`."""
-    import torch
-
-    order = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.AdamW(
-        network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
-    )
-    best, best_epoch, kept = np.inf, 0, copy.deepcopy(network.state_dict())
-    for epoch in range(settings.epochs):
-        network.train()
-        shuffled = torch.randperm(len(data.success), generator=order)
-        for rows in torch.split(shuffled, settings.batch_size):
-            optimizer.zero_grad()
-            loss = data.loss(network, rows) / len(rows)
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(network.parameters(), GRADIENT_NORM)
-            optimizer.step()
-        if later is None:
-            continue
-        current = _total_loss(network, later)
-        if current < best:
-            best, best_epoch, kept = current, epoch, copy.deepcopy(network.state_dict())
-        elif epoch - best_epoch >= settings.patience:
-            break
-    if later is not None:
-        network.load_state_dict(kept)
-
-
-def _total_loss(network: torch.nn.Module, data: _Tensors) -> float:
-    import torch
-
-    network.eval()
-    with torch.no_grad():
-        parts = torch.split(torch.arange(len(data.success)), ROWS_AT_ONCE)
-        return sum(float(data.loss(network, rows)) for rows in parts)
+def _require_teachable(train: Labelled) -> None:
+    if len(np.unique(train.success)) < 2:
+        raise TrainingError("lstm: the training outcomes are all the same; both are needed")
+    if train.inputs.frames is None:
+        raise TrainingError("lstm: the examples were built without frames")
 
 
 def _checked_frames(inputs: Inputs, shape: NetworkShape) -> NDArray[np.uint8]:
@@ -249,13 +236,6 @@ def _checked_frames(inputs: Inputs, shape: NetworkShape) -> NDArray[np.uint8]:
     if inputs.state_events + 1 != shape.states:
         raise ModelError(f"lstm: it was fitted on {shape.states - 1} state events")
     return inputs.frames
-
-
-def _require_torch(kind: type[Exception]) -> None:
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        raise kind("the model lstm needs PyTorch: pip install 'jobsight[lstm]'") from None
 
 
 @contextlib.contextmanager
@@ -271,22 +251,3 @@ def _blaming(network: str) -> Iterator[None]:
             f"the network {network!r} failed ({type(error).__name__}: {first}); see "
             "jobsight.models.network for what it is given and has to return"
         ) from None
-
-
-@contextlib.contextmanager
-def _deterministic(seed: int) -> Iterator[None]:
-    """Fixed threads, seeded random numbers, deterministic algorithms; all put back at the end."""
-    import torch
-
-    threads: int = torch.get_num_threads()
-    strict: bool = torch.are_deterministic_algorithms_enabled()
-    warn_only: Any = torch.is_deterministic_algorithms_warn_only_enabled()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        torch.set_num_threads(THREADS)
-        torch.use_deterministic_algorithms(True)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(threads)
-            torch.use_deterministic_algorithms(strict, warn_only=warn_only)

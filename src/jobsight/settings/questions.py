@@ -52,6 +52,9 @@ class LstmSettings(Section):
     epochs: PositiveInt = 60
     patience: PositiveInt = 8
     """Epochs without a better select loss before training stops."""
+    device: Literal["auto", "cpu", "cuda"] = "cpu"
+    """Where it is trained; auto: on a GPU where PyTorch sees one. Answers always come from the CPU;
+    the same bits again only on the same kind of device."""
 
 
 class HoldSettings(Section):

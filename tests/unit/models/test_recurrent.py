@@ -46,16 +46,16 @@ def test_the_order_of_frames_matters() -> None:
 
 
 def test_early_stopping_keeps_the_best_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
-    from jobsight.models import recurrent
+    from jobsight.models.fitting import Fitting
 
     losses = iter([3.0, 1.0, 2.0, 2.0, 2.0])
     states: list[dict[str, Any]] = []
 
-    def scripted(network: Any, data: Any) -> float:
-        states.append({name: value.clone() for name, value in network.state_dict().items()})
-        return next(losses)
+    def scripted(self: Fitting, number: int) -> tuple[float, Any]:
+        states.append({name: value.clone() for name, value in self.network.state_dict().items()})
+        return next(losses), np.zeros(0)
 
-    monkeypatch.setattr(recurrent, "_total_loss", scripted)
+    monkeypatch.setattr(Fitting, "_judge", scripted)
     model = fitted(SMALL.model_copy(update={"patience": 2, "epochs": 50}))
     assert len(states) == 4
     kept = model.fitted.network.state_dict()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -112,6 +112,7 @@ def train(
     *,
     names: Sequence[str] | None = None,
     required: bool = False,
+    given: Mapping[str, Model] | None = None,
     sources: Sequence[Source] = (),
     progress: Progress = lambda _step: None,
 ) -> Trained:
@@ -121,6 +122,8 @@ def train(
         data: of `Dataset.for_training`.
         names: of the models, the baselines among them; all of the recipe's if None.
         required: whether a model that cannot be trained is an error, or left out and said so.
+        given: models by name that were fitted on these very train and select parts already; they
+            are taken as they are.
         sources: the logs, for the manifest.
         progress: is told what is being done.
 
@@ -131,7 +134,9 @@ def train(
     parts = {name: data.labelled(data.part(name)) for name in PARTS}
     _require_enough(parts, data)
     recipe = recipe_named(data.settings.recipe)
-    fitted, skipped, rehearsal = _fit_all(data, parts, names or recipe.models, required, progress)
+    fitted, skipped, rehearsal = _fit_all(
+        data, parts, names or recipe.models, required, given or {}, progress
+    )
     progress("choosing")
     choice = _choose(data, parts["select"], fitted, rehearsal, recipe.answers)
     delays = _fit_delays(data, choice.name, progress)
@@ -182,11 +187,15 @@ def _fit_all(
     parts: dict[str, tuple[pl.DataFrame, Labelled]],
     names: Sequence[str],
     required: bool,
+    given: Mapping[str, Model],
     progress: Progress,
 ) -> tuple[dict[str, Fitted], dict[str, str], Rehearsal]:
     made: dict[str, Model] = {}
     skipped: dict[str, str] = {}
     for name in names:
+        if name in given:
+            made[name] = given[name]
+            continue
         progress(f"training {name}")
         try:
             made[name] = fit_model(name, data, parts["train"][1], parts["select"][1])

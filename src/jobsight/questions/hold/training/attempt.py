@@ -1,0 +1,220 @@
+"""One attempt at a run: what it keeps in the run's folder, and what it tells the tracker."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jobsight.errors import OutputError
+from jobsight.files import read_json, sha256, write_json
+from jobsight.learning.metrics import best_threshold, score
+from jobsight.learning.tracking import Ending, RunEnd, StopReason, Tracker
+from jobsight.models.base import Floats, Labelled
+from jobsight.models.watching import Epoch, FittingWatch, Told
+from jobsight.settings import HoldSettings
+
+if TYPE_CHECKING:
+    from jobsight.models.recurrent import Recurrent
+
+__all__ = ["MODEL", "RESULT", "Attempt", "Stop", "Watch", "kept_files", "peak_bytes",
+           "select_metrics"]  # fmt: skip
+
+MODEL, RESULT = "model", "result.json"
+SCHEMA = "jobsight.run/1"
+
+Stop = Callable[[], StopReason | None]
+
+
+def select_metrics(probability: Floats, select: Labelled) -> dict[str, float | None]:
+    """All of `jobsight.learning.metrics.METRICS` on the select part; None where undefined.
+
+    Args:
+        probability: float64 (n,), of the select part's rows. The thresholds of the F-measures are
+            the best ones on these very rows, as those of a model that answers are.
+        select: n rows.
+    """
+    told = (probability, select.success, select.weight)
+    threshold = best_threshold(*told, of="success")
+    scores = score(
+        *told, threshold=threshold, threshold_failure=best_threshold(*told, of="failure")
+    )
+    return asdict(scores)
+
+
+def peak_bytes() -> int:
+    """The most memory that this process ever held; 0 where the system does not tell.
+
+    Not ``ru_maxrss``, which starts at what the parent held when it forked.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) * 1024 if found else 0
+
+
+class Attempt:
+    """What one attempt at a run keeps, and tells the tracker.
+
+    Attributes:
+        epochs: done so far.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        run: int,
+        parameters: Mapping[str, Any],
+        settings: HoldSettings,
+        tracker: Tracker,
+    ) -> None:
+        self.folder, self.run, self.parameters, self.tracker = folder, run, parameters, tracker
+        self.epochs = 0
+        self._seed = settings.seed
+        self._identity = _identity(settings, parameters)
+        self._clock, self._cpu = time.perf_counter(), time.process_time()
+        self._before: tuple[Told, ...] = ()
+        self._begun = False
+
+    def done(self) -> RunEnd | None:
+        """The end, where an earlier attempt at this very point came to one."""
+        try:
+            told = read_json(self.folder / RESULT, dict)
+            if told["identity"] != self._identity or told["run"] != self.run:
+                return None
+            end = RunEnd(**{field.name: told[field.name] for field in fields(RunEnd)})
+            if told["files"] != kept_files(self.folder / MODEL, told["files"]):
+                return None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return end
+
+    def begin(self, before: tuple[Told, ...] = (), notes: tuple[str, ...] = ()) -> None:
+        """Tell, once, that the attempt begins behind these epochs."""
+        if not self._begun:
+            self._begun, self._before, self.epochs = True, before, len(before)
+            self.tracker.start(
+                run=self.run, parameters=self.parameters, epoch=self.epochs, seed=self._seed
+            )
+        for note in notes:
+            self.tracker.note(note)
+
+    def ending(
+        self,
+        status: Ending,
+        *,
+        cause: str | None = None,
+        best_epoch: int | None = None,
+        metrics: Mapping[str, float | None] | None = None,
+    ) -> RunEnd:
+        """The end as it is now, with what all attempts took."""
+        return RunEnd(
+            status,
+            cause,
+            self.epochs,
+            best_epoch,
+            metrics or {},
+            seconds=time.perf_counter() - self._clock + _spent(self._before, "seconds"),
+            cpu_seconds=time.process_time() - self._cpu + _spent(self._before, "cpu_seconds"),
+            peak_bytes=peak_bytes(),
+        )
+
+    def end(self, end: RunEnd, files: Mapping[str, str] | None = None) -> RunEnd:
+        """Tell the end, and write it down last of all: with ``result.json`` the run is over.
+
+        Args:
+            end: how it ended.
+            files: SHA-256 of the files of ``model/``.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        self.tracker.end(end)
+        body = {
+            "schema": SCHEMA,
+            "event": "end",
+            "time": time.time_ns() // 1000,
+            "run": self.run,
+            "parameters": dict(self.parameters),
+            "identity": self._identity,
+            "files": dict(files or {}),
+            **asdict(end),
+        }
+        write_json(self.folder / RESULT, body)
+        return end
+
+    def keep_model(self, model: Recurrent) -> dict[str, str]:
+        """Write the model into ``model/``, in the place of what is there; SHA-256 of its files.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        folder = self.folder / MODEL
+        beside = folder.with_name(f".{MODEL}-{os.getpid()}.part")
+        try:
+            shutil.rmtree(beside, ignore_errors=True)
+            beside.mkdir(parents=True)
+            model.save(beside)
+            shutil.rmtree(folder, ignore_errors=True)
+            beside.rename(folder)
+            return kept_files(folder, [path.name for path in folder.iterdir()])
+        except OSError as error:
+            raise OutputError(f"cannot write {folder}: {error.strerror or error}") from None
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+
+class Watch(FittingWatch):
+    """Measures every epoch on the select part, tells the tracker, and passes on a wish to stop."""
+
+    def __init__(self, attempt: Attempt, select: Labelled, stop: Stop) -> None:
+        self._attempt, self._select, self._stop = attempt, select, stop
+
+    def begins(self, told: tuple[Told, ...], notes: tuple[str, ...]) -> None:
+        """See `FittingWatch.begins`."""
+        self._attempt.begin(told, notes)
+
+    def measured(self, epoch: Epoch) -> Told:
+        """Losses, time, and all metrics of the select part: they cost milliseconds."""
+        metrics = select_metrics(epoch.select, self._select) if len(self._select) else {}
+        spent = {"seconds": epoch.seconds, "cpu_seconds": epoch.cpu_seconds}
+        return {**super().measured(epoch), **spent, **metrics}
+
+    def saved(self, number: int, told: Told) -> None:
+        """See `FittingWatch.saved`."""
+        self._attempt.epochs = number
+        self._attempt.tracker.epoch(number, told)
+
+    def stop(self) -> bool:
+        """See `FittingWatch.stop`."""
+        return self._stop() is not None
+
+
+def kept_files(folder: Path, names: Any) -> dict[str, str]:
+    """SHA-256 of the named files in `folder`, by name.
+
+    Raises:
+        OSError: one is missing. ValueError: a name is none of a file right in it.
+    """
+    for name in names:
+        if Path(name).name != name:
+            raise ValueError(f"{name!r} is no file of {folder}")
+    return {name: sha256(folder / name) for name in sorted(names)}
+
+
+def _identity(settings: HoldSettings, parameters: Mapping[str, Any]) -> str:
+    told = {"settings": settings.model_dump(mode="json"), "parameters": dict(parameters)}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _spent(before: tuple[Told, ...], name: str) -> float:
+    return sum(told.get(name) or 0.0 for told in before)

@@ -1,0 +1,250 @@
+"""Two models on the very same later decisions: which one is better, and how surely."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.clock import format_micros
+from jobsight.errors import ModelError, TrainingError
+from jobsight.history.timelines import History
+from jobsight.learning import metrics
+from jobsight.learning.bootstrap import Bootstrap, Interval
+from jobsight.models import is_baseline
+from jobsight.models.base import Floats, Labelled
+from jobsight.questions.hold.examples.decisions import batch_weights
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.evaluation import unseen
+from jobsight.questions.hold.training.model import Fitted, HoldModel, fingerprints
+from jobsight.settings import HoldSettings
+
+__all__ = ["Comparison", "compare"]
+
+LEAST_BATCHES = 5
+"""Of fewer, resampling tells nothing."""
+
+_SAME = ("recipe", "as_of", "success", "removed_by_user")
+"""Settings that say what is decided, and what a success is."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came of it.
+
+    Attributes:
+        first, second: the models, as answers name them.
+        examples, batches: how many decisions both were judged on.
+        base_rate: share of successes, by weight.
+        since, until: µs: the first and the last of these decisions.
+        scores: by model, the second one's baselines among them; batches weigh 1.
+        metric: what decides.
+        difference: metric of the second less that of the first, on the same resamples of batches.
+        left_out: decisions that do not count, by reason.
+    """
+
+    first: str
+    second: str
+    examples: int
+    batches: int
+    base_rate: float
+    since: int
+    until: int
+    scores: dict[str, metrics.Scores]
+    metric: str
+    difference: Interval
+    left_out: dict[str, int]
+
+    @property
+    def better(self) -> bool:
+        """Whether the second is surely better: the whole interval lies on the better side of 0."""
+        higher = self.metric in metrics.HIGHER_IS_BETTER
+        worst = self.difference.low if higher else self.difference.high
+        if worst is None or self.batches < LEAST_BATCHES:
+            return False
+        return worst > 0 if higher else worst < 0
+
+    @property
+    def verdict(self) -> str:
+        """One sentence for a page or a record."""
+        told = self.difference
+        between = (
+            "undefined"
+            if told.value is None or told.low is None or told.high is None
+            else f"{told.value:+.3f}, between {told.low:+.3f} and {told.high:+.3f}"
+        )
+        sure = "surely better" if self.better else "not surely better"
+        return (
+            f"{self.second} is {sure} than {self.first}: {self.metric} differs by {between}, on "
+            f"{self.batches} batches from {_second(self.since)} to {_second(self.until)}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison as plain data."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "examples": self.examples,
+            "batches": self.batches,
+            "base_rate": self.base_rate,
+            "since": _second(self.since),
+            "until": _second(self.until),
+            "models": {name: asdict(scores) for name, scores in self.scores.items()},
+            "metric": self.metric,
+            "difference": asdict(self.difference),
+            "better": self.better,
+            "verdict": self.verdict,
+            "left_out": self.left_out,
+        }
+
+
+def compare(
+    first: HoldModel, second: HoldModel, history: History, *, metric: str = "log_loss"
+) -> Comparison:
+    """Judge the answering models of two model directories on the same decisions.
+
+    These are the decisions of `history` that neither was trained on (see `evaluation.unseen`), and
+    that are later than both trainings: from the later beginning of the two test parts on.
+
+    Args:
+        first: e.g. the champion.
+        second: e.g. the challenger.
+        history: indexed.
+        metric: a name of `metrics.METRICS`, which decides; the F-measures at each model's own
+            threshold.
+
+    Raises:
+        ModelError: they do not answer the same question.
+        TrainingError: no such decision with an outcome is there.
+    """
+    _require_same_question(first.settings, second.settings)
+    since = max((int(one.borders[3]) for one in (first, second) if len(one.borders)), default=None)
+    judged = [_Judged.of(model, history, since) for model in (first, second)]
+    rows, differing = _in_both(*judged)
+    a, b = (one.at(chosen) for one, chosen in zip(judged, rows, strict=True))
+    left_out = judged[0].left_out | judged[1].left_out
+    left_out |= {"outcome_differs_by_horizon": differing} if differing else {}
+    if not len(a.table):
+        raise TrainingError(
+            "no decision with an outcome is left to compare by, later than what both models were "
+            f"trained on ({_counted(left_out)}); give logs from after both trainings"
+        )
+    return _compared(a, b, metric, left_out)
+
+
+def _require_same_question(first: HoldSettings, second: HoldSettings) -> None:
+    for name in _SAME:
+        one, other = getattr(first, name), getattr(second, name)
+        if one != other:
+            raise ModelError(
+                f"the models cannot be compared: one was trained with hold.{name}: {one}, the "
+                f"other with {other}, so that they do not answer the same"
+            )
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A model with the decisions it may be judged on."""
+
+    model: HoldModel
+    table: pl.DataFrame
+    labelled: Labelled
+    left_out: dict[str, int]
+
+    @classmethod
+    def of(cls, model: HoldModel, history: History, since: int | None) -> _Judged:
+        data = Dataset.for_judging(history, model)
+        rows, left_out = unseen(model, data)
+        if since is not None:
+            late = data.table["released"].to_numpy() >= since
+            earlier = int((rows & ~late).sum())
+            left_out = left_out | ({"before_both_tests": earlier} if earlier else {})
+            rows = rows & late
+        table, labelled = data.labelled(rows)
+        return cls(model, table, labelled, left_out)
+
+    def at(self, rows: NDArray[np.int64]) -> _Judged:
+        """The same for the rows given alone, batches weighing 1 again."""
+        told = self.labelled.take(rows)
+        weight = batch_weights(self.batch[rows])
+        return replace(self, table=self.table[rows], labelled=replace(told, weight=weight))
+
+    @property
+    def batch(self) -> NDArray[np.int64]:
+        return self.table["batch"].cast(pl.Int64).to_numpy()
+
+    def predicted(self, name: str) -> Floats:
+        return self.model.fitted[name].predict(self.labelled.inputs)
+
+
+def _in_both(a: _Judged, b: _Judged) -> tuple[list[NDArray[np.int64]], int]:
+    """Rows of the decisions that both have with the same outcome; how many have another."""
+    _, here, there = np.intersect1d(
+        fingerprints(a.table), fingerprints(b.table), return_indices=True
+    )
+    order = np.argsort(here)
+    here, there = here[order], there[order]
+    same = a.labelled.success[here] == b.labelled.success[there]
+    return [here[same], there[same]], int((~same).sum())
+
+
+def _compared(a: _Judged, b: _Judged, metric: str, left_out: dict[str, int]) -> Comparison:
+    success, weight, batch = a.labelled.success, a.labelled.weight, a.batch
+    first, second = a.model.label, b.model.label
+    fitted = {first: a.model.answering, second: b.model.answering}
+    predictions = {first: a.predicted(a.model.chosen), second: b.predicted(b.model.chosen)}
+    for name in b.model.fitted:
+        if is_baseline(name) and name != b.model.chosen:
+            fitted[name], predictions[name] = b.model.fitted[name], b.predicted(name)
+    settings = (a.model.settings, b.model.settings)
+    bootstrap = Bootstrap(
+        success,
+        weight,
+        batch,
+        max(one.bootstrap for one in settings),
+        min(one.seed for one in settings),
+    )
+    pair = {name: _decided(predictions[name], fitted[name], metric) for name in (first, second)}
+    differences = bootstrap.differences(metrics.metric_named(metric), pair, first)
+    released = a.table["released"].to_numpy()
+    return Comparison(
+        first=first,
+        second=second,
+        examples=len(a.table),
+        batches=len(np.unique(batch)),
+        base_rate=float(np.average(success, weights=weight)),
+        since=int(released.min()),
+        until=int(released.max()),
+        scores={
+            name: metrics.score(
+                column,
+                success,
+                weight,
+                threshold=fitted[name].threshold,
+                threshold_failure=fitted[name].threshold_failure,
+            )
+            for name, column in predictions.items()
+        },
+        metric=metric,
+        difference=differences.get(second, Interval(0.0, 0.0, 0.0)),
+        left_out=left_out,
+    )
+
+
+def _decided(probability: Floats, fitted: Fitted, metric: str) -> Floats:
+    """For the F-measures, decisions at the model's own threshold, which one threshold serves."""
+    limits = {"f1": fitted.threshold, "f1_failure": fitted.threshold_failure}
+    if metric not in limits:
+        return probability
+    return (probability >= limits[metric]).astype(np.float64)
+
+
+def _second(moment: int) -> str:
+    return format_micros(moment // 1_000_000 * 1_000_000)
+
+
+def _counted(left_out: dict[str, int]) -> str:
+    return ", ".join(f"{n} {why.replace('_', ' ')}" for why, n in left_out.items()) or "none others"

@@ -1,0 +1,128 @@
+"""The end of a sweep: its best run's network beside all other models, tested once.
+
+The test part can be looked at once. Before it is, a record of that is written; who comes with
+another network afterwards, chosen maybe because of what was seen, is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jobsight.clock import format_micros
+from jobsight.errors import ModelError, OutputError, UsageError
+from jobsight.files import read_json, write_json
+from jobsight.history.timelines import History
+from jobsight.learning.manifest import Source
+from jobsight.questions.hold.training.attempt import kept_files
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.parameters import with_parameters
+from jobsight.questions.hold.training.train import Trained, train
+from jobsight.settings import HoldSettings
+
+__all__ = ["finish_sweep", "looks"]
+
+SCHEMA = "jobsight.test-looks/1"
+NETWORK = "lstm"
+
+
+def finish_sweep(
+    history: History,
+    settings: HoldSettings,
+    *,
+    parameters: Mapping[str, Any],
+    network: Path,
+    record: Path,
+    sources: Sequence[Source] = (),
+    again: bool = False,
+    progress: Callable[[str], None] = lambda _step: None,
+) -> Trained:
+    """All models of the recipe and the best run's network, as it is, chosen among and tested.
+
+    Args:
+        history: all logs, indexed.
+        settings: of the question, those that the sweep fixes, as the run had them.
+        parameters: the best run's.
+        network: its folder ``model/``.
+        record: JSON file that tells of every look at the test part; written before the look.
+        sources: the logs, for the manifest.
+        again: look although another network was tested before; the record then tells of both.
+        progress: is told what is being done.
+
+    Returns:
+        what `jobsight.questions.hold.training.train.train` made, to be saved as a model directory.
+
+    Raises:
+        UsageError: the test part was looked at with another network, and `again` is not set.
+        ModelError: the network is missing, damaged, or was fitted with other settings.
+        TrainingError: there is too little to judge a model by.
+        OutputError: the record cannot be read or written; nothing was looked at then.
+    """
+    from jobsight.models.recurrent import Recurrent
+
+    resolved = _anywhere(with_parameters(settings, parameters))
+    model = Recurrent.load(network, network=resolved.lstm.network)
+    data = Dataset.for_training(history, resolved)
+    how = {"device"}
+    if model.settings.model_dump(exclude=how) != data.settings.lstm.model_dump(exclude=how):
+        raise ModelError(
+            f"the network in {network} was trained with other settings than its run's; was the "
+            "folder moved, or the sweep planned anew?"
+        )
+    _note_look(record, network, again=again)
+    return train(data, given={NETWORK: model}, sources=sources, progress=progress)
+
+
+def _anywhere(settings: HoldSettings) -> HoldSettings:
+    """The settings without the need of a GPU: what is fitted beside the network may do without."""
+    if settings.lstm.device == "cpu":
+        return settings
+    lstm = settings.lstm.model_copy(update={"device": "auto"})
+    return settings.model_copy(update={"lstm": lstm})
+
+
+def looks(record: Path) -> list[dict[str, Any]]:
+    """Every look at the test part: `network` (a digest), `folder`, `time` (µs since 1970).
+
+    Raises:
+        OutputError: the record is there, but cannot be read.
+    """
+    try:
+        told = read_json(record, dict)
+        if told["schema"] != SCHEMA:
+            raise ValueError(f"it has schema {told['schema']!r}")
+        return [
+            {"network": str(one["network"]), "folder": str(one["folder"]), "time": int(one["time"])}
+            for one in told["looks"]
+        ]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise OutputError(
+            f"the record of looks at the test part, {record}, cannot be read ({error}); it tells "
+            "whether this sweep was tested already, so restore it, or plan the sweep anew"
+        ) from None
+
+
+def _note_look(record: Path, network: Path, *, again: bool) -> None:
+    """Write down that the test part is looked at now, unless it was with this very network."""
+    try:
+        files = kept_files(network, ["model.json", "network.safetensors"])
+    except OSError as error:
+        raise ModelError(f"cannot read {error.filename}: {error.strerror}") from None
+    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
+    before = looks(record)
+    if any(look["network"] == digest for look in before):
+        return
+    if before and not again:
+        last = before[-1]
+        raise UsageError(
+            f"the test part was looked at with the network of {last['folder']} already "
+            f"({format_micros(last['time'])}); testing another one now would make the better of "
+            "two looks pass for one. If that must be, ask for it (again), and it will be recorded"
+        )
+    look = {"network": digest, "folder": str(network), "time": time.time_ns() // 1000}
+    write_json(record, {"schema": SCHEMA, "looks": [*before, look]})

@@ -1,0 +1,233 @@
+"""One run of a sweep: one point of the parameters, trained, measured on the select part, kept.
+
+A run makes examples of the train and the select part, never of a later one. After every epoch its
+state lies in ``checkpoint/``, so that it goes on wherever it is started again; ``model/`` and then
+``result.json`` are written at its end. What is wrong with its parameters (they are impossible, its
+loss became NaN, it is too large) is its result; what is wrong with the machine is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jobsight.errors import JobsightError, SettingsError, TrainingError
+from jobsight.history.joining import read_tables
+from jobsight.history.timelines import History
+from jobsight.learning.metrics import METRICS
+from jobsight.learning.sweep.records import read_record
+from jobsight.learning.tracking import RunEnd, StopReason, Tracker
+from jobsight.models.base import Labelled
+from jobsight.models.checkpoints import Checkpoints
+from jobsight.models.watching import Told
+from jobsight.questions.hold.training.attempt import Attempt, Stop, Watch, select_metrics
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.parameters import with_parameters
+from jobsight.settings import HoldSettings
+from jobsight.text import printable
+
+__all__ = ["RunResult", "drop_run", "shared_history", "train_run"]
+
+CHECKPOINT = "checkpoint"
+_NO_MEMORY = ("allocate memory", "out of memory")
+"""What PyTorch's errors say where memory, or a GPU's memory, does not suffice."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run came to, for good or for now.
+
+    Attributes:
+        run: its number.
+        end: how it ended for good; None where it only stopped.
+        stopped: why it stopped: ``evicted``, ``limit`` or ``until``; None where it ended.
+        epochs: trained so far.
+    """
+
+    run: int
+    end: RunEnd | None
+    stopped: StopReason | None
+    epochs: int
+
+
+def shared_history(tables: list[Path]) -> History:
+    """The history that shards were parsed to, indexed.
+
+    Args:
+        tables: Parquet files of event tables, in the order of the shards.
+
+    Raises:
+        SourceError: one is missing or damaged.
+    """
+    return History.from_table(read_tables(tables))
+
+
+def train_run(
+    folder: Path,
+    history: Callable[[], History],
+    settings: HoldSettings,
+    *,
+    parameters: Mapping[str, Any],
+    run: int,
+    tracker: Tracker,
+    stop: Stop = lambda: None,
+    until: int | None = None,
+) -> RunResult:
+    """Train one point of a sweep, from where an earlier attempt left off.
+
+    Args:
+        folder: of the run; it gets ``checkpoint/``, ``model/`` and ``result.json``.
+        history: reads all logs, indexed (`shared_history`); not asked where nothing is to be done.
+        settings: of the question, those that the sweep fixes; epochs, patience, device among them.
+        parameters: the point, by names that `with_parameters` knows.
+        run: its number.
+        tracker: is told of the run; the caller opens and closes it.
+        stop: asked before each batch, and before and after the preparation.
+        until: the last epoch to train now.
+
+    Returns:
+        an end with status ``failed`` where the parameters are to blame.
+
+    Raises:
+        OutputError: a file cannot be written. `SourceError`: the history cannot be read.
+            `JobsightError`: the GPU asked for is not there, or fails. All may pass elsewhere.
+    """
+    attempt = Attempt(folder, run, parameters, settings, tracker)
+    done = attempt.done()
+    if done is not None:
+        return RunResult(run, done, None, done.epochs)
+    try:
+        resolved = with_parameters(settings, parameters)
+        _require_device(resolved)
+        return _trained(attempt, history, resolved, stop, until)
+    except (SettingsError, TrainingError) as error:
+        cause = str(error)
+    except MemoryError:
+        cause = _too_large(with_parameters(settings, parameters))
+    except RuntimeError as error:
+        first = (str(error).splitlines() or [""])[0]
+        if not any(words in str(error) for words in _NO_MEMORY):
+            raise JobsightError(f"run {run}: PyTorch failed: {printable(first, 300)}") from error
+        cause = _too_large(with_parameters(settings, parameters))
+    return _failed(attempt, cause)
+
+
+def _trained(
+    attempt: Attempt,
+    history: Callable[[], History],
+    settings: HoldSettings,
+    stop: Stop,
+    until: int | None,
+) -> RunResult:
+    from jobsight.models.recurrent import Recurrent
+
+    parts = None if stop() else _parts(history(), settings)
+    if parts is None or stop():
+        return _stopped(attempt, stop() or "evicted")
+    resolved, train, select = parts
+    model = Recurrent(resolved.lstm)
+    end = model.fit_resumably(
+        train,
+        select,
+        seed=settings.seed,
+        checkpoints=Checkpoints(attempt.folder / CHECKPOINT),
+        watch=Watch(attempt, select, stop),
+        until=until,
+    )
+    if end.status == "until":
+        return _stopped(attempt, "until")
+    if end.status == "stopped":
+        return _stopped(attempt, stop() or "evicted")
+    files = attempt.keep_model(model)
+    attempt.tracker.model(attempt.folder / "model")
+    metrics = select_metrics(model.predict(select.inputs), select)
+    told = attempt.ending(end.status, best_epoch=end.best_epoch, metrics=metrics)
+    return RunResult(attempt.run, attempt.end(told, files), None, end.epochs)
+
+
+def _parts(history: History, settings: HoldSettings) -> tuple[HoldSettings, Labelled, Labelled]:
+    """Examples of the train and of the select part, all that a run may see, and their settings."""
+    data = Dataset.for_training(history, settings)
+    train, select = (data.labelled(data.part(name))[1] for name in ("train", "select"))
+    if not len(select):
+        raise TrainingError("the select part has no release with a known outcome to measure by")
+    return data.settings, train, select
+
+
+def _stopped(attempt: Attempt, reason: StopReason) -> RunResult:
+    attempt.begin()
+    attempt.tracker.stopped(reason)
+    return RunResult(attempt.run, None, reason, attempt.epochs)
+
+
+def _failed(attempt: Attempt, cause: str) -> RunResult:
+    attempt.begin()
+    end = attempt.end(attempt.ending("failed", cause=printable(cause, 500)))
+    return RunResult(attempt.run, end, None, end.epochs)
+
+
+def _require_device(settings: HoldSettings) -> None:
+    """Raise for a missing GPU what is no fault of the parameters."""
+    from jobsight.models.determinism import device_of
+
+    try:
+        device_of(settings.lstm)
+    except TrainingError as error:
+        raise JobsightError(str(error)) from None
+
+
+def _too_large(settings: HoldSettings) -> str:
+    frames, lstm = settings.frames, settings.lstm
+    return (
+        f"too large for the memory there is (m {frames.m}, j {frames.j}, lstm_layers "
+        f"{lstm.lstm_layers}, hidden_size {lstm.hidden_size}, batch_size {lstm.batch_size})"
+    )
+
+
+def drop_run(
+    folder: Path,
+    settings: HoldSettings,
+    *,
+    parameters: Mapping[str, Any],
+    run: int,
+    tracker: Tracker,
+    cause: str,
+) -> RunResult:
+    """End a run for good where it stopped: it is hopeless beside the others.
+
+    Its metrics are those of its best epoch by select loss; no model is kept of it.
+
+    Args:
+        folder: of the run.
+        settings: see `train_run`.
+        parameters: the point.
+        run: its number.
+        tracker: is told.
+        cause: why, in one line.
+
+    Raises:
+        OutputError: a file cannot be written.
+    """
+    attempt = Attempt(folder, run, parameters, settings, tracker)
+    done = attempt.done()
+    if done is not None:
+        return RunResult(run, done, None, done.epochs)
+    epochs = read_record(folder).epochs
+    told: tuple[Told, ...] = tuple(
+        {name: float(column[row]) for name, column in epochs.columns.items()}
+        for row in range(len(epochs))
+    )
+    attempt.begin(told)
+    best = epochs.best("select_loss", "minimize")
+    kept = {} if best is None else told[int(np.flatnonzero(epochs.number == best.epoch)[0])]
+    end = attempt.ending(
+        "dropped",
+        cause=printable(cause, 300),
+        best_epoch=None if best is None else best.epoch,
+        metrics={name: kept[name] for name in METRICS if name in kept},
+    )
+    return RunResult(run, attempt.end(end), None, end.epochs)
