@@ -19,7 +19,7 @@ Ad = dict[str, Any]
 _ASKING = ("condor_config_val", "condor_history", "condor_q", "condor_status", "condor_version")
 _ACTING = (
     "condor_hold", "condor_prio", "condor_qedit", "condor_release", "condor_rm", "condor_submit",
-    "condor_submit_dag", "condor_suspend", "condor_continue", "condor_wait",
+    "condor_submit_dag", "condor_suspend", "condor_continue", "condor_vacate_job", "condor_wait",
 )  # fmt: skip
 
 
@@ -60,6 +60,7 @@ class HtcondorPool:
             attribute `TestbedSite`.
         event_log_options: how the global event log is written.
         settings: further configuration lines.
+        shows: folders of the host that jobs see too, read-only, under the same path.
     """
 
     sites: Sequence[str] = ("ALPHA", "BETA")
@@ -67,6 +68,7 @@ class HtcondorPool:
     memory: int = 16_000
     event_log_options: EventLogOptions = EventLogOptions()
     settings: Sequence[str] = ()
+    shows: Sequence[Path] = ()
     hostname: str = "ap.testbed.example"
     namespace: Namespace = field(init=False)
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count, init=False)
@@ -93,6 +95,7 @@ class HtcondorPool:
         space = self.namespace
         with space.starting():
             space.binds.append((self._configure(), "/etc/condor", "ro"))
+            space.binds += [(path, str(path), "ro") for path in self.shows]
             space.start()
             space.tools(_ASKING, "root")
             space.tools(_ACTING, "alice")

@@ -64,7 +64,12 @@ class Ended:
 
 
 def run_command(
-    arguments: Sequence[str], *, env: Mapping[str, str], timeout: float, most_output: int
+    arguments: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    timeout: float,
+    most_output: int,
+    folder: Path | None = None,
 ) -> Ended:
     """Run a command to its end, or stop it and all its children.
 
@@ -73,9 +78,10 @@ def run_command(
         env: its whole environment.
         timeout: seconds.
         most_output: bytes of standard output; of standard error, 64 KiB are kept.
+        folder: its current one; None: ours.
 
     Raises:
-        OSError: it cannot be started (missing, no permission).
+        OSError: it cannot be started (missing, no permission; the folder is).
     """
     started = time.monotonic()
     process = subprocess.Popen(  # noqa: S603  # no shell; the path is the settings'
@@ -84,6 +90,7 @@ def run_command(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=dict(env),
+        cwd=folder,
         start_new_session=True,
     )
     assert process.stdout is not None

@@ -1,0 +1,349 @@
+"""What DAGMan is given: the lines of a DAG file and of its submit descriptions.
+
+Pure functions that yield lines. There is one submit description for all nodes that ask for the same
+(most often one a stage); what differs from node to node stands in the DAG file's VARS.
+
+HTCondor's own writer (`htcondor2.dags`) is not used. It names nodes by layer and number and reads
+its rescue files back by stripping the letters of ``DONE`` from those names, writes ``CATEGORY``
+where ``MAXJOBS`` is meant, and needs the bindings where only a file is to be written. Its way is
+taken: the description apart from the writer, and a writer that yields lines.
+
+How a node fares:
+
+- It failed (exit status, signal): the job itself is started again, at most `retries` times, and for
+  `elsewhere` seconds only where it did not run last; the queue remembers that machine, which a new
+  job would not.
+- It is held by trouble of a machine or of a transfer: released a few times, then removed. Held by
+  anything else but a person (memory, size, time): removed. So a node ends, and none is left held.
+- A job that was removed or failed for good is submitted once more, if the node has retries.
+- A node that checkpoints and leaves with `CHECKPOINT` is started again where it is. Told to go, by
+  SIGTERM, it has `VACATE_SECONDS`. Where files are transferred, its outputs are kept by the access
+  point both times, and are there when it starts again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from jobsight.cluster.base import SUBMITTED
+from jobsight.cluster.condortext import environment_list, macro_text, vars_value, word_list
+from jobsight.cluster.plan import CHECKPOINT, Node, Option, Plan, Resources
+from jobsight.cluster.starting import START_SCRIPT, command_of, unpacking
+from jobsight.errors import ClusterError
+from jobsight.text import printable
+
+__all__ = [
+    "CONFIG",
+    "DAG",
+    "EVENTS",
+    "NODES",
+    "STATUS",
+    "Kind",
+    "Options",
+    "config_lines",
+    "dag_lines",
+    "kinds",
+    "options_of",
+    "submit_lines",
+]
+
+DAG = "plan.dag"
+CONFIG = "dagman.config"
+STATUS = "plan.status"
+"""DAGMan's own file of the states of its nodes."""
+EVENTS = "events.log"
+"""Event log of all nodes of all submissions of the plan."""
+NODES = "nodes"
+"""Folder of what nodes print."""
+
+VACATE_SECONDS = 120
+"""What a node that is told to go asks for, to save what it has."""
+
+TROUBLE = (6, 7, 8, 9, 10, 11, 12, 13, 14, 18, 19, 21, 23, 35, 36, 45, 48, 49)
+"""Hold codes of trouble that may not be there on another machine, or later (see history/codes)."""
+BY_HAND = (1, 15, 16)
+"""Hold codes of jobs that wait for a person, or for their input."""
+
+_UNPACKED = "jobsight-environment"
+_COMMAND = re.compile(r"[A-Za-z_]\w*|(?:\+|MY\.)[A-Za-z_]\w*", re.ASCII)
+_SETTING = re.compile(r"DAGMAN_[A-Z0-9_]+", re.ASCII)
+_OURS = frozenset(
+    {
+        "allowed_execute_duration", "arguments", "checkpoint_exit_code", "container_image",
+        "environment", "error", "executable", "getenv", "hold", "include", "initial_dir",
+        "initialdir", "job_machine_attrs", "job_machine_attrs_history_length", "kill_sig", "log",
+        "max_retries", "on_exit_hold", "on_exit_remove", "output", "periodic_hold",
+        "periodic_release", "periodic_remove", "periodic_vacate", "preserve_relative_paths",
+        "queue", "request_cpus", "request_disk", "request_gpus", "request_memory", "retry_until",
+        "should_transfer_files", "success_exit_code", "transfer_checkpoint_files",
+        "transfer_executable", "transfer_input_files", "transfer_output_files", "universe",
+        "when_to_transfer_output",
+    }
+)  # fmt: skip
+_FOR_NEAR = frozenset({"accounting_group", "accounting_group_user", "priority", "nice_user"})
+"""Commands that a job of the submitting machine takes too; attributes as well."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options ``dagman`` of a plan, sorted by what they are for.
+
+    Attributes:
+        commands: further submit commands.
+        settings: of DAGMan (``DAGMAN_…``).
+        release_after: seconds after which a job held by trouble is released.
+        releases: how often that is done.
+        elsewhere: seconds for which a job that failed avoids where it ran last; 0: not at all.
+    """
+
+    commands: Mapping[str, str]
+    settings: Mapping[str, str]
+    release_after: int = 60
+    releases: int = 3
+    elsewhere: int = 600
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What nodes of one submit description have in common."""
+
+    resources: Resources
+    retries: int
+    checkpoints: bool
+    near: bool
+
+
+def options_of(plan: Plan) -> Options:
+    """The plan's options ``dagman``, checked.
+
+    Raises:
+        ClusterError: a name is none, or stands for what Jobsight writes; a value has line breaks.
+    """
+    commands: dict[str, str] = {}
+    settings: dict[str, str] = {}
+    own: dict[str, int] = {}
+    for name, value in plan.options.get("dagman", {}).items():
+        text = _one_line(name, value)
+        if name in ("release_after", "releases", "elsewhere"):
+            own[name] = _whole(name, text)
+        elif _SETTING.fullmatch(name):
+            settings[name] = text
+        elif not _COMMAND.fullmatch(name):
+            raise ClusterError(
+                f"option dagman.{printable(name, 60)} is no submit command; give names such as "
+                "requirements, accounting_group, MY.ProjectName, DAGMAN_MAX_JOBS_IDLE"
+            )
+        elif name.lower() in _OURS:
+            raise ClusterError(
+                f"option dagman.{name}: this submit command is written by jobsight; set the "
+                "config's own resources, program or shared instead, or leave it out"
+            )
+        else:
+            commands[name] = text
+    return Options(commands, settings, **own)
+
+
+def _one_line(name: str, value: Option) -> str:
+    if not isinstance(value, list):
+        text = str(value)
+    elif name.lower() == "requirements":
+        text = " && ".join(f"({item})" for item in value)
+    else:
+        text = ", ".join(str(item) for item in value)
+    if not text.isprintable() or not text.strip():
+        raise ClusterError(
+            f"option dagman.{printable(name, 60)} is empty or has line breaks; write it as one line"
+        )
+    return text.strip()
+
+
+def _whole(name: str, text: str) -> int:
+    if not text.isdecimal() or len(text) > 9:
+        raise ClusterError(
+            f"option dagman.{name} is {printable(text, 40)!r}; give a whole number from 0"
+        )
+    return int(text)
+
+
+def kinds(plan: Plan) -> dict[str, tuple[Kind, tuple[Node, ...]]]:
+    """Submit descriptions by file name: what their nodes have in common, and the nodes."""
+    names: dict[Kind, str] = {}
+    nodes: dict[str, list[Node]] = {}
+    for stage in plan.stages:
+        new = 0
+        for node in stage.nodes:
+            kind = Kind(node.resources, node.retries, node.checkpoints, node.near)
+            if kind not in names:
+                new += 1
+                names[kind] = f"{stage.name}.sub" if new == 1 else f"{stage.name}.{new}.sub"
+            nodes.setdefault(names[kind], []).append(node)
+    return {name: (kind, tuple(nodes[name])) for kind, name in names.items()}
+
+
+def dag_lines(plan: Plan) -> Iterator[str]:
+    """The DAG file's lines; paths in it are relative to the plan's folder."""
+    yield f"# Plan {plan.name}, written by jobsight. Nodes start in the folder above this one."
+    if options_of(plan).settings:
+        yield f"CONFIG {SUBMITTED}/{CONFIG}"
+    yield f"NODE_STATUS_FILE {SUBMITTED}/{STATUS} 30 ALWAYS-UPDATE"
+    for file, (kind, nodes) in kinds(plan).items():
+        for node in nodes:
+            yield f"JOB {node.name} {SUBMITTED}/{file}"
+            yield " ".join([f"VARS {node.name}", *_vars(plan, node)])
+            if kind.retries:
+                yield f"RETRY {node.name} 1"
+    for before, after in plan.edges():
+        yield f"PARENT {' '.join(before)} CHILD {' '.join(after)}"
+
+
+def _vars(plan: Plan, node: Node) -> Iterator[str]:
+    yield f"node_arguments={vars_value(word_list(node.arguments))}"
+    if plan.shared or node.near:
+        return
+    outputs = [_plain(path) for path in node.outputs]
+    inputs = dict.fromkeys([*(_plain(path) for path in node.inputs), *outputs])
+    yield f"node_inputs={vars_value(macro_text(', '.join(inputs)))}"
+    # Nothing at all would mean: every new file. A pair of quotes means none.
+    yield f"node_outputs={vars_value(macro_text(', '.join(outputs)) or chr(34) * 2)}"
+
+
+def _plain(path: str) -> str:
+    """Without a slash at its end, which would mean: what is in it, not the folder."""
+    return str(PurePosixPath(path))
+
+
+def config_lines(plan: Plan) -> Iterator[str]:
+    """DAGMan's configuration, where the options have settings for it."""
+    for name, value in sorted(options_of(plan).settings.items()):
+        yield f"{name} = {value}"
+
+
+def submit_lines(plan: Plan, kind: Kind) -> Iterator[str]:
+    """The lines of the submit description of all nodes of a kind."""
+    options = options_of(plan)
+    yield f"universe = {_universe(plan, kind)}"
+    yield from _starting_lines(plan, kind)
+    yield f"initialdir = {macro_text(str(plan.folder))}"
+    if plan.program.environment:
+        yield f'environment = "{environment_list(plan.program.environment)}"'
+    yield f"log = {SUBMITTED}/{EVENTS}"
+    yield f"output = {SUBMITTED}/{NODES}/$(JOB).out"
+    yield f"error = {SUBMITTED}/{NODES}/$(JOB).err"
+    if not kind.near:
+        yield from _transfer_lines(plan, kind)
+    yield from _resource_lines(kind)
+    yield from _policy_lines(kind, options)
+    for name, value in sorted(options.commands.items()):
+        attribute = name.startswith(("+", "MY."))
+        if name.lower() != "requirements" and (
+            not kind.near or attribute or name.lower() in _FOR_NEAR
+        ):
+            yield f"{name} = {value}"
+    yield "queue"
+
+
+def _universe(plan: Plan, kind: Kind) -> str:
+    if kind.near:
+        return "local"
+    return "container" if plan.program.image else "vanilla"
+
+
+def _starting_lines(plan: Plan, kind: Kind) -> Iterator[str]:
+    """What is started; a node's own arguments follow the words here."""
+    node = Node("any", (), near=kind.near)
+    transferred = plan.program.pack is not None and not (kind.near or plan.shared)
+    if transferred:
+        assert plan.program.pack is not None
+        words = (plan.program.pack.name, _UNPACKED, *command_of(plan, node))
+        yield f"executable = {SUBMITTED}/{START_SCRIPT}"
+    else:
+        words = unpacking(
+            plan,
+            node,
+            script=f"{SUBMITTED}/{START_SCRIPT}",
+            pack=plan.program.pack or "",
+            place=f"{SUBMITTED}/{_UNPACKED}",
+        )
+        if "/" in words[0]:
+            yield f"executable = {macro_text(words[0])}"
+            words = words[1:]
+        else:  # HTCondor does not look on the PATH
+            yield "executable = /usr/bin/env"
+    yield f"transfer_executable = {transferred}"
+    if plan.program.image and not kind.near:
+        yield f"container_image = {macro_text(plan.program.image)}"
+    yield f'arguments = "{word_list(words)} $(node_arguments)"'
+
+
+def _transfer_lines(plan: Plan, kind: Kind) -> Iterator[str]:
+    if kind.checkpoints:
+        yield f"checkpoint_exit_code = {CHECKPOINT}"
+        yield "kill_sig = SIGTERM"
+        yield f"job_max_vacate_time = {VACATE_SECONDS}"
+    if plan.shared:
+        yield "should_transfer_files = NO"
+        return
+    yield "should_transfer_files = YES"
+    yield "when_to_transfer_output = ON_EXIT_OR_EVICT"
+    yield "preserve_relative_paths = True"
+    pack = "" if plan.program.pack is None else f"{macro_text(str(plan.program.pack))}, "
+    yield f"transfer_input_files = {pack}$(node_inputs)"
+    yield "transfer_output_files = $(node_outputs)"
+    if kind.checkpoints:
+        yield "transfer_checkpoint_files = $(node_outputs)"
+
+
+def _resource_lines(kind: Kind) -> Iterator[str]:
+    asked = kind.resources
+    yield f"request_cpus = {asked.cpus}"
+    yield f"request_memory = {asked.memory_mb}MB"
+    yield f"request_disk = {asked.disk_mb}MB"
+    if asked.gpus:
+        yield f"request_gpus = {asked.gpus}"
+
+
+def _policy_lines(kind: Kind, options: Options) -> Iterator[str]:
+    """When a job is started again, where, and when it is given up."""
+    if kind.retries:
+        yield f"max_retries = {kind.retries}"
+    trouble = f"member(HoldReasonCode, {{{', '.join(map(str, TROUBLE))}}})"
+    by_hand = f"member(HoldReasonCode, {{{', '.join(map(str, BY_HAND))}}})"
+    passing = f"{trouble} && NumHolds <= {options.releases}"
+    yield (
+        f"periodic_release = {passing} && time() - EnteredCurrentStatus >= {options.release_after}"
+    )
+    yield f"periodic_remove = JobStatus == 5 && !({passing}) && !{by_hand}"
+    if kind.resources.seconds is not None:
+        yield from _limit_lines(kind, kind.resources.seconds)
+    if kind.near:
+        return
+    wanted = [options.commands[name] for name in options.commands if name.lower() == "requirements"]
+    if options.elsewhere:
+        yield "job_machine_attrs = Name"
+        yield "job_machine_attrs_history_length = 1"
+        wanted.append(
+            f"{_startd('TARGET.Name')} =!= {_startd('MY.MachineAttrName0')} || "
+            f"time() - EnteredCurrentStatus > {options.elsewhere}"
+        )
+    if wanted:
+        yield f"requirements = {' && '.join(f'({one})' for one in wanted)}"
+
+
+def _limit_lines(kind: Kind, seconds: int) -> Iterator[str]:
+    """What becomes of an attempt that takes longer."""
+    overdue = f"JobStatus == 2 && time() - JobCurrentStartDate > {seconds}"
+    if kind.near:
+        yield f"periodic_hold = {overdue}"
+        yield f'periodic_hold_reason = "it ran longer than the {seconds} s that it asked for"'
+    elif kind.checkpoints:
+        yield f"periodic_vacate = {overdue}"
+    else:
+        yield f"allowed_execute_duration = {seconds}"
+
+
+def _startd(name: str) -> str:
+    """Of a slot's name (``slot1_3@glidein_7@host``) what is behind its first ``@``."""
+    return f'regexps("^[^@]*@(.*)", {name}, "\\1")'

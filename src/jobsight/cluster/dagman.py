@@ -1,0 +1,314 @@
+"""HTCondor's DAGMan runs the plan: one job of the queue that submits the nodes' jobs.
+
+In the plan's folder, under `SUBMITTED`: ``plan.dag``, submit descriptions, DAGMan's own files, its
+rescue files (what was done when it ended unfinished), ``events.log`` of all nodes and ``nodes/`` of
+what they print. `dagfiles` says what is written and how nodes are started again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jobsight.cluster import dagfiles
+from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler
+from jobsight.cluster.nodelogs import follow_nodes, last_line, read_rows
+from jobsight.cluster.plan import Plan
+from jobsight.cluster.starting import START_SCRIPT, START_SCRIPT_LINES
+from jobsight.errors import ClusterError, OutputError
+from jobsight.files import new_file
+from jobsight.history.commands import Ended, child_environment, find_tool, run_command
+from jobsight.text import counted, printable
+
+__all__ = ["Dagman", "rescue_lines", "rescued", "states_told"]
+
+_TIMEOUT = 60.0
+_MOST_OUTPUT = 1 << 20
+_CLUSTER = re.compile(r"submitted to cluster (\d+)", re.ASCII)
+_RESCUE = re.compile(re.escape(dagfiles.DAG) + r"\.rescue(\d{3,})", re.ASCII)
+_DONE = re.compile(r"^DONE\s+(\S+)\s*$", re.MULTILINE | re.IGNORECASE)
+_TOLD = re.compile(r'Node = "([^"]+)";\s*NodeStatus = (\d+);[^\]]*?StatusDetails = "([^"]*)"', re.S)
+_ERROR = 6
+"""DAGMan's number of the state of a node that failed for good."""
+
+
+@dataclass(frozen=True)
+class _Manager:
+    """The DAGMan job, as its log and the queue tell.
+
+    Attributes:
+        job: its cluster; None: never submitted.
+        active: it, or a job of it, is still in the queue.
+        told: one line.
+    """
+
+    job: int | None
+    active: bool
+    told: str | None
+
+
+class Dagman(Scheduler):
+    """Plans as DAGs; HTCondor's tools are found on the PATH.
+
+    Nothing is kept in memory between calls.
+    """
+
+    def write(self, plan: Plan) -> list[Path]:
+        """Write the DAG and its submit descriptions; see `Scheduler.write`."""
+        self._require_idle(plan)
+        return _write_files(plan)
+
+    def submit(self, plan: Plan) -> str:
+        """Write, try the submit descriptions, submit; see `Scheduler.submit`.
+
+        Where the plan ended unfinished, what is done is told by a rescue file: DAGMan's own, or,
+        where that is missing or knows less than the event log, one written here.
+
+        Returns:
+            The cluster of the DAGMan job.
+        """
+        status = self.status(plan)
+        _require_unfinished(plan, status)
+        files = _write_files(plan)
+        for file in files:
+            if file.suffix == ".sub":
+                _try(plan, file)
+        _clear(plan)
+        _keep_done(plan, status)
+        submitted = _folder(plan) / dagfiles.DAG
+        said = _run(
+            ("condor_submit_dag", "-batch-name", plan.name, "-autorescue", "1"),
+            (submitted.relative_to(plan.folder).as_posix(),),
+            folder=plan.folder,
+        )
+        found = _CLUSTER.search(said.stdout.decode("utf-8", "replace"))
+        if found is None:
+            raise ClusterError(f"condor_submit_dag told no cluster; read {submitted}.lib.err")
+        return found[1]
+
+    def status(self, plan: Plan) -> PlanStatus:
+        """What events, rescue files, DAGMan's own file and the queue tell."""
+        folder = _folder(plan)
+        names = [node.name for node in plan.nodes()]
+        nodes = follow_nodes(read_rows(folder / dagfiles.EVENTS), names)
+        manager = _manager(folder)
+        for name in rescued(_text(_last_rescue(folder))):
+            if name in nodes and nodes[name].state is NodeState.WAITING:
+                nodes[name] = replace(nodes[name], state=NodeState.DONE)
+        for name, details in states_told(_text(folder / dagfiles.STATUS), _ERROR):
+            if name in nodes and nodes[name].state is NodeState.WAITING:
+                cause = printable(details, 200) or "DAGMan could not submit it"
+                nodes[name] = replace(nodes[name], state=NodeState.FAILED, cause=cause)
+        nodes = {name: _with_words(folder, node) for name, node in nodes.items()}
+        return PlanStatus(manager.active, nodes, manager.told)
+
+    def cancel(self, plan: Plan) -> None:
+        """Remove the DAGMan job, which removes its nodes' and writes a rescue file."""
+        manager = _manager(_folder(plan))
+        if not manager.active or manager.job is None:
+            raise ClusterError(f"plan {plan.name} is not active; there is nothing to cancel")
+        _run(("condor_rm", str(manager.job)), folder=plan.folder)
+
+    def _require_idle(self, plan: Plan) -> None:
+        manager = _manager(_folder(plan))
+        if manager.active:
+            raise ClusterError(
+                f"plan {plan.name} is active ({manager.told}); wait for it or cancel it first"
+            )
+
+
+def _folder(plan: Plan) -> Path:
+    return plan.folder / SUBMITTED
+
+
+def _require_unfinished(plan: Plan, status: PlanStatus) -> None:
+    if status.active:
+        raise ClusterError(
+            f"plan {plan.name} is active ({status.manager}); wait for it or cancel it first"
+        )
+    if all(node.state is NodeState.DONE for node in status.nodes.values()):
+        raise ClusterError(
+            f"all {counted(len(status.nodes), 'node')} of plan {plan.name} are done; to do them "
+            f"again, remove {_folder(plan)}"
+        )
+
+
+def _write_files(plan: Plan) -> list[Path]:
+    """Write all that DAGMan is given."""
+    folder = _folder(plan)
+    files: dict[str, Iterable[str]] = {dagfiles.DAG: dagfiles.dag_lines(plan)}
+    files |= {
+        name: dagfiles.submit_lines(plan, kind) for name, (kind, _) in dagfiles.kinds(plan).items()
+    }
+    if settings := list(dagfiles.config_lines(plan)):
+        files[dagfiles.CONFIG] = settings
+    if plan.program.pack is not None:
+        files[START_SCRIPT] = START_SCRIPT_LINES
+    try:
+        (folder / dagfiles.NODES).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write {folder}: {error.strerror}") from error
+    for name, lines in files.items():
+        with new_file(folder / name) as temporary:
+            temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    if plan.program.pack is not None:
+        (folder / START_SCRIPT).chmod(0o755)
+    return [folder / name for name in files]
+
+
+def _try(plan: Plan, file: Path) -> None:
+    """Have condor_submit read a description, so that what is wrong with it is told now.
+
+    Raises:
+        ClusterError: it cannot be submitted, or has commands that HTCondor does not know.
+    """
+    said = _run(("condor_submit", "-dry-run", "/dev/null"), (str(file),), folder=plan.folder)
+    for line in said.stderr.decode("utf-8", "replace").splitlines():
+        if "was unused" in line and "node_" not in line:
+            raise ClusterError(
+                f"condor_submit does not know a line of {file}: {printable(line, 200)}; "
+                "mend the config's dagman options"
+            )
+
+
+def _clear(plan: Plan) -> None:
+    """Remove what an earlier DAGMan, now gone, left for the next to stumble over."""
+    for suffix in ("condor.sub", "dagman.log", "lib.out", "lib.err", "lock"):
+        with contextlib.suppress(OSError):
+            (_folder(plan) / f"{dagfiles.DAG}.{suffix}").unlink()
+    with contextlib.suppress(OSError):
+        (_folder(plan) / dagfiles.STATUS).unlink()
+
+
+def _keep_done(plan: Plan, status: PlanStatus) -> None:
+    """See that the newest rescue file names all nodes that are done, and only nodes of the plan."""
+    done = [name for name, node in status.nodes.items() if node.state is NodeState.DONE]
+    last = _last_rescue(_folder(plan))
+    if set(rescued(_text(last))) == set(done) and (done or last is None):
+        return
+    number = 1 + (int(last.name.rpartition("rescue")[2]) if last else 0)
+    with new_file(_folder(plan) / f"{dagfiles.DAG}.rescue{number:03d}") as temporary:
+        temporary.write_text("".join(f"{line}\n" for line in rescue_lines(done)))
+
+
+def rescue_lines(done: Iterable[str]) -> Iterator[str]:
+    """Lines of a rescue file: the nodes that are not to be run again."""
+    yield "# Written by jobsight: nodes that were done when the plan was submitted again."
+    for name in done:
+        yield f"DONE {name}"
+
+
+def rescued(text: str) -> list[str]:
+    """Names of the nodes that a rescue file says are done."""
+    return _DONE.findall(text)
+
+
+def states_told(text: str, state: int) -> list[tuple[str, str]]:
+    """Nodes that DAGMan's status file says are in a state, by its number, with its details."""
+    return [(name, more) for name, number, more in _TOLD.findall(text) if int(number) == state]
+
+
+def _last_rescue(folder: Path) -> Path | None:
+    """The rescue file with the highest number, which DAGMan goes on from."""
+    try:
+        found = [path for path in folder.iterdir() if _RESCUE.fullmatch(path.name)]
+    except OSError:
+        return None
+    return max(found, key=lambda path: int(path.name.rpartition("rescue")[2]), default=None)
+
+
+def _text(path: Path | None) -> str:
+    """A small file's text; empty where there is none."""
+    if path is None:
+        return ""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _with_words(folder: Path, node: NodeStatus) -> NodeStatus:
+    """With the last line that a node which ended badly wrote to standard error."""
+    if node.cause is None or not node.cause.startswith(("exit status", "killed by")):
+        return node
+    line = last_line(folder / dagfiles.NODES / f"{node.name}.err")
+    return node if line is None else replace(node, cause=f"{node.cause}: {line}")
+
+
+def _manager(folder: Path) -> _Manager:
+    """The DAGMan job of the last submission."""
+    rows = read_rows(folder / f"{dagfiles.DAG}.dagman.log")
+    jobs = [row["cluster"] for row in rows if row["code"] == 0]
+    if not jobs:
+        return _Manager(None, False, None)
+    job = jobs[-1]
+    last = [row for row in rows if row["cluster"] == job]
+    ended = next((row for row in reversed(last) if row["code"] in (5, 9)), None)
+    if ended is not None:
+        how = f"ended with status {ended['return_value']}" if ended["code"] == 5 else "was removed"
+        return _Manager(job, False, f"DAGMan job {job} {how}")
+    return _queued(job)
+
+
+def _queued(job: int) -> _Manager:
+    """What the queue says of a DAGMan job whose log tells no end."""
+    try:
+        said = _run(
+            ("condor_q", "-allusers"),
+            ("-constraint", f"ClusterId == {job} || DAGManJobId == {job}"),
+            ("-af:t", "ClusterId", "JobStatus", "HoldReason"),
+        )
+    except ClusterError as error:
+        return _Manager(job, True, f"DAGMan job {job}; how it fares is not known: {error}")
+    lines = said.stdout.decode("utf-8", "replace").splitlines()
+    jobs = {line.split("\t")[0]: line.split("\t")[1:] for line in lines if line.count("\t") >= 2}
+    if not jobs:
+        return _Manager(job, False, f"DAGMan job {job} left the queue without an end in its log")
+    state, reason = jobs.get(str(job), ("0", ""))
+    words = {"1": "waits to start", "2": "runs", "3": "is being removed"}
+    if state == "5":
+        told = f"is held: {printable(reason, 200)}"
+    else:
+        told = words.get(state, f"is gone, but {counted(len(jobs), 'job')} of it are queued")
+    return _Manager(job, True, f"DAGMan job {job} {told}")
+
+
+def _run(*parts: Iterable[str], folder: Path | None = None) -> Ended:
+    """Run one of HTCondor's tools to its end.
+
+    Raises:
+        ClusterError: it is missing, took too long or ended with another status than 0.
+    """
+    name, *arguments = [word for part in parts for word in part]
+    tool = find_tool(name, None, ())
+    if tool is None:
+        raise ClusterError(
+            f"{name} is not on the PATH; run this on an access point of HTCondor, or name another "
+            "scheduler"
+        )
+    try:
+        ended = run_command(
+            [tool, *arguments],
+            env=child_environment(),
+            timeout=_TIMEOUT,
+            most_output=_MOST_OUTPUT,
+            folder=folder,
+        )
+    except OSError as error:
+        raise ClusterError(f"{name} cannot be run: {error.strerror}") from error
+    if ended.status is None:
+        raise ClusterError(f"{name} did not answer within {_TIMEOUT:g} s; is the schedd busy?")
+    if ended.status != 0:
+        raise ClusterError(f"{name} refused: {_complaint(ended)}")
+    return ended
+
+
+def _complaint(ended: Ended) -> str:
+    """What a tool said when it failed: its lines of error, or the last it said at all."""
+    said = (ended.stderr or ended.stdout).decode("utf-8", "replace")
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if "ERROR" in line or "rror:" in line] or lines[-3:]
+    return printable(" ".join(errors), 400) or f"status {ended.status}, and said nothing"
