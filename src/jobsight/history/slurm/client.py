@@ -29,7 +29,13 @@ ENDED_STATES = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,RV,TO"
 """States that sacct is asked for when it is asked what ended in a span of time."""
 
 _MICROS = 1_000_000
-_KEPT_ENVIRONMENT = ("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_DEBUG_FLAGS")
+_KEPT_ENVIRONMENT = frozenset(
+    (
+        *("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_DEBUG_FLAGS"),
+        *("SBATCH_ACCOUNT", "SBATCH_PARTITION", "SBATCH_QOS", "SBATCH_RESERVATION"),
+    )
+)
+_DROPPED_ENVIRONMENT = ("SLURM_", "SQUEUE_", "SACCT_", "SCONTROL_", "SBATCH_", "SCANCEL_")
 
 
 class SlurmClient:
@@ -142,6 +148,16 @@ class SlurmClient:
         """
         return read_config(self._run("scontrol", "show", "config"), self._zone)
 
+    # --- what acts ---
+
+    def act(self, tool: str, *arguments: str) -> str:
+        """Run a tool that changes something, such as sbatch; what it printed.
+
+        Raises:
+            SlurmError: it refused, or gave no answer in time (it may have acted then).
+        """
+        return self._run(tool, *arguments)
+
     # --- how ---
 
     def _accounts(self, *options: str) -> list[Run]:
@@ -236,8 +252,7 @@ class SlurmClient:
         kept = {
             name: value
             for name, value in child_environment().items()
-            if name in _KEPT_ENVIRONMENT
-            or not name.startswith(("SLURM_", "SQUEUE_", "SACCT_", "SCONTROL_"))
+            if name in _KEPT_ENVIRONMENT or not name.startswith(_DROPPED_ENVIRONMENT)
         }
         if self._settings.conf is not None:
             kept["SLURM_CONF"] = str(self._settings.conf)

@@ -64,6 +64,8 @@ class Config:
     """It keeps accounts in a database that sacct can ask."""
     scripts_kept: bool
     """Its database keeps batch scripts."""
+    max_array_size: int | None = None
+    """Numbers of array tasks are below it."""
 
 
 def read_fields(text: str) -> dict[str, str]:
@@ -162,6 +164,7 @@ def read_config(text: str, zone: dt.tzinfo) -> Config:
             found.setdefault(pair[1].lower(), pair[2].strip())
     version = re.match(r"(\d{1,3})\.(\d{1,3})", found.get("slurm_version", ""), re.ASCII)
     age = re.match(r"(\d{1,9})", found.get("minjobage", ""), re.ASCII)
+    array = re.match(r"(\d{1,9})", found.get("maxarraysize", ""), re.ASCII)
     storage = found.get("accountingstoragetype", "").lower()
     as_of = _AS_OF.search(text)
     try:
@@ -176,4 +179,5 @@ def read_config(text: str, zone: dt.tzinfo) -> Config:
         min_job_age=int(age[1]) if age else None,
         accounting=storage.endswith("slurmdbd"),
         scripts_kept="job_script" in kept,
+        max_array_size=int(array[1]) if array else None,
     )

@@ -1,0 +1,255 @@
+"""Plans on Slurm: a job array for each stage, chained by dependencies.
+
+Nothing of ours runs on between: the scripts (`slurmscript`) retry, save before the time limit and
+queue themselves again; what is done stands in the plan's folder (`states`). Submitting again hands
+over what is not done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from jobsight.cluster.base import SUBMITTED, PlanStatus, Scheduler
+from jobsight.cluster.plan import Plan
+from jobsight.cluster.slurmrecord import Record
+from jobsight.cluster.slurmscript import (
+    FOLDER,
+    Array,
+    arrays_of,
+    at_once,
+    exported,
+    job_name,
+    script_lines,
+)
+from jobsight.cluster.slurmstatus import queued, ran, status_of, unexplained
+from jobsight.cluster.starting import START_SCRIPT, START_SCRIPT_LINES
+from jobsight.cluster.states import Attempt, done, make_folders, plan_digest, read_states
+from jobsight.errors import ClusterError
+from jobsight.files import new_file
+from jobsight.history.commands import child_environment
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.ids import pack
+from jobsight.history.slurm.squeue import Queued
+from jobsight.history.slurm.troubles import SlurmError
+from jobsight.locks import holder, take
+from jobsight.settings import SlurmSettings
+from jobsight.text import printable
+
+__all__ = ["Slurm"]
+
+_MOST_ARRAY = 1001
+"""Slurm's default of MaxArraySize, where the controller does not tell."""
+
+
+class Slurm(Scheduler):
+    """A Slurm cluster whose nodes see the plan's folder.
+
+    Options: those of sbatch in `slurmscript.OPTIONS`; ``at_once``: tasks of an array that may run
+    at the same time; ``export``: names of further variables that jobs get.
+
+    Args:
+        settings: how Slurm's tools are run.
+    """
+
+    def __init__(self, settings: SlurmSettings | None = None) -> None:
+        self.client = SlurmClient(settings or SlurmSettings())
+
+    def write(self, plan: Plan) -> list[Path]:
+        """Write the scripts.
+
+        Raises:
+            ClusterError: the plan is active, is not shared, or an option is unknown or bad.
+            OutputError: a file cannot be written.
+        """
+        self._require_idle(plan, Record.read(plan.folder))
+        return _write(plan)
+
+    def submit(self, plan: Plan) -> str:
+        """Hand over what is not done, each stage to wait for the one before.
+
+        Returns:
+            Numbers of the arrays, commas between.
+
+        Raises:
+            ClusterError: the plan is active or all done, or Slurm refuses; nothing is queued then.
+            OutputError: a file cannot be written.
+        """
+        path = plan.folder / FOLDER / "lock"
+        lock = take(path) if plan.folder.is_dir() else None
+        if lock is None:
+            who = holder(path) if plan.folder.is_dir() else "its folder is missing"
+            raise ClusterError(f"plan {plan.name} cannot be submitted now: {who}")
+        try:
+            before = Record.read(plan.folder)
+            self._require_idle(plan, before)
+            states = _states(plan)
+            if all(map(done, states.values())):
+                raise ClusterError(f"plan {plan.name} is all done; there is nothing to go on with")
+            _write(plan)
+            record = Record(plan_digest(plan), before.submission + 1, complete=False)
+            with new_file(plan.folder / FOLDER / "token") as temporary:
+                temporary.write_text(f"{record.digest}/{record.submission}\n")
+            self._hand_over(plan, record, states)
+        finally:
+            os.close(lock)
+        return ",".join(record.arrays)
+
+    def status(self, plan: Plan) -> PlanStatus:
+        """What is known of the plan: one call of squeue, and one of sacct where that is not enough.
+
+        Raises:
+            ClusterError: the controller does not answer.
+        """
+        record, states = Record.read(plan.folder), _states(plan)
+        if record.digest != plan_digest(plan):
+            record = Record(plan_digest(plan))
+        if not record.arrays:
+            return status_of(plan, states, {}, {}, record.submission)
+        seen = queued(self._rows(record.arrays))
+        if lacking := unexplained(plan, states, record.tasks, seen):
+            with contextlib.suppress(SlurmError):  # without accounts, the nodes' states must do
+                seen = {**ran(self.client.accounts(lacking)), **seen}
+        return status_of(plan, states, record.tasks, seen, record.submission)
+
+    def cancel(self, plan: Plan) -> None:
+        """`scancel` all of it.
+
+        Raises:
+            ClusterError: the plan is not active, or Slurm refuses.
+        """
+        living = self._living(plan, Record.read(plan.folder))
+        if not living:
+            raise ClusterError(f"plan {plan.name} is not active; there is nothing to cancel")
+        self._act("scancel", *sorted(living))
+
+    # --- how ---
+
+    def _hand_over(
+        self, plan: Plan, record: Record, states: Mapping[str, Sequence[Attempt]]
+    ) -> None:
+        """Call sbatch for each array; where one fails, none stays."""
+        record.write(plan.folder)
+        most = self._most_array()
+        stage, before, now = "", list[str](), list[str]()
+        try:
+            for array in arrays_of(plan):
+                if array.stage != stage:
+                    stage, before, now = array.stage, now or before, []
+                left = [
+                    place for place, one in enumerate(array.nodes) if not done(states[one.name])
+                ]
+                for first in range(0, len(array.nodes), most):
+                    places = [place for place in left if first <= place < first + most]
+                    if places:
+                        now.append(self._sbatch(plan, record, array, first, places, before))
+        except ClusterError:
+            self._take_back(record)
+            raise
+        record.complete = True
+        record.write(plan.folder)
+
+    def _sbatch(
+        self,
+        plan: Plan,
+        record: Record,
+        array: Array,
+        first: int,
+        places: Sequence[int],
+        before: Sequence[str],
+    ) -> str:
+        """Hand over one array; its number."""
+        after = [f"--dependency=afterok:{':'.join(before)}"] if before else []
+        said = self._act(
+            "sbatch",
+            "--parsable",
+            f"--chdir={plan.folder}",
+            f"--export={exported(plan, child_environment())}",
+            f"--array={pack(place - first for place in places)}{at_once(plan)}",
+            *after,
+            str(plan.folder / array.script),
+            str(first),
+            f"{record.digest}/{record.submission}",
+        )
+        number = said.strip().partition(";")[0]
+        if not (number.isascii() and number.isdecimal()):
+            raise ClusterError(f"sbatch said {printable(said, 80)!r}, which is no number of a job")
+        record.arrays[number] = {place - first: array.nodes[place].name for place in places}
+        record.write(plan.folder)
+        return number
+
+    def _take_back(self, record: Record) -> None:
+        if record.arrays:
+            try:
+                self.client.act("scancel", *record.arrays)
+            except SlurmError as error:
+                jobs = ", ".join(record.arrays)
+                raise ClusterError(f"jobs {jobs} were submitted and must be cancelled: {error}"
+                                   ) from None  # fmt: skip
+
+    def _most_array(self) -> int:
+        try:
+            most = self.client.config().max_array_size
+        except SlurmError as error:
+            raise ClusterError(str(error)) from None
+        if most == 0:
+            raise ClusterError("this cluster takes no job arrays (MaxArraySize is 0 in slurm.conf)")
+        return most or _MOST_ARRAY
+
+    def _require_idle(self, plan: Plan, record: Record) -> None:
+        if living := self._living(plan, record):
+            jobs = ", ".join(sorted(living))
+            raise ClusterError(f"plan {plan.name} is active: jobs {jobs}; wait for them or cancel")
+
+    def _living(self, plan: Plan, record: Record) -> set[str]:
+        """Numbers of the plan's arrays that have not ended."""
+        if not record.complete:  # whoever submitted was killed: there may be jobs it did not note
+            names = {job_name(plan, stage.name) for stage in plan.stages}
+            rows = [row for row in self._rows(None) if row.name in names]
+            rows = [row for row in rows if row.directory == str(plan.folder)]
+        else:
+            rows = self._rows(record.arrays) if record.arrays else []
+        return {array for (array, _), seen in queued(rows).items() if not seen.state.ended}
+
+    def _rows(self, jobs: Collection[str] | None) -> list[Queued]:
+        try:
+            return self.client.queue(jobs)
+        except SlurmError as error:
+            raise ClusterError(str(error)) from None
+
+    def _act(self, tool: str, *arguments: str) -> str:
+        try:
+            return self.client.act(tool, *arguments)
+        except SlurmError as error:
+            raise ClusterError(str(error)) from None
+
+
+def _states(plan: Plan) -> dict[str, list[Attempt]]:
+    return read_states(plan.folder, (node.name for node in plan.nodes()), plan_digest(plan))
+
+
+def _write(plan: Plan) -> list[Path]:
+    """Write the scripts; options are checked first."""
+    if not plan.shared:
+        raise ClusterError(
+            "Slurm transfers no files: its nodes must see the plan's folder; put it on a file "
+            "system that they share"
+        )
+    digest = plan_digest(plan)
+    texts = {
+        array.script: "\n".join((*script_lines(plan, array, digest), ""))
+        for array in arrays_of(plan)
+    }
+    at_once(plan)
+    exported(plan, {})
+    if plan.program.pack is not None:
+        texts[f"{SUBMITTED}/{START_SCRIPT}"] = "\n".join((*START_SCRIPT_LINES, ""))
+    make_folders(plan.folder)
+    written = []
+    for name, text in texts.items():
+        with new_file(plan.folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8", errors="surrogateescape")
+        written.append(plan.folder / name)
+    return written

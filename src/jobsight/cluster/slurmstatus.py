@@ -1,0 +1,152 @@
+"""How a plan fares on Slurm: from the states of its nodes, the queue, and the accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from jobsight.cluster.base import NodeState, NodeStatus, PlanStatus
+from jobsight.cluster.plan import Node, Plan
+from jobsight.cluster.slurmrecord import Task
+from jobsight.cluster.states import Attempt, done, last_words, node_status, words
+from jobsight.documents.states import State, slurm_state
+from jobsight.history.slurm.sacct import Run
+from jobsight.history.slurm.squeue import Queued
+
+__all__ = ["Seen", "queued", "ran", "status_of", "unexplained"]
+
+_ENDS = {
+    State.OUT_OF_MEMORY: "out of memory; let it ask for more",
+    State.TIMEOUT: "over its time limit; let it ask for more",
+    State.NODE_FAIL: "its machine failed",
+    State.PREEMPTED: "another job took its place",
+}
+"""Ends that Slurm tells better than the node, which it killed."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What Slurm tells of one task: its state, why it waits, and whether it ever started."""
+
+    state: State
+    reason: str = ""
+    started: bool = False
+
+
+def queued(rows: Iterable[Queued]) -> dict[Task, Seen]:
+    """Tasks in the queue, ended ones too as long as the controller knows them."""
+    found = {}
+    for row in rows:
+        state = slurm_state(row.state)
+        if state is None:
+            continue
+        seen = Seen(state, row.reason, row.start is not None and state is not State.PENDING)
+        tasks = row.id.tasks if row.id.tasks is not None else [row.id.task]
+        found.update({(row.id.base, task): seen for task in tasks if task is not None})
+    return found
+
+
+def ran(runs: Iterable[Run]) -> dict[Task, Seen]:
+    """Tasks in the accounts; of a task's runs, the last counts."""
+    found = {}
+    for run in sorted(runs, key=lambda run: run.submit or 0):
+        state = slurm_state(run.state)
+        if state is None:
+            continue
+        tasks = run.id.tasks if run.id.tasks is not None else [run.id.task]
+        seen = Seen(state, "", run.start is not None)
+        found.update({(run.id.base, task): seen for task in tasks if task is not None})
+    return found
+
+
+def unexplained(
+    plan: Plan,
+    states: Mapping[str, Sequence[Attempt]],
+    tasks: Mapping[str, Task],
+    seen: Mapping[Task, Seen],
+) -> set[str]:
+    """Arrays with nodes that are not done, and of which the queue does not tell."""
+    names = (node.name for node in plan.nodes() if not done(states[node.name]))
+    return {tasks[name][0] for name in names if name in tasks and tasks[name] not in seen}
+
+
+def status_of(
+    plan: Plan,
+    states: Mapping[str, Sequence[Attempt]],
+    tasks: Mapping[str, Task],
+    seen: Mapping[Task, Seen],
+    submission: int,
+) -> PlanStatus:
+    """The status of a plan.
+
+    Args:
+        plan: what was handed over.
+        states: attempts of each of its nodes.
+        tasks: of the nodes that were handed over last.
+        seen: what Slurm tells of these tasks.
+        submission: the number of the latest handing over.
+    """
+    nodes = {}
+    whole = True
+    for stage in plan.stages:
+        for node in stage.nodes:
+            task = tasks.get(node.name)
+            told = seen.get(task) if task is not None else None
+            attempts = states[node.name]
+            latest = [one for one in attempts if one.submission == submission]
+            nodes[node.name] = _node(plan, node, attempts, latest, told, task, whole=whole)
+        whole = whole and all(nodes[node.name].state is NodeState.DONE for node in stage.nodes)
+    active = any(task in seen and not seen[task].state.ended for task in tasks.values())
+    arrays = list(dict.fromkeys(array for array, _ in tasks.values()))
+    manager = f"Slurm: {'job' if len(arrays) == 1 else 'jobs'} {', '.join(arrays)}"
+    return PlanStatus(active, nodes, manager if arrays else None)
+
+
+def _node(
+    plan: Plan,
+    node: Node,
+    attempts: Sequence[Attempt],
+    latest: Sequence[Attempt],
+    told: Seen | None,
+    task: Task | None,
+    *,
+    whole: bool,
+) -> NodeStatus:
+    last = latest[-1] if latest else None
+    if done(attempts):
+        return node_status(node.name, NodeState.DONE, None, attempts)
+    if told is not None and not told.state.ended:
+        state, cause = _living(told, whole=whole)
+    elif last is not None or (told is not None and told.started):
+        state, cause = _ended(plan, node, last, told)
+    elif task is None or not whole:  # what it waited for was not done: so it was never begun
+        state, cause = NodeState.WAITING, None
+    else:
+        state, cause = NodeState.REMOVED, "it was cancelled before it began"
+    return node_status(node.name, state, cause, attempts)
+
+
+def _living(told: Seen, *, whole: bool) -> tuple[NodeState, str | None]:
+    reason = told.reason.lower()
+    if told.state is State.HELD or (told.state is State.PENDING and "held" in reason):
+        return NodeState.HELD, told.reason or None
+    if told.state is State.PENDING:  # Slurm names the dependency only when it has looked at it
+        return (NodeState.QUEUED if whole else NodeState.WAITING), None
+    return NodeState.RUNNING, None
+
+
+def _ended(
+    plan: Plan, node: Node, last: Attempt | None, told: Seen | None
+) -> tuple[NodeState, str | None]:
+    if told is not None and told.state is State.COMPLETED:
+        return NodeState.DONE, None
+    wrote = last_words(plan.folder, node.name)
+    behind = f": {wrote}" if wrote else ""
+    if told is not None and told.state in _ENDS:
+        return NodeState.FAILED, _ENDS[told.state] + behind
+    if told is not None and told.state is State.CANCELLED:
+        return NodeState.REMOVED, "it was cancelled; submit again to go on"
+    if last is None or last.status is None:
+        return NodeState.FAILED, f"it was ended, and Slurm does not tell how{behind}"
+    how = words(last.status)
+    return NodeState.FAILED, (f"{last.cause}; {how}" if last.cause else how) + behind
