@@ -252,7 +252,9 @@ def test_what_was_rotated_away_unread_is_reported_to_the_byte(
         ads = pool.queue() + pool.history()
     gaps = _gaps(kept, documents)
     assert gaps, "nothing was lost: the test tests nothing"
-    assert told["gaps"] == len(gaps), (seed, gaps, told)
+    # Where HTCondor counted anew, no header tells how much the log before had, if any was unread.
+    sure = len(gaps) - gaps.count(None)
+    assert sure <= told["gaps"] <= len(gaps), (seed, gaps, told)
     known = sum(size or 0 for size in gaps)
     assert told["gap_bytes"] == known or (None in gaps and told["gap_bytes"] > known), (gaps, told)
     whole = _told_whole(documents, segments.jobs_of(kept))

@@ -246,27 +246,45 @@ def _with_ends_last(ordered: Sequence[Event]) -> list[Event]:
     """With no sighting behind an end, unless something was told that made the job live again.
 
     What the queue shows has the time of a look. Slurm dates an end back: of a suspended job to its
-    suspension, of one that a long cycle of its scheduler started to the cycle's beginning.
+    suspension, of one that a long cycle of its scheduler started to the cycle's beginning. Nor does
+    a job start after its end unless it is submitted again; the controller dates a start a little
+    later than the accounts do.
     """
     moved: list[Event] = []
     end: int | None = None
+    submitted = _NEVER
     for event in ordered:
-        if end is not None and _is_sighting(event):
+        if end is not None and _is_sighting(event, again=submitted == moved[end].time // _MICROS):
             moved.insert(end, event)
             end += 1
             continue
         if event.state is not None:
             end = len(moved) if event.state.ended else None
+        if _is_requeue(event):
+            submitted = event.time // _MICROS
         moved.append(event)
     return moved
 
 
-def _is_sighting(event: Event) -> bool:
-    """Whether it tells of no change, as a submission or start does, but of how a job stood."""
-    if event.position is not None or (event.word or "").startswith("REQUEUE"):
+def _is_sighting(event: Event, *, again: bool) -> bool:
+    """Whether it tells not of a submission but of how a job stood after one.
+
+    Args:
+        event: behind an end.
+        again: the job was submitted again in the second of that end, so that it may have started.
+    """
+    if event.position is not None or _is_requeue(event):
         return False
+    if event.state is State.RUNNING:
+        # Accounts tell no start without its submission.
+        told_late = teller_of(event) != _TRUSTED[0] and not again
+        return told_late or event.word == "COMPLETING"
     waits = event.state in (State.PENDING, State.HELD) and event.reason is not None
     return waits or event.state is State.SUSPENDED
+
+
+def _is_requeue(event: Event) -> bool:
+    return event.word is not None and event.word.startswith("REQUEUE")
 
 
 def _ordered(all_told: list[_Told]) -> list[_Told]:
@@ -305,7 +323,7 @@ def _rank(event: Event) -> int:
     if event.state is State.CANCELLED:
         # Cancelled when it was requeued; had it been requeued after that, it would go on.
         return len(_RANK) + 1
-    if event.word is not None and event.word.startswith("REQUEUE"):
+    if _is_requeue(event):
         return len(_RANK)
     return -1 if event.state is None else _RANK[event.state]
 

@@ -176,6 +176,17 @@ def test_a_suspended_job_ends_behind_its_suspension(turned: bool) -> None:
     assert again.state is State.SUSPENDED
 
 
+def test_no_job_starts_after_its_end_unless_it_is_submitted_again() -> None:
+    # The controller dates a start a little later than the accounts, and a requeued job's by guess.
+    ended = part(told(3, State.PENDING), told(4, State.RUNNING), told(5, State.CANCELLED))
+    seen = part(told(3, State.PENDING, "squeue"), told(6, State.RUNNING, "squeue"))
+    for document in (merge(merge(None, ended), seen), merge(merge(None, seen), ended)):
+        assert document.state is State.CANCELLED
+        assert document.timeline[-1].state is State.CANCELLED
+    again = merge(document, part(told(6, State.PENDING, "squeue")))
+    assert again.state is State.RUNNING
+
+
 def test_what_the_queue_still_showed_is_not_behind_the_end() -> None:
     # Slurm dates a start to the beginning of a cycle of its scheduler, which may last.
     seen = told(9, State.PENDING, "squeue", word="PENDING", reason="Priority")

@@ -184,8 +184,13 @@ def _later_events(
 def _standing(
     line: Queued, state: State | None, now: int, requeued: int | None = None
 ) -> Iterator[Event]:
-    """Where the job stands now: a start at its own time, all else at the time of the look."""
-    if state is State.RUNNING and line.start is not None:
+    """Where the job stands now: a start at its own time, all else at the time of the look.
+
+    Of a job that was requeued while it completes, the queue shows when it may start again.
+    """
+    if line.state == "COMPLETING":
+        yield Event(time=now, source="squeue", state=state, word=line.state)
+    elif state is State.RUNNING and line.start is not None:
         yield Event(
             time=behind(line.start, requeued),
             source="squeue",

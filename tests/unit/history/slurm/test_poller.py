@@ -96,6 +96,22 @@ def test_reasons_and_suspensions_are_told_as_they_change() -> None:
     ]
 
 
+def test_the_queue_tells_no_start_of_a_job_that_completes() -> None:
+    # Of one requeued meanwhile it shows when it may start again.
+    slurm = cluster(FakeJob("7", "7"))
+    keeper = kept(slurm)
+    keeper.poll()
+    slurm.start("7")
+    slurm.queue["7"].state = "COMPLETING"
+    keeper.poll()
+    assert [event.word for event in keeper.job("7").timeline][-1] == "COMPLETING"
+    slurm.end("7", "CANCELLED")
+    keeper.poll()
+    words = [event.word for event in keeper.job("7").timeline]
+    assert words.count("RUNNING") == 1, "as the accounts tell it"
+    assert keeper.job("7").state is State.CANCELLED
+
+
 @pytest.mark.parametrize("restart", [False, True])
 def test_a_requeued_job_is_pending_again(restart: bool) -> None:
     slurm = cluster(FakeJob("7", "7"))
