@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import stat
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -19,6 +20,8 @@ __all__ = ["RECORD", "LocalTracker"]
 
 RECORD = "record.jsonl"
 """In a run's folder; `jobsight.learning.sweep.records` reads it."""
+
+LINE_BYTES = 1 << 20
 
 
 class LocalTracker(Tracker):
@@ -58,10 +61,12 @@ class LocalTracker(Tracker):
 
     def _look_back(self, file: int) -> None:
         """How many attempts the record tells of, and whether its last line was cut."""
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise OSError(None, "it is no regular file")
         last = b"\n"
         with os.fdopen(os.dup(file), "rb") as stream:
-            for line in stream:
-                self._attempts += line.startswith(b'{"event": "start"')
+            while line := stream.readline(LINE_BYTES):
+                self._attempts += last.endswith(b"\n") and line.startswith(b'{"event": "start"')
                 last = line
         self._open_line = not last.endswith(b"\n")
 

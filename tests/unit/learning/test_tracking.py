@@ -1,0 +1,163 @@
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jobsight.errors import OutputError, UsageError
+from jobsight.learning import tracking
+from jobsight.learning.tracking import (
+    RECORD,
+    LocalTracker,
+    RunEnd,
+    Tracker,
+    Trackers,
+    WandbOptions,
+    create_sweep,
+    tracker,
+)
+
+
+def lines(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / RECORD).read_text().splitlines()]
+
+
+def test_the_record_of_a_run(tmp_path: Path) -> None:
+    with LocalTracker(tmp_path / "runs" / "0007") as kept:
+        kept.start(run=7, parameters={"j": 20, "network": "lstm"}, seed=3)
+        kept.epoch(1, {"train_loss": 0.5, "select_loss": math.nan, "f1": math.inf, "roc_auc": None})
+        kept.note("said")
+        kept.model(tmp_path)
+        kept.end(RunEnd("early", None, 1, 1, {"f1": 0.5, "brier": math.nan}, 2.0, 1.5, 1 << 30))
+    start, epoch, note, end = lines(tmp_path / "runs" / "0007")
+    assert start["event"] == "start"
+    assert start["attempt"] == 1
+    assert start["parameters"] == {"j": 20, "network": "lstm"}
+    assert start["host"]
+    assert epoch["select_loss"] is epoch["f1"] is epoch["roc_auc"] is None
+    assert note["text"] == "said"
+    assert end["metrics"] == {"f1": 0.5, "brier": None}
+    assert end["status"] == "early"
+    assert all(isinstance(line["time"], int) for line in (start, epoch, note, end))
+
+
+def test_attempts_are_counted_and_a_cut_line_is_closed_off(tmp_path: Path) -> None:
+    with LocalTracker(tmp_path) as kept:
+        kept.start(run=1, parameters={})
+        kept.stopped("evicted")
+    with (tmp_path / RECORD).open("ab") as stream:
+        stream.write(b'{"event": "epoch", "ti')
+    with LocalTracker(tmp_path) as kept:
+        kept.start(run=1, parameters={}, epoch=4)
+        kept.epoch(5, {})
+    text = (tmp_path / RECORD).read_text().splitlines()
+    assert text[2] == '{"event": "epoch", "ti'
+    again = json.loads(text[3])
+    assert again["attempt"] == 2
+    assert again["epoch"] == 4
+    assert json.loads(text[4])["epoch"] == 5
+
+
+def test_a_full_disk_is_one_clear_error_and_its_cut_line_is_closed_off(tmp_path: Path) -> None:
+    code = f"""
+import resource
+from pathlib import Path
+from jobsight.errors import OutputError
+from jobsight.learning.tracking import LocalTracker
+resource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.RLIM_INFINITY))
+kept = LocalTracker(Path({str(tmp_path)!r}))
+kept.start(run=1, parameters={{}})
+try:
+    kept.epoch(1, {{f"metric{{n}}": 0.5 for n in range(50)}})
+except OutputError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+kept.epoch(2, {{}})
+"""
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "File too large; mend that and start the run again" in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+    start, cut, epoch = (tmp_path / RECORD).read_text().splitlines()
+    assert json.loads(start)["event"] == "start"
+    assert not cut.endswith("}")
+    assert json.loads(epoch)["epoch"] == 2
+
+
+@pytest.mark.parametrize("there", ["a folder", "a pipe", "a device"])
+def test_what_is_no_file_is_one_clear_error(tmp_path: Path, there: str) -> None:
+    if there == "a folder":
+        (tmp_path / RECORD).mkdir()
+    elif there == "a pipe":
+        os.mkfifo(tmp_path / RECORD)
+    else:
+        (tmp_path / RECORD).symlink_to("/dev/zero")
+    with pytest.raises(OutputError, match=r"cannot write .*record\.jsonl: "):
+        LocalTracker(tmp_path)
+
+
+def test_closing_twice_does_no_harm_and_writing_then_is_an_error(tmp_path: Path) -> None:
+    kept = LocalTracker(tmp_path)
+    kept.close()
+    kept.close()
+    with pytest.raises(OutputError, match="it was closed"):
+        kept.stopped("limit")
+
+
+def test_several_trackers_are_told_the_same_and_all_closed(tmp_path: Path) -> None:
+    first, second = LocalTracker(tmp_path / "1"), LocalTracker(tmp_path / "2")
+    with Trackers([first, second]) as both:
+        both.start(run=1, parameters={"j": 1})
+        both.epoch(1, {"f1": 0.5})
+        both.model(tmp_path)
+        both.stopped("until")
+        both.end(RunEnd("dropped", "hopeless"))
+    told = [[line["event"] for line in lines(tmp_path / name)] for name in ("1", "2")]
+    assert told == [["start", "epoch", "stopped", "end"]] * 2
+    for closed in (first, second):
+        with pytest.raises(OutputError):
+            closed.note("late")
+
+
+@pytest.mark.parametrize("options", [None, WandbOptions("off")])
+def test_off_keeps_the_local_record_alone(tmp_path: Path, options: WandbOptions | None) -> None:
+    with tracker(tmp_path, options) as kept:
+        assert isinstance(kept, LocalTracker)
+
+
+def test_off_neither_imports_nor_starts_the_sdk(tmp_path: Path) -> None:
+    code = f"""
+import sys
+from pathlib import Path
+from jobsight.learning.tracking import RunEnd, WandbOptions, tracker
+with tracker(Path({str(tmp_path)!r}), WandbOptions("off")) as kept:
+    kept.start(run=1, parameters={{}})
+    kept.end(RunEnd("finished"))
+assert "wandb" not in sys.modules
+assert not {{"torch", "optuna", "htcondor2"}} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert [path.name for path in tmp_path.iterdir()] == [RECORD]
+
+
+def test_without_the_sdk_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracking.child.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r"pip install 'jobsight\[sweep\]'"):
+        tracker(tmp_path, WandbOptions("offline"))
+    with pytest.raises(UsageError, match="wandb: off"):
+        create_sweep({}, project="proj")
+    assert not list(tmp_path.iterdir())
+
+
+def test_all_names_are_there_and_sorted() -> None:
+    for module in (tracking, tracking.base, tracking.child, tracking.local, tracking.server):
+        names = module.__all__
+        assert list(names) == sorted(names, key=lambda name: (not name.isupper(), name))
+        assert all(hasattr(module, name) for name in names)
+    assert issubclass(LocalTracker, Tracker)
