@@ -6,6 +6,7 @@ what it prints, and writes everything, the report too, into FOLDER. ``make demo`
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -41,8 +42,8 @@ def choose_moment(events: Path, model: Path) -> str:
     """A moment of the test part at which many jobs are held, whose fates the log tells later."""
     import polars as pl
 
+    from jobsight.clock import format_micros
     from jobsight.history.timelines import History
-    from jobsight.questions.hold.answering.wording import moment_text
     from jobsight.questions.hold.examples.decisions import hold_decisions
     from jobsight.questions.hold.reporting.moment import telling_moment
     from jobsight.questions.hold.training.model import HoldModel
@@ -51,7 +52,7 @@ def choose_moment(events: Path, model: Path) -> str:
     history = History.from_table(pl.read_parquet(events))
     decisions = hold_decisions(history, trained.settings).table
     moment = telling_moment(decisions, int(trained.borders[3]))
-    return moment_text(int(history.clock.max()) if moment is None else moment)
+    return format_micros(int(history.clock.max()) if moment is None else moment)
 
 
 def main(folder: Path) -> None:
@@ -59,6 +60,8 @@ def main(folder: Path) -> None:
     began = time.monotonic()
     events, model = folder / "events.parquet", folder / "model"
     verified, report = folder / "verify.json", folder / "report.html"
+    # The demonstration's model is no champion of the user's.
+    os.environ["JOBSIGHT_REGISTRY"] = str(folder.resolve() / "registry")
     print(f"Held jobs, end to end. {ABOUT}")
     step("What is in the log?", "events", LOG, "-o", str(events))
     step("Learn from it: train on the past, choose, calibrate, test on what came later",

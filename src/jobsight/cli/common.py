@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from jobsight.cli.modelnames import MODEL_HELP, model_folder
 from jobsight.errors import OutputError
 from jobsight.text import printable
 
@@ -31,6 +32,7 @@ __all__ = [
     "ConfigOption",
     "JsonOption",
     "LogArguments",
+    "ModelOption",
     "NetworkOption",
     "SinceOption",
     "StateOption",
@@ -79,6 +81,7 @@ NetworkOption = Annotated[
         "(the current folder is searched too)."
     ),
 ]
+ModelOption = Annotated[str, typer.Option("--model", help=MODEL_HELP)]
 StoreOption = Annotated[
     str | None,
     typer.Option(
@@ -319,7 +322,7 @@ class Case:
 
 def open_case(
     logs: list[str],
-    model: Path,
+    model: str,
     *,
     timezone: str | None,
     config: Path | None,
@@ -329,13 +332,15 @@ def open_case(
     """Load the settings, open the model, read the logs; `output` is refused if it is any of them.
 
     Raises:
-        JobsightError: see `load_settings`, `HoldModel.open`, `read_history`, `check_output`.
+        JobsightError: see `load_settings`, `model_folder`, `HoldModel.open`, `read_history`,
+            `check_output`.
     """
     from jobsight.questions.hold.training.model import HoldModel
 
-    check_output(output, [config], model=model)
     settings = load_settings(config, {"timezone": timezone, "hold": {"lstm": {"network": network}}})
-    trained = HoldModel.open(model, network=settings.hold.lstm.network)
+    folder = model_folder(model, settings)
+    check_output(output, [config], model=folder)
+    trained = HoldModel.open(folder, network=settings.hold.lstm.network)
     history, read, _ = read_history(logs, settings, output=output)
     return Case(settings, trained, history, read)
 

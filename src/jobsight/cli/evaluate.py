@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -11,6 +10,7 @@ from jobsight.cli.common import (
     ConfigOption,
     JsonOption,
     LogArguments,
+    ModelOption,
     NetworkOption,
     TimezoneOption,
     open_case,
@@ -37,7 +37,7 @@ def _evaluate() -> None:
 @_verb.command()
 def hold(
     logs: LogArguments,
-    model: Annotated[Path, typer.Option(help="Model directory that `train` wrote.")],
+    model: ModelOption,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     network: NetworkOption = None,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from jobsight.cli.champions import Panel, named_model, seat
 from jobsight.cli.common import (
     ConfigOption,
     NetworkOption,
@@ -36,7 +37,7 @@ from jobsight.ids import JobId
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.questions.hold.answering.answer import Answer, Answerer
+    from jobsight.questions.hold.answering.answer import Answer
     from jobsight.questions.hold.answering.groups import GroupAnswer
     from jobsight.settings import Settings
 
@@ -69,8 +70,11 @@ def hold(
     ] = None,
     store: StoreOption = None,
     model: Annotated[
-        Path | None,
-        typer.Option(help="Model directory (default: today's rules and the history's own rates)."),
+        str | None,
+        typer.Option(
+            help="Directory, digest of `models list`, or none for today's rules (default: the "
+            "champion of the job's access point, else of the cluster default, else rules)."
+        ),
     ] = None,
     at: Annotated[
         str | None, typer.Option(help="As of when (default: now of a store, the end of a log).")
@@ -102,8 +106,8 @@ def hold(
         {"timezone": timezone, "store": store, "hold": {"lstm": {"network": network}}},
     )
     inputs = _inputs(log or [], settings, wanted=store is not None)
-    answerer, moment, when = _open(inputs, model, at, settings)
-    answers, problems = _answers(answerer, asked, moment)
+    panel, moment, when = _open(inputs, model, at, settings)
+    answers, problems = _answers(panel, asked, moment)
     # Kept before they are shown: whoever reads them may go away.
     kept, failure = _keep(answers, settings, save=save, publish=publish)
     if as_json:
@@ -155,21 +159,18 @@ def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> list[str]:
     raise UsageError("name the event log with --log FILE, or the store with --store URL")
 
 
-def _answers(
-    answerer: Answerer, asked: list[_Asked], moment: int
-) -> tuple[list[Answer], list[str]]:
+def _answers(panel: Panel, asked: list[_Asked], moment: int) -> tuple[list[Answer], list[str]]:
     """The answers for the ids asked for, else for all held jobs; and what is wrong with the ids."""
     from jobsight.questions.hold.answering.groups import by_use
     from jobsight.questions.hold.answering.lookup import current_jobs, find_held
 
+    answerer = panel.first
     if not asked:
         held = answerer.held(moment, current_jobs(answerer.history, moment))
-        return by_use(answerer.answer(held, moment)), []
+        return by_use(panel.answer(held, moment)), []
     held, problems = find_held(answerer, [one.job for one in asked], moment)
     answers = [
-        answer
-        for answer in answerer.answer(held, moment)
-        if any(_is_of(answer, one) for one in asked)
+        answer for answer in panel.answer(held, moment) if any(_is_of(answer, one) for one in asked)
     ]
     elsewhere = [
         f"job {one.job} is held, but not on {one.access_point}"
@@ -224,29 +225,26 @@ def _parsed(text: str) -> _Asked:
 
 
 def _open(
-    logs: list[str], folder: Path | None, at: str | None, settings: Settings
-) -> tuple[Answerer, int, str]:
-    """The answerer, the moment asked about (µs), and that moment in words."""
+    logs: list[str], model: str | None, at: str | None, settings: Settings
+) -> tuple[Panel, int, str]:
+    """Who answers, the moment asked about (µs), and that moment in words."""
     from jobsight.cli.reading import is_store
     from jobsight.clock import format_micros, micros, parse_moment, zone_named
-    from jobsight.questions.hold.answering.answer import Answerer
-    from jobsight.questions.hold.training.model import HoldModel
 
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
-    network = settings.hold.lstm.network
-    trained = HoldModel.open(folder, network=network, only_chosen=True) if folder else None
+    named = named_model(model, settings)
     history, _, _ = read_history(logs, settings)
     with stages() as progress:
         progress("indexing")
-        answerer = Answerer(history, settings.hold, trained)
+        panel = seat(history, settings, name=model, model=named)
     end = int(history.clock.max())
     if given is not None:
-        return answerer, given, format_micros(given)
+        return panel, given, format_micros(given)
     if not any(is_store(one) for one in logs):
-        return answerer, end, format_micros(end) + _END_OF_LOG
+        return panel, end, format_micros(end) + _END_OF_LOG
     # What is in a store is being collected: a job that nothing was told of is held until now.
     moment = max(end, time.time_ns() // 1_000_000 * 1000)
-    return answerer, moment, format_micros(moment) + _NOW.format(format_micros(end))
+    return panel, moment, format_micros(moment) + _NOW.format(format_micros(end))
 
 
 def _print_json(answers: list[Answer], *, single: bool) -> None:

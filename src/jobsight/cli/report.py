@@ -11,6 +11,7 @@ from jobsight.cli.common import (
     Case,
     ConfigOption,
     LogArguments,
+    ModelOption,
     NetworkOption,
     TimezoneOption,
     check_output,
@@ -41,7 +42,7 @@ def _report() -> None:
 @_verb.command()
 def hold(
     logs: LogArguments,
-    model: Annotated[Path, typer.Option(help="Model directory that `train` wrote.")],
+    model: ModelOption,
     output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")],
     at: Annotated[
         str | None,

@@ -11,6 +11,7 @@ from jobsight.cli.common import (
     ConfigOption,
     JsonOption,
     LogArguments,
+    ModelOption,
     NetworkOption,
     TimezoneOption,
     open_case,
@@ -65,7 +66,7 @@ def _verify() -> None:
 @_verb.command()
 def hold(
     logs: LogArguments,
-    model: Annotated[Path, typer.Option(help="Model directory that `train` wrote.")],
+    model: ModelOption,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Also write it as JSON, e.g. for `jobsight report`."),

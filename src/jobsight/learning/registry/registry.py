@@ -131,6 +131,15 @@ class Registry:
         ledger.tidy({entry.number for entry in self._entries(ledger).values()})
         return manifest.digest
 
+    def require_writable(self, question: str, cluster: str = DEFAULT) -> None:
+        """Try whether a model can be put, before the work of making it.
+
+        Raises:
+            OutputError: the registry cannot be written.
+        """
+        with self._ledger(question, cluster).staged():
+            pass
+
     def entries(self, question: str | None = None, cluster: str | None = None) -> list[Entry]:
         """The models, of all questions and clusters or of those named; oldest first in each.
 

@@ -37,7 +37,7 @@ from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.training.model import HoldModel
 from jobsight.settings import Costs, HoldSettings
 
-__all__ = ["Answer", "Answerer"]
+__all__ = ["Answer", "Answerer", "require_answerable"]
 
 NO_MODEL = "none"
 """What an answer names as its model where nothing is predicted: a hold by the user's own hand."""
@@ -118,7 +118,15 @@ def _best_json(verdict: Verdict) -> dict[str, Any] | None:
     }
 
 
-def _require_same_question(settings: HoldSettings) -> None:
+def require_answerable(settings: HoldSettings) -> None:
+    """Refuse models that do not tell whether to release a job that is held now.
+
+    Args:
+        settings: that the model was trained with.
+
+    Raises:
+        ModelError: it was trained by the recipe ``seed``, or as of holds.
+    """
     if settings.recipe == "seed":
         raise ModelError(
             "this model was trained by the recipe seed, which asks whether a job ever ends, "
@@ -156,7 +164,7 @@ class Answerer:
                 holds.
         """
         if model is not None:
-            _require_same_question(model.settings)
+            require_answerable(model.settings)
         self.history = history
         self._costs: Costs = settings.costs
         self._settings = settings if model is None else model.settings

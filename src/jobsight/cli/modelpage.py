@@ -1,0 +1,291 @@
+"""What `jobsight models` shows: rows, the page of one model, two reports side by side.
+
+Whatever a model directory tells is text of others: bounded, and plain.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jobsight.cli.common import table
+from jobsight.errors import ModelError
+from jobsight.text import counted, printable
+
+if TYPE_CHECKING:
+    from jobsight.learning.manifest import Manifest
+    from jobsight.learning.registry import Entry, Record
+
+__all__ = ["beside", "beside_text", "comparison_text", "listed", "listing", "page", "shown"]
+
+_SCORES = ("roc_auc", "f1", "f1_failure", "brier", "ece", "log_loss")
+_HEADINGS = ("ROC AUC", "F1", "F1 failure", "Brier", "ECE", "log loss")
+_WIDTH = 60
+_SETTINGS = 4000
+"""Letters of the settings that a page shows."""
+
+
+@contextlib.contextmanager
+def _told_by(place: object) -> Iterator[None]:
+    """Let what is missing in a report be one error."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(
+            f"the report of {place} is damaged ({type(error).__name__}: {error}); train again"
+        ) from None
+
+
+def listed(entry: Entry) -> dict[str, Any]:
+    """A model in a list, as plain data; `damaged` tells what is wrong with its files."""
+    from jobsight.clock import format_micros
+
+    row: dict[str, Any] = {
+        "digest": entry.digest,
+        "question": entry.question,
+        "cluster": entry.cluster,
+        "champion": entry.champion,
+        "added": format_micros(entry.added // 1_000_000 * 1_000_000),
+        "by": entry.by,
+        "why": entry.why,
+        "folder": str(entry.folder),
+        "damaged": None,
+    }
+    try:
+        _, report = entry.open()
+        with _told_by(entry.folder):
+            return row | {
+                "model": str(report["chosen"]),
+                "batches": int(report["batches"]),
+                "log_loss": report["models"][report["chosen"]]["log_loss"],
+                "best_baseline": _best_baseline(report),
+            }
+    except ModelError as error:
+        empty = dict.fromkeys(("model", "batches", "log_loss", "best_baseline"))
+        return row | empty | {"damaged": str(error)}
+
+
+def _best_baseline(report: dict[str, Any]) -> dict[str, Any]:
+    """Name and log loss of the best baseline of a report."""
+    from jobsight.models import is_baseline
+
+    found = {
+        str(name): float(scores["log_loss"])
+        for name, scores in report["models"].items()
+        if is_baseline(name) and scores["log_loss"] is not None
+    }
+    if not found:
+        return {"name": None, "log_loss": None}
+    best = min(found, key=lambda name: found[name])
+    return {"name": best, "log_loss": found[best]}
+
+
+def listing(rows: Sequence[dict[str, Any]]) -> str:
+    """The rows as a table of text; a star marks a champion."""
+    headings = ["digest", "question", "cluster", "model", "batches", "log loss", "best baseline"]
+    lines = [
+        [
+            f"{row['digest']} *" if row["champion"] else row["digest"],
+            printable(row["question"], 20),
+            printable(row["cluster"], 40),
+            printable(row["model"], 20) if row["damaged"] is None else "damaged",
+            "–" if row["batches"] is None else str(row["batches"]),
+            _number(row["log_loss"]),
+            _baseline_text(row["best_baseline"]),
+            f"{row['added']}  {printable(row['by'], 40)}",
+        ]
+        for row in rows
+    ]
+    damaged = [f"damaged: {printable(row['damaged'])}" for row in rows if row["damaged"]]
+    return "\n".join([table([*headings, "added"], lines), *damaged])
+
+
+def _baseline_text(best: dict[str, Any] | None) -> str:
+    if best is None or best["name"] is None:
+        return "–"
+    return f"{_number(best['log_loss'])} ({printable(best['name'], 20)})"
+
+
+def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
+    """All that is known of a model, as plain data.
+
+    Raises:
+        ModelError: its files or its report are damaged.
+    """
+    manifest, report = entry.open()
+    with _told_by(entry.folder):
+        report["models"][report["chosen"]]["log_loss"]
+        return {
+            **listed(entry),
+            "settings": dict(manifest.settings),
+            "seed": manifest.seed,
+            "sources": [
+                {"name": one.name, "sha256": one.sha256, "bytes": one.bytes}
+                for one in manifest.sources
+            ],
+            "versions": dict(manifest.versions),
+            "facts": dict(manifest.facts),
+            "report": report,
+            "history": [_event(record) for record in records],
+        }
+
+
+def _event(record: Record) -> dict[str, Any]:
+    from jobsight.clock import format_micros
+
+    return {
+        "time": format_micros(record.time // 1_000_000 * 1_000_000),
+        "event": record.event,
+        "digest": record.digest,
+        "champion": record.champion == record.entry and record.event != "removed",
+        "by": record.by,
+        "why": record.why,
+    }
+
+
+def page(found: dict[str, Any]) -> str:
+    """What `shown` told, as text."""
+    with _told_by(found["folder"]):
+        return "\n".join([*_head(found), "", *_quality(found["report"]), "", *_origin(found)])
+
+
+def _head(found: dict[str, Any]) -> Iterator[str]:
+    champion = ", champion" if found["champion"] else ""
+    where = f"{printable(found['question'], 20)} for {printable(found['cluster'], _WIDTH)}"
+    yield f"{found['digest']}  {printable(found['model'], 20)}, {where}{champion}"
+    yield f"  added   {found['added']} by {printable(found['by'], _WIDTH)}"
+    if found["why"]:
+        yield f"  why     {printable(found['why'], 200)}"
+    yield f"  folder  {printable(found['folder'])}"
+
+
+def _quality(report: dict[str, Any]) -> Iterator[str]:
+    from jobsight.cli.evaluate import scores_table
+
+    yield (
+        f"on its test part: {counted(int(report['examples']), 'release')} in "
+        f"{counted(int(report['batches']), 'batch', 'batches')}, "
+        f"{float(report['base_rate']):.1%} succeeded"
+    )
+    yield scores_table(report)
+    gain = report["models"][report["chosen"]].get("log_loss_gain")
+    if gain is not None and gain["value"] is not None:
+        yield (
+            f"log loss less that of the best baseline: {float(gain['value']):+.3f} "
+            f"({_number(gain['low'])} to {_number(gain['high'])})"
+        )
+    coverage = report.get("interval_coverage")
+    if coverage is not None:
+        yield f"bins whose rate lies in its 90 % interval: {float(coverage):.0%}"
+
+
+def _origin(found: dict[str, Any]) -> Iterator[str]:
+    import json
+
+    facts = found["facts"]
+    yield f"data from {printable(facts.get('first'), 40)} to {printable(facts.get('last'), 40)}"
+    for name, border in zip(
+        ("train", "select", "calibrate", "test"), facts.get("borders") or [], strict=False
+    ):
+        yield f"  {name:<10}since {printable(border, 40)}"
+    for source in found["sources"]:
+        yield (
+            f"source {printable(source['name'], _WIDTH)}, {counted(source['bytes'], 'byte')}, "
+            f"sha256 {printable(source['sha256'], 64)}"
+        )
+    versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    yield f"made with {printable(versions, 300)}; seed {found['seed']}"
+    yield f"settings {printable(json.dumps(found['settings'], sort_keys=True), _SETTINGS)}"
+    yield "history of its cluster"
+    for event in found["history"]:
+        became = "put, champion" if event["event"] == "put" and event["champion"] else ""
+        yield (
+            f"  {event['time']}  {event['digest']}  {became or event['event']}  by "
+            f"{printable(event['by'], 40)}  {printable(event['why'], 200)}".rstrip()
+        )
+
+
+def comparison_text(found: dict[str, Any]) -> str:
+    """A comparison (`questions.hold.training.comparison`), as text."""
+    lines = [
+        f"judged on the same {counted(found['examples'], 'release')} in "
+        f"{counted(found['batches'], 'batch', 'batches')}, {found['base_rate']:.1%} succeeded"
+    ]
+    lines += [
+        f"  not counted: {count} {kind.replace('_', ' ')}"
+        for kind, count in found["left_out"].items()
+    ]
+    rows = [
+        [printable(name, 40), *(_number(scores[key]) for key in _SCORES)]
+        for name, scores in found["models"].items()
+    ]
+    return "\n".join([*lines, "", table(["model", *_HEADINGS], rows), "", found["verdict"]])
+
+
+def beside(folders: Sequence[Path]) -> dict[str, Any]:
+    """The reports of model directories side by side, and why they may not be comparable.
+
+    Raises:
+        ModelError: one is damaged.
+    """
+    from jobsight.learning.manifest import read_manifest
+    from jobsight.learning.registry.directories import read_report
+
+    reports = []
+    for folder in folders:
+        manifest = read_manifest(folder, question="hold")
+        report = read_report(folder, manifest)
+        with _told_by(folder):
+            reports.append(_side(manifest, report))
+    keys = ("sources", "test_since", "test_until")
+    differ = [
+        name.replace("_", " ") for name in keys if len({str(one[name]) for one in reports}) > 1
+    ]
+    warnings = ["no logs were given: these are the numbers of each one's own test part"]
+    if differ:
+        warnings.append(
+            f"the test parts differ ({', '.join(differ)}), so these numbers cannot be compared; "
+            "name logs from after both trainings"
+        )
+    return {"models": reports, "warnings": warnings}
+
+
+def _side(manifest: Manifest, report: dict[str, Any]) -> dict[str, Any]:
+    borders = manifest.facts.get("borders") or [None] * 5
+    scores = report["models"][report["chosen"]]
+    return {
+        "model": f"{report['chosen']}@{manifest.digest}",
+        "examples": int(report["examples"]),
+        "batches": int(report["batches"]),
+        "test_since": borders[3],
+        "test_until": manifest.facts.get("last"),
+        "sources": sorted(one.sha256 for one in manifest.sources),
+        "scores": {key: scores[key] for key in _SCORES},
+        "best_baseline": _best_baseline(report),
+    }
+
+
+def beside_text(found: dict[str, Any]) -> str:
+    """What `beside` found, as text."""
+    rows = [
+        [
+            printable(one["model"], 40),
+            str(one["batches"]),
+            *(_number(one["scores"][key]) for key in _SCORES),
+            _baseline_text(one["best_baseline"]),
+        ]
+        for one in found["models"]
+    ]
+    lines = [table(["model", "batches", *_HEADINGS, "best baseline"], rows), ""]
+    lines += [
+        f"{printable(one['model'], 40)} was tested from {printable(one['test_since'], 40)} to "
+        f"{printable(one['test_until'], 40)}"
+        for one in found["models"]
+    ]
+    return "\n".join(lines)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{float(value):.3f}"
