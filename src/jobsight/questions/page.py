@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
-_VOID = frozenset({"br", "col", "hr", "meta"})
+_VOID = frozenset({"br", "col", "hr", "input", "meta"})
 
 
 class Markup(str):
@@ -121,8 +121,14 @@ def table(
     return element("div", element("table", *parts, element("tbody", body)), class_="table")
 
 
-def document(title: str, body: Iterable[Child]) -> str:
-    """The whole page: UTF-8 text that stands alone."""
+def document(title: str, body: Iterable[Child], *, style: str = "") -> str:
+    """The whole page: UTF-8 text that stands alone.
+
+    Args:
+        title: of the page.
+        body: its content.
+        style: CSS of ours that this kind of page needs beyond what all have.
+    """
     head = join(
         [
             element("meta", charset="utf-8"),
@@ -131,7 +137,7 @@ def document(title: str, body: Iterable[Child]) -> str:
             element("meta", name="referrer", content="no-referrer"),
             element("title", title),
             # CSS is ours and holds nothing from outside.
-            Markup(f"<style>{_style()}</style>"),
+            Markup(f"<style>{_style()}{style}</style>"),
         ]
     )
     page = element("html", element("head", head), element("body", *body), lang="en")

@@ -1,0 +1,1 @@
+"""Reports of sweeps: many trainings of one question, side by side; they know no question."""

@@ -1,0 +1,225 @@
+"""What the report of a sweep is made of: runs, and the columns of what was searched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jobsight.questions.sweeps.scales import Column, Floats, column
+
+__all__ = ["Attempt", "Material", "Run", "Test"]
+
+SHADES = 7
+"""Colours by rank, worst to best: classes ``c0`` to ``c6`` of the style sheet."""
+
+MOST_DRAWN = 1000
+"""Runs drawn in one picture; of more, the best half as many and every so-many-th of the rest."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One stretch of work on a run, on one machine.
+
+    Attributes:
+        host: where; "" where it was not told.
+        start: µs since 1970.
+        end: likewise; None where nothing was written after the start.
+        ending: ``done``, ``evicted`` (asked to go, saved and went), ``planned`` (the epochs that
+            it was started for are done), ``lost`` (no word of an end) or ``open`` (going on).
+        epoch: the last epoch it finished.
+    """
+
+    host: str
+    start: int
+    end: int | None
+    ending: str
+    epoch: int = 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training.
+
+    Attributes:
+        number: in the sweep.
+        status: ``finished``, ``early``, ``dropped``, ``failed``, ``running`` or ``waiting``.
+        parameters: flat, by name.
+        metric: of the select part, as configured; None where unknown or not finite.
+        metrics: all metrics of the select part.
+        epochs: int64 (e,), rising; those of the last attempt where an epoch was done twice.
+        train, select: float64 (e,), losses after each; NaN where not told.
+        epoch_seconds: float64 (e,).
+        best_epoch: whose weights were kept.
+        repeated: epochs that were done more than once.
+        seconds, cpu_seconds, peak_bytes: None where not told.
+    """
+
+    number: int
+    status: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    metric: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    cause: str | None = None
+    epochs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    train: Floats = field(default_factory=lambda: np.zeros(0))
+    select: Floats = field(default_factory=lambda: np.zeros(0))
+    epoch_seconds: Floats = field(default_factory=lambda: np.zeros(0))
+    best_epoch: int | None = None
+    repeated: int = 0
+    attempts: tuple[Attempt, ...] = ()
+    seconds: float | None = None
+    cpu_seconds: float | None = None
+    peak_bytes: int | None = None
+
+    @property
+    def evictions(self) -> int:
+        """Attempts that ended before their work was done."""
+        return sum(one.ending in ("evicted", "lost") for one in self.attempts)
+
+    @property
+    def ended(self) -> int | None:
+        """When its last attempt ended: µs since 1970."""
+        return max((one.end for one in self.attempts if one.end is not None), default=None)
+
+
+@dataclass(frozen=True)
+class Test:
+    """The best run on the part that was looked at once.
+
+    Attributes:
+        report: of the models, as `Evaluation.to_json` of the question writes it.
+        network: name of the best run's model among these.
+        reason: why the model that answers was chosen.
+        looks: how often the part was looked at, each time with another run's network.
+    """
+
+    __test__ = False  # no test case, though pytest would think so
+
+    report: Mapping[str, Any]
+    network: str = "lstm"
+    reason: str = ""
+    looks: int = 1
+
+
+@dataclass(frozen=True)
+class Material:
+    """Everything that one report shows.
+
+    Attributes:
+        name: of the sweep.
+        config: as it was frozen: plain data.
+        metric: name of what was looked for, on the select part.
+        maximize: whether more of it is better.
+        runs: in order of their numbers.
+        chosen: number of the best run as the sweep itself chose it; None: the best known now.
+        test: None where no model was tested yet.
+        provenance: what to say of the sources: pairs of a name and words.
+        notes: what could not be read, in a sentence each.
+    """
+
+    name: str
+    config: Mapping[str, Any]
+    metric: str
+    maximize: bool
+    runs: Sequence[Run]
+    chosen: int | None = None
+    test: Test | None = None
+    provenance: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
+
+    @cached_property
+    def values(self) -> Floats:
+        """The metric of each run: float64 (n,), NaN where it has none."""
+        told = [np.nan if run.metric is None else run.metric for run in self.runs]
+        return np.array(told, np.float64)
+
+    @cached_property
+    def judged(self) -> NDArray[np.int64]:
+        """Places of the runs with a metric that did not fail, best first; ties: the lower run."""
+        there = [
+            np.isfinite(value) and run.status != "failed"
+            for value, run in zip(self.values, self.runs, strict=True)
+        ]
+        places = np.flatnonzero(np.array(there, bool))
+        worth = -self.values[places] if self.maximize else self.values[places]
+        return places[np.argsort(worth, kind="stable")]
+
+    @cached_property
+    def failed(self) -> NDArray[np.int64]:
+        """Places of the runs that failed."""
+        return np.flatnonzero(np.array([run.status == "failed" for run in self.runs], bool))
+
+    @cached_property
+    def best(self) -> int | None:
+        """Place of the best run: that which was chosen, else the best that ended with a model.
+
+        Before any has ended, the best so far; None where no run has a metric.
+        """
+        ended = [p for p in self.judged if self.runs[p].status in ("finished", "early")]
+        chosen = [p for p in self.judged if self.runs[p].number == self.chosen]
+        first = next(iter([*chosen, *ended, *self.judged]), None)
+        return None if first is None else int(first)
+
+    @cached_property
+    def shades(self) -> NDArray[np.int64]:
+        """Colour of each run, 0 (worst) to `SHADES` − 1 (best), by rank: int64 (n,); −1: none."""
+        shades = np.full(len(self.runs), -1, np.int64)
+        count = len(self.judged)
+        worst_first = np.arange(count)[::-1]
+        shades[self.judged] = worst_first * SHADES // count if count > 1 else SHADES - 1
+        return shades
+
+    @cached_property
+    def drawn(self) -> NDArray[np.int64]:
+        """Places of the judged runs that pictures show, worst first, so that the best lie on top.
+
+        All of them, or where these are too many the best and an even choice of the rest.
+        """
+        if len(self.judged) <= MOST_DRAWN:
+            return self.judged[::-1]
+        half = MOST_DRAWN // 2
+        rest = np.linspace(half, len(self.judged) - 1, half).astype(np.int64)
+        return self.judged[np.append(np.arange(half), rest)][::-1]
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """What was searched, in the config's order; constants are left out where others vary."""
+        given = self.config.get("parameters")
+        searched = given if isinstance(given, Mapping) else {}
+        names = dict.fromkeys(name for run in self.runs for name in run.parameters)
+        order = {name: k for k, name in enumerate(_leaves(searched))}
+        ordered = sorted(names, key=lambda name: order.get(name, len(order)))
+        specs = _leaves(searched)
+        found = [
+            column(name, [run.parameters.get(name) for run in self.runs], specs.get(name))
+            for name in ordered
+        ]
+        varying = [one for one in found if one.varies]
+        return tuple(varying or found)
+
+    def status_counts(self) -> dict[str, int]:
+        """How many runs have each status; all statuses, in the order of a run's life."""
+        counts = dict.fromkeys(("finished", "early", "dropped", "failed", "running", "waiting"), 0)
+        for run in self.runs:
+            counts[run.status] = counts.get(run.status, 0) + 1
+        return counts
+
+
+def _leaves(searched: Mapping[str, Any], prefix: str = "") -> dict[str, Mapping[str, Any]]:
+    """Specifications by flat name; groups (``parameters`` within) are taken apart."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for key, spec in searched.items():
+        name = f"{prefix}{key}"
+        if not isinstance(spec, Mapping):
+            continue
+        inner = spec.get("parameters")
+        if isinstance(inner, Mapping) and len(prefix) < 1000:
+            found |= _leaves(inner, f"{name}.")
+        else:
+            found[name] = spec
+    return found

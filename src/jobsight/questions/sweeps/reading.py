@@ -1,0 +1,214 @@
+"""The folder of a sweep as the material of its report. What is damaged is told, never fatal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jobsight.clock import format_micros
+from jobsight.errors import JobsightError
+from jobsight.files import read_json
+from jobsight.learning.sweep.best import read_best
+from jobsight.learning.sweep.layout import Frozen, Layout, read_frozen
+from jobsight.learning.sweep.records import Attempt as Stretch
+from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_all
+from jobsight.questions.sweeps.material import Attempt, Material, Run, Test
+from jobsight.questions.sweeps.scales import Floats
+from jobsight.text import counted, printable
+
+__all__ = ["read_material"]
+
+_MOST_SOURCES = 20
+_ENDINGS = {"end": "done", "until": "planned", "evicted": "evicted", "limit": "evicted"}
+_STATUSES = {
+    RunStatus.STOPPED: "running",
+    RunStatus.LOST: "running",
+    RunStatus.UNREADABLE: "waiting",
+}
+
+
+def read_material(folder: Path) -> Material:
+    """What a sweep's folder tells, however far the sweep is.
+
+    Raises:
+        SweepError: it is no sweep's folder, or its frozen config is damaged.
+    """
+    layout = Layout(folder)
+    frozen = read_frozen(folder)
+    metric, maximize = frozen.metric
+    records = read_all(layout.runs)
+    notes = _notes(records)
+    facts = _optional(lambda: read_best(layout), layout.best / "bestmodel.json", notes)
+    model = facts.get("model")
+    chosen = facts.get("run")
+    material = Material(
+        name=layout.folder.resolve().name.removesuffix(".sweep"),
+        config=frozen.config,
+        metric=printable(metric, 60),
+        maximize=maximize,
+        runs=_all_runs(records, metric, "maximize" if maximize else "minimize", frozen.runs),
+        chosen=chosen if isinstance(chosen, int) else None,
+        test=_test(
+            layout,
+            frozen.config.get("model", "lstm"),
+            model if isinstance(model, Mapping) else {},
+            notes,
+        ),
+        provenance=_provenance(frozen, layout, facts),
+        notes=notes,
+    )
+    later = replace(material, chosen=None)
+    if material.test and later.best is not None and later.best != material.best:
+        notes.append(
+            f"Run {later.runs[later.best].number} did better since the test; `jobsight sweep "
+            "collect` goes by it"
+        )
+    return material
+
+
+def _optional(read: Callable[[], Any], path: Path, notes: list[str]) -> dict[str, Any]:
+    """What a file that need not be there holds; a note where it is there and damaged."""
+    if not path.exists():
+        return {}
+    try:
+        found = read()
+    except (JobsightError, OSError, ValueError) as error:
+        notes.append(printable(error, 300))
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _test(
+    layout: Layout, network: object, model: Mapping[str, Any], notes: list[str]
+) -> Test | None:
+    """The report of the best run's model, from its directory, else from what was said of it."""
+    path = layout.best / "model" / "report.json"
+    report = _optional(lambda: read_json(path, dict), path, notes)
+    if not report and isinstance(model.get("test"), Mapping):
+        report = {"models": model["test"], "chosen": model.get("chosen")}
+    if not isinstance(report.get("models"), Mapping):
+        return None
+    looks = model.get("looks")
+    return Test(
+        report,
+        network=printable(network, 60),
+        reason=printable(model.get("reason") or "", 600),
+        looks=looks if isinstance(looks, int) else 1,
+    )
+
+
+def _notes(records: list[RunRecord]) -> list[str]:
+    notes = []
+    unread = [one for one in records if one.status is RunStatus.UNREADABLE]
+    if unread:
+        notes.append(f"{counted(len(unread), 'record')} cannot be read: {unread[0].cause}")
+    skipped = sum(one.skipped for one in records)
+    if skipped:
+        notes.append(f"{counted(skipped, 'damaged line')} of the records left out")
+    return notes
+
+
+def _all_runs(records: list[RunRecord], metric: str, goal: Goal, count: int) -> list[Run]:
+    """Every run of the sweep, those that no folder tells of among them."""
+    told = {one.run: _run(one, metric, goal) for one in records if one.run is not None}
+    missing = (number for number in range(1, count + 1) if number not in told)
+    return sorted(
+        [*told.values(), *(Run(number, "waiting") for number in missing)],
+        key=lambda run: run.number,
+    )
+
+
+def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
+    best = record.best(metric, goal)
+    ended = record.status.ended
+    columns = record.epochs.columns
+    nothing = np.full(len(record.epochs), np.nan)
+    return Run(
+        number=record.run or 0,
+        status=_STATUSES.get(record.status, record.status.value),
+        parameters={printable(key, 80): value for key, value in _flat(record.parameters).items()},
+        metric=None if best is None or record.status is RunStatus.FAILED else best.value,
+        metrics=record.metrics,
+        cause=record.cause,
+        epochs=record.epochs.number,
+        train=_losses(columns.get("train_loss", nothing)),
+        select=_losses(columns.get("select_loss", nothing)),
+        epoch_seconds=columns.get("seconds", nothing),
+        best_epoch=record.best_epoch if ended or best is None else best.epoch,
+        repeated=record.repeated,
+        attempts=tuple(
+            _attempt(one, last=one is record.history[-1])
+            for one in record.history
+            if one.started is not None
+        ),
+        seconds=record.seconds or None,
+        cpu_seconds=record.cpu_seconds,
+        peak_bytes=record.peak_bytes or None,
+    )
+
+
+def _losses(values: Floats) -> Floats:
+    return np.where(np.abs(values) < 1e300, values, np.nan)
+
+
+def _attempt(told: Stretch, *, last: bool) -> Attempt:
+    ending = "open" if told.ending is None and last else _ENDINGS.get(told.ending or "", "lost")
+    return Attempt(told.host or "", told.started or 0, told.last, ending, told.epoch)
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
+    """Nested parameters by names with dots."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping) and depth < 8:
+            found |= _flat(value, f"{prefix}{key}.", depth + 1)
+        else:
+            found[f"{prefix}{key}"] = json.dumps(value)[:200] if _is_nested(value) else value
+    return found
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, list | Mapping)
+
+
+def _provenance(frozen: Frozen, layout: Layout, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows = [("Sweep", f"{frozen.digest} of the question {frozen.question}, seed {frozen.seed}")]
+    sources = []
+    for shard in frozen.shards:
+        path = layout.read(shard.name)
+        told = _optional(lambda path=path: read_json(path, dict), path, [])  # type: ignore[misc]
+        if isinstance(told.get("sources"), list):
+            sources += [one for one in told["sources"] if isinstance(one, Mapping)]
+        if isinstance(told.get("first"), int) and isinstance(told.get("last"), int):
+            rows.append((f"History, {printable(shard.name, 40)}", _read_words(told)))
+    for source in sources[:_MOST_SOURCES]:
+        digest = printable(source.get("sha256", "not told"), 80)
+        rows.append((f"Read: {printable(source.get('name', ''), 120)}", f"SHA-256 {digest}"))
+    if len(sources) > _MOST_SOURCES:
+        rows.append(("Read", f"{len(sources) - _MOST_SOURCES} more files"))
+    model = facts.get("model")
+    if isinstance(model, Mapping) and model.get("digest"):
+        rows.append(("Best model", printable(model["digest"], 80)))
+    registry = facts.get("registry")
+    if isinstance(registry, Mapping):
+        place = printable(registry.get("cluster", ""), 80)
+        role = "champion" if registry.get("champion") else "challenger"
+        rows.append(("Registry", f"{role} of {place}"))
+    versions = (f"{name} {version}" for name, version in frozen.versions.items())
+    rows.append(("Versions", printable(", ".join(versions), 600) or "not told"))
+    return rows
+
+
+def _read_words(told: Mapping[str, Any]) -> str:
+    return printable(
+        f"{told.get('events', '?'):,} events of {told.get('jobs', '?'):,} jobs, from "
+        f"{format_micros(told['first'])} to {format_micros(told['last'])}"
+        if isinstance(told.get("events"), int) and isinstance(told.get("jobs"), int)
+        else f"from {format_micros(told['first'])} to {format_micros(told['last'])}",
+        200,
+    )

@@ -1,0 +1,239 @@
+"""The report of a sweep: one HTML file that stands alone, without scripts or requests."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jobsight.files import new_file, without_nan
+from jobsight.questions.page import Markup, document, element, join, section, table
+from jobsight.questions.sweeps.forest import best_baseline, tested_models
+from jobsight.questions.sweeps.learning import cost_part, curves_part, failures_part
+from jobsight.questions.sweeps.material import Material
+from jobsight.questions.sweeps.reading import read_material
+from jobsight.questions.sweeps.runs import runs_part
+from jobsight.questions.sweeps.scales import short
+from jobsight.questions.sweeps.searching import glance_part, importances, parameters_part
+from jobsight.questions.sweeps.testing import gain_words, test_part
+from jobsight.questions.sweeps.words import STATUSES, bytes_words, hours_words, parameter_words
+from jobsight.text import counted, printable
+
+__all__ = ["report_html", "write_report"]
+
+_MOST_CONFIG = 60_000
+
+
+def write_report(folder: Path, output: Path) -> None:
+    """Write the report of a sweep, however far it is; the same folder gives the same bytes.
+
+    Args:
+        folder: of the sweep.
+        output: the page to write, whole or not at all.
+
+    Raises:
+        SweepError: it is no sweep's folder, or its frozen config is damaged.
+        OutputError: the page cannot be written.
+    """
+    page = report_html(read_material(folder))
+    with new_file(output) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+
+
+def report_html(material: Material) -> str:
+    """The report as the text of an HTML page; all text from records and configs is escaped."""
+    told = importances(material)
+    parts = [
+        ("At a glance", glance_part(material, told)),
+        ("Test", test_part(material)),
+        ("Parameters", parameters_part(material, told)),
+        ("Learning", curves_part(material)),
+        ("Time and cost", cost_part(material)),
+        ("Failures", failures_part(material)),
+        ("All runs", runs_part(material, told)),
+        ("How to read this", _reading_part()),
+        ("Where it comes from", _provenance_part(material)),
+    ]
+    shown = [(name, part) for name, part in parts if part is not None]
+    links = [element("a", name, href="#" + _id_of(part)) for name, part in shown]
+    body = element(
+        "main",
+        _head(material),
+        element("nav", *links, aria_label="Parts of this report"),
+        *(part for _, part in shown),
+        element("footer", "Made by Jobsight. This page runs no scripts and asks no server."),
+    )
+    return document(f"Jobsight: sweep {printable(material.name, 80)}", [body], style=_style())
+
+
+@cache
+def _style() -> str:
+    place = resources.files("jobsight.questions.sweeps") / "sweep.css"
+    return place.read_text(encoding="utf-8")
+
+
+def _id_of(part: Markup) -> str:
+    return part.partition(' id="')[2].partition('"')[0]
+
+
+def _head(material: Material) -> Markup:
+    notes = join(element("p", note) for note in material.notes)
+    return element(
+        "header",
+        element("p", "Jobsight · sweep", class_="kicker"),
+        element("h1", printable(material.name, 100)),
+        element("p", _summary(material), class_="summary"),
+        element("div", notes, class_="about") if notes else None,
+        _status_bar(material),
+        element("div", *_cards(material), class_="cards"),
+    )
+
+
+def _summary(material: Material) -> str:
+    counts = material.status_counts()
+    ended = sum(counts[name] for name in ("finished", "early", "dropped", "failed"))
+    words = f"{ended:,} of {counted(len(material.runs), 'run')} ended. "
+    if material.best is None:
+        cause = "all of them failed" if len(material.failed) else "none has a metric yet"
+        return f"{words}There is no best run: {cause}."
+    run = material.runs[material.best]
+    going = "" if run.status in ("finished", "early") else " so far, while it still trains"
+    words += (
+        f"Run {run.number} is the best{going}: {material.metric} {short(run.metric or 0.0)} on "
+        f"the select part, with {parameter_words(run, 8)}. "
+    )
+    if material.test is None:
+        return words + "It was not tested yet, so nothing here says how well it will do."
+    return words + gain_words(material.test)
+
+
+def _status_bar(material: Material) -> Markup:
+    """How the runs ended, as one bar and its legend."""
+    counts = {name: number for name, number in material.status_counts().items() if number}
+    total = max(sum(counts.values()), 1)
+    bars = [
+        element("span", class_=f"part s-{name}", style=f"flex-grow:{number / total:.5f}")
+        for name, number in counts.items()
+        if name in STATUSES
+    ]
+    legend = [
+        element("li", element("i", class_=f"key s-{name}"), f"{number:,} {STATUSES[name]}")
+        for name, number in counts.items()
+        if name in STATUSES
+    ]
+    return join(
+        [
+            element("div", *bars, class_="statuses", aria_hidden="true"),
+            element("ul", *legend, class_="tally"),
+        ]
+    )
+
+
+def _card(value: str, name: str, note: str) -> Markup:
+    return element(
+        "div",
+        element("span", value, class_="value"),
+        element("span", name, class_="name"),
+        element("span", note, class_="note"),
+        class_="card",
+    )
+
+
+def _cards(material: Material) -> list[Markup]:
+    cards = []
+    if material.best is not None:
+        cards.append(_best_card(material))
+        if (tested := _test_card(material)) is not None:
+            cards.append(tested)
+    runs = material.runs
+    wall = sum(run.seconds or 0.0 for run in runs)
+    cpu = sum(run.cpu_seconds or 0.0 for run in runs)
+    peak = max((run.peak_bytes or 0 for run in runs), default=0)
+    hosts = {one.host for run in runs for one in run.attempts}
+    epochs = sum(len(run.epochs) for run in runs)
+    cards.append(_card(
+        hours_words(cpu or wall), "of processor time" if cpu else "of training",
+        f"{counted(epochs, 'epoch')} on {counted(len(hosts), 'machine')}"
+        + (f"; at most {bytes_words(peak)} a run" if peak else ""),
+    ))  # fmt: skip
+    evicted, repeated = sum(run.evictions for run in runs), sum(run.repeated for run in runs)
+    cards.append(_card(
+        f"{evicted:,}", "evictions survived" if evicted != 1 else "eviction survived",
+        f"runs went on from their checkpoints; {counted(repeated, 'epoch')} had to be trained "
+        "again",
+    ))  # fmt: skip
+    return cards
+
+
+def _best_card(material: Material) -> Markup:
+    assert material.best is not None  # the caller asked
+    run = material.runs[material.best]
+    values = material.values[material.judged]
+    middle = short(float(sorted(values)[len(values) // 2]), 3)
+    epoch = "" if run.best_epoch is None else f"weights of epoch {run.best_epoch}; "
+    return _card(
+        short(run.metric or 0.0, 3),
+        f"{material.metric} of run {run.number}, on select",
+        f"{epoch}the median run has {middle}",
+    )
+
+
+def _test_card(material: Material) -> Markup | None:
+    if material.test is None:
+        return None
+    network = material.test.network
+    one = next((m for m in tested_models(material.test.report) if m.name == network), None)
+    if one is None or one.scores.get("roc_auc") is None:
+        return None
+    best = best_baseline(tested_models(material.test.report))
+    beside = "no baseline beside it" if best is None else f"the best baseline has {best:.2f}"
+    interval = "" if one.auc is None else f"95 % interval {one.auc[0]:.2f} to {one.auc[1]:.2f}; "
+    return _card(
+        f"{one.scores['roc_auc']:.2f}",
+        "ROC AUC of its network, on test",
+        f"{interval}{beside}",
+    )
+
+
+_WORDS = {
+    "run": "One training with one choice of parameters.",
+    "select part": "The stretch of history, later than the training, on which runs are compared. "
+    "The best of many is flattered by it: only the test part tells what to expect.",
+    "test part": "The last stretch, looked at once, with the best run alone.",
+    "baseline": "What needs no learning: a constant, the rules that sites use today, smoothed "
+    "rates.",
+    "share": "How much of the variance of the metric's ranks lies between runs with like values of "
+    "a parameter (Kruskal and Wallis' H / (n − 1), less what chance gives; Kelley's ε²).",
+    "ρ": "Spearman's rank correlation: +1, more is always better; −1, less is; 0, neither.",
+    "stopped early": "Its loss on the select part had not fallen for as many epochs as its "
+    "patience allows. The weights of its best epoch are kept.",
+    "dropped": "Given up between two rounds, since others did better by then.",
+    "evicted": "Sent away by its machine; it went on from its last checkpoint, here or elsewhere.",
+}
+
+
+def _reading_part() -> Markup:
+    entries = [
+        part
+        for word, meaning in _WORDS.items()
+        for part in (element("dt", word), element("dd", meaning))
+    ]
+    return section("How to read this", element("dl", *entries))
+
+
+def _provenance_part(material: Material) -> Markup:
+    config: Any = without_nan(dict(material.config))
+    text = json.dumps(config, indent=2, default=str, ensure_ascii=False)
+    cut = len(text) > _MOST_CONFIG
+    shown = text[:_MOST_CONFIG] + ("\n… cut here" if cut else "")
+    lines = join(element("span", f"{line}\n") for line in shown.split("\n"))
+    return section(
+        "Where it comes from",
+        table(["", ""], list(material.provenance), caption="Sources, seed and versions.",
+              text_columns=2),
+        element("details", element("summary", "The config, as it was frozen"),
+                element("pre", lines, tabindex="0")),
+        lead="The same config, data, seed and machine give the same runs.",
+    )  # fmt: skip

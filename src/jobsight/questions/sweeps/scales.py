@@ -1,0 +1,229 @@
+"""Axes of pictures: linear, logarithmic or of categories; their ticks; numbers in few letters."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jobsight.text import printable
+
+__all__ = ["Axis", "Column", "Floats", "column", "numeric_axis", "short"]
+
+Floats = NDArray[np.float64]
+Kind = Literal["linear", "log", "category"]
+
+_LARGEST = 1e300
+_WIDE = 100.0
+"""Positive numbers further apart than this factor get a logarithmic axis, whatever was asked."""
+
+_CATEGORIES = 12
+_LABEL = 40
+
+
+@dataclass(frozen=True)
+class Axis:
+    """From numbers to places between 0 and 1.
+
+    Attributes:
+        kind: of the scale.
+        low, high: at 0 and 1; their decimal logarithms where the kind is ``log``.
+        labels: of the categories 0, 1, …
+    """
+
+    kind: Kind
+    low: float
+    high: float
+    labels: tuple[str, ...] = ()
+
+    def place(self, values: Floats) -> Floats:
+        """Places of n numbers: float64 (n,), within 0 and 1; NaN where there is no number."""
+        if self.kind == "log":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = np.log10(values)
+        return np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0)
+
+    def ticks(self, most: int = 5) -> list[tuple[float, str]]:
+        """Places and labels of at most about so many ticks."""
+        if self.kind == "category":
+            middles = self.place(np.arange(len(self.labels), dtype=np.float64))
+            return list(zip(middles.tolist(), self.labels, strict=True))
+        values = _decades(self, most) if self.kind == "log" else _round(self, most)
+        places = self.place(np.array(values, np.float64))
+        return [(float(p), short(v)) for p, v in zip(places, values, strict=True)]
+
+
+def _round(axis: Axis, most: int) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten."""
+    rough = (axis.high - axis.low) / max(most, 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * k for k in (1, 2, 5, 10) if power * k >= rough * 0.999)
+    first = math.ceil(axis.low / step - 1e-9)
+    last = math.floor(axis.high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)][: 4 * most]
+
+
+def _decades(axis: Axis, most: int) -> list[float]:
+    """Powers of ten, every so-many-th; within few decades 2 and 5 times these too."""
+    span = axis.high - axis.low
+    if span < 1.0:
+        linear = _round(Axis("linear", 10.0**axis.low, 10.0**axis.high), most)
+        return [value for value in linear if value > 0]
+    step = max(1, math.ceil(span / most))
+    times = (1, 2, 5) if span <= most / 2.5 else (1,)
+    powers = range(math.floor(axis.low), math.ceil(axis.high) + 1)
+    values = [k * 10.0**p for p in powers if p % step == 0 for k in times]
+    inside = [v for v in values if axis.low - 1e-9 <= math.log10(v) <= axis.high + 1e-9]
+    return inside or [10.0**axis.low, 10.0**axis.high]
+
+
+def numeric_axis(values: Floats, *, log: bool | None = None) -> Axis:
+    """An axis that n finite numbers fit on.
+
+    Args:
+        values: float64 (n,).
+        log: whether it is logarithmic where that can be; None: where they lie far apart.
+    """
+    values = np.clip(values[np.isfinite(values)], -_LARGEST, _LARGEST)
+    if not len(values):
+        return Axis("linear", 0.0, 1.0)
+    low, high = float(values.min()), float(values.max())
+    wide = low > 0 and high / low > _WIDE
+    if low > 0 and (wide if log is None else log):
+        low, high = math.log10(low), math.log10(high)
+        return Axis("log", *((low, high) if high - low > 1e-6 else (low - 0.5, high + 0.5)))
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        margin = max(abs(low) * 0.1, 1e-3)
+        low, high = low - margin, high + margin
+    return Axis("linear", low, high)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One parameter of all runs.
+
+    Attributes:
+        name: as the config has it.
+        axis: that its values fit on.
+        values: float64 (n,): numbers, or numbers of categories; NaN where a run has none.
+        shown: the values in words, "" where a run has none.
+        bounds: where it was searched, if that is told: numbers.
+        search: how it was searched, in words.
+    """
+
+    name: str
+    axis: Axis
+    values: Floats
+    shown: tuple[str, ...]
+    bounds: tuple[float, float] | None = None
+    search: str = ""
+
+    @property
+    def varies(self) -> bool:
+        """Whether runs differ in it."""
+        return len(set(self.shown)) > 1
+
+
+def column(name: str, values: Sequence[Any], spec: Mapping[str, Any] | None) -> Column:
+    """One parameter of n runs on the axis that suits it.
+
+    Args:
+        name: of the parameter.
+        values: one a run, of any kind; None where a run has none.
+        spec: how it was searched (W&B's schema), where that is told.
+    """
+    spec = spec or {}
+    distribution = str(spec.get("distribution", ""))
+    shown = tuple("" if value is None else _in_words(value) for value in values)
+    listed = "values" in spec or distribution.startswith("categorical")
+    if not listed and all(value is None or _is_number(value) for value in values):
+        numbers = np.array([np.nan if v is None else _clipped(v) for v in values], np.float64)
+        axis = numeric_axis(numbers, log=True if "log" in distribution else None)
+        return Column(name, axis, numbers, shown, _bounds(spec, distribution), _search(spec))
+    labels = _labels(values)
+    number = {label: k for k, label in enumerate(labels)}
+    rest = number.get(_OTHERS, len(labels))
+    codes = [np.nan if not text else float(number.get(text, rest)) for text in shown]
+    axis = Axis("category", -0.5, max(len(labels), 1) - 0.5, labels)
+    return Column(name, axis, np.array(codes, np.float64), shown, None, _search(spec))
+
+
+_OTHERS = "others"
+
+
+def _labels(values: Sequence[Any]) -> tuple[str, ...]:
+    """Labels of categories: numbers by size, then words; beyond a dozen only the commonest."""
+    there = {_in_words(value): value for value in values if value is not None}
+    counts = Counter(_in_words(value) for value in values if value is not None)
+    kept = [label for label, _ in counts.most_common(_CATEGORIES)]
+    ordered = sorted(
+        kept,
+        key=lambda label: (
+            (0, _clipped(there[label]), "") if _is_number(there[label]) else (1, 0.0, label)
+        ),
+    )
+    return (*ordered, *([_OTHERS] if len(counts) > len(kept) else []))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _clipped(value: float) -> float:
+    """A number that a float holds; NaN stays NaN."""
+    if value != value:
+        return math.nan
+    return float(max(min(value, _LARGEST), -_LARGEST))
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return printable(value, _LABEL) or "(blank)"
+    return short(_clipped(value))
+
+
+def _bounds(spec: Mapping[str, Any], distribution: str) -> tuple[float, float] | None:
+    """Least and greatest value searched; those of W&B's ``log_uniform`` are exponents of e."""
+    low, high = spec.get("min"), spec.get("max")
+    if not (_is_number(low) and _is_number(high)):
+        return None
+    ends = _clipped(float(low)), _clipped(float(high))  # type: ignore[arg-type]
+    if "log" in distribution and not distribution.endswith("values"):
+        if distribution.startswith("inv"):
+            return None
+        ends = math.exp(min(ends[0], 690.0)), math.exp(min(ends[1], 690.0))
+    return ends if math.isfinite(ends[0]) and ends[0] < ends[1] else None
+
+
+def _search(spec: Mapping[str, Any]) -> str:
+    """A specification in words, bounded."""
+    kind = printable(spec.get("distribution", ""), _LABEL)
+    if isinstance(spec.get("values"), list | tuple):
+        listed = [_in_words(value) for value in spec["values"][:_CATEGORIES]]
+        more = len(spec["values"]) - len(listed)
+        words = "one of " + ", ".join(listed) + (f" and {more} more" if more > 0 else "")
+        return words + (" with given probabilities" if "probabilities" in spec else "")
+    if "value" in spec:
+        return f"always {_in_words(spec['value'])}"
+    given = [
+        f"{key} {_in_words(spec[key])}"
+        for key in ("min", "max", "mu", "sigma", "a", "b", "q")
+        if spec.get(key) is not None
+    ]
+    return ", ".join([*([kind.replace("_", " ")] if kind else []), *given])
+
+
+def short(value: float, digits: int = 4) -> str:
+    """A number in few letters: ``0.0003``, ``12``, ``1.5e-7``, ``2e6``; a dash for NaN."""
+    if value != value:
+        return "–"
+    if float(value).is_integer() and abs(value) < 1e6:
+        return str(int(value))
+    text = f"{value:.{digits}g}"
+    mantissa, e, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else text
