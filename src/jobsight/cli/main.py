@@ -21,8 +21,10 @@ from jobsight.cli import (
     import_,
     job,
     jobs,
+    models,
     report,
     store,
+    sweep,
     train,
     verify,
 )
@@ -61,7 +63,7 @@ def _options(
 
 _VERBS = (
     *(events, import_, collect, store, jobs, job),
-    *(frames, train, evaluate, verify, hold, report),
+    *(frames, train, sweep, evaluate, verify, hold, report, models),
 )
 for _verb in _VERBS:
     _verb.register(app)

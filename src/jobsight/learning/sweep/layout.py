@@ -29,7 +29,16 @@ from typing import Any
 from jobsight.errors import SweepError
 from jobsight.files import read_json
 
-__all__ = ["SCHEMA", "Frozen", "Layout", "Shard", "point_of", "read_frozen", "read_point"]
+__all__ = [
+    "SCHEMA",
+    "Frozen",
+    "Layout",
+    "Shard",
+    "point_of",
+    "read_frozen",
+    "read_point",
+    "read_server_sweep",
+]
 
 SCHEMA = "jobsight.sweep/1"
 SUFFIX = ".sweep"
@@ -37,9 +46,10 @@ _RUN = re.compile(r"\d{4,9}", re.ASCII)
 
 _HOW = frozenset(
     {"cluster", "where", "resources", "tracking", "program", "folder", "shared"}
-    | {"dagman", "slurm", "here", "runs"}
+    | {"dagman", "slurm", "here", "runs", "data"}
 )
-"""What may differ between two plans of one sweep: how and where it runs, and how many runs."""
+"""What may differ between two plans of one sweep: how and where it runs, how many runs; `data` are
+compared as the shards have them."""
 
 
 @dataclass(frozen=True)
@@ -150,16 +160,21 @@ class Shard:
 
     Attributes:
         name: of its folder, such as ``s01``.
-        inputs: absolute paths of logs in the order they are read; or the address of one store or
-            snapshot.
+        inputs: absolute paths of logs in the order they are read; or one store or snapshot.
         documents: whether it is a store or snapshot, read where the sweep was planned.
-        bytes: on disk, when it was planned; for the summary only.
+        modified: seconds since 1970 of each log's last change, when it was planned: the only hint
+            at the year of a log that tells none, and lost when a file is sent elsewhere.
     """
 
     name: str
     inputs: tuple[str, ...]
     documents: bool = False
-    bytes: int = 0
+    modified: tuple[float, ...] = ()
+
+    @property
+    def distinct(self) -> bool:
+        """Whether all inputs have names of their own, whatever their folders."""
+        return len({Path(one).name for one in self.inputs}) == len(self.inputs)
 
 
 @dataclass(frozen=True)
@@ -168,11 +183,12 @@ class Frozen:
 
     Attributes:
         config: the config file's content with its defaults, as plain data.
-        settings: of Jobsight as they were at planning, as plain data: time zone, access point, and
-            the question's own.
+        settings: of Jobsight as they were at planning, as plain data: time zone and access point
+            of logs that do not tell theirs, and where the registry is.
         shards: of the history, in the order that their tables are joined.
         runs: how many runs there are.
         first: the first run of the latest plan; those before it had ended when it was extended.
+        parse: whether the latest plan parses the inputs; else they were parsed before.
         shared: whether nodes see the sweep's folder itself.
         versions: of Jobsight and what shapes a result.
     """
@@ -182,6 +198,7 @@ class Frozen:
     shards: tuple[Shard, ...]
     runs: int
     first: int = 1
+    parse: bool = True
     shared: bool = True
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -205,7 +222,8 @@ class Frozen:
         """What must not change while results are kept: all but how and where it runs."""
         config = {key: value for key, value in self.config.items() if key not in _HOW}
         inputs = [{"inputs": one.inputs, "documents": one.documents} for one in self.shards]
-        return {"config": config, "settings": dict(self.settings), "inputs": inputs}
+        settings = {key: self.settings.get(key) for key in ("timezone", "access_point")}
+        return {"config": config, "settings": settings, "inputs": inputs}
 
     @property
     def digest(self) -> str:
@@ -236,22 +254,24 @@ def read_frozen(folder: Path) -> Frozen:
         return Frozen(
             config=dict(data["config"]),
             settings=dict(data["settings"]),
-            shards=tuple(
-                Shard(
-                    str(one["name"]),
-                    tuple(map(str, one["inputs"])),
-                    bool(one["documents"]),
-                    int(one["bytes"]),
-                )
-                for one in data["shards"]
-            ),
+            shards=tuple(_shard(one) for one in data["shards"]),
             runs=int(data["runs"]),
             first=int(data["first"]),
+            parse=bool(data["parse"]),
             shared=bool(data["shared"]),
             versions=dict(data["versions"]),
         )
     except (LookupError, TypeError, ValueError) as error:
         raise _damaged(path, f"{type(error).__name__}: {error}") from None
+
+
+def _shard(data: Mapping[str, Any]) -> Shard:
+    return Shard(
+        str(data["name"]),
+        tuple(map(str, data["inputs"])),
+        bool(data["documents"]),
+        tuple(map(float, data["modified"])),
+    )
 
 
 def read_point(folder: Path, run: int) -> dict[str, Any]:
@@ -265,6 +285,19 @@ def read_point(folder: Path, run: int) -> dict[str, Any]:
     if data.get("run") != run or not isinstance(data.get("parameters"), dict):
         raise _damaged(path, f"it is not the point of run {run}")
     return dict(data["parameters"])
+
+
+def read_server_sweep(layout: Layout) -> str:
+    """The id of the sweep on a tracking server that decides the points of this one.
+
+    Raises:
+        SweepError: there is none, or the file that tells it is damaged.
+    """
+    path = layout.tracking
+    data = _read(path, f"no server's sweep decides this one: {path} is missing; plan it again")
+    if not isinstance(data.get("sweep"), str):
+        raise _damaged(path, "it tells no sweep")
+    return str(data["sweep"])
 
 
 def point_of(run: int, parameters: Mapping[str, Any]) -> dict[str, Any]:

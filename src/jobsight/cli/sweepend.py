@@ -1,0 +1,175 @@
+"""The end of a sweep: its best run found, tested once, kept in the registry, reported.
+
+The plan's last nodes do this, and ``jobsight sweep collect``, by hand. Each step may be done again:
+what is there already is kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jobsight.cli.common import load_settings, note, stages
+from jobsight.text import counted
+
+if TYPE_CHECKING:
+    from jobsight.learning.sweep.layout import Frozen, Layout
+    from jobsight.learning.sweep.records import RunRecord
+
+__all__ = ["find_best", "is_collected", "make_server_sweep", "register_best"]
+
+_TESTED = (
+    *("roc_auc", "roc_auc_ci", "average_precision", "f1", "f1_failure", "brier", "ece", "log_loss"),
+)
+"""What is said of each model's test; ``best/model/report.json`` has all of it."""
+
+
+def make_server_sweep(frozen: Frozen, layout: Layout) -> None:
+    """Make the sweep on the tracking server, where one is to decide and none was made yet.
+
+    Raises:
+        SweepError: the server cannot be reached, or refuses; nothing was started.
+    """
+    from jobsight.files import write_json
+    from jobsight.learning.tracking import create_sweep
+
+    config, told = frozen.config, frozen.config["tracking"]
+    if told["wandb"] != "online" or layout.tracking.exists():
+        return
+    definition = {
+        "name": layout.folder.name.removesuffix(".sweep"),
+        "method": config["method"],
+        "metric": {"name": f"kept.{config['metric']['name']}", "goal": config["metric"]["goal"]},
+        "parameters": config["parameters"],
+        "run_cap": frozen.runs,
+    }
+    sweep = create_sweep(definition, project=told["project"], entity=told["entity"])
+    write_json(layout.tracking, {"sweep": sweep, "project": told["project"]})
+
+
+def is_collected(frozen: Frozen, layout: Layout) -> bool:
+    """Whether the best of all runs, as they are now, was found, tested, kept and reported."""
+    from jobsight.learning.sweep.best import is_current
+    from jobsight.learning.sweep.records import read_all
+
+    facts = is_current(frozen, layout, read_all(layout.runs))
+    return facts is not None and facts["registry"] is not None and layout.report.exists()
+
+
+def find_best(frozen: Frozen, layout: Layout, *, again: bool = False) -> None:
+    """Choose the best run, test its network once beside the baselines, write ``best/``.
+
+    Args:
+        frozen: the sweep.
+        layout: its places.
+        again: look at the test part although another network was tested before. A search that was
+            extended looks again by itself: its user asked for more runs, and it is on record.
+
+    Raises:
+        SweepError: no run can be chosen. `UsageError`: another network was tested before.
+    """
+    from jobsight.learning.sweep.best import best_of, described, read_sources, write_best
+    from jobsight.learning.sweep.records import read_all
+
+    records = read_all(layout.runs)
+    metric, larger = frozen.metric
+    found = best_of(records, metric, "maximize" if larger else "minimize")
+    kept = _kept(frozen, layout, found)
+    model = kept or _finished(frozen, layout, found, again=again or frozen.first > 1)
+    write_best(layout, described(frozen, records, found, read_sources(frozen, layout), model))
+    note(f"the best of {counted(frozen.runs, 'run')} is run {found.run}")
+
+
+def _kept(frozen: Frozen, layout: Layout, found: RunRecord) -> dict[str, Any] | None:
+    """What was said of the model of this very run, where it was tested before and is whole."""
+    from jobsight.errors import ModelError, SweepError
+    from jobsight.learning.manifest import read_manifest
+    from jobsight.learning.sweep.best import read_best
+
+    try:
+        facts = read_best(layout)
+        digest = read_manifest(layout.best / "model", question=frozen.question).digest
+    except (SweepError, ModelError):
+        return None
+    same = (facts["sweep"], facts["run"], facts["model"]["digest"])
+    return dict(facts["model"]) if same == (frozen.digest, found.run, digest) else None
+
+
+def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) -> dict[str, Any]:
+    """Train the other models beside the best run's network, test, and save the model directory."""
+    from jobsight.cli.champions import cluster_of
+    from jobsight.files import new_folder
+    from jobsight.learning.manifest import Source
+    from jobsight.learning.registry import DEFAULT
+    from jobsight.learning.sweep.best import read_sources
+    from jobsight.learning.sweep.config import SweepConfig
+    from jobsight.learning.sweep.parsing import join_shards
+    from jobsight.questions.hold.training.finish import finish_sweep, looks
+
+    config = SweepConfig.model_validate(frozen.config)
+    history = join_shards(frozen, layout)
+    record = layout.best / "looks.json"
+    with stages() as progress:
+        trained = finish_sweep(
+            history,
+            config.settings_for({}),
+            parameters=found.parameters,
+            network=found.folder / "model",
+            record=record,
+            sources=[Source(**one) for one in read_sources(frozen, layout)],
+            again=again,
+            progress=progress,
+        )
+    with new_folder(layout.best / "model") as folder:
+        trained.model.save(folder, seed=frozen.seed, facts=trained.facts())
+    manifest = trained.model.manifest
+    assert manifest is not None  # it was saved
+    report = trained.model.report
+    return {
+        "digest": manifest.digest,
+        "cluster": config.cluster or cluster_of(history) or DEFAULT,
+        "chosen": trained.model.chosen,
+        "reason": trained.model.reason,
+        "test": {name: _tested(told) for name, told in report["models"].items()},
+        "test_examples": report["examples"],
+        "test_batches": report["batches"],
+        "looks": len(looks(record)),
+    }
+
+
+def _tested(told: dict[str, Any]) -> dict[str, Any]:
+    return {name: told[name] for name in _TESTED if name in told}
+
+
+def register_best(frozen: Frozen, layout: Layout) -> None:
+    """Put the best model into the registry that was set at planning, and write the report.
+
+    Raises:
+        ModelError: the model is damaged, or its report lacks the baselines.
+        OutputError: the registry or the report cannot be written.
+    """
+    from pathlib import Path
+
+    from jobsight.learning.registry import Registry
+    from jobsight.learning.sweep.best import read_best, write_best
+    from jobsight.questions.sweeps.report import write_report
+
+    facts = read_best(layout)
+    told = frozen.settings.get("registry")
+    registry = Registry(Path(told) if told else load_settings(None, {}).registry)
+    cluster = facts["model"]["cluster"]
+    digest = registry.put(
+        layout.best / "model",
+        frozen.question,
+        cluster,
+        why=f"best of {counted(frozen.runs, 'run')}, run {facts['run']} of sweep {frozen.digest}",
+    )
+    champion = registry.champion(frozen.question, cluster)
+    entry = {
+        "path": str(registry.path),
+        "cluster": cluster,
+        "digest": digest,
+        "champion": champion is not None and champion.digest == digest,
+    }
+    write_best(layout, {**facts, "registry": entry})
+    write_report(layout.folder, layout.report)
+    note(f"the registry has it as {digest}, {'champion' if entry['champion'] else 'challenger'}")

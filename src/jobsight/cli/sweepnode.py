@@ -1,0 +1,217 @@
+"""``jobsight sweep node …``: what the nodes of a sweep's plan run; not for people.
+
+A node is started in the sweep's folder, or in a copy of what it needs of it. It exits with 0 when
+its work is done, with `CHECKPOINT` when it was asked to go and wants to be started again, with
+anything else where its machine is in trouble, to be tried again elsewhere. A run that fails by its
+parameters has a result, and exits with 0.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jobsight.cli.common import load_settings, note
+from jobsight.text import counted
+
+if TYPE_CHECKING:
+    from jobsight.learning.sweep.layout import Frozen, Layout, Shard
+    from jobsight.learning.tracking import StopReason, Tracker
+
+__all__ = ["register"]
+
+_node = typer.Typer(help="What the nodes of a plan run.", no_args_is_help=True)
+
+FolderArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="The sweep's folder.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the nodes to ``jobsight sweep``, unseen in its help."""
+    app.add_typer(_node, name="node", hidden=True)
+
+
+@_node.command()
+def parse(shard: str, folder: FolderArgument) -> None:
+    """Parse the inputs of a shard, once for all runs."""
+    from jobsight.errors import UsageError
+
+    frozen, layout = _opened(folder)
+    found = next((one for one in frozen.shards if one.name == shard), None)
+    if found is None:
+        names = ", ".join(one.name for one in frozen.shards)
+        raise UsageError(f"no shard is named {shard[:40]!r}; there are {names}")
+    if layout.read(shard).exists() and layout.table(shard).exists():
+        note(f"shard {shard} is parsed already")
+    elif found.documents:
+        _parse_documents(found, layout)
+    else:
+        from jobsight.learning.sweep.parsing import parse_logs
+
+        parse_logs(found, frozen, layout, here=frozen.shared or not found.distinct)
+
+
+@_node.command()
+def run(
+    number: int,
+    folder: FolderArgument,
+    until: Annotated[int | None, typer.Option(help="The last epoch to train now.")] = None,
+) -> None:
+    """Train one run, from where it stopped to its end."""
+    from jobsight.cluster import CHECKPOINT
+    from jobsight.learning.sweep.config import SweepConfig
+    from jobsight.learning.sweep.parsing import join_shards
+    from jobsight.questions.hold.training.run import train_run
+
+    frozen, layout = _opened(folder)
+    config = SweepConfig.model_validate(frozen.config)
+    stop = _Asked()
+    parameters, server = _point(frozen, layout, number)
+    with _tracker(frozen, layout, number, server) as tracker:
+        result = train_run(
+            layout.run(number),
+            lambda: join_shards(frozen, layout),
+            config.settings_for({}),
+            parameters=parameters,
+            run=number,
+            tracker=tracker,
+            stop=stop,
+            until=until,
+        )
+    if result.stopped in ("evicted", "limit"):
+        note(f"run {number}: stopped after epoch {result.epochs}, to be gone on with")
+        raise typer.Exit(CHECKPOINT)
+
+
+@_node.command()
+def plan(number: int, folder: FolderArgument) -> None:
+    """Choose the points of a round by the results of those before."""
+    from jobsight.learning.sweep.deciding import plan_round
+
+    runs = plan_round(*_opened(folder), number)
+    note(f"round {number}: planned {counted(len(runs), 'run')}")
+
+
+@_node.command()
+def drop(number: int, folder: FolderArgument) -> None:
+    """End the hopeless runs of a round."""
+    from jobsight.learning.sweep.config import SweepConfig
+    from jobsight.learning.sweep.deciding import drop_hopeless
+    from jobsight.questions.hold.training.run import drop_run
+
+    frozen, layout = _opened(folder)
+    settings = SweepConfig.model_validate(frozen.config).settings_for({})
+    runs, cause = drop_hopeless(frozen, layout, number)
+    for one in runs:
+        parameters, server = _point(frozen, layout, one)
+        with _tracker(frozen, layout, one, server) as tracker:
+            drop_run(
+                layout.run(one),
+                settings,
+                parameters=parameters,
+                run=one,
+                tracker=tracker,
+                cause=cause,
+            )
+    note(f"round {number}: dropped {counted(len(runs), 'run')}")
+
+
+@_node.command()
+def best(folder: FolderArgument) -> None:
+    """Choose the best run, test it once, write ``best/``."""
+    from jobsight.cli.sweepend import find_best
+
+    find_best(*_opened(folder))
+
+
+@_node.command(name="register")
+def register_node(folder: FolderArgument) -> None:
+    """Put the best model into the registry, and write the report."""
+    from jobsight.cli.sweepend import register_best
+
+    register_best(*_opened(folder))
+
+
+class _Asked:
+    """Whether the scheduler asked to go, and why: SIGTERM (eviction) or SIGUSR1 (the limit)."""
+
+    def __init__(self) -> None:
+        self.reason: StopReason | None = None
+        signal.signal(signal.SIGTERM, lambda *_: self._tell("evicted"))
+        signal.signal(signal.SIGUSR1, lambda *_: self._tell("limit"))
+
+    def _tell(self, reason: StopReason) -> None:
+        self.reason = self.reason or reason
+
+    def __call__(self) -> StopReason | None:
+        return self.reason
+
+
+def _opened(folder: Path) -> tuple[Frozen, Layout]:
+    """The frozen config and the places of the sweep in a folder.
+
+    Raises:
+        SweepError: see `read_frozen`; or another version of Jobsight planned it.
+    """
+    from jobsight import __version__
+    from jobsight.errors import SweepError
+    from jobsight.learning.sweep.layout import Layout, read_frozen
+
+    frozen = read_frozen(folder)
+    planned = frozen.versions.get("jobsight")
+    if planned != __version__:
+        raise SweepError(
+            f"the sweep was planned by jobsight {planned} and this is {__version__}; have one "
+            "version wherever it runs, or plan it into another folder"
+        )
+    return frozen, Layout(folder)
+
+
+def _parse_documents(shard: Shard, layout: Layout) -> None:
+    from jobsight.cli.reading import read_inputs
+    from jobsight.learning.sweep.parsing import write_table
+
+    settings = load_settings(None, {})
+    reading = read_inputs(list(shard.inputs), settings, lambda _done, _total: None)
+    write_table(shard, layout, reading.table, reading.report, reading.sources)
+
+
+def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Mapping[str, str]]:
+    """The parameters of a run, and what a server calls it, where its sweep decides.
+
+    A server is asked once: its answer is kept, so that the run is the same when it goes on.
+    """
+    from jobsight.files import read_json, write_json
+    from jobsight.learning.sweep.layout import point_of, read_point, read_server_sweep
+
+    tracking = frozen.config["tracking"]
+    path = layout.point(run)
+    if tracking["wandb"] != "online":
+        return read_point(layout.folder, run), {}
+    if not path.exists():
+        from jobsight.learning.tracking import next_point
+
+        sweep = read_server_sweep(layout)
+        told = next_point(sweep, project=tracking["project"], entity=tracking["entity"])
+        server = {"run_id": told.run_id, "sweep_id": sweep}
+        write_json(path, {**point_of(run, told.parameters), "server": server})
+    return read_point(layout.folder, run), dict(read_json(path, dict).get("server", {}))
+
+
+def _tracker(frozen: Frozen, layout: Layout, run: int, server: Mapping[str, str]) -> Tracker:
+    from jobsight.learning.tracking import WandbOptions, tracker
+
+    told = frozen.config["tracking"]
+    options = WandbOptions(
+        mode=told["wandb"],
+        project=told["project"],
+        entity=told["entity"],
+        tags=tuple(told["tags"]),
+        sweep=frozen.digest,
+        run_id=server.get("run_id"),
+        sweep_id=server.get("sweep_id"),
+    )
+    return tracker(layout.run(run), options, say=note)

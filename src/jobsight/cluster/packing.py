@@ -1,0 +1,300 @@
+"""A relocatable environment in one archive, for machines where Jobsight is not installed.
+
+The archive has at its top::
+
+    bin/jobsight          a script that starts what is packed, from wherever it was unpacked
+    bin/python3           the same for Python itself
+    lib/packages/         Jobsight and every package that it needs and that is installed here
+    python/               the interpreter and its standard library, where asked for
+    manifest.json         Python, platform, packages, and the SHA-256 of every file
+
+Without the interpreter a Python of the same version must be there as ``python3.X``. What is packed
+is made of machine code, so it runs on machines of the same kind: system, processor, C library.
+
+The same environment gives the same bytes: names are sorted, times and owners left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import importlib.metadata
+import io
+import json
+import os
+import platform
+import re
+import stat
+import sys
+import sysconfig
+import tarfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
+
+from jobsight.errors import OutputError, UsageError
+from jobsight.files import new_file
+
+__all__ = ["EXTRAS", "SCHEMA", "Pack", "pack"]
+
+SCHEMA = "jobsight.pack/1"
+EXTRAS = ("lstm", "sweep")
+"""Extras of Jobsight that nodes use; what of them is installed here is packed."""
+
+_PACKAGES = "lib/packages"
+_PYTHON = "python"
+_SKIPPED = frozenset({"__pycache__", "tests", "test", "idlelib", "turtledemo", "ensurepip"})
+"""Folders of the standard library that nodes never need; of packages only the first."""
+_LEVEL = 6
+
+_START = """#!/bin/sh
+# Starts the Python of this environment from wherever it was unpacked{also}.
+set -eu
+home=$(cd -- "$(dirname -- "$0")/.." && pwd)
+{find}
+PYTHONPATH="$home/{packages}"
+PYTHONNOUSERSITE=1
+export PYTHONPATH PYTHONNOUSERSITE
+exec "$python" {arguments}"$@"
+"""
+_OWN = """python="$home/python/bin/python{version}"
+PYTHONHOME="$home/python"
+LD_LIBRARY_PATH="$home/python/lib${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
+export PYTHONHOME LD_LIBRARY_PATH"""
+_THEIRS = """python=$(command -v python{version}) || {{
+    echo "jobsight: this machine has no python{version}, for which the environment was packed;" \\
+        "pack it with the interpreter: jobsight sweep pack --with-python" >&2
+    exit 1
+}}"""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Pack:
+    """What was packed.
+
+    Attributes:
+        python: version of Python, ``3.11.7``.
+        platform: system and processor that it runs on.
+        with_python: whether the interpreter is in it.
+        packages: version by name.
+        files: how many.
+        bytes: of all files, unpacked.
+    """
+
+    python: str
+    platform: str
+    with_python: bool
+    packages: Mapping[str, str]
+    files: int
+    bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**vars(self), "packages": dict(self.packages)}
+
+
+def pack(
+    output: Path,
+    *,
+    with_python: bool = False,
+    progress: Progress = lambda _done, _total: None,
+) -> Pack:
+    """Pack the environment that this process runs in.
+
+    Args:
+        output: the archive, compressed where its name ends in ``.gz`` or ``.tgz``.
+        with_python: with the interpreter and its standard library.
+        progress: is told files done of all.
+
+    Raises:
+        UsageError: the environment cannot be packed, or the name is that of no archive.
+        OutputError: the archive cannot be written.
+    """
+    if not re.search(r"\.(tar|tar\.gz|tgz)$", output.name):
+        raise UsageError(f"{output} is no name of an archive; write NAME.tar.gz or NAME.tar")
+    found = _distributions("jobsight")
+    files: dict[str, Path | bytes] = {}
+    for distribution in found.values():
+        files |= dict(_installed(distribution))
+    if with_python:
+        files |= dict(_interpreter())
+    files |= _scripts(with_python)
+    with new_file(output) as temporary:
+        manifest = _write(temporary, files, found, with_python, output.name, progress)
+    return Pack(
+        python=manifest["python"],
+        platform=manifest["platform"],
+        with_python=with_python,
+        packages=manifest["packages"],
+        files=len(files),
+        bytes=manifest["bytes"],
+    )
+
+
+def _distributions(root: str) -> dict[str, importlib.metadata.Distribution]:
+    """A package and all that it needs and that is installed, by normalized name."""
+    from packaging.requirements import Requirement
+
+    found: dict[str, importlib.metadata.Distribution] = {}
+    waiting: list[tuple[str, frozenset[str]]] = [(root, frozenset(EXTRAS))]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while waiting:
+        name, extras = waiting.pop()
+        if (name, extras) in seen:
+            continue
+        seen.add((name, extras))
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue  # an extra that is not installed; what is needed was imported long ago
+        found[_normalized(name)] = distribution
+        for line in distribution.requires or ():
+            needed = Requirement(line)
+            wanted = ["", *sorted(extras)]
+            if needed.marker is None or any(
+                needed.marker.evaluate({"extra": extra}) for extra in wanted
+            ):
+                waiting.append((_normalized(needed.name), frozenset(needed.extras)))
+    return dict(sorted(found.items()))
+
+
+def _normalized(name: str) -> str:
+    """As package indexes compare names (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _installed(
+    distribution: importlib.metadata.Distribution,
+) -> Iterator[tuple[str, Path | bytes]]:
+    """Where each file of a package goes, and where it lies; of one installed for editing too."""
+    name = distribution.metadata["Name"]
+    source = _editable(distribution)
+    if source is not None:
+        yield from _tree(source, f"{_PACKAGES}/{source.name}", _SKIPPED & {"__pycache__"})
+    listed = distribution.files
+    if listed is None:
+        raise UsageError(
+            f"the files of the package {name} are not listed where it is installed; install it "
+            "with pip into a virtual environment, and pack from there"
+        )
+    for file in listed:
+        parts = PurePosixPath(file).parts
+        # Scripts lie outside; .pth files and what they name belong to this place alone.
+        outside = ".." in parts or PurePosixPath(file).is_absolute()
+        if outside or "__pycache__" in parts or parts[-1].endswith((".pth", ".pyc")):
+            continue
+        if source is not None and parts[-1] in ("RECORD", "direct_url.json"):
+            continue
+        path = Path(str(distribution.locate_file(file)))
+        if path.is_file():
+            yield f"{_PACKAGES}/{PurePosixPath(file)}", path
+
+
+def _editable(distribution: importlib.metadata.Distribution) -> Path | None:
+    """The source folder of a package that is installed for editing; None: it is a usual one."""
+    if _normalized(distribution.metadata["Name"]) != "jobsight":
+        return None
+    import jobsight
+
+    here = Path(jobsight.__file__).parent
+    placed = Path(str(distribution.locate_file("jobsight")))
+    return None if placed.is_dir() and placed.samefile(here) else here
+
+
+def _tree(folder: Path, place: str, skipped: frozenset[str]) -> Iterator[tuple[str, Path | bytes]]:
+    """All files under a folder, but those of folders with such a name."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(one for one in folders if one not in skipped)
+        for name in sorted(names):
+            path = Path(parent) / name
+            if not name.endswith(".pyc") and path.is_file():
+                yield f"{place}/{path.relative_to(folder).as_posix()}", path
+
+
+def _interpreter() -> Iterator[tuple[str, Path | bytes]]:
+    """The interpreter, its standard library, and the shared library it is linked to, if any."""
+    version = _version()
+    binary = Path(os.path.realpath(sys.executable))
+    yield f"{_PYTHON}/bin/python{version}", binary
+    library = Path(sysconfig.get_path("stdlib"))
+    skipped = _SKIPPED | {"site-packages", "dist-packages"}
+    yield from _tree(library, f"{_PYTHON}/lib/python{version}", skipped)
+    linked = sysconfig.get_config_var("INSTSONAME") or ""
+    folder = sysconfig.get_config_var("LIBDIR") or ""
+    if linked.startswith("libpython") and ".so" in linked and (Path(folder) / linked).is_file():
+        yield f"{_PYTHON}/lib/{linked}", Path(folder) / linked
+
+
+def _version() -> str:
+    return f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def _scripts(with_python: bool) -> dict[str, Path | bytes]:
+    find = (_OWN if with_python else _THEIRS).format(version=_version())
+    common = {"find": find, "packages": _PACKAGES}
+    start = _START.format(also="", arguments="", **common)
+    ours = _START.format(also=", with Jobsight", arguments="-m jobsight ", **common)
+    return {"bin/jobsight": ours.encode(), "bin/python3": start.encode()}
+
+
+def _write(
+    target: Path,
+    files: Mapping[str, Path | bytes],
+    found: Mapping[str, importlib.metadata.Distribution],
+    with_python: bool,
+    name: str,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Write the archive, and its manifest as its last member."""
+    hashes: dict[str, str] = {}
+    total = 0
+    with (
+        target.open("wb") as raw,
+        _compressed(raw, name) as stream,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for count, place in enumerate(sorted(files), start=1):
+            hashes[place], size = _add(archive, place, files[place])
+            total += size
+            progress(count, len(files))
+        manifest = {
+            "schema": SCHEMA,
+            "python": platform.python_version(),
+            "platform": sysconfig.get_platform(),
+            "libc": " ".join(platform.libc_ver()).strip(),
+            "with_python": with_python,
+            "packages": {key: one.version for key, one in found.items()},
+            "bytes": total,
+            "files": hashes,
+        }
+        text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
+        _add(archive, "manifest.json", text.encode())
+    return manifest
+
+
+def _compressed(raw: IO[bytes], name: str) -> contextlib.AbstractContextManager[IO[bytes]]:
+    """The stream that an archive of that name is written to; gzip without a time of its own."""
+    if name.endswith(".tar"):
+        return contextlib.nullcontext(raw)
+    stream = gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=raw, mtime=0)
+    return cast(contextlib.AbstractContextManager[IO[bytes]], stream)
+
+
+def _add(archive: tarfile.TarFile, place: str, source: Path | bytes) -> tuple[str, int]:
+    """Add one file, as anybody's of no time; its SHA-256 and size."""
+    executable = True
+    if isinstance(source, Path):
+        try:
+            executable = bool(source.stat().st_mode & stat.S_IXUSR)
+            source = source.read_bytes()
+        except OSError as error:
+            raise OutputError(f"cannot pack {place}: {error.strerror or error}") from None
+    entry = tarfile.TarInfo(place)
+    entry.size = len(source)
+    entry.mode = 0o755 if executable else 0o644
+    archive.addfile(entry, io.BytesIO(source))
+    return hashlib.sha256(source).hexdigest(), len(source)

@@ -1,0 +1,230 @@
+"""Which run is best, and ``bestmodel.info``: what is known of it, for people and for scripts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from jobsight.errors import SweepError
+from jobsight.files import new_file, read_json, write_json
+from jobsight.learning.sweep.layout import Frozen, Layout
+from jobsight.learning.sweep.records import RunRecord, RunStatus
+from jobsight.text import counted, printable
+
+__all__ = [
+    "best_of",
+    "data_hash",
+    "described",
+    "info_text",
+    "is_current",
+    "rank",
+    "read_best",
+    "read_sources",
+    "write_best",
+]
+
+INFO = "bestmodel.info"
+FACTS = "bestmodel.json"
+SCHEMA = "jobsight.best/1"
+_WIDTH = 300
+_ORDER = (
+    *("run", "metric", "goal", "value", "parameters", "epochs", "best_epoch", "seed", "seconds"),
+    *("select", "model", "registry", "question", "sweep", "runs", "versions"),
+)
+"""Keys as people look for them: what was best, then how good it is, then where it comes from."""
+
+Goal = Literal["maximize", "minimize"]
+
+
+def rank(records: Sequence[RunRecord], metric: str, goal: Goal) -> list[RunRecord]:
+    """Runs from the best to the worst by the kept weights' metric on the select part.
+
+    Runs that ended with a model and have the metric come first; equal values: the lowest number.
+    Runs without it, and those that failed, were dropped or have not ended, come last, by number.
+    """
+
+    def key(record: RunRecord) -> tuple[bool, float, int]:
+        value = _value(record, metric)
+        worth = 0.0 if value is None else -value if goal == "maximize" else value
+        return value is None, worth, record.run or 0
+
+    return sorted(records, key=key)
+
+
+def _value(record: RunRecord, metric: str) -> float | None:
+    """The metric of a run that may be chosen; None for any other."""
+    value = record.metrics.get(metric, math.nan)
+    return value if record.status.successful and math.isfinite(value) else None
+
+
+def best_of(records: Sequence[RunRecord], metric: str, goal: Goal) -> RunRecord:
+    """The best run.
+
+    Raises:
+        SweepError: none can be chosen; says why.
+    """
+    ranked = rank(records, metric, goal)
+    if ranked and _value(ranked[0], metric) is not None:
+        return ranked[0]
+    if not any(one.status.ended for one in records):
+        raise SweepError(
+            f"none of {counted(len(records), 'run')} has ended yet; `jobsight sweep status` shows "
+            "how far they are"
+        )
+    successful = [one for one in records if one.status.successful]
+    if successful:
+        known = sorted({name for one in successful for name in one.metrics})
+        raise SweepError(
+            f"no run has a value of {printable(metric, 60)!r}; the metrics of the runs are "
+            f"{', '.join(known) or 'none'}: set `metric` in the config"
+        )
+    failed = next((one for one in records if one.status is RunStatus.FAILED), records[0])
+    raise SweepError(
+        f"all runs that ended failed or were dropped; run {failed.run}: "
+        f"{printable(failed.cause or 'no cause told', _WIDTH)}; widen the search space, or mend "
+        "the settings, and name another `folder`"
+    )
+
+
+def read_sources(frozen: Frozen, layout: Layout) -> list[dict[str, Any]]:
+    """The files that the history was read from, with their hashes, in order.
+
+    Raises:
+        SweepError: a shard was not parsed.
+    """
+    sources: list[dict[str, Any]] = []
+    for shard in frozen.shards:
+        path = layout.read(shard.name)
+        try:
+            sources += list(read_json(path, dict)["sources"])
+        except (OSError, ValueError, LookupError, TypeError):
+            raise SweepError(
+                f"shard {shard.name} was not parsed, or {path} is damaged; submit the sweep again"
+            ) from None
+    return sources
+
+
+def data_hash(sources: Sequence[Mapping[str, Any]]) -> str:
+    """One SHA-256 for all sources, by their own: hexadecimal digits."""
+    text = json.dumps([str(one["sha256"]) for one in sources])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def described(
+    frozen: Frozen,
+    records: Sequence[RunRecord],
+    best: RunRecord,
+    sources: Sequence[Mapping[str, Any]],
+    model: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What is known of the best run, as plain data.
+
+    Args:
+        frozen: the sweep.
+        records: of all its runs.
+        best: the one chosen.
+        sources: of its history.
+        model: of the model directory: ``digest``, ``chosen``, ``reason``, ``settings``,
+            ``test`` (metrics of the test part by model, baselines among them).
+    """
+    metric, larger = frozen.metric
+    return {
+        "schema": SCHEMA,
+        "sweep": frozen.digest,
+        "question": frozen.question,
+        "run": best.run,
+        "metric": metric,
+        "goal": "maximize" if larger else "minimize",
+        "value": best.metrics[metric],
+        "parameters": dict(best.parameters),
+        "epochs": len(best.epochs),
+        "best_epoch": best.best_epoch,
+        "seed": frozen.seed,
+        "seconds": best.seconds,
+        "select": dict(best.metrics),
+        "runs": _counts(records),
+        "data": {"sha256": data_hash(sources), "sources": [dict(one) for one in sources]},
+        "model": dict(model),
+        "registry": None,
+        "versions": dict(frozen.versions),
+    }
+
+
+def is_current(
+    frozen: Frozen, layout: Layout, records: Sequence[RunRecord]
+) -> dict[str, Any] | None:
+    """What `write_best` wrote, if that was of this sweep with its runs as they are; else None."""
+    try:
+        facts = read_best(layout)
+    except SweepError:
+        return None
+    same = (facts.get("sweep"), facts.get("runs")) == (frozen.digest, _counts(records))
+    return facts if same else None
+
+
+def _counts(records: Sequence[RunRecord]) -> dict[str, int]:
+    """How many runs ended how."""
+    return dict(sorted(Counter(one.status.value for one in records).items()))
+
+
+def info_text(facts: Mapping[str, Any]) -> str:
+    """``bestmodel.info``: a line ``key = value`` each, values as JSON, nested keys with dots."""
+    plain = {key: facts[key] for key in _ORDER} | {"data": {"sha256": facts["data"]["sha256"]}}
+    lines = [f"{key} = {_json(value)}" for key, value in _flat(plain)]
+    names = [_json(one["name"]) for one in facts["data"]["sources"]]
+    lines += [f"data.source.{k} = {name}" for k, name in enumerate(names, start=1)]
+    return "\n".join(lines) + "\n"
+
+
+def _json(value: Any) -> str:
+    number = isinstance(value, float)
+    return "null" if number and not math.isfinite(value) else json.dumps(value)
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            clean = printable(key, 80).replace("=", "_")
+            yield from _flat(item, f"{name}.{clean}" if name else clean)
+    else:
+        yield name, value
+
+
+def write_best(layout: Layout, facts: Mapping[str, Any]) -> None:
+    """Write ``bestmodel.json`` and, last, ``bestmodel.info``.
+
+    Raises:
+        OutputError: they cannot be written.
+    """
+    write_json(layout.best / FACTS, facts)
+    with new_file(layout.best / INFO) as temporary:
+        temporary.write_text(info_text(facts), encoding="utf-8")
+
+
+def read_best(layout: Layout) -> dict[str, Any]:
+    """What `write_best` wrote.
+
+    Raises:
+        SweepError: there is no best run yet, or the file is damaged.
+    """
+    path = layout.best / FACTS
+    try:
+        found: dict[str, Any] = read_json(path, dict)
+        if found["schema"] != SCHEMA:
+            raise ValueError(f"its schema is {printable(found['schema'], 40)!r}, not {SCHEMA!r}")
+    except FileNotFoundError:
+        raise SweepError(
+            f"{layout.folder} has no best run yet; `jobsight sweep status` shows how far it is, "
+            "`jobsight sweep collect` finishes what ended"
+        ) from None
+    except OSError as error:
+        raise SweepError(f"cannot read {path}: {error.strerror or error}") from None
+    except (ValueError, LookupError) as error:
+        raise SweepError(
+            f"{path} is damaged ({error}); `jobsight sweep collect` writes it again"
+        ) from None
+    return found

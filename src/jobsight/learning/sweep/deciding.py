@@ -1,0 +1,100 @@
+"""What is decided between two groups of runs: the points of the next, and who is dropped.
+
+Results are taken in order of run number and written down before anything is made of them, so a
+node that is tried again decides the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jobsight.errors import SweepError
+from jobsight.files import read_json, write_json
+from jobsight.learning.sweep.config import SweepConfig
+from jobsight.learning.sweep.layout import Frozen, Layout, point_of
+from jobsight.learning.sweep.records import RunRecord, RunStatus, read_record
+from jobsight.learning.sweep.rounds import Rounds
+from jobsight.learning.sweep.search import Goal, hopeless
+from jobsight.learning.sweep.stages import rounds_of
+from jobsight.text import counted
+
+__all__ = ["drop_hopeless", "plan_round"]
+
+
+def plan_round(frozen: Frozen, layout: Layout, number: int) -> list[int]:
+    """Write the points of a round (2, 3 …), learned from the results of all rounds before.
+
+    Returns:
+        the runs that got a point.
+
+    Raises:
+        SweepError: there is no such round, or a run before it has not ended.
+        OutputError: a point cannot be written.
+    """
+    rounds = rounds_of(frozen)
+    if not 2 <= number <= len(rounds):
+        raise SweepError(f"there is no round {number} to plan; the sweep has {len(rounds)}")
+    config = SweepConfig.model_validate(frozen.config)
+    before = [read_record(layout.run(run)) for run in range(1, rounds[number - 1].start)]
+    waiting = [one.run for one in before if not one.status.ended]
+    if waiting:
+        raise SweepError(
+            f"round {number} needs the results of all runs before it, but run {waiting[0]} has "
+            "not ended; submit the sweep again"
+        )
+    results = [_result(one, *_metric(frozen)) for one in before]
+    points = Rounds(config).points(number, results)
+    runs = list(rounds[number - 1])
+    write_json(layout.round(number) / "results.json", {"round": number, "results": results})
+    for run, parameters in zip(runs, points, strict=True):
+        write_json(layout.point(run), point_of(run, parameters))
+    return runs
+
+
+def _metric(frozen: Frozen) -> tuple[str, Goal]:
+    metric, larger = frozen.metric
+    return metric, "maximize" if larger else "minimize"
+
+
+def _result(record: RunRecord, metric: str, goal: Goal) -> dict[str, Any]:
+    best = record.best(metric, goal) if record.status is not RunStatus.FAILED else None
+    return {
+        "run": record.run,
+        "parameters": dict(record.parameters),
+        "value": None if best is None else best.value,
+        "status": record.status.value,
+    }
+
+
+def drop_hopeless(frozen: Frozen, layout: Layout, number: int) -> tuple[list[int], str]:
+    """Decide which runs of a round are dropped after their first epochs, as the config has it.
+
+    Runs that ended by then are among those that are compared, and stay what they are.
+
+    Returns:
+        the runs to drop, rising, and the cause in words.
+
+    Raises:
+        SweepError: there is no such round, or nothing is dropped in this sweep.
+        OutputError: the decision cannot be written.
+    """
+    rounds = rounds_of(frozen)
+    drop: Mapping[str, Any] | None = frozen.config["drop"]
+    if drop is None or not 1 <= number <= len(rounds):
+        raise SweepError(f"nothing is to be dropped after round {number} of this sweep")
+    path = layout.round(number) / "dropped.json"
+    keep, after = float(drop["keep"]), counted(int(drop["after"]), "epoch")
+    beside = counted(len(rounds[number - 1]), "run")
+    cause = f"not among the best {keep:.0%} of {beside} after {after}"
+    try:
+        return [int(run) for run in read_json(path, dict)["dropped"]], cause
+    except (OSError, ValueError, LookupError, TypeError):
+        records = [read_record(layout.run(run)) for run in rounds[number - 1]]
+    metric, goal = _metric(frozen)
+    worst = hopeless([_result(one, metric, goal) for one in records], keep, goal)
+    dropped = sorted(
+        one.run for one in records if one.run in worst and not one.status.ended and one.run
+    )
+    write_json(path, {"round": number, "dropped": dropped})
+    return dropped, cause

@@ -1,0 +1,118 @@
+"""What the nodes ``parse`` make, and what every run reads: one event table, whole, in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jobsight.errors import SourceError, SweepError
+from jobsight.files import new_file, write_json
+from jobsight.learning.sweep.layout import Frozen, Layout, Shard
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from jobsight.history.events import ReadReport
+    from jobsight.history.timelines import History
+    from jobsight.learning.manifest import Source
+
+__all__ = ["join_shards", "parse_logs", "write_table"]
+
+Progress = Callable[[int, int], None]
+
+
+def parse_logs(shard: Shard, frozen: Frozen, layout: Layout, *, here: bool) -> None:
+    """Parse the logs of a shard into its table.
+
+    Args:
+        shard: of logs.
+        frozen: tells time zone and access point.
+        layout: where the table goes.
+        here: the logs lie where they were when the sweep was planned; else copies of them lie in
+            the current folder.
+
+    Raises:
+        SourceError: a log is missing, cannot be read, or none holds an event.
+        OutputError: the table cannot be written.
+    """
+    from jobsight.history.eventlog.logfiles import find_logs
+    from jobsight.history.events import EventReader
+    from jobsight.history.parquet import write_events
+    from jobsight.learning.manifest import Source
+
+    names = list(shard.inputs if here else (Path(one).name for one in shard.inputs))
+    found = [find_logs([name])[0] for name in names]
+    # As planned, so that the table is the same wherever it is made.
+    files = [
+        replace(file, name=name, modified=modified)
+        for file, name, modified in zip(found, shard.inputs, shard.modified, strict=True)
+    ]
+    reader = EventReader(
+        files,
+        access_point=frozen.settings.get("access_point"),
+        timezone=frozen.settings.get("timezone"),
+    )
+    write_events(reader.batches(), layout.table(shard.name))
+    sources = [
+        replace(Source.of(Path(name)), name=planned)
+        for name, planned in zip(names, shard.inputs, strict=True)
+    ]
+    _told(shard, layout, reader.report, sources)
+
+
+def write_table(
+    shard: Shard,
+    layout: Layout,
+    table: pl.DataFrame,
+    report: ReadReport,
+    sources: Sequence[Source],
+) -> None:
+    """Keep an event table that was made of job documents as the table of a shard."""
+    with new_file(layout.table(shard.name)) as temporary:
+        table.write_parquet(temporary, compression="lz4")
+    _told(shard, layout, report, sources)
+
+
+def _told(shard: Shard, layout: Layout, report: ReadReport, sources: Sequence[Source]) -> None:
+    """Write ``read.json``; that it is there says that the table is whole."""
+    if not report.events:
+        raise SourceError(f"no event record in {', '.join(shard.inputs[:3])}")
+    body: dict[str, Any] = {
+        "events": report.events,
+        "jobs": report.jobs,
+        "first": report.first,
+        "last": report.last,
+        "bytes": report.bytes,
+        "skipped": [asdict(one) for one in report.skipped[:100]],
+        "sources": [asdict(one) for one in sources],
+    }
+    write_json(layout.read(shard.name), body)
+
+
+def join_shards(frozen: Frozen, layout: Layout) -> History:
+    """The history of all shards, indexed; the same as of reading all inputs at once.
+
+    Raises:
+        SweepError: a shard was not parsed, or its table is damaged.
+    """
+    import polars as pl
+
+    from jobsight.history.timelines import History
+
+    tables: list[pl.DataFrame] = []
+    after = 0
+    for shard in frozen.shards:
+        path = layout.table(shard.name)
+        try:
+            table = pl.read_parquet(path)
+        except FileNotFoundError:
+            raise SweepError(f"{path} is missing: shard {shard.name} was not parsed") from None
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise SweepError(
+                f"{path} is damaged ({type(error).__name__}); remove its folder and submit again"
+            ) from None
+        tables.append(table.with_columns(pl.col("log") + after))
+        after = int(tables[-1]["log"].max() or 0) + 1 if len(table) else after  # type: ignore[arg-type]
+    return History.from_table(pl.concat(tables))

@@ -1,0 +1,324 @@
+"""From a config to a folder with everything that nodes need: points, plan, places to write into.
+
+Planning draws nothing twice: the same config gives the same bytes, wherever and however often.
+What a sweep has begun is never searched differently; how and where it runs may change between two
+submissions, and a random search may be given more runs once those it had have ended.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jobsight.cluster import NAMES, Option, Plan, Program
+from jobsight.errors import OutputError, PlanError, SweepError
+from jobsight.files import read_json, write_json
+from jobsight.learning.manifest import package_versions
+from jobsight.learning.sweep.config import SweepConfig
+from jobsight.learning.sweep.layout import Frozen, Layout, Shard, point_of, read_frozen
+from jobsight.learning.sweep.rounds import Rounds
+from jobsight.learning.sweep.search import draw, grid
+from jobsight.learning.sweep.stages import rounds_of, stages_of
+from jobsight.text import counted, printable
+
+__all__ = ["Planned", "freeze", "has_begun", "lay_out", "plan_of", "read_plan"]
+
+Command = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A sweep that was planned.
+
+    Attributes:
+        layout: its places.
+        frozen: its config.
+        plan: what a scheduler is handed.
+        changed: whether the folder was written, or was so already.
+    """
+
+    layout: Layout
+    frozen: Frozen
+    plan: Plan
+    changed: bool
+
+
+def freeze(
+    config: SweepConfig, settings: Mapping[str, Any], shards: tuple[Shard, ...], *, base: Path
+) -> Frozen:
+    """The frozen form of a config.
+
+    Args:
+        config: as read.
+        settings: time zone and access point of the logs, and where the registry is.
+        shards: of `config.data`.
+        base: folder of the config, from which it names an image or a pack.
+    """
+    plain = config.model_dump(mode="json")
+    for name in ("image", "pack"):
+        told = plain["program"][name]
+        if told is not None and (name == "pack" or (base / told).is_file()):
+            plain["program"][name] = str((base / Path(told).expanduser()).resolve())
+    return Frozen(
+        config=plain,
+        settings=dict(settings),
+        shards=shards,
+        runs=config.runs,
+        shared=config.where != "dagman" if config.shared == "auto" else bool(config.shared),
+        versions=package_versions(),
+    )
+
+
+def has_begun(layout: Layout) -> bool:
+    """Whether any run has told of itself, so that the search is settled."""
+    return any(layout.record(run).exists() for run in layout.numbers())
+
+
+def lay_out(frozen: Frozen, layout: Layout, command: Command, *, active: bool = False) -> Planned:
+    """Write a sweep's folder, or what changed of it; hand nothing over.
+
+    Args:
+        frozen: what is wanted.
+        layout: where.
+        command: how `jobsight` starts on this machine.
+        active: a scheduler works on what was planned before.
+
+    Raises:
+        SweepError: something else is in the folder, or the sweep there has begun and is another.
+        OutputError: the folder cannot be written.
+        PlanError: a name or path that no scheduler takes.
+    """
+    before = _before(layout)
+    if before is not None:
+        frozen = _going_on(before, frozen, layout)
+    plan = plan_of(frozen, layout, command)
+    if before == frozen and _same_plan(layout, plan) and _is_whole(frozen, layout):
+        return Planned(layout, frozen, plan, changed=False)
+    if active:
+        raise SweepError(
+            f"{layout.folder} is being worked on, and the config has changed; wait, or cancel it, "
+            "then submit again"
+        )
+    _write(before, frozen, layout, plan)
+    return Planned(layout, frozen, plan, changed=True)
+
+
+def plan_of(frozen: Frozen, layout: Layout, command: Command) -> Plan:
+    """The plan of a frozen config."""
+    config = frozen.config
+    asked = config["program"]
+    pack = None if asked["pack"] is None else Path(asked["pack"])
+    elsewhere = asked["image"] is not None or pack is not None
+    program = Program(
+        command=("jobsight",) if elsewhere else tuple(command),
+        image=asked["image"],
+        pack=pack,
+        environment=dict(asked["environment"]),
+        near=tuple(command) if elsewhere else (),
+    )
+    return Plan(
+        name=_plan_name(layout),
+        folder=layout.folder,
+        stages=stages_of(frozen),
+        program=program,
+        shared=frozen.shared,
+        options={name: _options(config[name]) for name in NAMES},
+    )
+
+
+def _options(told: Mapping[str, Any]) -> dict[str, Option]:
+    """Options as a plan has them: texts, and those alone that were given."""
+    return {
+        name: value if isinstance(value, list) else str(value)
+        for name, value in told.items()
+        if value is not None
+    }
+
+
+def read_plan(layout: Layout) -> Plan:
+    """The plan that lies in a sweep's folder.
+
+    Raises:
+        SweepError: there is none, it is damaged, or the folder was moved since.
+    """
+    try:
+        plan = Plan.from_json(read_json(layout.plan, dict))
+    except FileNotFoundError:
+        raise SweepError(f"{layout.folder} has no plan; run `jobsight sweep plan` first") from None
+    except OSError as error:
+        raise SweepError(f"cannot read {layout.plan}: {error.strerror or error}") from None
+    except (ValueError, PlanError) as error:
+        raise SweepError(f"{layout.plan} is damaged ({error}); plan the sweep again") from None
+    if plan.folder != layout.folder.resolve():
+        raise SweepError(
+            f"{layout.folder} was planned as {plan.folder} and moved since; move it back, or plan "
+            "it again here if nothing works on it"
+        )
+    return plan
+
+
+def _before(layout: Layout) -> Frozen | None:
+    """What was planned in the folder before; None: it is new, empty, or nothing of ours began."""
+    if layout.frozen.exists():
+        return read_frozen(layout.folder)
+    try:
+        found = next(layout.folder.iterdir(), None)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SweepError(
+            f"cannot look into {layout.folder}: {error.strerror or error}; name another `folder`"
+        ) from None
+    if found is not None:
+        raise SweepError(
+            f"{layout.folder} holds {printable(found.name, 60)!r}, but no sweep; name another "
+            "`folder` in the config"
+        )
+    return None
+
+
+def _going_on(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
+    """The wanted sweep as it follows the one that is there; refused where it cannot."""
+    same = before.searched() == _plain(frozen.searched())
+    if same:  # what was noted of the files counts as of the first planning
+        frozen = replace(frozen, shards=before.shards)
+    if not has_begun(layout):
+        return frozen
+    frozen = replace(frozen, first=before.first, parse=before.parse)
+    changed = next(_differences(before.searched(), frozen.searched()), None)
+    if changed is not None:
+        what, was, now = changed
+        raise SweepError(
+            f"{layout.folder} has runs of another sweep: {what} was {was} and is {now}; put it "
+            "back, or name another `folder` in the config"
+        )
+    if frozen.runs == before.runs:
+        return frozen
+    return _extended(before, frozen, layout)
+
+
+def _extended(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
+    if frozen.runs < before.runs or frozen.config["method"] != "random":
+        raise SweepError(
+            f"{layout.folder} has {counted(before.runs, 'run')} and the config asks for "
+            f"{frozen.runs}; only a random search can be given more, and none can be given fewer: "
+            "put it back, or name another `folder`"
+        )
+    missing = [run for run in range(1, before.runs + 1) if not layout.result(run).exists()]
+    if missing:
+        raise SweepError(
+            f"{counted(len(missing), 'run')} of {before.runs} in {layout.folder} have not ended, "
+            f"the first is run {missing[0]}; submit the sweep with runs: {before.runs} until it is "
+            "done, then ask for more"
+        )
+    parsed = all(layout.read(shard.name).exists() for shard in frozen.shards)
+    return replace(frozen, first=before.runs + 1, parse=not parsed)
+
+
+def _differences(before: Any, after: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
+    """Names of values that differ, with both, in words."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in sorted({*before, *after}):
+            short = (name in ("", "config", "settings") and f"{key}") or f"{name}.{key}"
+            yield from _differences(before.get(key), after.get(key), short)
+    elif _plain(before) != _plain(after):
+        yield name, printable(repr(before), 80), printable(repr(after), 80)
+
+
+def _plain(value: Any) -> Any:
+    """As JSON reads it back: tuples are lists."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _same_plan(layout: Layout, plan: Plan) -> bool:
+    try:
+        found: object = read_json(layout.plan, dict)
+    except (OSError, ValueError):
+        return False
+    return bool(found == _plain(plan.to_json()))
+
+
+def _is_whole(frozen: Frozen, layout: Layout) -> bool:
+    return all(layout.point(run).exists() for run, _ in _points(frozen))
+
+
+def _write(before: Frozen | None, frozen: Frozen, layout: Layout, plan: Plan) -> None:
+    """Write the folder: the frozen config first, the plan last."""
+    begun = has_begun(layout)
+    try:
+        layout.folder.mkdir(parents=True, exist_ok=True)
+        if before is not None and not begun:
+            _clear(layout)
+        elif before is not None and _is_other_work(before, frozen):
+            _put_aside(layout, before)
+        for place in _places(frozen, layout):
+            place.mkdir(parents=True, exist_ok=True)
+        write_json(layout.frozen, frozen.to_json())
+        for run, parameters in _points(frozen):
+            if not layout.point(run).exists():
+                write_json(layout.point(run), point_of(run, parameters))
+        write_json(layout.plan, plan.to_json())
+    except OSError as error:
+        raise OutputError(f"cannot write {layout.folder}: {error.strerror or error}") from None
+
+
+def _is_other_work(before: Frozen, frozen: Frozen) -> bool:
+    """Whether what a scheduler remembers of its earlier plan is not of this one."""
+    return before.config["where"] != frozen.config["where"] or before.first != frozen.first
+
+
+def _put_aside(layout: Layout, before: Frozen) -> None:
+    """Keep what was submitted before under a name of its own."""
+    if not layout.submitted.exists():
+        return
+    name = f"submitted-{before.config['where']}-{before.first}"
+    taken = {path.name for path in layout.folder.glob(f"{name}*")}
+    names = (name, *(f"{name}-{k}" for k in range(2, 1000)))
+    layout.submitted.rename(layout.folder / next(one for one in names if one not in taken))
+
+
+def _clear(layout: Layout) -> None:
+    """Remove what an earlier plan, of which nothing ran, wrote."""
+    for folder in (layout.runs, layout.history, layout.folder / "rounds", layout.best):
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(layout.submitted, ignore_errors=True)
+    for file in (layout.plan, layout.frozen, layout.tracking):
+        file.unlink(missing_ok=True)
+
+
+def _places(frozen: Frozen, layout: Layout) -> Iterator[Path]:
+    """The folders that nodes write into, which must be there when they are submitted."""
+    for shard in frozen.shards:
+        yield layout.shard(shard.name)
+    for run in range(1, frozen.runs + 1):
+        yield layout.run(run)
+    for number in range(1, len(rounds_of(frozen)) + 1):
+        yield layout.round(number)
+    yield layout.best
+
+
+def _points(frozen: Frozen) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The points that are known before anything ran."""
+    config = SweepConfig.model_validate(frozen.config)
+    if config.tracking.wandb == "online":
+        return  # the server's sweep decides, when each run asks
+    if config.method == "bayes":
+        first = rounds_of(frozen)[0]
+        yield from zip(first, Rounds(config).points(1, []), strict=True)
+    elif config.method == "grid":
+        yield from enumerate(grid(config), start=1)
+    else:
+        for run in range(frozen.first, frozen.runs + 1):
+            yield run, draw(config, run)
+
+
+def _plan_name(layout: Layout) -> str:
+    """A name that every scheduler takes, made of the folder's."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", layout.folder.name.removesuffix(".sweep"))[:60]
+    return f"sweep-{name.strip('-') or 'unnamed'}"

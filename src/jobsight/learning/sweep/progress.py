@@ -1,0 +1,218 @@
+"""How far a sweep is: what its scheduler tells, joined with what its runs' records tell."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from jobsight.cluster import NodeState, NodeStatus, Plan, PlanStatus
+from jobsight.learning.sweep.best import is_current
+from jobsight.learning.sweep.layout import Frozen, Layout
+from jobsight.learning.sweep.records import RunRecord, RunStatus, read_all
+from jobsight.learning.sweep.stages import run_of
+
+__all__ = ["BestSoFar", "Progress", "RunProgress", "StageProgress", "Trouble", "progress_of"]
+
+Goal = Literal["maximize", "minimize"]
+
+_TROUBLED = (NodeState.FAILED, NodeState.HELD, NodeState.REMOVED)
+
+
+@dataclass(frozen=True)
+class StageProgress:
+    """Nodes of one stage by where they stand."""
+
+    name: str
+    total: int
+    done: int
+    running: int
+    troubled: int
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """One run.
+
+    Attributes:
+        run: its number.
+        state: how it ended (finished, early, failed, dropped); before that running, queued, held,
+            or waiting; ``broken`` where its node failed for good by trouble of machines.
+        epochs: trained so far.
+        value: of the metric, of the kept weights once it ended, else the best so far.
+        where: the machine it runs or ran on last.
+        attempts: how often it was started.
+        cause: why it failed or is held.
+    """
+
+    run: int
+    state: str
+    epochs: int
+    value: float | None
+    where: str | None
+    attempts: int
+    cause: str | None
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A node that failed or is held, or a run that ended failed."""
+
+    what: str
+    state: str
+    cause: str
+
+
+@dataclass(frozen=True)
+class BestSoFar:
+    """The run with the best value up to now, ended or not."""
+
+    run: int
+    value: float
+    epoch: int | None
+    ended: bool
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is.
+
+    Attributes:
+        active: a scheduler works on it.
+        manager: what drives it; None: it was not handed over.
+        stages: in order.
+        runs: in order of their numbers.
+        states: how many runs are in each state.
+        epochs: trained by all runs, of at most `epochs_most` where none stops early.
+        troubles: nodes and runs that failed or are held, with causes.
+        metric: by which the best is found.
+        best: None before any value.
+        done: the best of the runs, as they are, was found and tested.
+        spent: seconds that all runs took.
+        updated: µs since 1970, of the last line of any record.
+    """
+
+    active: bool
+    manager: str | None
+    stages: tuple[StageProgress, ...]
+    runs: tuple[RunProgress, ...]
+    states: dict[str, int]
+    epochs: int
+    epochs_most: int
+    troubles: tuple[Trouble, ...]
+    metric: str
+    best: BestSoFar | None
+    done: bool
+    spent: float
+    updated: int | None
+
+    @property
+    def ended(self) -> int:
+        """Runs that ended, in whatever way."""
+        return sum(self.states.get(status.value, 0) for status in RunStatus if status.ended)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "ended": self.ended}
+
+
+def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus) -> Progress:
+    """Join a scheduler's word with the records."""
+    now = time.time_ns() // 1000
+    records = {one.run: one for one in read_all(layout.runs, now=now) if one.run is not None}
+    metric, larger = frozen.metric
+    goal: Goal = "maximize" if larger else "minimize"
+    nodes = _nodes_of_runs(status)
+    runs = tuple(
+        _run(run, records.get(run, RunRecord(layout.run(run), run)), nodes.get(run), metric, goal)
+        for run in range(1, frozen.runs + 1)
+    )
+    return Progress(
+        active=status.active,
+        manager=status.manager,
+        stages=tuple(_stages(plan, status)),
+        runs=runs,
+        states=dict(Counter(one.state for one in runs)),
+        epochs=sum(one.epochs for one in runs),
+        epochs_most=frozen.runs * int(frozen.config["epochs"]),
+        troubles=tuple(_troubles(runs, status)),
+        metric=metric,
+        best=_best(list(records.values()), metric, goal),
+        done=not status.active and is_current(frozen, layout, list(records.values())) is not None,
+        spent=sum(one.seconds for one in records.values()),
+        updated=max((one.last_update or 0 for one in records.values()), default=0) or None,
+    )
+
+
+def _nodes_of_runs(status: PlanStatus) -> dict[int, NodeStatus]:
+    """The node that counts for each run: of two, the second once the first is done."""
+    found: dict[int, NodeStatus] = {}
+    for node in status.nodes.values():
+        run = run_of(node.name)
+        if run is not None and (run not in found or found[run].state is NodeState.DONE):
+            found[run] = node
+    return found
+
+
+def _run(
+    run: int, record: RunRecord, node: NodeStatus | None, metric: str, goal: Goal
+) -> RunProgress:
+    best = record.best(metric, goal)
+    state, cause = _state(record, node)
+    return RunProgress(
+        run=run,
+        state=state,
+        epochs=int(record.epochs.number[-1]) if len(record.epochs) else 0,
+        value=None if best is None else best.value,
+        where=record.hosts[-1] if record.hosts else node.where if node else None,
+        attempts=max(record.attempts, node.attempts if node else 0),
+        cause=cause,
+    )
+
+
+def _state(record: RunRecord, node: NodeStatus | None) -> tuple[str, str | None]:
+    """How a run that ended did so is told by its record; where it stands before, by its node."""
+    if record.status.ended or record.status is RunStatus.UNREADABLE:
+        return record.status.value, record.cause
+    if node is None or node.state is NodeState.DONE:
+        return record.status.value, record.cause
+    if node.state in (NodeState.FAILED, NodeState.REMOVED):
+        return "broken", node.cause
+    return node.state.value, node.cause
+
+
+def _stages(plan: Plan, status: PlanStatus) -> Iterator[StageProgress]:
+    for stage in plan.stages:
+        states = Counter(
+            status.nodes[node.name].state for node in stage.nodes if node.name in status.nodes
+        )
+        yield StageProgress(
+            stage.name,
+            len(stage.nodes),
+            states[NodeState.DONE],
+            states[NodeState.RUNNING],
+            sum(states[one] for one in _TROUBLED),
+        )
+
+
+def _troubles(runs: Sequence[RunProgress], status: PlanStatus) -> Iterator[Trouble]:
+    for node in status.nodes.values():
+        if node.state in _TROUBLED:
+            yield Trouble(node.name, node.state.value, node.cause or "no cause told")
+    for one in runs:
+        if one.state in (RunStatus.FAILED, RunStatus.UNREADABLE):
+            yield Trouble(f"run {one.run}", one.state, one.cause or "no cause told")
+
+
+def _best(records: Sequence[RunRecord], metric: str, goal: Goal) -> BestSoFar | None:
+    found = []
+    for record in sorted(records, key=lambda one: one.run or 0):
+        best = record.best(metric, goal)
+        if best is not None and record.status not in (RunStatus.FAILED, RunStatus.DROPPED):
+            ended = record.status.ended
+            found.append(BestSoFar(record.run or 0, best.value, best.epoch, ended))
+    if not found:
+        return None
+    return (max if goal == "maximize" else min)(found, key=lambda one: one.value)

@@ -1,0 +1,87 @@
+"""The inputs of a sweep, cut into shards that nodes parse apart from each other.
+
+Files of one rotated log stay together, in one shard: only together do they tell their order, their
+years and whose they are. Shards hold whole logs in the order that they were named, so that their
+tables, joined again, are the table of all logs read at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from jobsight.errors import UsageError
+from jobsight.history.eventlog.logfiles import LogFile, find_logs
+from jobsight.history.eventlog.segments import plan as logs_of
+from jobsight.learning.sweep.layout import Shard
+
+__all__ = ["MOST", "shards_of"]
+
+MOST = 16
+"""Shards of logs at most: each is a node, and a node costs its scheduler more than a small log."""
+_LEAST_BYTES = 64 << 20
+"""Logs that are smaller together are not worth a node more."""
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+
+
+def shards_of(
+    data: Sequence[str], *, base: Path, are_documents: Callable[[str], bool]
+) -> tuple[Shard, ...]:
+    """Cut inputs into shards: those of logs first, then one for each store or snapshot.
+
+    Args:
+        data: files, folders and globs of logs, addresses of stores, snapshots; paths are relative
+            to `base`.
+        base: folder of the config.
+        are_documents: whether an input is a store or a snapshot, not a log.
+
+    Raises:
+        SourceError: a log is missing or cannot be read.
+        UsageError: standard input is named, or an address holds a password.
+    """
+    placed = [_placed(one, base) for one in data]
+    documents = [one for one in placed if are_documents(one)]
+    logs = [one for one in placed if one not in documents]
+    groups = _groups(find_logs(logs)) if logs else []
+    shards = [_of_logs(f"s{k:02d}", group) for k, group in enumerate(groups, start=1)]
+    for k, one in enumerate(documents, start=len(shards) + 1):
+        shards.append(Shard(f"s{k:02d}", (one,), documents=True))
+    return tuple(shards)
+
+
+def _of_logs(name: str, files: Sequence[LogFile]) -> Shard:
+    modified = tuple(file.modified for file in files)
+    return Shard(name, tuple(str(file.path) for file in files), modified=modified)
+
+
+def _placed(text: str, base: Path) -> str:
+    """An input that means the same from any folder."""
+    if text == "-":
+        raise UsageError("a sweep cannot read standard input; write it to a file and name that")
+    if _ADDRESS.match(text) and not (base / text).exists():
+        if urlsplit(text).password is not None:
+            raise UsageError(
+                "the address of a store in `data` holds a password, which would be written into "
+                "the sweep's folder; leave it out and set JOBSIGHT_STORE_PASSWORD, or "
+                "store.password_file in the settings"
+            )
+        return text
+    return str(base / Path(text).expanduser())
+
+
+def _groups(files: Sequence[LogFile]) -> list[list[LogFile]]:
+    """The files of each shard: whole logs, next to each other, of about equal size."""
+    logs = [list(dict.fromkeys(part.file for part in log.segments)) for log in logs_of(files)]
+    sizes = [sum(file.size for file in log) for log in logs]
+    enough = max(sum(sizes) / MOST, _LEAST_BYTES)
+    groups: list[list[LogFile]] = []
+    filled = enough
+    for log, size in zip(logs, sizes, strict=True):
+        if filled + size / 2 >= enough and len(groups) < MOST:
+            groups.append([])
+            filled = 0.0
+        groups[-1] += sorted(log, key=files.index)
+        filled += size
+    return groups

@@ -1,0 +1,70 @@
+"""What a sweep that is done needs no more."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from jobsight.errors import OutputError
+from jobsight.files import read_json
+from jobsight.learning.sweep.layout import Frozen, Layout
+
+__all__ = ["leftovers", "remove"]
+
+
+def leftovers(frozen: Frozen, layout: Layout) -> dict[Path, int]:
+    """What may go, and its bytes: checkpoints, models but the best run's, the scheduler's files.
+
+    Checkpoints and models of runs that have not ended stay: they go on from there. Records,
+    results, points, the parsed history, what tracking wrote, and ``best/`` stay too.
+    """
+    best = _best_run(layout)
+    found: dict[Path, int] = {}
+    for path in _candidates(frozen, layout, best):
+        if path.is_dir() and not path.is_symlink():
+            found[path] = _bytes(path)
+    return found
+
+
+def _best_run(layout: Layout) -> int | None:
+    try:
+        return int(read_json(layout.best / "bestmodel.json", dict)["run"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def _candidates(frozen: Frozen, layout: Layout, best: int | None) -> Iterator[Path]:
+    for run in range(1, frozen.runs + 1):
+        if layout.result(run).exists():
+            yield layout.run(run) / "checkpoint"
+            # Before the best is known, every model may be it.
+            if best is not None and run != best:
+                yield layout.model(run)
+    if best is not None:
+        yield from sorted(layout.folder.glob("submitted*"))
+
+
+def _bytes(folder: Path) -> int:
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(parent) / name).lstat().st_size
+            except OSError:
+                continue
+    return total
+
+
+def remove(found: Mapping[Path, int]) -> None:
+    """Remove folders that `leftovers` found.
+
+    Raises:
+        OutputError: one cannot be removed; those before it are gone.
+    """
+    for path in found:
+        try:
+            shutil.rmtree(path)
+        except OSError as error:
+            raise OutputError(f"cannot remove {path}: {error.strerror or error}") from None
