@@ -8,6 +8,7 @@ that make objects), and its aliases may not multiply it beyond `MOST_VALUES`. YA
 from __future__ import annotations
 
 import datetime
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +42,13 @@ class YamlFile:
         self.values: dict[str, Any] = self._plain(tree, ()) if tree is not None else {}
 
     @classmethod
-    def read(cls, path: Path, what: str = "settings") -> YamlFile:
+    def read(cls, path: Path, what: str = "settings", kind: str = "settings file") -> YamlFile:
         """Read a file whose root is a mapping.
 
         Args:
             path: the file.
-            what: what it holds, for errors.
+            what: what it holds, for errors; in the plural.
+            kind: what it is, for errors.
 
         Raises:
             SettingsError: it is missing, unreadable, too large, no UTF-8, no YAML (names line and
@@ -55,9 +57,11 @@ class YamlFile:
         from ruamel.yaml import YAML
         from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-        text = _text(path, what)
+        text = _text(path, what, kind)
         try:
-            tree = YAML(typ="rt").load(text)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about numbers in files that say they are YAML 1.1
+                tree = YAML(typ="rt").load(text)
             if tree is None or isinstance(tree, dict):
                 return cls(path, tree, what)
         except MarkedYAMLError as error:
@@ -124,7 +128,7 @@ class YamlFile:
         raise SettingsError(f"{where}: this is no text, number, list or mapping; remove its tag")
 
 
-def _text(path: Path, what: str) -> str:
+def _text(path: Path, what: str, kind: str) -> str:
     try:
         with path.open("rb") as stream:
             content = stream.read(MOST_BYTES + 1)
@@ -132,7 +136,7 @@ def _text(path: Path, what: str) -> str:
             raise SettingsError(f"{path} is larger than {MOST_BYTES >> 20} MiB; are these {what}?")
         return content.decode("utf-8-sig")
     except FileNotFoundError:
-        raise SettingsError(f"there is no {what} file {path}") from None
+        raise SettingsError(f"there is no {kind} {path}") from None
     except UnicodeDecodeError as error:
         raise SettingsError(
             f"cannot read {what} from {path}: byte {error.start + 1} is no UTF-8; save it as UTF-8"

@@ -44,6 +44,7 @@ from jobsight.learning.sweep.targets import (
 from jobsight.settings import HoldSettings
 from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import Location, YamlFile, shown
+from jobsight.text import counted
 
 __all__ = ["MOST_RUNS", "SweepConfig"]
 
@@ -57,6 +58,15 @@ _HINTS = {
     "project": "it stands in 'tracking'",
     "entity": "it stands in 'tracking'",
     "wandb": "it stands in 'tracking'",
+}
+_SECTIONS: Mapping[str, type[Section]] = {
+    "metric": SweepMetric,
+    "early_stopping": EarlyStopping,
+    "drop": Drop,
+    "resources": ResourceSettings,
+    "tracking": TrackingSettings,
+    "program": ProgramSettings,
+    "here": HereOptions,
 }
 _SECRET = re.compile(r"WANDB_API_KEY|\b[0-9a-f]{40}\b")
 
@@ -100,7 +110,7 @@ class SweepConfig(Section):
     metric: SweepMetric = SweepMetric()
     parameters: Annotated[dict[str, Any], BeforeValidator(_checked_parameters)]
     """What is searched, in the schema of W&B's sweeps (`jobsight.learning.sweep.parameters`)."""
-    runs: Annotated[int, Field(ge=0, le=MOST_RUNS + 1)] = Field(default_factory=_runs_of_a_grid)
+    runs: Annotated[int, Field(ge=0)] = Field(default_factory=_runs_of_a_grid)
     """How many; of a grid all points, where it is not said."""
     epochs: Annotated[int, Field(ge=1, le=100_000)] = 60
     """Most epochs of a run."""
@@ -137,7 +147,7 @@ class SweepConfig(Section):
             SettingsError: it cannot be read, or something in it is wrong; names file, line and
                 column, the parameter where it is one, and what to write.
         """
-        file = YamlFile.read(path, "sweep config")
+        file = YamlFile.read(path, "keys of a sweep", "sweep config")
         if not file.values:
             raise SettingsError(f"{path} is empty; it needs at least data and parameters")
         _refuse_secrets(file, file.values, ())
@@ -155,7 +165,8 @@ class SweepConfig(Section):
         """The settings of the run at a point: the fixed ones, with the point's in their place.
 
         All runs have the config's seed, epochs and patience, so that they differ by their points
-        alone; a point may hold another ``seed``.
+        alone; a point may hold another ``seed``. Runs that ask for GPUs train on one where PyTorch
+        sees one, unless the fixed settings say otherwise.
 
         Args:
             point: values by the parameters' names.
@@ -163,8 +174,10 @@ class SweepConfig(Section):
         Raises:
             SettingsError: a name is no setting, or a value is none that it allows.
         """
-        tree = merged(self.settings, {"lstm": {"epochs": self.epochs}, "seed": self.seed})
-        tree = merged(tree, {"lstm": {"patience": self.early_stopping.patience}})
+        lstm: dict[str, Any] = {"epochs": self.epochs, "patience": self.early_stopping.patience}
+        if self.resources.gpus and not given(self.settings, ("lstm", "device")):
+            lstm["device"] = "auto"
+        tree = merged(self.settings, {"lstm": lstm, "seed": self.seed})
         try:
             return HoldSettings.model_validate(merged(tree, point_overrides(point)))
         except pydantic.ValidationError as error:
@@ -185,18 +198,21 @@ class SweepConfig(Section):
 
     def _check_runs(self) -> None:
         if self.method == "grid":
-            size = size_of(self.space)
+            try:
+                size = size_of(self.space)
+            except Trouble as trouble:
+                raise Trouble(("parameters", *trouble.location), str(trouble)) from None
             if self.runs > size:
                 raise Trouble(
-                    ("runs",), f"the grid has {size} points, fewer than runs: {self.runs}"
+                    ("runs",), f"the grid has only {counted(size, 'point')}; write runs: {size}"
                 )
         if "runs" not in self.model_fields_set and self.method != "grid":
             raise Trouble(("method",), f"{self.method} needs 'runs', the number of runs")
         if not 1 <= self.runs <= MOST_RUNS:
             raise Trouble(
                 ("runs",) if "runs" in self.model_fields_set else ("parameters",),
-                f"{self.runs if self.runs <= MOST_RUNS else f'more than {MOST_RUNS}'} runs cannot "
-                "be planned; write runs: 100, or a smaller grid",
+                f"{'more than ' * (self.runs > MOST_RUNS)}{min(self.runs, MOST_RUNS):,} runs "
+                "cannot be planned; write runs: 100, or make the grid smaller",
             )
         if self.drop and self.drop.after >= self.epochs:
             raise Trouble(
@@ -232,25 +248,45 @@ def _refuse_secrets(file: YamlFile, tree: Any, location: Location) -> None:
 
 def _explained(error: pydantic.ValidationError, file: YamlFile) -> SettingsError:
     first = error.errors()[0]
-    location = tuple(part for part in first["loc"] if part != "[key]")
-    where = file.position(location, value=first["type"] != "extra_forbidden") or file.path
+    location, found = _within(file.values, first["loc"], first["type"])
+    scalar = first["type"] != "extra_forbidden" and not isinstance(found, Mapping)
+    where = file.position(location, value=scalar) or file.path
     name = ".".join(str(part) for part in location)
     if first["type"] == "sweep":
-        reason = first["msg"] if "parameter" in first["msg"] else f"{name}: {first['msg']}"
+        about = first["msg"].startswith(("parameter", "group ")) or not name
+        reason = first["msg"] if about else f"{name}: {first['msg']}"
     elif first["type"] == "extra_forbidden":
         reason = _unknown(location)
     elif first["type"] == "missing":
         reason = f"{name!r} is missing"
+    elif first["type"] == "model_type":
+        reason = f"{name} is a mapping of names to values (given {shown(first.get('input'))})"
     else:
         message = first["msg"].removeprefix("Value error, ")
         reason = f"{name}: {message} (given {shown(first.get('input'))})"
     return SettingsError(f"{where}: {reason}")
 
 
+def _within(values: Any, location: Location, kind: str) -> tuple[Location, Any]:
+    """The part of pydantic's location that is in the file, and what stands there.
+
+    What is missing counts as part of it.
+    """
+    found: list[int | str] = []
+    for part in location:
+        try:
+            values = values[part]
+        except (LookupError, TypeError):
+            return ((*found, part) if kind == "missing" else tuple(found)), values
+        found.append(part)
+    return tuple(found), values
+
+
 def _unknown(location: Location) -> str:
-    name = str(location[-1])
-    if len(location) == 1 and name in _HINTS:
+    *sections, name = map(str, location)
+    if not sections and name in _HINTS:
         return f"there is no {name!r}: {_HINTS[name]}"
-    near = difflib.get_close_matches(name, SweepConfig.model_fields, 1)
-    said = f"; did you mean {near[0]!r}?" if near and len(location) == 1 else ""
-    return f"there is no {'.'.join(map(str, location))!r} in a sweep's config{said}"
+    fields = _SECTIONS[sections[0]] if sections else SweepConfig
+    near = difflib.get_close_matches(name, fields.model_fields, 1)
+    said = f"; did you mean {near[0]!r}?" if near else ""
+    return f"there is no {'.'.join([*sections, name])!r} in a sweep's config{said}"

@@ -137,11 +137,15 @@ def _group(tree: Any, location: tuple[str, ...]) -> Iterator[Parameter]:
         if not _NAME.fullmatch(str(key)):
             raise Trouble(
                 here,
-                f"{printable(key, 60)!r} is no name of a parameter: letters, digits, _ . and -, "
-                "at most 100",
+                f"parameter {printable(key, 60)!r} has no good name: letters, digits, _ . and -, "
+                "at most 100, the first a letter or _",
             )
         spec = tree[key]
-        if isinstance(spec, Mapping) and set(spec) == {"parameters"}:
+        if isinstance(spec, Mapping) and "parameters" in spec:
+            if len(spec) > 1:
+                raise Trouble(
+                    here, f"group {key!r} has more than its 'parameters'; remove the rest"
+                )
             yield from _group(spec["parameters"], (*here, "parameters"))
         else:
             yield _parameter(here, spec)
@@ -151,10 +155,9 @@ def _parameter(location: tuple[str, ...], spec: Any) -> Parameter:
     name = ".".join(location[::2])  # between two names of groups stands "parameters"
     said = f"parameter {name!r}"
     if not isinstance(spec, Mapping):
+        key = "values" if isinstance(spec, list) else "value"
         raise Trouble(
-            location,
-            f"{said} is {shown(spec)}, no mapping; write "
-            + (f"{{values: {spec}}}" if isinstance(spec, list) else "{value: …} for a fixed value"),
+            location, f"{said} is {shown(spec)}, no mapping; write {{{key}: {_said(spec)}}}"
         )
     distribution = _distribution(location, said, spec)
     needed, allowed = DISTRIBUTIONS[distribution]
@@ -166,7 +169,9 @@ def _parameter(location: tuple[str, ...], spec: Any) -> Parameter:
         values, probabilities = _values(location, said, spec)
         return Parameter(name, location, "categorical", values, probabilities)
     if distribution == "constant":
-        return Parameter(name, location, "constant", (_value(location, said, spec["value"]),))
+        return Parameter(
+            name, location, "constant", (_value((*location, "value"), said, spec["value"]),)
+        )
     numbers = {
         key: _number((*location, key), f"{said}: {key}", spec[key])
         if key in spec
@@ -175,6 +180,10 @@ def _parameter(location: tuple[str, ...], spec: Any) -> Parameter:
     }
     _check_numbers(location, said, distribution, numbers)
     return Parameter(name, location, distribution, numbers=numbers)
+
+
+def _said(spec: Any) -> str:
+    return "…" if spec is None else shown(spec)
 
 
 def _distribution(location: Location, said: str, spec: Mapping[str, Any]) -> str:
@@ -190,7 +199,7 @@ def _distribution(location: Location, said: str, spec: Mapping[str, Any]) -> str
 
 
 def _nearest(name: Any, valid: Any) -> str:
-    near = difflib.get_close_matches(str(name).replace("-", "_").lower(), sorted(valid), 3, 0.5)
+    near = difflib.get_close_matches(str(name).replace("-", "_").lower(), sorted(valid), 3, 0.6)
     if near:
         return f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
     return f"there are {', '.join(sorted(valid))}"
@@ -202,6 +211,7 @@ def _inferred(location: Location, said: str, spec: Mapping[str, Any]) -> str:
     if "values" in spec:
         return "categorical"
     if "min" not in spec or "max" not in spec:
+        _check_keys(location, said, spec, "it", tuple(_KEYS))
         raise Trouble(
             location, f"{said} needs 'value', 'values', both 'min' and 'max', or a 'distribution'"
         )
@@ -232,8 +242,6 @@ def _check_keys(
         if key == "distribution" or key in valid:
             continue
         where = (*location, str(key))
-        if key == "parameters":
-            raise Trouble(where, f"{said}: a group of parameters has nothing but 'parameters'")
         if key in _KEYS:
             raise Trouble(
                 where,
@@ -263,11 +271,12 @@ def _number(location: Location, said: str, value: Any) -> Number:
 def _meant(text: str) -> str | None:
     """The number that a text was meant to be, and what is wrong with it; None where it is none."""
     bare = text.strip().rstrip(",;").strip()
+    if re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+", bare, re.ASCII):
+        return f"{bare.replace(',', '')}, without commas"
     for candidate, wrong in (
         (text.strip(), "without quotes"),
         (bare, f"without the {'semicolon' if text.strip().endswith(';') else 'comma'}"),
         (bare.replace(",", "."), "with a decimal point"),
-        (bare.replace(",", ""), "without commas"),
     ):
         if re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", candidate, re.ASCII):
             return f"{candidate}, {wrong}"
@@ -295,7 +304,7 @@ def _values(
             where, f"{said}: values are a list, such as [1, 2, 3] (given {shown(values)})"
         )
     if not 1 <= len(values) <= MOST_VALUES:
-        raise Trouble(where, f"{said}: values are {len(values)}; give 1 to {MOST_VALUES}")
+        raise Trouble(where, f"{said} has {len(values)} values; give 1 to {MOST_VALUES}")
     checked = tuple(_value((*where, at), said, value) for at, value in enumerate(values))
     if "probabilities" not in spec:
         return checked, ()
@@ -313,7 +322,7 @@ def _probabilities(
         for at, chance in enumerate(given)
     )
     if len(chances) != count:
-        raise Trouble(where, f"{said}: {count} values have {len(chances)} probabilities")
+        raise Trouble(where, f"{said}: {count} values, but {len(chances)} probabilities")
     if min(chances) < 0:
         raise Trouble(where, f"{said}: probability {min(chances)} is below 0")
     total = math.fsum(chances)

@@ -91,8 +91,8 @@ class SweepMetric(Section):
     @pydantic.model_validator(mode="after")
     def _consistent(self) -> SweepMetric:
         if self.goal != _goal(self.name):
-            better = "higher" if self.name in HIGHER_IS_BETTER else "lower"
-            message = f"{self.name} is better {better}; write goal: {_goal(self.name)}"
+            better = "more" if self.name in HIGHER_IS_BETTER else "less"
+            message = f"{better} of {self.name} is better; write goal: {_goal(self.name)}"
             raise fail(Trouble(("goal",), message), self.goal)
         return self
 
@@ -157,6 +157,14 @@ class ProgramSettings(Section):
         default_factory=dict
     )
     """Variables of the runs; no keys or passwords."""
+
+    @pydantic.model_validator(mode="after")
+    def _one_of_them(self) -> ProgramSettings:
+        if self.image is not None and self.pack is not None:
+            raise fail(
+                Trouble(("pack",), "runs start from an image or from a pack; keep one"), None
+            )
+        return self
 
     @pydantic.field_validator("environment", mode="before")
     @classmethod

@@ -70,21 +70,20 @@ def setting_path(name: str) -> tuple[str, ...]:
         return valid[name]
     said = SAID.get(tuple(name.split("."))) or SAID.get(("lstm", name))
     if said:
-        raise ValueError(f"{name!r} is the same for all runs: it is set by {said}")
+        raise ValueError(f"parameter {name!r} is the same for all runs; it is set by {said}")
     if name in {"device", "lstm.device"}:
-        raise ValueError(f"{name!r} is not searched; give it under 'settings', for all runs")
+        raise ValueError(
+            f"parameter {name!r} is not searched; give it under 'settings', for all runs"
+        )
     if name.partition(".")[0] in set(HoldSettings.model_fields) - set(SECTIONS):
         raise ValueError(
-            f"{name!r} says what is asked, or how it is judged; runs that differ in it cannot be "
-            "compared. Give it under 'settings', for all runs"
+            f"parameter {name!r} says what is asked, or how it is judged, and runs that differ in "
+            "it cannot be compared; give it under 'settings', for all runs"
         )
     near = difflib.get_close_matches(name, valid, 3, 0.5)
     known = near or [bare for bare in valid if "." not in bare]
-    raise ValueError(
-        f"there is no parameter {printable(name, 60)!r}; "
-        f"{'the nearest' if near else 'there'} {'is' if len(known) == 1 else 'are'} "
-        f"{', '.join(known)}"
-    )
+    are = ("the nearest" if near else "there") + (" is" if len(known) == 1 else " are")
+    raise ValueError(f"parameter {printable(name, 60)!r} is unknown; {are} {', '.join(known)}")
 
 
 def point_overrides(point: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,7 +99,7 @@ def point_overrides(point: Mapping[str, Any]) -> dict[str, Any]:
         for part in path[:-1]:
             branch = branch.setdefault(part, {})
         if path[-1] in branch:
-            raise ValueError(f"{name!r} means a setting that the point has twice")
+            raise ValueError(f"parameter {name!r} means a setting that the point has twice")
         branch[path[-1]] = value
     return tree
 
@@ -119,6 +118,8 @@ def merged(tree: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 def allowed(name: str, value: Any) -> str | None:
     """Why the setting that a parameter means refuses a value; None where it takes it."""
+    if isinstance(value, bool):
+        return "it is a truth value"  # which pydantic would take for a number
     try:
         HoldSettings.model_validate(point_overrides({name: value}))
     except pydantic.ValidationError as error:
@@ -170,7 +171,8 @@ def check_parameters(parameters: Iterable[Parameter]) -> None:
             raise Trouble(one.location, str(error)) from None
         if path in taken:
             raise Trouble(
-                one.location, f"{one.name!r} and {taken[path]!r} mean the same setting; keep one"
+                one.location,
+                f"parameters {taken[path]!r} and {one.name!r} mean one setting; keep one",
             )
         taken[path] = one.name
         _check_values(one)
@@ -191,21 +193,32 @@ def _check_values(one: Parameter) -> None:
 
 
 def _refused(one: Parameter, value: Any, why: str) -> str:
-    gives = "" if one.listed else f"{one.distribution} gives "
-    return f"parameter {one.name!r}: {gives}{shown(value)} is not allowed: {why}"
+    said = f"parameter {one.name!r}: "
+    if one.listed:
+        return f"{said}{shown(value)} is not allowed: {why}"
+    return f"{said}{one.distribution} gives {shown(value)}, which is not allowed: {_advised(why)}"
+
+
+def _advised(why: str) -> str:
+    integers = "valid integer" in why
+    return f"{why}; int_uniform, and distributions with q: 1, give integers" if integers else why
 
 
 def _samples(one: Parameter) -> Iterator[tuple[Location, Any]]:
-    """Values of a bounded range: those inside, then its ends, with the key that is to blame."""
-    low, high = ("a", "b") if "beta" in one.distribution else ("min", "max")
-    if one.distribution == "inv_log_uniform":
-        low, high = high, low
-    numbers = one.numbers
-    # The very ends of a continuous range are never drawn, or drawn again: (0, 0.1] is meant.
-    discrete = one.quantised or one.distribution == "int_uniform"
-    inset = 0.0 if discrete else 1e-9
-    yield (low,) if low in numbers else (), quantile(one, inset)
-    yield (high,) if high in numbers else (), quantile(one, 1.0 - inset)
+    """Values of a bounded range: near its ends, then inside, with the key that is to blame."""
+    if "beta" in one.distribution:
+        ends: tuple[Location, Location] = (), ()
+        inset = 1e-4
+    else:
+        swapped = one.distribution == "inv_log_uniform"
+        ends = (("max",), ("min",)) if swapped else (("min",), ("max",))
+        inset = 1e-9
+    # The very ends of a continuous range are all but never drawn, and drawn again: (0, 0.1] is
+    # meant by min: 0, max: 0.1 where 0 is not allowed.
+    if one.quantised or one.distribution == "int_uniform":
+        inset = 0.0
+    yield ends[0], quantile(one, inset)
+    yield ends[1], quantile(one, 1.0 - inset)
     for step in range(INTERIOR):
         yield (), quantile(one, (step + 0.5) / INTERIOR)
 
@@ -219,5 +232,5 @@ def _check_share(one: Parameter) -> None:
         raise Trouble(
             one.location,
             f"parameter {one.name!r}: of 1000 values hardly one is allowed; "
-            f"{one.distribution} gives such as {shown(value)}: {why}",
+            f"{one.distribution} gives such as {shown(value)}: {_advised(why)}",
         )
