@@ -6,9 +6,15 @@ of our own: what is written is run by DAGMan, by Slurm, or as processes here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler
 from jobsight.cluster.plan import CHECKPOINT, Node, Option, Plan, Program, Resources, Stage
 from jobsight.errors import UsageError
+
+if TYPE_CHECKING:
+    from jobsight.settings import Settings
 
 __all__ = [
     "CHECKPOINT",
@@ -31,8 +37,18 @@ NAMES = ("dagman", "slurm", "here")
 """Names of the schedulers."""
 
 
-def create(name: str) -> Scheduler:
+def create(
+    name: str,
+    settings: Settings | None = None,
+    *,
+    progress: Callable[[PlanStatus], None] | None = None,
+) -> Scheduler:
     """The scheduler of that name.
+
+    Args:
+        name: one of `NAMES`.
+        settings: how a scheduler's tools are run; None: their defaults.
+        progress: told of the plan by a scheduler that comes back only when all is done (here).
 
     Raises:
         UsageError: there is no such scheduler.
@@ -44,9 +60,9 @@ def create(name: str) -> Scheduler:
     if name == "slurm":
         from jobsight.cluster.slurm import Slurm
 
-        return Slurm()
+        return Slurm(settings.slurm if settings is not None else None)
     if name == "here":
         from jobsight.cluster.local import Local
 
-        return Local()
+        return Local(progress)
     raise UsageError(f"no scheduler is named {name[:60]!r}; known are {', '.join(NAMES)}")
