@@ -83,7 +83,7 @@ class Record:
             )
         try:
             return _checked(data, number)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ModelError(f"{path} is damaged ({type(error).__name__}: {error})") from None
 
 

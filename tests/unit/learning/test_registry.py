@@ -1,0 +1,407 @@
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests import pools
+from tests.hold_models import constant_model
+
+from jobsight.errors import ModelError, OutputError, UsageError
+from jobsight.learning.manifest import write_manifest
+from jobsight.learning.registry import DEFAULT, Registry
+from jobsight.learning.registry.names import folder_name
+from jobsight.questions.hold.training.model import HoldModel
+
+Made = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    trained = pools.trained()
+    folder = tmp_path_factory.mktemp("written")
+    trained.model.save(folder, seed=0, facts=trained.facts())
+    return folder
+
+
+@pytest.fixture
+def made(written: Path, tmp_path: Path) -> Made:
+    """Model directories that differ by their seed alone, and so by their digest."""
+
+    def make(seed: int = 0, report: object = None) -> Path:
+        folder = tmp_path / f"made-{seed}-{report is None}"
+        shutil.copytree(written, folder)
+        manifest = json.loads((folder / "manifest.json").read_text())
+        (folder / "manifest.json").unlink()
+        if report is not None:
+            (folder / "report.json").write_text(json.dumps(report))
+        write_manifest(
+            folder, question="hold", seed=seed, settings=manifest["settings"], sources=[], facts={}
+        )
+        return folder
+
+    return make
+
+
+def test_the_first_is_champion_and_a_later_one_only_when_promoted(
+    registry: Path, made: Made
+) -> None:
+    kept = Registry(registry)
+    assert kept.champion("hold") is None
+    assert kept.entries() == []
+    first, second = kept.put(made(1), "hold"), kept.put(made(2), "hold", why="a try")
+    assert [one.digest for one in kept.entries("hold", DEFAULT)] == [first, second]
+    champion = kept.champion("hold")
+    assert champion is not None
+    assert (champion.digest, champion.champion) == (first, True)
+    entry = kept.find(second)
+    assert (entry.why, entry.champion) == ("a try", False)
+    kept.promote(entry, over=first, why="better on later data")
+    assert kept.find(second).champion
+    assert not kept.find(first).champion
+    told = [(one.event, one.digest, one.why) for one in kept.history("hold")]
+    assert told == [
+        ("put", first, ""),
+        ("put", second, "a try"),
+        ("promoted", second, "better on later data"),
+    ]
+    assert all("@" in one.by and one.time > 0 for one in kept.history("hold"))
+
+
+def test_a_model_that_is_put_again_is_one_entry(registry: Path, made: Made) -> None:
+    kept, folder = Registry(registry), made()
+    assert kept.put(folder, "hold") == kept.put(folder, "hold") == kept.put(folder, "hold")
+    assert len(kept.entries()) == 1
+    # For another cluster it is another entry, of the same digest.
+    kept.put(folder, "hold", "ap40")
+    assert [one.cluster for one in kept.entries()] == ["ap40", DEFAULT]
+
+
+def test_what_is_put_is_the_very_model(registry: Path, made: Made) -> None:
+    folder = made()
+    kept = Registry(registry)
+    entry = kept.find(kept.put(folder, "hold"))
+    assert HoldModel.open(entry.folder).label == HoldModel.open(folder).label
+    manifest, report = entry.open()
+    assert manifest.digest == entry.digest
+    assert report["question"] == "hold"
+    assert {one.name for one in entry.folder.iterdir()} == {one.name for one in folder.iterdir()}
+
+
+def test_a_promotion_that_was_overtaken_is_refused(registry: Path, made: Made) -> None:
+    kept = Registry(registry)
+    first, second, third = (kept.put(made(seed), "hold") for seed in (1, 2, 3))
+    kept.promote(kept.find(second), over=first, why="")
+    with pytest.raises(ModelError, match=f"the champion is {second} by now, not {first}"):
+        kept.promote(kept.find(third), over=first, why="")
+    # Who is champion already need not be promoted.
+    kept.promote(kept.find(second), over=None, why="")
+    assert len(kept.history("hold")) == 4
+
+
+def test_a_champion_is_removed_only_by_force_and_none_is_left(registry: Path, made: Made) -> None:
+    kept = Registry(registry)
+    first, second = kept.put(made(1), "hold"), kept.put(made(2), "hold")
+    entry = kept.find(first)
+    with pytest.raises(ModelError, match="is the champion of hold on default; promote another"):
+        kept.remove(entry)
+    kept.remove(entry, force=True, why="wrong data")
+    assert kept.champion("hold") is None
+    assert not entry.folder.exists()
+    with pytest.raises(ModelError, match="was removed meanwhile"):
+        kept.remove(entry, force=True)
+    kept.promote(kept.find(second), over=None, why="")
+    assert kept.history("hold")[2].why == "wrong data"
+
+
+def test_a_removed_model_can_be_put_again(registry: Path, made: Made) -> None:
+    kept, folder = Registry(registry), made()
+    digest = kept.put(folder, "hold")
+    kept.remove(kept.find(digest), force=True)
+    assert kept.put(folder, "hold") == digest
+    champion = kept.champion("hold")
+    assert champion is not None
+    assert champion.open()[0].digest == digest
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        {},
+        None,
+        ["constant", "rates"],
+        {"boosted": {"log_loss": 0.1}},
+        {"boosted": {"log_loss": 0.1}, "constant": {"log_loss": 0.2}},
+        {"boosted": {"log_loss": 0.1}, "rates": {"log_loss": 0.2}},
+        {"boosted": {"log_loss": 0.1}, "constant": {}, "rates": {}},
+    ],
+)
+def test_a_report_without_its_baselines_is_refused(
+    registry: Path, made: Made, models: object
+) -> None:
+    with pytest.raises(ModelError, match="lacks the baselines"):
+        Registry(registry).put(made(report={"models": models}), "hold")
+    assert not list(registry.rglob("record.json"))
+
+
+def test_a_model_of_one_baseline_alone_is_refused(registry: Path, tmp_path: Path) -> None:
+    constant_model(0.5).save(tmp_path / "model", seed=0, facts={})
+    with pytest.raises(ModelError, match="lacks the baselines"):
+        Registry(registry).put(tmp_path / "model", "hold")
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (lambda folder: (folder / "hold.json").write_text("{}"), "was changed since training"),
+        (lambda folder: (folder / "report.json").unlink(), "cannot read .*report.json"),
+        (lambda folder: (folder / "more").write_text(""), "is not listed"),
+        (lambda folder: (folder / "more").symlink_to("/etc"), "holds no links"),
+        (lambda folder: (folder / "manifest.json").unlink(), "is no model directory"),
+        (lambda folder: (folder / "manifest.json").write_text("["), "is damaged"),
+    ],
+)
+def test_files_that_do_not_match_their_hashes_are_refused(
+    registry: Path, made: Made, harm: Callable[[Path], object], said: str
+) -> None:
+    folder = made()
+    harm(folder)
+    with pytest.raises(ModelError, match=said):
+        Registry(registry).put(folder, "hold")
+    assert Registry(registry).entries() == []
+
+
+def test_a_model_of_another_question_is_refused(registry: Path, made: Made) -> None:
+    with pytest.raises(ModelError, match="answers 'hold', not 'fail'"):
+        Registry(registry).put(made(), "fail")
+
+
+def test_a_damaged_entry_is_told_and_mended_by_putting_it_again(registry: Path, made: Made) -> None:
+    kept, folder = Registry(registry), made()
+    digest = kept.put(folder, "hold")
+    entry = kept.find(digest)
+    (entry.folder / "hold.json").write_text("{}")
+    with pytest.raises(ModelError, match="was changed since training"):
+        entry.open()
+    with pytest.raises(ModelError, match="was changed since training"):
+        kept.promote(entry, over=None, why="")
+    assert kept.put(folder, "hold") == digest
+    mended = kept.champion("hold")
+    assert mended is not None
+    mended.open()
+    assert [one.number for one in kept.entries()] == [2]
+    # Removed, the damaged one does not come back.
+    kept.remove(mended, force=True)
+    assert kept.entries() == []
+
+
+def test_another_model_with_the_same_digest_is_refused(
+    registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Registry(registry)
+    kept.put(made(1), "hold")
+    report = json.loads((made(2) / "report.json").read_text()) | {"examples": 1}
+    monkeypatch.setattr("jobsight.learning.manifest.Manifest.digest", kept.entries()[0].digest)
+    with pytest.raises(ModelError, match="another model with the digest"):
+        kept.put(made(3, report), "hold")
+
+
+NAMES = [
+    "../../../../etc/passwd", "..", ".", "", "/", "a/b", "a\\b", "a\0b", "%2E", "%", "ap 40",
+    "ap40.uw.osg-htc.org", "CON", "-rf", "日本語クラスタ", "e\u0301", "é", "x" * 5000, "é" * 5000,
+    "x" * 4999 + "y", "\udc80", "\x1b[31m", "champion.json", "000001",
+]  # fmt: skip
+
+
+def test_names_from_outside_become_folder_names_of_their_own() -> None:
+    folders = [folder_name(name) for name in NAMES]
+    assert len({one.casefold() for one in folders}) == len(NAMES)
+    for one in folders:
+        assert one.isascii()
+        assert one.isprintable()
+        assert one not in (".", "..")
+        assert not one.startswith(".")
+        assert "/" not in one
+        assert 0 < len(one) <= 120
+    assert folder_name("ap40.uw.osg-htc.org") == "ap40.uw.osg-htc.org"
+
+
+def test_clusters_of_any_name_are_kept_apart(registry: Path, made: Made) -> None:
+    kept, folder = Registry(registry), made()
+    for name in NAMES:
+        kept.put(folder, "hold", name)
+    assert sorted(one.cluster for one in kept.entries()) == sorted(NAMES)
+    assert {path.parent for path in (registry / "hold").iterdir()} == {registry / "hold"}
+    for name in NAMES:
+        champion = kept.champion("hold", name)
+        assert champion is not None
+        assert champion.cluster == name
+
+
+def test_a_model_is_found_by_the_beginning_of_its_digest(registry: Path, made: Made) -> None:
+    kept = Registry(registry)
+    digest = kept.put(made(), "hold", "ap40")
+    for name in (digest, digest[:4], digest.upper(), f"boosted@{digest}"):
+        assert kept.find(name).digest == digest
+    assert kept.find(digest, question="hold", cluster="ap40").cluster == "ap40"
+    with pytest.raises(ModelError, match=r"has no model .* for ap41"):
+        kept.find(digest, cluster="ap41")
+    with pytest.raises(ModelError, match="has no model 0000"):
+        kept.find("0000")
+    for name in ("", "abc", "model", "../abcd", "boosted@", "\x1b[31m"):
+        with pytest.raises(UsageError, match="names no model") as told:
+            kept.find(name)
+        assert str(told.value).isprintable()
+
+
+def test_an_ambiguous_beginning_is_refused(
+    registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Registry(registry)
+    for number, digest in enumerate(("abcd0000", "abcd1111"), start=1):
+        monkeypatch.setattr("jobsight.learning.manifest.Manifest.digest", digest)
+        kept.put(made(number), "hold")
+    with pytest.raises(ModelError, match="abcd may be abcd0000, abcd1111; write more digits"):
+        kept.find("abcd")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"schema": "jobsight.registry/2"}', '{"schema": "jobsight.registry/1"}'],
+)
+def test_a_damaged_record_is_one_error_that_names_it(registry: Path, made: Made, text: str) -> None:
+    Registry(registry).put(made(), "hold")
+    path = registry / "hold" / DEFAULT / "000001" / "record.json"
+    path.write_text(text)
+    for ask in (Registry(registry).entries, lambda: Registry(registry).champion("hold")):
+        with pytest.raises(ModelError) as told:
+            ask()
+        assert str(path) in str(told.value)
+        assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("entry", 0), ("entry", 9), ("entry", "x"), ("champion", 7), ("champion", []),
+        ("digest", "../../etc"), ("digest", 7), ("event", "gone"), ("cluster", None),
+        ("number", 2), ("time", None), ("time", 1e400),
+    ],
+)  # fmt: skip
+def test_a_record_with_a_hostile_value_is_refused(
+    registry: Path, made: Made, field: str, value: object
+) -> None:
+    Registry(registry).put(made(), "hold")
+    path = registry / "hold" / DEFAULT / "000001" / "record.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    with pytest.raises(ModelError, match=r"record\.json is damaged"):
+        Registry(registry).champion("hold")
+
+
+def test_a_record_that_was_deleted_takes_its_model_along_and_nothing_else(
+    registry: Path, made: Made
+) -> None:
+    kept = Registry(registry)
+    first, second = kept.put(made(1), "hold"), kept.put(made(2), "hold")
+    shutil.rmtree(registry / "hold" / DEFAULT / "000001")
+    assert [one.digest for one in Registry(registry).entries()] == [second]
+    with pytest.raises(ModelError, match=r"cannot read .*000001/record\.json"):
+        Registry(registry).champion("hold")
+    assert first != second
+    # Promoted over a champion that is gone, the other one answers.
+    kept = Registry(registry)
+    kept.promote(kept.find(second), over=None, why="")
+    champion = kept.champion("hold")
+    assert champion is not None
+    assert champion.digest == second
+
+
+def test_leavings_of_killed_writers_are_deleted_after_a_day(
+    registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+    import time
+
+    kept = Registry(registry)
+    kept.put(made(1), "hold")
+    place = registry / "hold" / DEFAULT
+    old, new, foreign = (place / f".jobsight-{d * 16}.part" for d in "abz")
+    for path in (old, new, foreign):
+        path.mkdir()
+        os.utime(path, (time.time() - (7 if path == new else 90_000),) * 2)
+    kept.put(made(2), "hold")
+    assert not old.exists()
+    assert new.exists()
+    assert foreign.exists()
+
+
+def test_a_registry_that_cannot_be_written_is_one_error(tmp_path: Path, made: Made) -> None:
+    (tmp_path / "file").write_text("")
+    blocked = Registry(tmp_path / "file")
+    with pytest.raises(OutputError, match=r"cannot write into the registry .*Not a directory"):
+        blocked.put(made(), "hold")
+    with pytest.raises(OutputError, match="cannot write into the registry"):
+        blocked.require_writable("hold")
+    assert blocked.entries() == []
+    assert blocked.champion("hold") is None
+
+
+def test_a_full_disk_leaves_nothing_behind(
+    registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import errno
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    folder = made()
+    monkeypatch.setattr("jobsight.learning.registry.directories.shutil.copyfile", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        Registry(registry).put(folder, "hold")
+    assert list((registry / "hold" / DEFAULT).iterdir()) == []
+
+
+def test_a_rename_whose_answer_was_lost_counts_once(
+    registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def lost(self: Path, target: Path) -> Path:
+        if target.name == "000001":
+            rename(self, target)
+            raise FileNotFoundError(2, "No such file or directory")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", lost)
+    kept = Registry(registry)
+    digest = kept.put(made(), "hold")
+    assert [one.digest for one in kept.entries()] == [digest]
+
+
+def test_a_list_of_the_folder_that_is_old_hides_nothing(
+    registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Registry(registry)
+    first = kept.put(made(1), "hold")
+    second = kept.put(made(2), "hold")
+    kept.promote(kept.find(second), over=first, why="")
+    monkeypatch.setattr("jobsight.learning.registry.ledger.Ledger._numbers", lambda _self: [1])
+    champion = Registry(registry).champion("hold")
+    assert champion is not None
+    assert champion.digest == second
+
+
+def test_nobody_needs_a_home_or_a_name(registry: Path, made: Made) -> None:
+    import sys
+
+    code = (
+        "import sys; from pathlib import Path; from jobsight.learning.registry import Registry; "
+        "print(Registry(Path(sys.argv[1])).put(Path(sys.argv[2]), 'hold'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(registry), str(made())],
+        env={"PATH": "/usr/bin"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert Registry(registry).find(done.stdout.strip()).champion
