@@ -24,8 +24,8 @@ from jobsight.settings import HoldSettings
 if TYPE_CHECKING:
     from jobsight.models.recurrent import Recurrent
 
-__all__ = ["MODEL", "RESULT", "Attempt", "Stop", "Watch", "kept_files", "peak_bytes",
-           "select_metrics"]  # fmt: skip
+__all__ = ["MODEL", "RESULT", "Attempt", "Stop", "Watch", "identity_of", "kept_files",
+           "peak_bytes", "read_result", "select_metrics"]  # fmt: skip
 
 MODEL, RESULT = "model", "result.json"
 SCHEMA = "jobsight.run/1"
@@ -80,7 +80,7 @@ class Attempt:
         self.folder, self.run, self.parameters, self.tracker = folder, run, parameters, tracker
         self.epochs = 0
         self._seed = settings.seed
-        self._identity = _identity(settings, parameters)
+        self._identity = identity_of(settings, parameters)
         self._clock, self._cpu = time.perf_counter(), time.process_time()
         self._before: tuple[Told, ...] = ()
         self._begun = False
@@ -88,15 +88,10 @@ class Attempt:
     def done(self) -> RunEnd | None:
         """The end, where an earlier attempt at this very point came to one."""
         try:
-            told = read_json(self.folder / RESULT, dict)
-            if told["identity"] != self._identity or told["run"] != self.run:
-                return None
-            end = RunEnd(**{field.name: told[field.name] for field in fields(RunEnd)})
-            if told["files"] != kept_files(self.folder / MODEL, told["files"]):
-                return None
-        except (OSError, ValueError, KeyError, TypeError):
+            run, end = read_result(self.folder, self._identity)
+        except (OSError, ValueError):
             return None
-        return end
+        return end if run == self.run else None
 
     def begin(self, before: tuple[Told, ...] = (), notes: tuple[str, ...] = ()) -> None:
         """Tell, once, that the attempt begins behind these epochs."""
@@ -211,7 +206,31 @@ def kept_files(folder: Path, names: Any) -> dict[str, str]:
     return {name: sha256(folder / name) for name in sorted(names)}
 
 
-def _identity(settings: HoldSettings, parameters: Mapping[str, Any]) -> str:
+def read_result(folder: Path, identity: str) -> tuple[int, RunEnd]:
+    """The number of the run that ended in `folder`, and how.
+
+    Args:
+        folder: of the run.
+        identity: see `identity_of`.
+
+    Raises:
+        OSError: ``result.json`` or a file of the model is missing.
+        ValueError: they are damaged, changed since, or of a run with other settings.
+    """
+    told = read_json(folder / RESULT, dict)
+    try:
+        if told["identity"] != identity:
+            raise ValueError("it tells of a run with other settings or parameters")
+        if told["files"] != kept_files(folder / MODEL, told["files"]):
+            raise ValueError("the model beside it was changed since")
+        end = RunEnd(**{field.name: told[field.name] for field in fields(RunEnd)})
+        return int(told["run"]), end
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"it is damaged ({type(error).__name__}: {error})") from None
+
+
+def identity_of(settings: HoldSettings, parameters: Mapping[str, Any]) -> str:
+    """A digest of all that a run is told: the settings that the sweep fixes, and its point."""
     told = {"settings": settings.model_dump(mode="json"), "parameters": dict(parameters)}
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 

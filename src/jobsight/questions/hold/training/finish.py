@@ -17,7 +17,12 @@ from jobsight.errors import ModelError, OutputError, UsageError
 from jobsight.files import read_json, write_json
 from jobsight.history.timelines import History
 from jobsight.learning.manifest import Source
-from jobsight.questions.hold.training.attempt import kept_files
+from jobsight.questions.hold.training.attempt import (
+    RESULT,
+    identity_of,
+    kept_files,
+    read_result,
+)
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.parameters import with_parameters
 from jobsight.questions.hold.training.train import Trained, train
@@ -46,7 +51,7 @@ def finish_sweep(
         history: all logs, indexed.
         settings: of the question, those that the sweep fixes, as the run had them.
         parameters: the best run's.
-        network: its folder ``model/``.
+        network: its folder ``model/``, beside its ``result.json``.
         record: JSON file that tells of every look at the test part; written before the look.
         sources: the logs, for the manifest.
         again: look although another network was tested before; the record then tells of both.
@@ -57,23 +62,29 @@ def finish_sweep(
 
     Raises:
         UsageError: the test part was looked at with another network, and `again` is not set.
-        ModelError: the network is missing, damaged, or was fitted with other settings.
+        ModelError: the network is missing, damaged, or of a run with other settings.
         TrainingError: there is too little to judge a model by.
         OutputError: the record cannot be read or written; nothing was looked at then.
     """
     from jobsight.models.recurrent import Recurrent
 
+    _require_result(network.parent, identity_of(settings, parameters))
     resolved = _anywhere(with_parameters(settings, parameters))
     model = Recurrent.load(network, network=resolved.lstm.network)
     data = Dataset.for_training(history, resolved)
-    how = {"device"}
-    if model.settings.model_dump(exclude=how) != data.settings.lstm.model_dump(exclude=how):
-        raise ModelError(
-            f"the network in {network} was trained with other settings than its run's; was the "
-            "folder moved, or the sweep planned anew?"
-        )
     _note_look(record, network, again=again)
     return train(data, given={NETWORK: model}, sources=sources, progress=progress)
+
+
+def _require_result(folder: Path, identity: str) -> None:
+    try:
+        read_result(folder, identity)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise ModelError(
+            f"cannot take the network of the run in {folder}: {RESULT}: {reason or error}; start "
+            "the run again, or give the settings that it had"
+        ) from None
 
 
 def _anywhere(settings: HoldSettings) -> HoldSettings:
@@ -109,10 +120,7 @@ def looks(record: Path) -> list[dict[str, Any]]:
 
 def _note_look(record: Path, network: Path, *, again: bool) -> None:
     """Write down that the test part is looked at now, unless it was with this very network."""
-    try:
-        files = kept_files(network, ["model.json", "network.safetensors"])
-    except OSError as error:
-        raise ModelError(f"cannot read {error.filename}: {error.strerror}") from None
+    files = kept_files(network, ["model.json", "network.safetensors"])
     digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
     before = looks(record)
     if any(look["network"] == digest for look in before):

@@ -24,7 +24,7 @@ from jobsight.learning.tracking import RunEnd, StopReason, Tracker
 from jobsight.models.base import Labelled
 from jobsight.models.checkpoints import Checkpoints
 from jobsight.models.watching import Told
-from jobsight.questions.hold.training.attempt import Attempt, Stop, Watch, select_metrics
+from jobsight.questions.hold.training.attempt import MODEL, Attempt, Stop, Watch, select_metrics
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.parameters import with_parameters
 from jobsight.settings import HoldSettings
@@ -143,7 +143,7 @@ def _trained(
     if end.status == "stopped":
         return _stopped(attempt, stop() or "evicted")
     files = attempt.keep_model(model)
-    attempt.tracker.model(attempt.folder / "model")
+    attempt.tracker.model(attempt.folder / MODEL)
     metrics = select_metrics(model.predict(select.inputs), select)
     told = attempt.ending(end.status, best_epoch=end.best_epoch, metrics=metrics)
     return RunResult(attempt.run, attempt.end(told, files), None, end.epochs)

@@ -1,0 +1,259 @@
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jobsight.errors import ModelError, SettingsError, TrainingError
+from jobsight.models.checkpoints import Checkpoints
+from jobsight.models.recurrent import Recurrent
+from jobsight.models.watching import Epoch, FittingWatch, Told
+from jobsight.settings import LstmSettings
+from jobsight.testing import made_examples
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+SMALL = LstmSettings(hidden_size=8, epochs=6, batch_size=32, lstm_layers=2)
+TRAIN, SELECT = made_examples(200, seed=1), made_examples(80, seed=2)
+BATCHES = 7
+
+
+class Watch(FittingWatch):
+    """Keeps what it is told; stops before batch number `at` (from 0, of this attempt)."""
+
+    def __init__(self, at: float = math.inf) -> None:
+        self.at, self.batches = at, 0
+        self.began: tuple[tuple[Told, ...], tuple[str, ...]] = ((), ())
+        self.epochs: list[Epoch] = []
+        self.on_disk: list[int] = []
+
+    def begins(self, told: tuple[Told, ...], notes: tuple[str, ...]) -> None:
+        self.began = told, notes
+
+    def measured(self, epoch: Epoch) -> Told:
+        self.epochs.append(epoch)
+        return super().measured(epoch)
+
+    def saved(self, number: int, told: Told) -> None:
+        self.on_disk.append(number)
+
+    def stop(self) -> bool:
+        self.batches += 1
+        return self.batches > self.at
+
+
+def saved(model: Recurrent, folder: Path) -> dict[str, bytes]:
+    folder.mkdir()
+    model.save(folder)
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def at_once(tmp_path: Path, settings: LstmSettings = SMALL) -> dict[str, bytes]:
+    model = Recurrent(settings)
+    model.fit(TRAIN, SELECT, seed=3)
+    return saved(model, tmp_path / "at-once")
+
+
+@pytest.mark.parametrize("at", [0, 1, BATCHES - 1, BATCHES, 2 * BATCHES + 3, 5 * BATCHES])
+def test_interrupted_at_any_batch_it_ends_with_the_same_bytes(tmp_path: Path, at: int) -> None:
+    wanted = at_once(tmp_path)
+    checkpoints, watch = Checkpoints(tmp_path / "checkpoint"), Watch(at)
+    model = Recurrent(SMALL)
+    end = model.fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, watch=watch)
+    assert (end.status, end.epochs) == ("stopped", at // BATCHES)
+    with pytest.raises(ModelError, match="not fitted"):
+        model.predict(SELECT.inputs)
+    again = Watch()
+    model = Recurrent(SMALL)
+    end = model.fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, watch=again)
+    assert (end.status, end.epochs) == ("finished", 6)
+    assert len(again.began[0]) == at // BATCHES
+    assert again.began[1] == ()
+    assert watch.on_disk + again.on_disk == [1, 2, 3, 4, 5, 6]
+    assert [told["select_loss"] for told in end.told] == [
+        one.select_loss for one in (*watch.epochs, *again.epochs)
+    ]
+    assert saved(model, tmp_path / "model") == wanted
+
+
+def test_epoch_by_epoch_is_as_at_once(tmp_path: Path) -> None:
+    wanted = at_once(tmp_path)
+    for until in range(1, 7):
+        model = Recurrent(SMALL)
+        checkpoints = Checkpoints(tmp_path / "checkpoint")
+        end = model.fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, until=until)
+        assert (end.status, end.epochs) == ("finished" if until == 6 else "until", until)
+    assert saved(model, tmp_path / "model") == wanted
+
+
+def test_patience_survives_an_interruption(tmp_path: Path) -> None:
+    settings = SMALL.model_copy(update={"patience": 2, "epochs": 60, "learning_rate": 0.05})
+    wanted = at_once(tmp_path, settings)
+    steps = 0
+    status = "until"
+    while status == "until":
+        steps += 1
+        model = Recurrent(settings)
+        checkpoints = Checkpoints(tmp_path / "checkpoint")
+        end = model.fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, until=steps)
+        status = end.status
+    assert status == "early"
+    assert end.epochs == end.best_epoch + 2
+    assert saved(model, tmp_path / "model") == wanted
+    # Started once more, there is nothing left to train.
+    watch = Watch()
+    end = model.fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, watch=watch)
+    assert (end.status, watch.epochs) == ("early", [])
+    assert saved(model, tmp_path / "again") == wanted
+
+
+def test_more_epochs_go_on_where_fewer_ended(tmp_path: Path) -> None:
+    wanted = at_once(tmp_path)
+    checkpoints = Checkpoints(tmp_path / "checkpoint")
+    few = Recurrent(SMALL.model_copy(update={"epochs": 3}))
+    assert few.fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints).status == "finished"
+    watch, more = Watch(), Recurrent(SMALL)
+    more.fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, watch=watch)
+    assert [epoch.number for epoch in watch.epochs] == [4, 5, 6]
+    assert saved(more, tmp_path / "model") == wanted
+    fewer, watch = Recurrent(SMALL.model_copy(update={"epochs": 4})), Watch()
+    fewer.fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, watch=watch)
+    assert watch.began[0] == ()
+    assert "more than 4 epochs" in watch.began[1][0]
+
+
+@pytest.mark.parametrize("other", ["seed", "settings", "examples", "frames"])
+def test_the_checkpoint_of_another_training_is_not_gone_on_with(tmp_path: Path, other: str) -> None:
+    checkpoints, train, settings, seed = Checkpoints(tmp_path), TRAIN, SMALL, 3
+    Recurrent(SMALL).fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, until=2)
+    if other == "seed":
+        seed = 4
+    elif other == "settings":
+        settings = SMALL.model_copy(update={"dropout": 0.3})
+    elif other == "examples":
+        train = TRAIN.take(np.arange(199))
+    else:
+        assert TRAIN.inputs.frames is not None
+        frames = TRAIN.inputs.frames.copy()
+        frames[7, 3, 1] = 5 - frames[7, 3, 1]
+        train = replace(TRAIN, inputs=replace(TRAIN.inputs, frames=frames))
+    watch = Watch()
+    Recurrent(settings).fit_resumably(
+        train, SELECT, seed=seed, checkpoints=checkpoints, watch=watch, until=1
+    )
+    assert watch.began[0] == ()
+    assert len(watch.began[1]) == 2
+    assert "other data or settings" in watch.began[1][0]
+
+
+def test_a_damaged_checkpoint_costs_one_epoch(tmp_path: Path) -> None:
+    wanted = at_once(tmp_path)
+    checkpoints = Checkpoints(tmp_path / "checkpoint")
+    Recurrent(SMALL).fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, until=4)
+    (checkpoints.folder / "0004.safetensors").write_bytes(b"\0" * 100)
+    watch, model = Watch(), Recurrent(SMALL)
+    model.fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, watch=watch)
+    assert len(watch.began[0]) == 3
+    assert "epoch 4 was set aside: its tensors are damaged" in watch.began[1][0]
+    assert saved(model, tmp_path / "model") == wanted
+
+
+def test_tensors_of_another_form_are_set_aside(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path / "checkpoint")
+    Recurrent(SMALL).fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, until=1)
+    identity = json.loads((checkpoints.folder / "0001.json").read_text())["identity"]
+    (one,) = checkpoints.usable(identity)
+    for name in ("network.embed.weight", "random.torch", "kept.embed.bias"):
+        tensors = {key: value for key, value in one.tensors.items() if key != name}
+        checkpoints.save(replace(one, tensors=tensors), identity)
+        watch = Watch()
+        Recurrent(SMALL).fit_resumably(
+            TRAIN, SELECT, seed=3, checkpoints=checkpoints, watch=watch, until=1
+        )
+        assert f"lacks {name}" in watch.began[1][-1]
+
+
+def test_a_loss_that_is_no_number_is_an_error_that_says_when(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wild_nets.py").write_text(
+        "import torch\n"
+        "class Wild(torch.nn.Module):\n"
+        "    def __init__(self, shape, settings):\n"
+        "        super().__init__()\n"
+        "        self.weight = torch.nn.Parameter(torch.zeros(1))\n"
+        "        self.calls = 0\n"
+        "    def forward(self, frames, rest):\n"
+        "        self.calls += self.training\n"
+        f"        bad = float('nan') if self.calls > {2 * BATCHES} else 0.0\n"
+        "        return rest.sum(1) * 0 + self.weight + bad\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    wild = SMALL.model_copy(update={"network": "wild_nets:Wild", "learning_rate": 0.09})
+    for select in (SELECT, SELECT.take(np.zeros(0, np.int64))):
+        with pytest.raises(
+            TrainingError, match=r"the loss became NaN in epoch 3 \(learning_rate 0\.09\)"
+        ):
+            Recurrent(wild).fit(TRAIN, select, seed=0)
+
+
+def test_a_gpu_that_is_not_there_is_said_so() -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    asked = Recurrent(SMALL.model_copy(update={"device": "cuda"}))
+    with pytest.raises(TrainingError, match=r"sees no GPU here.*set lstm.device to auto or cpu"):
+        asked.fit(TRAIN, SELECT, seed=0)
+    Recurrent(SMALL.model_copy(update={"device": "auto", "epochs": 1})).fit(TRAIN, SELECT, seed=0)
+
+
+def test_on_a_gpu_it_is_as_well_resumed_to_the_bit(tmp_path: Path) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("there is no GPU")
+    settings = SMALL.model_copy(update={"device": "cuda"})
+    wanted = at_once(tmp_path, settings)
+    for until in (2, None):
+        model = Recurrent(settings)
+        model.fit_resumably(
+            TRAIN, SELECT, seed=3, checkpoints=Checkpoints(tmp_path / "c"), until=until
+        )
+    assert saved(model, tmp_path / "model") == wanted
+
+
+def test_a_users_network_with_odd_tensors_is_resumed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counters without dimensions, half precision, weights shared by two layers."""
+    (tmp_path / "odd_nets.py").write_text(
+        "import torch\n"
+        "class Odd(torch.nn.Module):\n"
+        "    def __init__(self, shape, settings):\n"
+        "        super().__init__()\n"
+        "        self.first = torch.nn.Linear(shape.rest, shape.rest)\n"
+        "        self.second = torch.nn.Linear(shape.rest, shape.rest)\n"
+        "        self.second.weight = self.first.weight\n"
+        "        self.norm = torch.nn.BatchNorm1d(shape.rest)\n"
+        "        self.register_buffer('small', torch.zeros(2, dtype=torch.bfloat16))\n"
+        "        self.drop = torch.nn.Dropout(0.5)\n"
+        "    def forward(self, frames, rest):\n"
+        "        return self.drop(self.second(self.norm(self.first(rest)))).sum(1)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    settings = SMALL.model_copy(update={"network": "odd_nets:Odd"})
+    wanted = Recurrent(settings)
+    wanted.fit(TRAIN, SELECT, seed=3)
+    for until in (1, 3, None):
+        model = Recurrent(settings)
+        model.fit_resumably(
+            TRAIN, SELECT, seed=3, checkpoints=Checkpoints(tmp_path / "c"), until=until
+        )
+    assert np.array_equal(model.predict(SELECT.inputs), wanted.predict(SELECT.inputs))
+
+
+def test_settings_know_three_devices() -> None:
+    assert LstmSettings().device == "cpu"
+    with pytest.raises(ValueError, match="device"):
+        LstmSettings.model_validate({"device": "tpu"})
+    with pytest.raises(SettingsError):
+        Recurrent(SMALL.model_copy(update={"network": "none"})).fit(TRAIN, SELECT, seed=0)
