@@ -30,16 +30,17 @@ def make_server_sweep(frozen: Frozen, layout: Layout) -> None:
         SweepError: the server cannot be reached, or refuses; nothing was started.
     """
     from jobsight.files import write_json
+    from jobsight.learning.sweep.config import SweepConfig
+    from jobsight.learning.sweep.definition import to_wandb
     from jobsight.learning.tracking import create_sweep
 
     config, told = frozen.config, frozen.config["tracking"]
     if told["wandb"] != "online" or layout.tracking.exists():
         return
     definition = {
+        **to_wandb(SweepConfig.model_validate(config)),
         "name": layout.folder.name.removesuffix(".sweep"),
-        "method": config["method"],
         "metric": {"name": f"kept.{config['metric']['name']}", "goal": config["metric"]["goal"]},
-        "parameters": config["parameters"],
         "run_cap": frozen.runs,
     }
     sweep = create_sweep(definition, project=told["project"], entity=told["entity"])

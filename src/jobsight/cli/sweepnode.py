@@ -192,12 +192,15 @@ def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Ma
     if tracking["wandb"] != "online":
         return read_point(layout.folder, run), {}
     if not path.exists():
+        from jobsight.learning.sweep.config import SweepConfig
+        from jobsight.learning.sweep.definition import from_wandb
         from jobsight.learning.tracking import next_point
 
         sweep = read_server_sweep(layout)
         told = next_point(sweep, project=tracking["project"], entity=tracking["entity"])
         server = {"run_id": told.run_id, "sweep_id": sweep}
-        write_json(path, {**point_of(run, told.parameters), "server": server})
+        given = from_wandb(SweepConfig.model_validate(frozen.config), told.parameters)
+        write_json(path, {**point_of(run, given), "server": server})
     return read_point(layout.folder, run), dict(read_json(path, dict).get("server", {}))
 
 

@@ -14,7 +14,10 @@ from jobsight.settings import HoldSettings
 __all__ = ["SHORT_NAMES", "place_of", "with_parameters"]
 
 SHORT_NAMES = {
-    **{name: f"frames.{name}" for name in ("m", "j", "timeframe_len", "related_share")},
+    **{
+        name: f"frames.{name}"
+        for name in ("m", "j", "timeframe_len", "related_share", "state_events")
+    },
     **{
         name: f"lstm.{name}"
         for name in (
