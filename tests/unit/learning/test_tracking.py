@@ -147,7 +147,7 @@ assert not {{"torch", "optuna", "htcondor2"}} & set(sys.modules)
 def test_without_the_sdk_the_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tracking.child.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"pip install 'jobsight\[sweep\]'"):
         tracker(tmp_path, WandbOptions("offline"))
     with pytest.raises(UsageError, match="wandb: off"):

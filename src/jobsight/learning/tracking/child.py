@@ -92,7 +92,7 @@ class SdkProcess:
             for name, value in os.environ.items()
             if not name.startswith("WANDB_") or (online and name in _PASSED_ON)
         }
-        places = {"WANDB_CACHE_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR", "WANDB_DIR"}
+        places = {"TMPDIR", "WANDB_CACHE_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR", "WANDB_DIR"}
         places |= set() if online else {"WANDB_CONFIG_DIR"}
         kept |= dict.fromkeys(places, str(self._scratch))
         return kept | {"WANDB_ERROR_REPORTING": "false", "WANDB_AGENT_DISABLE_FLAPPING": "true"}

@@ -108,6 +108,7 @@ class _Session:
 
         given: dict[str, Any] = {}
 
+        # What goes wrong in here the agent would only print.
         def take() -> None:
             # An agent leaves what it was given in a file of this name.
             from ruamel.yaml import YAML
