@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from jobsight.learning.sweep.planning import Planned
     from jobsight.learning.sweep.progress import Progress
 
-__all__ = ["register"]
+__all__ = ["FileArgument", "layout_of", "register"]
 
 _verb = typer.Typer(
     help="Train many runs from one config file: here, on DAGMan or on Slurm.",
@@ -160,7 +160,7 @@ def best(file: FileArgument, as_json: JsonOption = False) -> None:
     """The best run: its parameters, its metrics, how it did in the test, where its model is."""
     from jobsight.learning.sweep.best import info_text, read_best
 
-    facts = read_best(_layout(file))
+    facts = read_best(layout_of(file))
     if as_json:
         print_json(facts)
     else:
@@ -220,7 +220,7 @@ def pack(
     say(f"wrote {output}; name it in the config as program: {{pack: …}}")
 
 
-def _layout(file: Path) -> Layout:
+def layout_of(file: Path) -> Layout:
     """The places of a sweep, by its config file or its folder."""
     from jobsight.learning.sweep.config import SweepConfig
     from jobsight.learning.sweep.layout import Layout
@@ -235,7 +235,7 @@ def _opened(file: Path) -> tuple[Frozen, Layout, Plan]:
     from jobsight.learning.sweep.layout import read_frozen
     from jobsight.learning.sweep.planning import read_plan
 
-    layout = _layout(file)
+    layout = layout_of(file)
     return read_frozen(layout.folder), layout, read_plan(layout)
 
 

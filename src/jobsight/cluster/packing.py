@@ -47,7 +47,11 @@ _PACKAGES = "lib/packages"
 _PYTHON = "python"
 _SKIPPED = frozenset({"__pycache__", "tests", "test", "idlelib", "turtledemo", "ensurepip"})
 """Folders of the standard library that nodes never need; of packages only the first."""
-_LEVEL = 6
+_UNUSED = frozenset({("torch", "test"), ("torch", "include"), ("torch", "bin")})
+_UNUSED_ENDS = (".pth", ".pyc", ".a", ".h", ".hpp")
+"""What belongs to this place alone, or serves whoever compiles against a package."""
+_LEVEL = 3
+"""Higher ones save a tenth and take several times as long."""
 
 _START = """#!/bin/sh
 # Starts the Python of this environment from wherever it was unpacked{also}.
@@ -185,7 +189,9 @@ def _installed(
         parts = PurePosixPath(file).parts
         # Scripts lie outside; .pth files and what they name belong to this place alone.
         outside = ".." in parts or PurePosixPath(file).is_absolute()
-        if outside or "__pycache__" in parts or parts[-1].endswith((".pth", ".pyc")):
+        if outside or "__pycache__" in parts or parts[:2] in _UNUSED:
+            continue
+        if parts[-1].endswith(_UNUSED_ENDS):
             continue
         if source is not None and parts[-1] in ("RECORD", "direct_url.json"):
             continue
@@ -211,7 +217,7 @@ def _tree(folder: Path, place: str, skipped: frozenset[str]) -> Iterator[tuple[s
         folders[:] = sorted(one for one in folders if one not in skipped)
         for name in sorted(names):
             path = Path(parent) / name
-            if not name.endswith(".pyc") and path.is_file():
+            if not name.endswith(_UNUSED_ENDS) and path.is_file():
                 yield f"{place}/{path.relative_to(folder).as_posix()}", path
 
 
