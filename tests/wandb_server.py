@@ -81,7 +81,9 @@ class Server(ThreadingHTTPServer):
             return {"createAgent": {"agent": {"id": "agent1"}}}
         if operation == "Heartbeat":
             command = self.points.pop(0) if self.points else {"type": "exit"}
-            return {"agentHeartbeat": {"agent": {"id": "agent1"}, "commands": json.dumps([command])}}
+            return {
+                "agentHeartbeat": {"agent": {"id": "agent1"}, "commands": json.dumps([command])}
+            }
         return {}
 
     def resumed(self, name: str) -> dict[str, Any] | None:
@@ -114,7 +116,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         body = self.body()
         if self.path.startswith("/sdk/"):  # what the SDK measures of itself, in no JSON
             self.server.telemetry += 1
@@ -133,11 +135,11 @@ class Handler(BaseHTTPRequestHandler):
             self.server.streamed.append((self.path, told))
             self.reply({})
 
-    def do_PUT(self) -> None:  # noqa: N802
+    def do_PUT(self) -> None:
         self.server.files[self.path] = self.body()
         self.reply({})
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         self.reply({})
 
 
