@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from jobsight.cluster.base import SUBMITTED
 from jobsight.cluster.plan import CHECKPOINT, Node, Option, Plan
@@ -25,6 +26,7 @@ __all__ = [
     "exported",
     "job_name",
     "script_lines",
+    "task_log",
 ]
 
 FOLDER = f"{SUBMITTED}/slurm"
@@ -47,6 +49,10 @@ _USUAL = (
 )
 """Variables that jobs get of the environment of who submits. Not all of it: Slurm keeps what jobs
 get, in its spool and its accounts, and there may be keys in it."""
+
+_OUTPUT = f"{SUBMITTED}/logs/slurm-%A_%a.log"
+"""What the script and Slurm itself say. Slurm 22.05 reads ``%A`` in the folder's own path too, so
+there it is given up."""
 
 _NOTICE = 60
 """Seconds before the time limit at which a node is told to save; sbatch may tell a minute early."""
@@ -90,6 +96,12 @@ def job_name(plan: Plan, stage: str) -> str:
     return f"{plan.name}.{stage}"
 
 
+def task_log(plan: Plan, task: tuple[str, int]) -> Path:
+    """What Slurm and the script said of a task: the number of its array, its own."""
+    array, number = task
+    return plan.folder / _OUTPUT.replace("%A", array).replace("%a", str(number))
+
+
 def script_lines(plan: Plan, array: Array, digest: str) -> Iterator[str]:
     """The lines of an array's script.
 
@@ -130,7 +142,7 @@ def _options(plan: Plan, array: Array) -> Iterator[str]:
     given = _checked(plan.options.get("slurm", {}))
     options = {
         "job-name": job_name(plan, array.stage),
-        "output": f"{SUBMITTED}/logs/slurm-%A_%a.log",
+        "output": _OUTPUT if not set("%\\") & set(str(plan.folder)) else "/dev/null",
         "open-mode": "append",
         "nodes": "1",
         "ntasks": "1",

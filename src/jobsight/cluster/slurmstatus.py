@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from jobsight.cluster.base import NodeState, NodeStatus, PlanStatus
 from jobsight.cluster.plan import Node, Plan
 from jobsight.cluster.slurmrecord import Task
-from jobsight.cluster.states import Attempt, done, last_words, node_status, words
+from jobsight.cluster.slurmscript import task_log
+from jobsight.cluster.states import Attempt, done, last_line, last_words, node_status, words
 from jobsight.documents.states import State, slurm_state
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
@@ -22,6 +23,10 @@ _ENDS = {
     State.PREEMPTED: "another job took its place",
 }
 """Ends that Slurm tells better than the node, which it killed."""
+
+
+_NOWHERE = ("", "None assigned")
+"""What sacct shows as the machines of a job that never began."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ def queued(rows: Iterable[Queued]) -> dict[Task, Seen]:
         state = slurm_state(row.state)
         if state is None:
             continue
-        seen = Seen(state, row.reason, row.start is not None and state is not State.PENDING)
+        seen = Seen(state, row.reason, bool(row.hosts))
         tasks = row.id.tasks if row.id.tasks is not None else [row.id.task]
         found.update({(row.id.base, task): seen for task in tasks if task is not None})
     return found
@@ -54,7 +59,7 @@ def ran(runs: Iterable[Run]) -> dict[Task, Seen]:
         if state is None:
             continue
         tasks = run.id.tasks if run.id.tasks is not None else [run.id.task]
-        seen = Seen(state, "", run.start is not None)
+        seen = Seen(state, "", run.hosts not in _NOWHERE)
         found.update({(run.id.base, task): seen for task in tasks if task is not None})
     return found
 
@@ -118,7 +123,7 @@ def _node(
     if told is not None and not told.state.ended:
         state, cause = _living(told, whole=whole)
     elif last is not None or (told is not None and told.started):
-        state, cause = _ended(plan, node, last, told)
+        state, cause = _ended(plan, node, last, told, task)
     elif task is None or not whole:  # what it waited for was not done: so it was never begun
         state, cause = NodeState.WAITING, None
     else:
@@ -136,17 +141,25 @@ def _living(told: Seen, *, whole: bool) -> tuple[NodeState, str | None]:
 
 
 def _ended(
-    plan: Plan, node: Node, last: Attempt | None, told: Seen | None
+    plan: Plan, node: Node, last: Attempt | None, told: Seen | None, task: Task | None
 ) -> tuple[NodeState, str | None]:
     if told is not None and told.state is State.COMPLETED:
         return NodeState.DONE, None
-    wrote = last_words(plan.folder, node.name)
-    behind = f": {wrote}" if wrote else ""
-    if told is not None and told.state in _ENDS:
-        return NodeState.FAILED, _ENDS[told.state] + behind
     if told is not None and told.state is State.CANCELLED:
         return NodeState.REMOVED, "it was cancelled; submit again to go on"
-    if last is None or last.status is None:
-        return NodeState.FAILED, f"it was ended, and Slurm does not tell how{behind}"
-    how = words(last.status)
-    return NodeState.FAILED, (f"{last.cause}; {how}" if last.cause else how) + behind
+    how, wrote = "its job ended before the node began", ""
+    if last is not None:
+        how = _how(last)
+        wrote = last_words(plan.folder, node.name)
+    if task is not None and (last is None or last.status is None):  # the node had no last word
+        wrote = last_line(task_log(plan, task)) or wrote
+    if told is not None and told.state in _ENDS:
+        how = _ENDS[told.state]
+    return NodeState.FAILED, f"{how}: {wrote}" if wrote else how
+
+
+def _how(last: Attempt) -> str:
+    if last.status is None:
+        return "it was ended from outside"
+    told = words(last.status)
+    return f"{last.cause}; {told}" if last.cause else told

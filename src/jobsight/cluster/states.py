@@ -32,6 +32,7 @@ __all__ = [
     "Attempt",
     "append",
     "done",
+    "last_line",
     "last_words",
     "logs",
     "make_folders",
@@ -205,12 +206,15 @@ def words(status: int) -> str:
 
 def last_words(folder: Path, node: str) -> str:
     """What a node wrote last to its standard error, else to its output: one line, or none."""
-    for path in reversed(logs(folder, node)):
-        lines = _tail(path, _TAIL_BYTES).decode("utf-8", "replace").splitlines()
-        shown = (printable(line, 200) for line in reversed(lines))
-        if told := next(filter(None, shown), ""):
-            return told
-    return ""
+    out, err = logs(folder, node)
+    return last_line(err) or last_line(out)
+
+
+def last_line(path: Path) -> str:
+    """The last line of a file that is not blank, to be shown; "" where there is none."""
+    lines = _tail(path, _TAIL_BYTES).decode("utf-8", "replace").splitlines()
+    shown = (printable(line, 200) for line in reversed(lines))
+    return next(filter(None, shown), "")
 
 
 def _tail(path: Path, most: int) -> bytes:

@@ -154,7 +154,7 @@ class SchedulerContract:
         assert not scheduler.status(plan).active
         status = self.over(plan)
         for one in status.nodes.values():
-            assert (one.state, one.cause, one.attempts) == (NodeState.DONE, None, 1)
+            assert (one.state, one.cause, one.attempts) == (NodeState.DONE, None, 1), one
             assert one.started is not None
             assert one.ended is not None
             assert one.started <= one.ended
@@ -192,7 +192,7 @@ class SchedulerContract:
             "again": NodeState.DONE,
             "wrong": NodeState.FAILED,
             "last": NodeState.WAITING,
-        }
+        }, nodes
         assert (nodes["once"].attempts, nodes["again"].attempts) == (2, 3)
         cause = nodes["fail"].cause or ""
         assert "3" in cause
@@ -202,7 +202,7 @@ class SchedulerContract:
         (plan.folder / "mended").touch()
         (plan.folder / "order").rename(plan.folder / "order.before")
         status = self.over(plan)
-        assert {one.state for one in status.nodes.values()} == {NodeState.DONE}
+        assert {one.state for one in status.nodes.values()} == {NodeState.DONE}, status
         order = (plan.folder / "order").read_text().split()
         assert (sorted(order[:2]), order[2:]) == (["fail", "wrong"], ["last"])
 
@@ -230,7 +230,7 @@ class SchedulerContract:
         assert status.nodes["stay"].state is NodeState.REMOVED
         assert status.nodes["last"].state in (NodeState.WAITING, NodeState.REMOVED)
         status = self.over(plan)
-        assert {one.state for one in status.nodes.values()} == {NodeState.DONE}
+        assert {one.state for one in status.nodes.values()} == {NodeState.DONE}, status
         assert (plan.folder / "order").read_text().split() == ["first", "stay", "stay", "last"]
 
     def _refused(self, call: Callable[[Plan], object], plan: Plan) -> None:
