@@ -99,10 +99,10 @@ def join_shards(frozen: Frozen, layout: Layout) -> History:
     """
     import polars as pl
 
+    from jobsight.history.joining import joined_tables
     from jobsight.history.timelines import History
 
     tables: list[pl.DataFrame] = []
-    after = 0
     for shard in frozen.shards:
         path = layout.table(shard.name)
         try:
@@ -113,6 +113,5 @@ def join_shards(frozen: Frozen, layout: Layout) -> History:
             raise SweepError(
                 f"{path} is damaged ({type(error).__name__}); remove its folder and submit again"
             ) from None
-        tables.append(table.with_columns(pl.col("log") + after))
-        after = int(tables[-1]["log"].max() or 0) + 1 if len(table) else after  # type: ignore[arg-type]
-    return History.from_table(pl.concat(tables))
+        tables.append(table)
+    return History.from_table(joined_tables(tables))

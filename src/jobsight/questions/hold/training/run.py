@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from jobsight.errors import JobsightError, SettingsError, TrainingError
-from jobsight.history.joining import read_tables
 from jobsight.history.timelines import History
 from jobsight.learning.metrics import METRICS
 from jobsight.learning.sweep.records import read_record
@@ -30,7 +29,7 @@ from jobsight.questions.hold.training.parameters import with_parameters
 from jobsight.settings import HoldSettings
 from jobsight.text import printable
 
-__all__ = ["RunResult", "drop_run", "shared_history", "train_run"]
+__all__ = ["RunResult", "drop_run", "train_run"]
 
 CHECKPOINT = "checkpoint"
 _NO_MEMORY = ("allocate memory", "out of memory")
@@ -54,18 +53,6 @@ class RunResult:
     epochs: int
 
 
-def shared_history(tables: list[Path]) -> History:
-    """The history that shards were parsed to, indexed.
-
-    Args:
-        tables: Parquet files of event tables, in the order of the shards.
-
-    Raises:
-        SourceError: one is missing or damaged.
-    """
-    return History.from_table(read_tables(tables))
-
-
 def train_run(
     folder: Path,
     history: Callable[[], History],
@@ -81,7 +68,7 @@ def train_run(
 
     Args:
         folder: of the run; it gets ``checkpoint/``, ``model/`` and ``result.json``.
-        history: reads all logs, indexed (`shared_history`); not asked where nothing is to be done.
+        history: reads all logs, indexed; not asked where nothing is to be done.
         settings: of the question, those that the sweep fixes; epochs, patience, device among them.
         parameters: the point, by names that `with_parameters` knows.
         run: its number.
@@ -93,8 +80,8 @@ def train_run(
         an end with status ``failed`` where the parameters are to blame.
 
     Raises:
-        OutputError: a file cannot be written. `SourceError`: the history cannot be read.
-            `JobsightError`: the GPU asked for is not there, or fails. All may pass elsewhere.
+        JobsightError: the GPU asked for is not there, or fails; a file cannot be written; or what
+            `history` raises. All that may pass elsewhere.
     """
     attempt = Attempt(folder, run, parameters, settings, tracker)
     done = attempt.done()
