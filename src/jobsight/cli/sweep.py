@@ -72,15 +72,16 @@ def submit(file: FileArgument, config: ConfigOption = None, as_json: JsonOption 
     """Hand the sweep over, or go on with it where it stopped; here: run it, and wait for it."""
     planned, _ = _planned(file, config)
     where = str(planned.frozen.config["where"])
+    if sweepend.is_collected(planned.frozen, planned.layout):
+        note(f"all is done; see: jobsight sweep best {file}")
+        return
     if where == "here":
         _run_here(planned)
         progress = _progress(planned.frozen, planned.layout, planned.plan)
         _show(progress, where, as_json=as_json)
         _require_done(progress, file)
         return
-    from jobsight.cluster import create
-
-    job = create(where).submit(planned.plan)
+    job = _scheduler(where).submit(planned.plan)
     if as_json:
         print_json({"folder": str(planned.layout.folder), "where": where, "id": job})
     else:
@@ -246,7 +247,6 @@ def _planned(file: Path, settings_file: Path | None) -> tuple[Planned, list[Path
         the sweep, and the scheduler's files; none where it works on it already.
     """
     from jobsight.cli.reading import are_documents
-    from jobsight.cluster import create
     from jobsight.errors import UsageError
     from jobsight.learning.sweep.config import SweepConfig
     from jobsight.learning.sweep.layout import Layout
@@ -270,7 +270,7 @@ def _planned(file: Path, settings_file: Path | None) -> tuple[Planned, list[Path
     command = (sys.executable, "-m", "jobsight")
     planned = lay_out(frozen, layout, command, active=active)
     sweepend.make_server_sweep(planned.frozen, layout)
-    return planned, [] if active else create(told.where).write(planned.plan)
+    return planned, [] if active else _scheduler(told.where).write(planned.plan)
 
 
 def _is_active(layout: Layout) -> bool:
@@ -283,19 +283,25 @@ def _is_active(layout: Layout) -> bool:
         before, found = read_frozen(layout.folder), read_plan(layout)
     except SweepError:
         return False
-    return _scheduler(before).status(found).active
+    return _scheduler(str(before.config["where"])).status(found).active
 
 
-def _scheduler(frozen: Frozen) -> Scheduler:
+def _scheduler(where: str) -> Scheduler:
+    """The scheduler of that name; Slurm's tools as the settings have them."""
     from jobsight.cluster import create
 
-    return create(str(frozen.config["where"]))
+    if where == "slurm":
+        from jobsight.cluster.slurm import Slurm
+
+        return Slurm(load_settings(None, {}).slurm)
+    return create(where)
 
 
 def _progress(frozen: Frozen, layout: Layout, planned: Plan) -> Progress:
     from jobsight.learning.sweep.progress import progress_of
 
-    return progress_of(frozen, layout, planned, _scheduler(frozen).status(planned))
+    told = _scheduler(str(frozen.config["where"])).status(planned)
+    return progress_of(frozen, layout, planned, told)
 
 
 def _show(progress: Progress, where: str, *, as_json: bool, each: bool = False) -> None:
