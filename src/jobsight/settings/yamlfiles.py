@@ -19,8 +19,8 @@ from jobsight.text import printable
 
 __all__ = ["MOST_BYTES", "Location", "YamlFile", "explain", "shown"]
 
-MOST_BYTES = 4 << 20
-MOST_VALUES = 200_000
+MOST_BYTES = 256 << 10
+MOST_VALUES = 100_000
 
 Location = tuple[int | str, ...]
 """Keys and indices from the root to a value."""
@@ -133,7 +133,7 @@ def _text(path: Path, what: str, kind: str) -> str:
         with path.open("rb") as stream:
             content = stream.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise SettingsError(f"{path} is larger than {MOST_BYTES >> 20} MiB; are these {what}?")
+            raise SettingsError(f"{path} is larger than {MOST_BYTES >> 10} KiB; are these {what}?")
         return content.decode("utf-8-sig")
     except FileNotFoundError:
         raise SettingsError(f"there is no {kind} {path}") from None

@@ -203,12 +203,12 @@ def test_wrong_keys_are_told_with_their_place(tmp_path: Path, key: str, message:
         ("runs: 3\nparameters: {j: {value: 3}}\n", "'data' is missing"),
         ("data: a\n\truns: 1\n", "sweep.yaml:2:1: found character '\\t'"),
         ("data: [a\nruns: 3\n", "sweep.yaml:2:"),
-        ("a: " + "[" * 5000, "nested too deeply"),
+        ("a:\n" + "- " * 5000, "nested too deeply"),
         ("data: a\n---\ndata: b\n", "another document"),
         ("data: !!python/name:os.system x\n", "sweep.yaml:1:1: this is no text, number, list"),
         ('data: "\x07"\n', "unacceptable character"),
         (b"\xff\xfe\x00", "byte 1 is no UTF-8; save it as UTF-8"),
-        (b"#" * (5 << 20), "larger than 4 MiB"),
+        (b"#" * (5 << 20), "larger than 256 KiB"),
         ("data: a\nruns: 2\nbase: &b {value: 1}\nparameters: {j: *b}\n", "there is no 'base'"),
         (
             "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
@@ -216,7 +216,7 @@ def test_wrong_keys_are_told_with_their_place(tmp_path: Path, key: str, message:
                 f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n"
                 for old, new in zip("abcdef", "bcdefg", strict=True)
             ),
-            "more than 200000 values, aliases counted",
+            "more than 100000 values, aliases counted",
         ),
         ("data: a\nparameters: {j: {min: 1, max: 9}}\n", "random needs 'runs', the number of runs"),
         (
@@ -248,7 +248,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         SweepConfig.read(tmp_path / "none.yaml")
     with pytest.raises(SettingsError, match="Is a directory"):
         SweepConfig.read(tmp_path)
-    with pytest.raises(SettingsError, match="larger than 4 MiB"):
+    with pytest.raises(SettingsError, match="larger than 256 KiB"):
         SweepConfig.read(Path("/dev/zero"))
 
 
