@@ -1,22 +1,19 @@
 """The report as a browser shows it, and the verb that writes it."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.browsers import find_browser, run_browser
 from tests.hold_reports import material
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app
 from jobsight.questions.hold.reporting.report import write_report
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (1200, 800, 390)
 MEASURE = """<!doctype html><body><pre id="found"></pre>%s<script>
 addEventListener("load", () => {
@@ -36,15 +33,7 @@ addEventListener("load", () => {
 
 @pytest.fixture(scope="module")
 def browser() -> str:
-    """The path of a chromium; installed where this is a Debian machine's root."""
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        command = ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]
-        subprocess.run(command, check=False, capture_output=True, timeout=600)
-        found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("no chromium here and it cannot be installed: the report was not looked at")
-    return found
+    return find_browser()
 
 
 @pytest.fixture(scope="module")
@@ -54,18 +43,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run(browser: str, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    fixed = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
-    where = f"--user-data-dir={home / 'profile'}"
-    return subprocess.run(
-        [browser, *fixed, where, *arguments],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-
-
 def measured(browser: str, report: Path, home: Path) -> list[dict[str, Any]]:
     frames = "".join(
         f'<iframe src="{report.as_uri()}" style="width:{width}px;border:0"></iframe>'
@@ -73,7 +50,7 @@ def measured(browser: str, report: Path, home: Path) -> list[dict[str, Any]]:
     )
     wrapper = home / "wrapper.html"
     wrapper.write_text(MEASURE % frames, encoding="utf-8")
-    done = run(
+    done = run_browser(
         browser,
         home,
         "--allow-file-access-from-files",
@@ -99,7 +76,7 @@ def test_it_fits_every_width_and_runs_nothing(browser: str, report: Path, tmp_pa
 
 def test_it_renders_without_complaint(browser: str, report: Path, tmp_path: Path) -> None:
     shot = tmp_path / "shot.png"
-    done = run(
+    done = run_browser(
         browser,
         tmp_path,
         "--enable-logging=stderr",

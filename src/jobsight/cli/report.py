@@ -1,4 +1,4 @@
-"""``jobsight report hold``: one HTML page that shows a model, its logs, and the jobs held."""
+"""``jobsight report hold|sweep``: one HTML page that shows a model or the runs of a sweep."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from jobsight.cli.common import (
     say,
     stages,
 )
+from jobsight.cli.sweep import FileArgument, layout_of
 
 if TYPE_CHECKING:
     from jobsight.questions.hold.reporting.report import Material
@@ -69,6 +70,22 @@ def hold(
         material = _material(case, at, verification, about)
         progress("drawing")
         write_report(output, material)
+    say(f"wrote {output}")
+
+
+@_verb.command()
+def sweep(
+    file: FileArgument,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")],
+) -> None:
+    """How did the runs of a sweep do, which parameters matter, what did it cost; at any time."""
+    from jobsight.questions.sweeps.report import write_report
+
+    layout = layout_of(file)
+    own = [layout.frozen, layout.plan, *map(layout.record, layout.numbers())]
+    own += [] if file.is_dir() else [file]
+    check_output(output, own, model=layout.best / "model")
+    write_report(layout.folder, output)
     say(f"wrote {output}")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.questions.sweeps.scales import Column, Floats, column
+from jobsight.questions.sweeps.scales import LARGEST, Column, Floats, column
 
 __all__ = ["Attempt", "Material", "Run", "Test"]
 
@@ -134,9 +134,9 @@ class Material:
 
     @cached_property
     def values(self) -> Floats:
-        """The metric of each run: float64 (n,), NaN where it has none."""
+        """The metric of each run, within ±`LARGEST`: float64 (n,), NaN where it has none."""
         told = [np.nan if run.metric is None else run.metric for run in self.runs]
-        return np.array(told, np.float64)
+        return np.clip(np.array(told, np.float64), -LARGEST, LARGEST)
 
     @cached_property
     def judged(self) -> NDArray[np.int64]:

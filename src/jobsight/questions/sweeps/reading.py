@@ -18,7 +18,7 @@ from jobsight.learning.sweep.layout import Frozen, Layout, read_frozen
 from jobsight.learning.sweep.records import Attempt as Stretch
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_all
 from jobsight.questions.sweeps.material import Attempt, Material, Run, Test
-from jobsight.questions.sweeps.scales import Floats
+from jobsight.questions.sweeps.scales import LARGEST, Floats
 from jobsight.text import counted, printable
 
 __all__ = ["read_material"]
@@ -115,7 +115,8 @@ def _notes(records: list[RunRecord]) -> list[str]:
 
 def _all_runs(records: list[RunRecord], metric: str, goal: Goal, count: int) -> list[Run]:
     """Every run of the sweep, those that no folder tells of among them."""
-    told = {one.run: _run(one, metric, goal) for one in records if one.run is not None}
+    # The folder's name tells the number, whatever its record says.
+    told = {int(one.folder.name): _run(one, metric, goal) for one in records}
     missing = (number for number in range(1, count + 1) if number not in told)
     return sorted(
         [*told.values(), *(Run(number, "waiting") for number in missing)],
@@ -129,7 +130,7 @@ def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
     columns = record.epochs.columns
     nothing = np.full(len(record.epochs), np.nan)
     return Run(
-        number=record.run or 0,
+        number=int(record.folder.name),
         status=_STATUSES.get(record.status, record.status.value),
         parameters={printable(key, 80): value for key, value in _flat(record.parameters).items()},
         metric=None if best is None or record.status is RunStatus.FAILED else best.value,
@@ -153,7 +154,7 @@ def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
 
 
 def _losses(values: Floats) -> Floats:
-    return np.where(np.abs(values) < 1e300, values, np.nan)
+    return np.where(np.abs(values) < LARGEST, values, np.nan)
 
 
 def _attempt(told: Stretch, *, last: bool) -> Attempt:

@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 
 from jobsight.text import printable
 
-__all__ = ["Axis", "Column", "Floats", "column", "numeric_axis", "short"]
+__all__ = ["LARGEST", "Axis", "Column", "Floats", "column", "in_words", "numeric_axis", "short"]
 
 Floats = NDArray[np.float64]
 Kind = Literal["linear", "log", "category"]
 
-_LARGEST = 1e300
+LARGEST = 1e300
+"""Numbers beyond are drawn there, so that no span of two overflows."""
+
+_SMALLEST = 1e-290
 _WIDE = 100.0
 """Positive numbers further apart than this factor get a logarithmic axis, whatever was asked."""
 
@@ -89,7 +92,7 @@ def numeric_axis(values: Floats, *, log: bool | None = None) -> Axis:
         values: float64 (n,).
         log: whether it is logarithmic where that can be; None: where they lie far apart.
     """
-    values = np.clip(values[np.isfinite(values)], -_LARGEST, _LARGEST)
+    values = np.clip(values[np.isfinite(values)], -LARGEST, LARGEST)
     if not len(values):
         return Axis("linear", 0.0, 1.0)
     low, high = float(values.min()), float(values.max())
@@ -97,8 +100,9 @@ def numeric_axis(values: Floats, *, log: bool | None = None) -> Axis:
     if low > 0 and (wide if log is None else log):
         low, high = math.log10(low), math.log10(high)
         return Axis("log", *((low, high) if high - low > 1e-6 else (low - 0.5, high + 0.5)))
-    if high - low <= 1e-9 * max(abs(low), abs(high)):
-        margin = max(abs(low) * 0.1, 1e-3)
+    size = max(abs(low), abs(high))
+    if high - low <= max(1e-9 * size, _SMALLEST):
+        margin = 0.1 * size if size > _SMALLEST else 1e-3
         low, high = low - margin, high + margin
     return Axis("linear", low, high)
 
@@ -139,7 +143,7 @@ def column(name: str, values: Sequence[Any], spec: Mapping[str, Any] | None) -> 
     """
     spec = spec or {}
     distribution = str(spec.get("distribution", ""))
-    shown = tuple("" if value is None else _in_words(value) for value in values)
+    shown = tuple("" if value is None else in_words(value) for value in values)
     listed = "values" in spec or distribution.startswith("categorical")
     if not listed and all(value is None or _is_number(value) for value in values):
         numbers = np.array([np.nan if v is None else _clipped(v) for v in values], np.float64)
@@ -158,8 +162,8 @@ _OTHERS = "others"
 
 def _labels(values: Sequence[Any]) -> tuple[str, ...]:
     """Labels of categories: numbers by size, then words; beyond a dozen only the commonest."""
-    there = {_in_words(value): value for value in values if value is not None}
-    counts = Counter(_in_words(value) for value in values if value is not None)
+    there = {in_words(value): value for value in values if value is not None}
+    counts = Counter(in_words(value) for value in values if value is not None)
     kept = [label for label, _ in counts.most_common(_CATEGORIES)]
     ordered = sorted(
         kept,
@@ -178,12 +182,13 @@ def _clipped(value: float) -> float:
     """A number that a float holds; NaN stays NaN."""
     if value != value:
         return math.nan
-    return float(max(min(value, _LARGEST), -_LARGEST))
+    return float(max(min(value, LARGEST), -LARGEST))
 
 
-def _in_words(value: object) -> str:
+def in_words(value: object, width: int = _LABEL) -> str:
+    """Any value of a parameter in at most `width` letters, safe to show."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return printable(value, _LABEL) or "(blank)"
+        return printable(value, width) or "(blank)"
     return short(_clipped(value))
 
 
@@ -204,14 +209,14 @@ def _search(spec: Mapping[str, Any]) -> str:
     """A specification in words, bounded."""
     kind = printable(spec.get("distribution", ""), _LABEL)
     if isinstance(spec.get("values"), list | tuple):
-        listed = [_in_words(value) for value in spec["values"][:_CATEGORIES]]
+        listed = [in_words(value) for value in spec["values"][:_CATEGORIES]]
         more = len(spec["values"]) - len(listed)
         words = "one of " + ", ".join(listed) + (f" and {more} more" if more > 0 else "")
         return words + (" with given probabilities" if "probabilities" in spec else "")
     if "value" in spec:
-        return f"always {_in_words(spec['value'])}"
+        return f"always {in_words(spec['value'])}"
     given = [
-        f"{key} {_in_words(spec[key])}"
+        f"{key} {in_words(spec[key])}"
         for key in ("min", "max", "mu", "sigma", "a", "b", "q")
         if spec.get(key) is not None
     ]

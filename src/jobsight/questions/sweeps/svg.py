@@ -28,8 +28,8 @@ __all__ = [
     "y_axis",
 ]
 
-_LETTER = 6.1
-"""Mean width of a letter of the pictures' small text, in pixels; generous."""
+_LETTER, _BOLD = 6.1, 7.2
+"""Mean width of a letter of the pictures' text, small or bold, in pixels; generous."""
 
 
 class Box:
@@ -93,7 +93,8 @@ def label(
     width: float | None = None, title: str | None = None,
 ) -> Markup:  # fmt: skip
     """Text; where it is wider than `width` pixels it is cut, and whole in what hovering shows."""
-    most = None if width is None else max(3, int(width / _LETTER))
+    letter = _LETTER if class_ is None else _BOLD
+    most = None if width is None else max(3, int(width / letter))
     shown = printable(text, most)
     whole = title or (printable(text, 200) if shown != printable(text) else None)
     return element(

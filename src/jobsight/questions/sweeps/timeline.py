@@ -20,6 +20,9 @@ _MOST_PLACES = 14
 _HEIGHT = 560.0
 """Pixels that all lanes share; a lane has at least `_THINNEST`."""
 
+_LAST = 253_402_300_799_000_000
+"""µs; the end of the year 9999: what is dated later was not dated by a clock."""
+
 _THICKEST, _THINNEST = 15.0, 1.5
 _GAP = 12.0
 
@@ -52,7 +55,7 @@ def timeline_plot(material: Material) -> Markup | None:
     rows: dict[str, list[_Bar]] = {}
     for place, run in enumerate(material.runs):
         for attempt in run.attempts:
-            if attempt.end is not None and attempt.end >= attempt.start > 0:
+            if attempt.end is not None and _LAST >= attempt.end >= attempt.start > 0:
                 bar = _Bar(place, attempt, attempt.start, attempt.end)
                 rows.setdefault(named[attempt.host or NOWHERE], []).append(bar)
     if not rows:

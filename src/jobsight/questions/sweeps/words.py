@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jobsight.clock import format_span
 from jobsight.questions.sweeps.material import Material, Run
-from jobsight.questions.sweeps.scales import short
+from jobsight.questions.sweeps.scales import in_words, short
 from jobsight.text import printable
 
 __all__ = [
@@ -37,10 +37,10 @@ def run_words(material: Material, run: Run) -> str:
 
 def parameter_words(run: Run, most: int = _PARAMETERS) -> str:
     """The first parameters of a run: ``m=14, j=20 …``."""
-    told = []
-    for name, value in list(run.parameters.items())[:most]:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        told.append(f"{printable(name, 24)}={short(value) if number else printable(value, 24)}")
+    told = [
+        f"{printable(name, 24)}={in_words(value, 24)}"
+        for name, value in list(run.parameters.items())[:most]
+    ]
     return ", ".join(told) + (" …" if len(run.parameters) > most else "")
 
 
@@ -55,7 +55,10 @@ def hours_words(seconds: float) -> str:
         return f"{short(seconds, 2)} s"
     if seconds < 3 * 3600:
         return format_span(seconds)
-    return f"{seconds / 3600:,.{0 if seconds > 36e4 else 1}f} h"
+    hours = seconds / 3600
+    if hours >= 1e6:
+        return f"{short(hours, 3)} h"
+    return f"{hours:,.{0 if hours > 100 else 1}f} h"
 
 
 def bytes_words(amount: float) -> str:
