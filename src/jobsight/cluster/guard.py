@@ -25,6 +25,8 @@ __all__ = ["command"]
 _PIECE = 1 << 16
 _DRAIN_SECONDS = 1.0
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+"""prctl(2): what the command leaves behind becomes a child of the guard."""
 
 
 def command(
@@ -91,6 +93,15 @@ class _Guard:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.child.pid, signal.SIGKILL)
 
+    def clear(self) -> None:
+        """Kill the children that the command left, and wait until they are gone, a moment."""
+        self.kill()
+        end = time.monotonic() + _DRAIN_SECONDS
+        with contextlib.suppress(ChildProcessError):  # all are gone, or are not ours to wait for
+            while time.monotonic() < end:
+                if os.waitpid(-self.child.pid, os.WNOHANG) == (0, 0):
+                    time.sleep(0.005)
+
     def watch(self, files: dict[int, _Log]) -> int:
         """Relay until the command has ended; its status as `Popen` has it."""
         with selectors.DefaultSelector() as waiting:
@@ -102,7 +113,7 @@ class _Guard:
                     self.kill()
                     left = 1.0
                 self._relay(waiting, files, left)
-            self.kill()
+            self.clear()
             end = time.monotonic() + _DRAIN_SECONDS
             while self._relay(waiting, files, 0.0) and time.monotonic() < end:
                 pass
@@ -134,9 +145,13 @@ def _wakeups() -> int:
     return reading
 
 
-def _die_with_the_guard() -> None:
+def _prctl(option: int, value: int) -> None:
     with contextlib.suppress(AttributeError, OSError):  # only Linux has it
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(option, value)
+
+
+def _die_with_the_guard() -> None:
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _leave_as(status: int) -> None:
@@ -156,6 +171,7 @@ def _main() -> None:
     life, grace, most, out, err, *words = sys.argv[1:]
     early: list[int] = []
     signal.signal(signal.SIGTERM, lambda *_: early.append(signal.SIGTERM))
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     files = [_Log(path, int(most)) for path in (out, err)]
     try:
         child = subprocess.Popen(  # noqa: S603  # no shell; the words are the manager's
