@@ -7,7 +7,7 @@ also as answers write it (``boosted@1a2b3c4d``).
 
 from __future__ import annotations
 
-import os
+import contextlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,12 +42,12 @@ def model_folder(name: str, settings: Settings, question: str = "hold") -> Path:
     Raises:
         ModelError: nothing is named so, or more than one model of the registry.
     """
-    if Path(name).exists() or os.sep in name or name.startswith("."):
+    if name and _exists(Path(name)):
         return Path(name)
     if _is_champion(name) or _DIGEST.fullmatch(name):
         return entry_named(open_registry(settings), name, question).folder
     raise ModelError(
-        f"there is no model directory {printable(name, 80)}, and no model of the registry "
+        f"there is no model directory {printable(name, 80)!r}, and no model of the registry "
         f"{settings.registry} is named so; `jobsight models list` shows those it has"
     )
 
@@ -76,6 +76,12 @@ def entry_named(
             f"{printable(cluster, 60)}; `jobsight models list` shows the models it has"
         )
     return found
+
+
+def _exists(path: Path) -> bool:
+    with contextlib.suppress(OSError, ValueError):
+        return path.exists()
+    return False
 
 
 def _is_champion(name: str) -> bool:
