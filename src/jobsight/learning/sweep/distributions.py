@@ -51,7 +51,10 @@ def quantile(parameter: Parameter, u: float) -> Any:
 def cell(parameter: Parameter, value: float) -> Number:
     """The multiple of the parameter's `q` that is nearest to a value."""
     q = parameter.numbers["q"]
-    steps = round(value / q)
+    ratio = value / q
+    if abs(ratio) >= 2.0**53:  # floats lie further apart than multiples of q
+        return int(value) if isinstance(q, int) else value
+    steps = round(ratio)
     return steps * q if isinstance(q, int) else float(f"{steps * q:.12g}")
 
 
@@ -100,12 +103,12 @@ def _ends(parameter: Parameter) -> tuple[float, float]:
 def _continuous(parameter: Parameter, u: float) -> float:
     kind = parameter.distribution.removeprefix("q_")
     numbers = parameter.numbers
+    inside = min(max(u, _SMALLEST), _LARGEST)
     if kind == "beta":
         from scipy.special import betaincinv
 
-        return float(betaincinv(numbers["a"], numbers["b"], u))
+        return float(betaincinv(numbers["a"], numbers["b"], inside))
     if "normal" in kind:
-        inside = min(max(u, _SMALLEST), _LARGEST)
         value = NormalDist(numbers["mu"], numbers["sigma"]).inv_cdf(inside)
         return math.exp(min(value, 700.0)) if kind == "log_normal" else value
     low, high = _ends(parameter)

@@ -145,6 +145,6 @@ def test_names_mean_settings() -> None:
 
 def test_a_value_that_is_never_drawn_is_told() -> None:
     rare = {"distribution": "normal", "mu": -8, "sigma": 1}
-    unchecked = SweepConfig.model_construct(seed=0, parameters={"weight_decay": rare})
+    unchecked = SweepConfig.model_construct(data=(), seed=0, parameters={"weight_decay": rare})
     with pytest.raises(SweepError, match="run 1, parameter 'weight_decay': 2000 draws gave no"):
         draw(unchecked, 1)
