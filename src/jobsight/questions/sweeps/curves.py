@@ -9,7 +9,7 @@ import numpy as np
 from jobsight.questions.page import Markup, element
 from jobsight.questions.sweeps.material import Material, Run
 from jobsight.questions.sweeps.parallel import crowding
-from jobsight.questions.sweeps.scales import Axis, Floats, numeric_axis
+from jobsight.questions.sweeps.scales import Axis, Floats, numeric_axis, widened
 from jobsight.questions.sweeps.svg import (
     Box,
     dot,
@@ -45,7 +45,7 @@ def curves_plot(material: Material, part: Literal["train", "select"]) -> Markup:
     losses = [getattr(run, part) for run in runs]
     down = _loss_axis(losses)
     last = max((int(run.epochs[-1]) for run in runs), default=1)
-    across = numeric_axis(np.array([1.0, max(last, 2)]), log=False)
+    across = Axis("linear", 1.0, max(last, 2), whole=True)
     return picture(
         box,
         f"Loss on the {part} part by epoch",
@@ -67,8 +67,7 @@ def _loss_axis(losses: list[Floats]) -> Axis:
         values = values[values <= np.quantile(values, 0.99)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     axis = numeric_axis(values, log=low > 0 and high > 20 * low)
-    margin = 0.03 * (axis.high - axis.low)
-    return Axis(axis.kind, axis.low - margin, axis.high + margin)
+    return widened(axis, 0.03)
 
 
 def _path(run: Run, part: str, box: Box, across: Axis, down: Axis, step: int) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from jobsight.models import is_baseline
 from jobsight.questions.page import Markup, element
-from jobsight.questions.sweeps.scales import Axis, numeric_axis, short
+from jobsight.questions.sweeps.scales import Axis, numeric_axis, short, widened
 from jobsight.questions.sweeps.svg import Box, dot, label, picture, segment, x_axis
 
 __all__ = ["Tested", "best_baseline", "forest_plot", "number_of", "tested_models"]
@@ -93,11 +93,9 @@ def forest_plot(models: Sequence[Tested], network: str, kind: str) -> Markup | N
     told = [row for row in rows if row[1] is not None]
     if not told:
         return None
-    box = Box(500, 44 + 26.0 * len(told), left=150, right=54, top=6, bottom=38)
+    box = Box(500, 44 + 26.0 * len(told), left=150, right=66, top=6, bottom=38)
     ends = [v for _, *values in told for v in values if v is not None]
-    axis = numeric_axis(np.array([*ends, 0.0 if kind == "gain" else 0.5]), log=False)
-    margin = 0.04 * (axis.high - axis.low)
-    axis = Axis("linear", axis.low - margin, axis.high + margin)
+    axis = widened(numeric_axis(np.array([*ends, 0.0 if kind == "gain" else 0.5]), log=False))
     middle = box.x(float(axis.place(np.array([0.0 if kind == "gain" else 0.5]))[0]))
     name = "log loss less the best baseline's" if kind == "gain" else "ROC AUC"
     words = ", ".join(f"{one.name} {short(value or 0.0, 3)}" for one, value, *_ in told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from jobsight.questions.page import Markup, element, figure, join, section, tabl
 from jobsight.questions.sweeps.curves import curves_plot
 from jobsight.questions.sweeps.importance import contrast
 from jobsight.questions.sweeps.material import Material, Run
-from jobsight.questions.sweeps.scales import column, short
+from jobsight.questions.sweeps.scales import Floats, column, short
 from jobsight.questions.sweeps.scatter import scatter_plot, search_plot
 from jobsight.questions.sweeps.timeline import NOWHERE, places_of, timeline_plot
 from jobsight.questions.sweeps.words import bytes_words, hours_words, parameter_words, percent
@@ -136,10 +137,11 @@ def _amounts(material: Material) -> list[Markup]:
     return [part for name, words in rows for part in (element("dt", name), element("dd", words))]
 
 
-def _spread(values: np.ndarray, words: object) -> str:
-    assert callable(words)
-    low, middle, high = (words(float(v)) for v in np.quantile(values, [0.05, 0.5, 0.95]))
-    return f"{middle} (median); nine of ten between {low} and {high}"
+def _spread(values: Floats, words: Callable[[float], str]) -> str:
+    many = len(values) >= 20
+    ends = [0.05, 0.5, 0.95] if many else [0.0, 0.5, 1.0]
+    low, middle, high = (words(float(v)) for v in np.quantile(values, ends))
+    return f"{middle} (median); {'nine of ten' if many else 'all'} between {low} and {high}"
 
 
 def _places(material: Material) -> Markup:
@@ -161,7 +163,9 @@ def _places(material: Material) -> Markup:
         for name, row in sorted(spent.items(), key=lambda item: (-item[1][1], item[0]))
     ]  # fmt: skip
     return table(
-        ["machine", "runs", "attempts", "cut short", "busy"], rows, caption="Where the runs worked."
+        ["machine", "runs", "attempts", "cut short", "trained"],
+        rows,
+        caption="Where the runs worked.",
     )
 
 

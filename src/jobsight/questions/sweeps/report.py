@@ -159,11 +159,10 @@ def _cards(material: Material) -> list[Markup]:
         + (f"; at most {bytes_words(peak)} a run" if peak else ""),
     ))  # fmt: skip
     evicted, repeated = sum(run.evictions for run in runs), sum(run.repeated for run in runs)
-    cards.append(_card(
-        f"{evicted:,}", "evictions survived" if evicted != 1 else "eviction survived",
-        f"runs went on from their checkpoints; {counted(repeated, 'epoch')} had to be trained "
-        "again",
-    ))  # fmt: skip
+    again = f"{counted(repeated, 'epoch')} had to be trained again"
+    note = f"runs went on from their checkpoints; {again}" if evicted else "no run was cut short"
+    name = "eviction survived" if evicted == 1 else "evictions survived" if evicted else "evictions"
+    cards.append(_card(f"{evicted:,}", name, note))
     return cards
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from jobsight.text import printable
 
-__all__ = ["LARGEST", "Axis", "Column", "Floats", "column", "in_words", "numeric_axis", "short"]
+__all__ = [
+    "LARGEST",
+    "Axis",
+    "Column",
+    "Floats",
+    "column",
+    "in_words",
+    "numeric_axis",
+    "short",
+    "widened",
+]
 
 Floats = NDArray[np.float64]
 Kind = Literal["linear", "log", "category"]
@@ -37,12 +47,14 @@ class Axis:
         kind: of the scale.
         low, high: at 0 and 1; their decimal logarithms where the kind is ``log``.
         labels: of the categories 0, 1, …
+        whole: whether its values are whole numbers, and so its ticks.
     """
 
     kind: Kind
     low: float
     high: float
     labels: tuple[str, ...] = ()
+    whole: bool = False
 
     def place(self, values: Floats) -> Floats:
         """Places of n numbers: float64 (n,), within 0 and 1; NaN where there is no number."""
@@ -57,6 +69,8 @@ class Axis:
             middles = self.place(np.arange(len(self.labels), dtype=np.float64))
             return list(zip(middles.tolist(), self.labels, strict=True))
         values = _decades(self, most) if self.kind == "log" else _round(self, most)
+        if self.whole:
+            values = [value for value in values if abs(value - round(value)) < 1e-9] or values
         places = self.place(np.array(values, np.float64))
         return [(float(p), short(v)) for p, v in zip(places, values, strict=True)]
 
@@ -107,6 +121,12 @@ def numeric_axis(values: Floats, *, log: bool | None = None) -> Axis:
     return Axis("linear", low, high)
 
 
+def widened(axis: Axis, share: float = 0.04) -> Axis:
+    """The axis with air at both ends: a share of its length."""
+    margin = share * (axis.high - axis.low)
+    return replace(axis, low=axis.low - margin, high=axis.high + margin)
+
+
 @dataclass(frozen=True)
 class Column:
     """One parameter of all runs.
@@ -148,6 +168,8 @@ def column(name: str, values: Sequence[Any], spec: Mapping[str, Any] | None) -> 
     if not listed and all(value is None or _is_number(value) for value in values):
         numbers = np.array([np.nan if v is None else _clipped(v) for v in values], np.float64)
         axis = numeric_axis(numbers, log=True if "log" in distribution else None)
+        whole = all(isinstance(value, int) for value in values if value is not None)
+        axis = replace(axis, whole=whole)
         return Column(name, axis, numbers, shown, _bounds(spec, distribution), _search(spec))
     labels = _labels(values)
     number = {label: k for k, label in enumerate(labels)}

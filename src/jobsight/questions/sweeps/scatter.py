@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from jobsight.questions.page import Markup, element, join
 from jobsight.questions.sweeps.importance import groups
 from jobsight.questions.sweeps.material import Material
-from jobsight.questions.sweeps.scales import Axis, Column, Floats, numeric_axis
+from jobsight.questions.sweeps.scales import Axis, Column, Floats, numeric_axis, widened
 from jobsight.questions.sweeps.svg import (
     Box,
     dot,
@@ -40,19 +40,17 @@ def metric_axis(material: Material) -> Axis:
         worst = np.quantile(values, 0.04 if material.maximize else 0.96)
         values = np.maximum(values, worst) if material.maximize else np.minimum(values, worst)
     axis = numeric_axis(values)
-    margin = 0.04 * (axis.high - axis.low)
-    return Axis(axis.kind, axis.low - margin, axis.high + margin)
+    return widened(axis)
 
 
 def scatter_plot(material: Material, column: Column) -> Markup:
     """One dot a run over a parameter; bars: quartiles and median of runs with like values."""
     box = Box(330, 218, left=46, right=10, top=8, bottom=26 + _RUG)
     axis = metric_axis(material)
-    margin = 0.04 * (column.axis.high - column.axis.low)
     if column.axis.kind == "category":
         across, wide = column.axis, (box.right - box.left) / max(len(column.axis.labels), 1)
     else:
-        across = Axis(column.axis.kind, column.axis.low - margin, column.axis.high + margin)
+        across = widened(column.axis)
         wide = 1.0
     x = _across(box, across, column, wide)
     y = box.ys(_up(material, axis, material.values))
@@ -173,7 +171,7 @@ def search_plot(material: Material) -> Markup:
     box = Box(500, 300, left=52, right=14, top=12, bottom=42)
     axis = metric_axis(material)
     x = np.full(len(material.runs), np.nan)
-    across = numeric_axis(np.array([0.0, max(len(order), 2)]), log=False)
+    across = Axis("linear", 0.0, max(len(order), 2), whole=True)
     x[order] = box.xs(across.place(np.arange(1, len(order) + 1, dtype=np.float64)))
     y = box.ys(_up(material, axis, material.values))
     so_far = np.minimum.accumulate(y[order]) if order else np.zeros(0)
