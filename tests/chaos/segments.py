@@ -125,6 +125,8 @@ class Segments:
         with self._lock:
             files = [path.read_bytes() for path in self._aside.iterdir()]
         for data in files:
+            if not data:
+                continue  # made this moment
             header = _HEADER.search(data[:400])
             assert header is not None, f"no header: {data[:200]!r}"
             begun = int(header[1]) * 1_000_000 + int(header[2])
