@@ -97,6 +97,8 @@ def _kept(frozen: Frozen, layout: Layout, found: RunRecord) -> dict[str, Any] | 
 
 def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) -> dict[str, Any]:
     """Train the other models beside the best run's network, test, and save the model directory."""
+    from threadpoolctl import threadpool_limits
+
     from jobsight.cli.champions import cluster_of
     from jobsight.files import new_folder
     from jobsight.learning.manifest import Source
@@ -109,7 +111,8 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
     config = SweepConfig.model_validate(frozen.config)
     history = join_shards(frozen, layout)
     record = layout.best / "looks.json"
-    with stages() as progress:
+    # Sums are made in one order then, however many cores there are.
+    with stages() as progress, threadpool_limits(1):
         trained = finish_sweep(
             history,
             config.settings_for({}),

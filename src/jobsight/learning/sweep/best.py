@@ -187,7 +187,7 @@ def _json(value: Any) -> str:
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
-        for key, item in value.items():
+        for key, item in value.items() if not name else sorted(value.items()):
             clean = printable(key, 80).replace("=", "_")
             yield from _flat(item, f"{name}.{clean}" if name else clean)
     else:

@@ -18,6 +18,8 @@ __all__ = ["RETRIES", "resources_of", "rounds_of", "run_of", "stages_of"]
 
 RETRIES = 3
 """Times that a node is tried again after trouble of its machine."""
+_ONCE = 1
+"""The same, of nodes that choose and finish: what stops them is seldom the machine."""
 
 _THERE = Layout(Path())
 """The places as a node names them: relative to its current folder."""
@@ -122,7 +124,7 @@ def _between(verb: str, number: int) -> Node:
         inputs=(_FROZEN, str(_THERE.runs)),
         outputs=(str(_THERE.round(number)), str(_THERE.runs)),
         resources=_CHOOSING,
-        retries=RETRIES,
+        retries=_ONCE,
         near=True,
     )
 
@@ -136,7 +138,7 @@ def _best(frozen: Frozen) -> Node:
         outputs=(str(_THERE.best),),
         # As much memory as a run, which builds the same examples; its network is fitted already.
         resources=Resources(asked.cpus, asked.memory_mb, asked.disk_mb),
-        retries=RETRIES,
+        retries=_ONCE,
     )
 
 
@@ -146,6 +148,6 @@ def _register() -> Node:
         arguments=("sweep", "node", "register", "."),
         inputs=(_FROZEN, str(_THERE.runs), str(_THERE.best)),
         resources=_CHOOSING,
-        retries=RETRIES,
+        retries=_ONCE,
         near=True,
     )
