@@ -114,16 +114,17 @@ class YamlFile:
         return self._scalar(node, location)
 
     def _scalar(self, node: Any, location: Location) -> Any:
+        from ruamel.yaml.scalarbool import ScalarBoolean
+
         if node is None or isinstance(node, bool):
             return node
+        if isinstance(node, ScalarBoolean):  # an anchored one; it is a kind of int
+            return bool(node)
         for kind in (int, float, str):
             if isinstance(node, kind):
                 return kind(node)
         if isinstance(node, datetime.date):
             return node
-        name = type(node).__name__
-        if name == "ScalarBoolean":
-            return bool(node)
         where = self.position(location) or self.path
         raise SettingsError(f"{where}: this is no text, number, list or mapping; remove its tag")
 
