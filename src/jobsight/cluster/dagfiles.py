@@ -10,9 +10,9 @@ taken: the description apart from the writer, and a writer that yields lines.
 
 How a node fares:
 
-- It failed (exit status, signal): the job itself is started again, at most `retries` times, and for
-  `elsewhere` seconds only where it did not run last; the queue remembers that machine, which a new
-  job would not.
+- It failed (exit status, signal): the job itself is started again, at most `retries` times.
+- After any failure it is for `elsewhere` seconds started only where it did not run last; the queue
+  remembers that machine, which a new job would not.
 - It is held by trouble of a machine or of a transfer: released a few times, then removed. Held by
   anything else but a person (memory, size, time): removed. So a node ends, and none is left held.
 - A job that was removed or failed for good is submitted once more, if the node has retries.
@@ -66,6 +66,9 @@ TROUBLE = (6, 7, 8, 9, 10, 11, 12, 13, 14, 18, 19, 21, 23, 35, 36, 45, 48, 49)
 """Hold codes of trouble that may not be there on another machine, or later (see history/codes)."""
 BY_HAND = (1, 15, 16)
 """Hold codes of jobs that wait for a person, or for their input."""
+
+_TROUBLES = ("NumJobCompletions", "NumHolds", "NumShadowExceptions")
+"""Attributes that count how often an attempt failed; an eviction counts in none."""
 
 _UNPACKED = "jobsight-environment"
 _COMMAND = re.compile(r"[A-Za-z_]\w*|(?:\+|MY\.)[A-Za-z_]\w*", re.ASCII)
@@ -324,8 +327,9 @@ def _policy_lines(kind: Kind, options: Options) -> Iterator[str]:
     if options.elsewhere:
         yield "job_machine_attrs = Name"
         yield "job_machine_attrs_history_length = 1"
+        troubles = " + ".join(f"(MY.{name} ?: 0)" for name in _TROUBLES)
         wanted.append(
-            f"{_startd('TARGET.Name')} =!= {_startd('MY.MachineAttrName0')} || "
+            f"{troubles} == 0 || {_startd('TARGET.Name')} =!= {_startd('MY.MachineAttrName0')} || "
             f"time() - EnteredCurrentStatus > {options.elsewhere}"
         )
     if wanted:
@@ -335,13 +339,11 @@ def _policy_lines(kind: Kind, options: Options) -> Iterator[str]:
 def _limit_lines(kind: Kind, seconds: int) -> Iterator[str]:
     """What becomes of an attempt that takes longer."""
     overdue = f"JobStatus == 2 && time() - JobCurrentStartDate > {seconds}"
-    if kind.near:
-        yield f"periodic_hold = {overdue}"
-        yield f'periodic_hold_reason = "it ran longer than the {seconds} s that it asked for"'
-    elif kind.checkpoints:
+    if kind.checkpoints:
         yield f"periodic_vacate = {overdue}"
-    else:
-        yield f"allowed_execute_duration = {seconds}"
+        return
+    yield f"periodic_hold = {overdue}"
+    yield f'periodic_hold_reason = "it ran longer than the {seconds} s that it asked for"'
 
 
 def _startd(name: str) -> str:

@@ -10,44 +10,27 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from jobsight.cluster import dagfiles
 from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler
+from jobsight.cluster.condortools import manager_of, run_tool
 from jobsight.cluster.nodelogs import follow_nodes, last_line, read_rows
 from jobsight.cluster.plan import Plan
 from jobsight.cluster.starting import START_SCRIPT, START_SCRIPT_LINES
 from jobsight.errors import ClusterError, OutputError
 from jobsight.files import new_file
-from jobsight.history.commands import Ended, child_environment, find_tool, run_command
 from jobsight.text import counted, printable
 
-__all__ = ["Dagman", "rescue_lines", "rescued", "states_told"]
+__all__ = ["Dagman", "last_error", "rescue_lines", "rescued", "states_told"]
 
-_TIMEOUT = 60.0
-_MOST_OUTPUT = 1 << 20
 _CLUSTER = re.compile(r"submitted to cluster (\d+)", re.ASCII)
 _RESCUE = re.compile(re.escape(dagfiles.DAG) + r"\.rescue(\d{3,})", re.ASCII)
 _DONE = re.compile(r"^DONE\s+(\S+)\s*$", re.MULTILINE | re.IGNORECASE)
 _TOLD = re.compile(r'Node = "([^"]+)";\s*NodeStatus = (\d+);[^\]]*?StatusDetails = "([^"]*)"', re.S)
 _ERROR = 6
 """DAGMan's number of the state of a node that failed for good."""
-
-
-@dataclass(frozen=True)
-class _Manager:
-    """The DAGMan job, as its log and the queue tell.
-
-    Attributes:
-        job: its cluster; None: never submitted.
-        active: it, or a job of it, is still in the queue.
-        told: one line.
-    """
-
-    job: int | None
-    active: bool
-    told: str | None
 
 
 class Dagman(Scheduler):
@@ -79,7 +62,7 @@ class Dagman(Scheduler):
         _clear(plan)
         _keep_done(plan, status)
         submitted = _folder(plan) / dagfiles.DAG
-        said = _run(
+        said = run_tool(
             ("condor_submit_dag", "-batch-name", plan.name, "-autorescue", "1"),
             (submitted.relative_to(plan.folder).as_posix(),),
             folder=plan.folder,
@@ -92,9 +75,9 @@ class Dagman(Scheduler):
     def status(self, plan: Plan) -> PlanStatus:
         """What events, rescue files, DAGMan's own file and the queue tell."""
         folder = _folder(plan)
+        manager = manager_of(folder / dagfiles.DAG)  # first, so that its end is no news below
         names = [node.name for node in plan.nodes()]
         nodes = follow_nodes(read_rows(folder / dagfiles.EVENTS), names)
-        manager = _manager(folder)
         for name in rescued(_text(_last_rescue(folder))):
             if name in nodes and nodes[name].state is NodeState.WAITING:
                 nodes[name] = replace(nodes[name], state=NodeState.DONE)
@@ -102,22 +85,37 @@ class Dagman(Scheduler):
             if name in nodes and nodes[name].state is NodeState.WAITING:
                 cause = printable(details, 200) or "DAGMan could not submit it"
                 nodes[name] = replace(nodes[name], state=NodeState.FAILED, cause=cause)
+        _forget_stale(plan, nodes)
         nodes = {name: _with_words(folder, node) for name, node in nodes.items()}
-        return PlanStatus(manager.active, nodes, manager.told)
+        told = manager.told
+        if manager.broken and not any(node.cause for node in nodes.values()):
+            words = last_error(_text(folder / f"{dagfiles.DAG}.dagman.out"))
+            told = told if words is None else f"{told}: {words}"
+        return PlanStatus(manager.active, nodes, told)
 
     def cancel(self, plan: Plan) -> None:
         """Remove the DAGMan job, which removes its nodes' and writes a rescue file."""
-        manager = _manager(_folder(plan))
+        manager = manager_of(_folder(plan) / dagfiles.DAG)
         if not manager.active or manager.job is None:
             raise ClusterError(f"plan {plan.name} is not active; there is nothing to cancel")
-        _run(("condor_rm", str(manager.job)), folder=plan.folder)
+        run_tool(("condor_rm", str(manager.job)), folder=plan.folder)
 
     def _require_idle(self, plan: Plan) -> None:
-        manager = _manager(_folder(plan))
+        manager = manager_of(_folder(plan) / dagfiles.DAG)
         if manager.active:
             raise ClusterError(
                 f"plan {plan.name} is active ({manager.told}); wait for it or cancel it first"
             )
+
+
+def _forget_stale(plan: Plan, nodes: dict[str, NodeStatus]) -> None:
+    """A node that was done before work was added to an earlier stage is to be done again."""
+    behind = False
+    for stage in plan.stages:
+        for node in stage.nodes:
+            if behind and nodes[node.name].state is NodeState.DONE:
+                nodes[node.name] = NodeStatus(node.name, NodeState.WAITING)
+        behind |= any(nodes[node.name].state is not NodeState.DONE for node in stage.nodes)
 
 
 def _folder(plan: Plan) -> Path:
@@ -165,7 +163,7 @@ def _try(plan: Plan, file: Path) -> None:
     Raises:
         ClusterError: it cannot be submitted, or has commands that HTCondor does not know.
     """
-    said = _run(("condor_submit", "-dry-run", "/dev/null"), (str(file),), folder=plan.folder)
+    said = run_tool(("condor_submit", "-dry-run", "/dev/null"), (str(file),), folder=plan.folder)
     for line in said.stderr.decode("utf-8", "replace").splitlines():
         if "was unused" in line and "node_" not in line:
             raise ClusterError(
@@ -211,6 +209,15 @@ def states_told(text: str, state: int) -> list[tuple[str, str]]:
     return [(name, more) for name, number, more in _TOLD.findall(text) if int(number) == state]
 
 
+def last_error(text: str) -> str | None:
+    """The last error that DAGMan logged, with the line before it, which says what of; one line."""
+    lines = [line.partition(" ")[2].partition(" ")[2] for line in text.splitlines()]
+    for number in range(len(lines) - 1, -1, -1):
+        if "ERROR" in lines[number]:
+            return printable("; ".join(lines[max(0, number - 1) : number + 1]), 400)
+    return None
+
+
 def _last_rescue(folder: Path) -> Path | None:
     """The rescue file with the highest number, which DAGMan goes on from."""
     try:
@@ -236,79 +243,3 @@ def _with_words(folder: Path, node: NodeStatus) -> NodeStatus:
         return node
     line = last_line(folder / dagfiles.NODES / f"{node.name}.err")
     return node if line is None else replace(node, cause=f"{node.cause}: {line}")
-
-
-def _manager(folder: Path) -> _Manager:
-    """The DAGMan job of the last submission."""
-    rows = read_rows(folder / f"{dagfiles.DAG}.dagman.log")
-    jobs = [row["cluster"] for row in rows if row["code"] == 0]
-    if not jobs:
-        return _Manager(None, False, None)
-    job = jobs[-1]
-    last = [row for row in rows if row["cluster"] == job]
-    ended = next((row for row in reversed(last) if row["code"] in (5, 9)), None)
-    if ended is not None:
-        how = f"ended with status {ended['return_value']}" if ended["code"] == 5 else "was removed"
-        return _Manager(job, False, f"DAGMan job {job} {how}")
-    return _queued(job)
-
-
-def _queued(job: int) -> _Manager:
-    """What the queue says of a DAGMan job whose log tells no end."""
-    try:
-        said = _run(
-            ("condor_q", "-allusers"),
-            ("-constraint", f"ClusterId == {job} || DAGManJobId == {job}"),
-            ("-af:t", "ClusterId", "JobStatus", "HoldReason"),
-        )
-    except ClusterError as error:
-        return _Manager(job, True, f"DAGMan job {job}; how it fares is not known: {error}")
-    lines = said.stdout.decode("utf-8", "replace").splitlines()
-    jobs = {line.split("\t")[0]: line.split("\t")[1:] for line in lines if line.count("\t") >= 2}
-    if not jobs:
-        return _Manager(job, False, f"DAGMan job {job} left the queue without an end in its log")
-    state, reason = jobs.get(str(job), ("0", ""))
-    words = {"1": "waits to start", "2": "runs", "3": "is being removed"}
-    if state == "5":
-        told = f"is held: {printable(reason, 200)}"
-    else:
-        told = words.get(state, f"is gone, but {counted(len(jobs), 'job')} of it are queued")
-    return _Manager(job, True, f"DAGMan job {job} {told}")
-
-
-def _run(*parts: Iterable[str], folder: Path | None = None) -> Ended:
-    """Run one of HTCondor's tools to its end.
-
-    Raises:
-        ClusterError: it is missing, took too long or ended with another status than 0.
-    """
-    name, *arguments = [word for part in parts for word in part]
-    tool = find_tool(name, None, ())
-    if tool is None:
-        raise ClusterError(
-            f"{name} is not on the PATH; run this on an access point of HTCondor, or name another "
-            "scheduler"
-        )
-    try:
-        ended = run_command(
-            [tool, *arguments],
-            env=child_environment(),
-            timeout=_TIMEOUT,
-            most_output=_MOST_OUTPUT,
-            folder=folder,
-        )
-    except OSError as error:
-        raise ClusterError(f"{name} cannot be run: {error.strerror}") from error
-    if ended.status is None:
-        raise ClusterError(f"{name} did not answer within {_TIMEOUT:g} s; is the schedd busy?")
-    if ended.status != 0:
-        raise ClusterError(f"{name} refused: {_complaint(ended)}")
-    return ended
-
-
-def _complaint(ended: Ended) -> str:
-    """What a tool said when it failed: its lines of error, or the last it said at all."""
-    said = (ended.stderr or ended.stdout).decode("utf-8", "replace")
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    errors = [line for line in lines if "ERROR" in line or "rror:" in line] or lines[-3:]
-    return printable(" ".join(errors), 400) or f"status {ended.status}, and said nothing"

@@ -23,7 +23,7 @@ COLUMNS = (
 )  # fmt: skip
 """Columns of the event table that `follow_nodes` looks at."""
 
-_WIDTH = 200
+_WIDTH = 400
 _TAIL_BYTES = 4096
 _ALIAS = re.compile(r"[?&]alias=([^&>]+)")
 

@@ -68,7 +68,7 @@ class Node:
         resources: what it asks for.
         retries: how often it is started again after it failed.
         checkpoints: it may exit with `CHECKPOINT`.
-        near: it runs on the submitting machine.
+        near: it runs on the submitting machine, and does not checkpoint.
     """
 
     name: str
@@ -149,7 +149,9 @@ class Plan:
         _check_unique("stages", [stage.name for stage in self.stages])
         _check_unique("nodes", [node.name for node in nodes])
         for node in nodes:
-            _check_node(node, self.shared)
+            _check_node(node)
+            if not (self.shared or node.near):
+                _check_transfers(node, self.program.pack)
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, stage after stage."""
@@ -264,7 +266,7 @@ def _check_text(what: str, text: str) -> None:
         )
 
 
-def _check_node(node: Node, shared: bool) -> None:
+def _check_node(node: Node) -> None:
     _check_name("a node", node.name)
     for argument in node.arguments:
         if any(letter in argument for letter in "\0\r\n"):
@@ -274,8 +276,10 @@ def _check_node(node: Node, shared: bool) -> None:
     if len(set(node.outputs)) < len(node.outputs):
         raise PlanError(f"node {node.name} names an output twice")
     _check_numbers(node)
-    if not (shared or node.near):
-        _check_transfers(node)
+    if node.near and node.checkpoints:
+        raise PlanError(
+            f"node {node.name} runs near and checkpoints; nothing evicts it there, choose one"
+        )
 
 
 def _check_path(node: str, path: str, *, absolute: bool) -> None:
@@ -290,21 +294,27 @@ def _check_path(node: str, path: str, *, absolute: bool) -> None:
         )
 
 
-def _check_transfers(node: Node) -> None:
-    """Refuse paths that HTCondor cannot transfer: its lists have commas and no quotes."""
+def _check_transfers(node: Node, pack: Path | None) -> None:
+    """Refuse paths that HTCondor cannot transfer, or only over one another.
+
+    Its lists have commas and no quotes; what has an absolute path lands under its last name.
+    """
     for path in (*node.inputs, *node.outputs):
         if "," in path or path != path.strip() or "://" in path:
             raise PlanError(
                 f"node {node.name}: {printable(path, 80)!r} cannot be transferred (a comma, a "
                 "blank at an end, or '://'); rename it or use a shared file system"
             )
-    last = Counter(PurePosixPath(path).name for path in node.inputs if path.startswith("/"))
-    for name, times in last.items():
-        if times > 1:
-            raise PlanError(
-                f"node {node.name} reads {times} files named {printable(name, 60)!r}, which would "
-                "be transferred to one place; rename one or use a shared file system"
-            )
+    paths = [PurePosixPath(path) for path in (*node.inputs, *node.outputs)]
+    landing = Counter(path.name for path in {path for path in paths if path.is_absolute()})
+    landing.update({path.parts[0] for path in paths if not path.is_absolute()})
+    landing.update([] if pack is None else [pack.name])
+    name, times = landing.most_common(1)[0] if landing else ("", 0)
+    if times > 1:
+        raise PlanError(
+            f"node {node.name} reads {times} files that would be transferred to one place, "
+            f"{printable(name, 60)!r}; rename one or use a shared file system"
+        )
 
 
 def _check_numbers(node: Node) -> None:

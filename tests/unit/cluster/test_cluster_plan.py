@@ -1,0 +1,170 @@
+"""Plans: what is refused, what edges there are, and that JSON keeps them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jobsight.cluster
+from jobsight.cluster import NAMES, Node, Plan, Program, Resources, Stage, create
+from jobsight.errors import PlanError, UsageError
+
+PROGRAM = Program(("/usr/bin/python3", "-m", "jobsight"))
+
+
+def plan(*nodes: Node, shared: bool = True, **more: Any) -> Plan:
+    """A plan of one stage."""
+    given: dict[str, Any] = {"program": PROGRAM, **more}
+    return Plan("sweep", Path("/sweep"), (Stage("runs", nodes),), shared=shared, **given)
+
+
+def node(name: str = "run-1", *arguments: str, **more: Any) -> Node:
+    return Node(name, arguments, **more)
+
+
+def test_all_nodes_of_a_stage_wait_for_all_of_the_stage_before() -> None:
+    stages = (
+        Stage("parse", (node("parse-1"), node("parse-2"))),
+        Stage("runs", (node("run-1"),)),
+        Stage("best", (node("best"),)),
+    )
+    made = Plan("sweep", Path("/sweep"), stages, PROGRAM, shared=True)
+    assert list(made.edges()) == [(("parse-1", "parse-2"), ("run-1",)), (("run-1",), ("best",))]
+    assert [one.name for one in made.nodes()] == ["parse-1", "parse-2", "run-1", "best"]
+
+
+def test_json_keeps_a_plan() -> None:
+    nodes = (
+        node("a", "it's", '"$x"', inputs=("in", "/log"), outputs=("out",), retries=2),
+        node("b", resources=Resources(2, 100, 200, 1, 3600), checkpoints=True),
+        node("c", near=True),
+    )
+    program = Program(
+        ("python3",), pack=Path("/pack.tar.gz"), environment={"A": "b"}, near=("jobsight",)
+    )
+    options = {"dagman": {"requirements": ["x", "y"], "rank": "z"}, "slurm": {"partition": "p"}}
+    made = plan(*nodes, shared=False, program=program, options=options)
+    assert Plan.from_json(json.loads(json.dumps(made.to_json()))) == made
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"schema": "jobsight.plan/9"},
+        {"stages": 3},
+        {"stages": [{"name": "runs", "nodes": [{"name": "a", "arguments": [], "x": 1}]}]},
+        {"stages": [{"name": "runs", "nodes": [{"name": 5, "arguments": []}]}]},
+        {"program": {"command": ["a"], "shell": True}},
+        {"folder": 7},
+        {"name": "\x1b[31m"},
+        {"program": None},
+    ],
+)
+def test_what_is_no_plan_is_one_error(change: dict[str, Any]) -> None:
+    value = plan(node()).to_json() | change
+    with pytest.raises(PlanError) as caught:
+        Plan.from_json(value)
+    assert str(caught.value).isprintable()
+
+
+def test_other_json_is_one_error() -> None:
+    for value in ([], None, 3, "plan", {}):
+        with pytest.raises(PlanError, match="no plan"):
+            Plan.from_json(value)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "1", "a b", "a.b", "a+b", "Parent", "ALL_NODES", "ä", "a" * 101]
+)
+def test_names_that_dagman_cannot_read_are_refused(name: str) -> None:
+    with pytest.raises(PlanError, match="is named"):
+        plan(node(name))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"inputs": ("../x",)}, "not a path in the plan's folder"),
+        ({"inputs": ("a/../../x",)}, "not a path in the plan's folder"),
+        ({"inputs": (".",)}, "not a path in the plan's folder"),
+        ({"inputs": ("",)}, "neither empty nor hold control"),
+        ({"inputs": ("a\nb",)}, "neither empty nor hold control"),
+        ({"outputs": ("/out",)}, "not a path in the plan's folder"),
+        ({"outputs": ("out", "out")}, "names an output twice"),
+        ({"retries": -1}, "retries is -1"),
+        ({"retries": True}, "retries is True"),
+        ({"resources": Resources(cpus=0)}, "cpus is 0"),
+        ({"resources": Resources(memory_mb=2**31)}, "memory_mb is 2147483648"),
+        ({"resources": Resources(seconds=0)}, "seconds is 0"),
+        ({"near": True, "checkpoints": True}, "runs near and checkpoints"),
+    ],
+)
+def test_a_wrong_node_is_named(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(PlanError, match=words) as caught:
+        plan(node("wrong", **wrong))
+    assert "wrong" in str(caught.value)
+
+
+def test_an_argument_with_a_line_break_is_refused() -> None:
+    with pytest.raises(PlanError, match="node run-1: argument"):
+        plan(node("run-1", "a\nb"))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"inputs": ("a,b",)},
+        {"outputs": (" a",)},
+        {"inputs": ("/http://x",)},
+        {"inputs": ("/a/EventLog", "/b/EventLog")},
+    ],
+)
+def test_what_cannot_be_transferred_is_refused_where_nothing_is_shared(
+    wrong: dict[str, Any],
+) -> None:
+    made = plan(node(**wrong))
+    with pytest.raises(PlanError, match="transferred"):
+        replace(made, shared=False)
+    plan(node(near=True, **wrong), shared=False)
+
+
+def test_names_stand_for_one_node_in_any_case_of_letters() -> None:
+    with pytest.raises(PlanError, match="2 nodes are named run-1"):
+        plan(node("run-1"), node("RUN-1"))
+
+
+def test_an_empty_plan_is_refused() -> None:
+    with pytest.raises(PlanError, match="stage runs has no node"):
+        plan()
+    with pytest.raises(PlanError, match="has no node"):
+        Plan("sweep", Path("/sweep"), (), PROGRAM, shared=True)
+    with pytest.raises(PlanError, match="not absolute"):
+        Plan("sweep", Path("sweep"), (Stage("runs", (node(),)),), PROGRAM, shared=True)
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        (Program(()), "no command"),
+        (Program(("a\0b",)), "control"),
+        (Program(("a",), image="i", pack=Path("/p")), "image and a pack"),
+        (Program(("a",), pack=Path("p")), "not absolute"),
+        (Program(("a",), environment={"A B": ""}), "no name of an environment variable"),
+        (Program(("a",), environment={"A": "b\nc"}), "line break"),
+        (Program(("a",), environment={"WANDB_API_KEY": "x"}), "looks like a secret"),
+        (Program(("a",), environment={"db_password": "x"}), "looks like a secret"),
+    ],
+)
+def test_a_wrong_program_is_refused(program: Program, words: str) -> None:
+    with pytest.raises(PlanError, match=words) as caught:
+        plan(node(), program=program)
+    assert "'x'" not in str(caught.value)
+
+
+def test_schedulers_are_found_by_name() -> None:
+    for name in NAMES:
+        assert isinstance(create(name), jobsight.cluster.Scheduler)
+    with pytest.raises(UsageError, match="known are dagman, slurm, here"):
+        create("pbs")
