@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 from typing import Any
 
@@ -6,8 +7,10 @@ import pytest
 from jobsight.errors import SettingsError
 from jobsight.learning.metrics import HIGHER_IS_BETTER, METRICS
 from jobsight.learning.sweep.config import SweepConfig
+from jobsight.learning.sweep.parameters import DISTRIBUTIONS
 from jobsight.learning.sweep.search import draw
 from jobsight.learning.sweep.sections import SweepMetric
+from jobsight.learning.sweep.targets import searchable
 
 ROOT = Path(__file__).resolve().parents[4]
 EXAMPLE = ROOT / "examples" / "sweep.yaml"
@@ -339,3 +342,15 @@ def test_runs_that_ask_for_gpus_use_them(tmp_path: Path) -> None:
     assert read(tmp_path, text).settings_for({}).lstm.device == "auto"
     text += "settings: {lstm: {device: cuda}}\n"
     assert read(tmp_path, text).settings_for({}).lstm.device == "cuda"
+
+
+def test_the_page_tells_of_every_key_parameter_and_distribution(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "sweeps.md").read_text()
+    section = page.partition("## The config file")[2].partition("\n## ")[0]
+    told = set(re.findall(r"`([^`]+)`", section))
+    assert set(SweepConfig.model_fields) <= told
+    assert {name for name in searchable() if "." not in name} <= told
+    assert set(DISTRIBUTIONS) - {"categorical_w_probabilities"} <= told
+    example = re.search(r"```yaml\n(.*?)```", section, re.DOTALL)
+    assert example
+    assert read(tmp_path, example[1]).runs == 100
