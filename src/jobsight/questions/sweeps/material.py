@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jobsight.questions.sweeps.scales import LARGEST, Column, Floats, column
 
-__all__ = ["Attempt", "Material", "Run", "Test"]
+__all__ = ["Attempt", "Examination", "Material", "Run"]
 
 SHADES = 7
 """Colours by rank, worst to best: classes ``c0`` to ``c6`` of the style sheet."""
@@ -88,7 +88,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Test:
+class Examination:
     """The best run on the part that was looked at once.
 
     Attributes:
@@ -97,8 +97,6 @@ class Test:
         reason: why the model that answers was chosen.
         looks: how often the part was looked at, each time with another run's network.
     """
-
-    __test__ = False  # no test case, though pytest would think so
 
     report: Mapping[str, Any]
     network: str = "lstm"
@@ -128,7 +126,7 @@ class Material:
     maximize: bool
     runs: Sequence[Run]
     chosen: int | None = None
-    test: Test | None = None
+    test: Examination | None = None
     provenance: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
 

@@ -17,7 +17,7 @@ from jobsight.learning.sweep.best import read_best
 from jobsight.learning.sweep.layout import Frozen, Layout, read_frozen
 from jobsight.learning.sweep.records import Attempt as Stretch
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_all
-from jobsight.questions.sweeps.material import Attempt, Material, Run, Test
+from jobsight.questions.sweeps.material import Attempt, Examination, Material, Run
 from jobsight.questions.sweeps.scales import LARGEST, Floats
 from jobsight.text import counted, printable
 
@@ -85,7 +85,7 @@ def _optional(read: Callable[[], Any], path: Path, notes: list[str]) -> dict[str
 
 def _test(
     layout: Layout, network: object, model: Mapping[str, Any], notes: list[str]
-) -> Test | None:
+) -> Examination | None:
     """The report of the best run's model, from its directory, else from what was said of it."""
     path = layout.best / "model" / "report.json"
     report = _optional(lambda: read_json(path, dict), path, notes)
@@ -94,7 +94,7 @@ def _test(
     if not isinstance(report.get("models"), Mapping):
         return None
     looks = model.get("looks")
-    return Test(
+    return Examination(
         report,
         network=printable(network, 60),
         reason=printable(model.get("reason") or "", 600),

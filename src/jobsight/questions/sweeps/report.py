@@ -17,7 +17,7 @@ from jobsight.questions.sweeps.reading import read_material
 from jobsight.questions.sweeps.runs import runs_part
 from jobsight.questions.sweeps.scales import short
 from jobsight.questions.sweeps.searching import glance_part, importances, parameters_part
-from jobsight.questions.sweeps.testing import gain_words, test_part
+from jobsight.questions.sweeps.testing import gain_words, tested_part
 from jobsight.questions.sweeps.words import STATUSES, bytes_words, hours_words, parameter_words
 from jobsight.text import counted, printable
 
@@ -47,7 +47,7 @@ def report_html(material: Material) -> str:
     told = importances(material)
     parts = [
         ("At a glance", glance_part(material, told)),
-        ("Test", test_part(material)),
+        ("Test", tested_part(material)),
         ("Parameters", parameters_part(material, told)),
         ("Learning", curves_part(material)),
         ("Time and cost", cost_part(material)),

@@ -10,11 +10,11 @@ from jobsight.questions.sweeps.forest import (
     number_of,
     tested_models,
 )
-from jobsight.questions.sweeps.material import Material, Test
+from jobsight.questions.sweeps.material import Examination, Material
 from jobsight.questions.sweeps.scales import short
 from jobsight.text import counted, printable
 
-__all__ = ["gain_words", "test_part"]
+__all__ = ["gain_words", "tested_part"]
 
 _SCORES = (
     ("roc_auc", "ROC AUC"),
@@ -27,7 +27,7 @@ _SCORES = (
 )
 
 
-def gain_words(test: Test) -> str:
+def gain_words(test: Examination) -> str:
     """How the best run's network stands beside the baselines on the test part, in sentences."""
     models = tested_models(test.report)
     named = {one.name: one for one in models}
@@ -62,7 +62,7 @@ def _gain(one: Tested) -> str:
     return f"{short(-value, 2)} below the best baseline's: {sure} ({bounds})"
 
 
-def test_part(material: Material) -> Markup | None:
+def tested_part(material: Material) -> Markup | None:
     """All models on the test part: pictures with intervals, then the table."""
     if material.test is None:
         return None
@@ -87,10 +87,7 @@ def test_part(material: Material) -> Markup | None:
     )
 
 
-test_part.__test__ = False  # type: ignore[attr-defined]
-
-
-def _lead(test: Test) -> str:
+def _lead(test: Examination) -> str:
     counts = [
         counted(int(number), noun, plural)
         for key, noun, plural in (("batches", "batch", "batches"), ("examples", "release", None))
