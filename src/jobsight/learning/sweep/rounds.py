@@ -161,7 +161,7 @@ def form_of(one: Parameter) -> Form:
     on a uniform or logarithmic scale, as integers; uniform and logarithmic ranges as such; all
     others by the quantile, a uniform number, of their value.
     """
-    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+    from optuna.distributions import CategoricalDistribution, FloatDistribution
 
     if one.listed:
         keys = [json.dumps(value) for value in one.values]
@@ -170,30 +170,37 @@ def form_of(one: Parameter) -> Form:
             lambda value: keys.index(json.dumps(value)),
             lambda at: one.values[at],
         )
-    low, high = (quantile(one, end) for end in (0.0, 1.0))
-    logarithmic = "log" in one.distribution
-    if "normal" not in one.distribution and "beta" not in one.distribution:
-        if one.distribution == "int_uniform" and high - low < _LARGEST_SPAN:
-            return Form(IntDistribution(low, high), int, int)
-        if not one.quantised and one.distribution != "int_uniform":
-            return Form(
-                FloatDistribution(low, high, log=logarithmic),
-                lambda value: min(max(float(value), low), high),
-                lambda value: rounded(one, value),
-            )
-        if one.quantised:
-            q = one.numbers["q"]
-            steps = round(low / q), round(high / q)
-            if (steps[0] >= 1 or not logarithmic) and steps[1] - steps[0] < _LARGEST_SPAN:
-                return Form(
-                    IntDistribution(*steps, log=logarithmic),
-                    lambda value: min(max(round(value / q), steps[0]), steps[1]),
-                    lambda count: cell(one, count * q),
-                )
+    scaled = "normal" not in one.distribution and "beta" not in one.distribution
+    if scaled and (form := _scaled(one)) is not None:
+        return form
     return Form(
         FloatDistribution(0.0, 1.0),
         lambda value: probability(one, value),
         lambda u: quantile(one, u),
+    )
+
+
+def _scaled(one: Parameter) -> Form | None:
+    """The form of a uniform or logarithmic range; None where Optuna has none for it."""
+    from optuna.distributions import FloatDistribution, IntDistribution
+
+    low, high = (quantile(one, end) for end in (0.0, 1.0))
+    logarithmic = "log" in one.distribution
+    whole = one.distribution == "int_uniform"
+    if not whole and not one.quantised:
+        return Form(
+            FloatDistribution(low, high, log=logarithmic),
+            lambda value: min(max(float(value), low), high),
+            lambda value: rounded(one, value),
+        )
+    q = 1 if whole else one.numbers["q"]
+    first, last = round(low / q), round(high / q)
+    if last - first >= _LARGEST_SPAN or (logarithmic and first < 1):
+        return None
+    return Form(
+        IntDistribution(first, last, log=logarithmic),
+        lambda value: min(max(round(value / q), first), last),
+        lambda count: count if whole else cell(one, count * q),
     )
 
 
