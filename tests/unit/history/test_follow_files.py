@@ -84,6 +84,31 @@ def test_files_may_be_rotated_while_they_are_looked_for(
     one.close()
 
 
+@pytest.mark.parametrize("times", [1, 3])
+def test_the_oldest_file_is_found_though_all_are_renamed_at_the_first_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    log = GrowingLog(tmp_path)
+    for number in range(4):
+        log.write(event(number, number % 2))
+        log.rotate()
+
+    def rotating(path: Path) -> Iterator[Opened]:
+        for number, file in enumerate(opened_family(path)):
+            yield file
+            for more in range(times if number == 1 else 0):  # the folder has just been listed
+                log.rotate()
+                log.write(event(10 + more, 1))
+
+    monkeypatch.setattr("jobsight.history.follow.opened_family", rotating)
+    one = Follower(log.path)
+    one.poll()
+    monkeypatch.undo()
+    one.catch_up()
+    assert one.documents == read_at_once(everything(tmp_path))
+    one.close()
+
+
 def test_a_file_that_the_folders_list_lacks_is_looked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,15 +99,19 @@ def opened_family(path: Path) -> Iterator[Opened]:
     """The log's files, newest first, each open; the caller closes them.
 
     Newest first, since a rotation meanwhile makes files older: one may come twice, none is missed.
+    The oldest has got a name then that the folder did not list before.
 
     Raises:
         SourceError: the newest file, or the folder, cannot be read.
     """
     yield _opened(path)
-    for _, rotated in sorted(_rotated(path)):
-        # A file may be gone by now, or be no log of ours: the log itself has been read.
-        with contextlib.suppress(SourceError):
-            yield _opened(rotated)
+    oldest = 0.0
+    while older := sorted(found for found in _rotated(path) if found[0] > oldest):
+        for age, rotated in older:
+            # A file may be gone by now, or be no log of ours: the log itself has been read.
+            with contextlib.suppress(SourceError):
+                yield _opened(rotated)
+            oldest = age
 
 
 def oldest_first(files: Iterable[Opened]) -> list[Opened]:
