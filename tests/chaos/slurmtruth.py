@@ -88,7 +88,10 @@ def _check_unaccounted(verdict: Verdict, job: str, document: JobDocument) -> Non
 def _lasting(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str, object, object]]:
     last = runs[-1]
     submission, request = document.submission, document.request
-    yield "Submit", _seconds(submission.submitted), int(runs[0]["Submit"])
+    told, first = _seconds(submission.submitted), int(runs[0]["Submit"])
+    # Of a task that was requeued while it waited, the accounts keep no row, but count it.
+    forgotten = int(last["Restarts"] or 0) >= len(runs)
+    yield "Submit", told, min(told or first, first) if forgotten else first
     yield "User", submission.user, last["User"]
     yield "JobName", submission.name, last["JobName"]
     yield "Account", request.account, last["Account"]
