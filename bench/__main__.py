@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import answers, following, frames, imports, polling, reader, store
+from bench import answers, following, frames, imports, polling, reader, store, sweeps_training
 from bench.measure import Section, machine
 
 _BENCHMARKS: dict[str, Callable[[], Section]] = {
@@ -17,6 +17,7 @@ _BENCHMARKS: dict[str, Callable[[], Section]] = {
     "store": store.run,
     "polling": polling.run,
     "following": following.run,
+    "sweeps_training": sweeps_training.run,
 }
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Results

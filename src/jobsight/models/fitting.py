@@ -196,7 +196,7 @@ class Fitting:
                 self._require_finite(float(weight.detach().sum()), number)
             return None, np.zeros(0)
         total, parts = 0.0, []
-        _, m, j = self._select.frames.shape
+        m, j = self._select.frames.shape[1:3]
         with torch.no_grad():
             size = rows_at_once(m, j, self._settings.hidden_size)
             for rows in torch.split(torch.arange(len(self._select)), size):

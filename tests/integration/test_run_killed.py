@@ -1,0 +1,179 @@
+"""A run that is killed, starved of disk or asked to go ends as one that was left alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import pools
+
+from jobsight.learning.sweep.records import RunStatus, read_record
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+
+LONG = os.environ.get("JOBSIGHT_PROVE") == "1"
+KILLS = 60 if LONG else 8
+EPOCHS = 30 if LONG else 8
+
+# One process imports all that a run needs, and forks a child an attempt: what is killed is a run at
+# work, not a Python starting. No thread runs before the fork.
+CHILDREN = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+
+import polars as pl
+import torch
+import jobsight.models.recurrent, jobsight.models.network, jobsight.models.fitting
+from jobsight.errors import JobsightError
+from jobsight.history.timelines import History
+from jobsight.learning.tracking import LocalTracker
+from jobsight.questions.hold.training.run import train_run
+from jobsight.settings import HoldSettings
+
+order = json.loads(sys.argv[1])
+folder, chance = Path(order["folder"]), random.Random(order["seed"])
+reason = []
+stop = lambda: reason[0] if reason else None
+
+def attempt():
+    signal.signal(signal.SIGTERM, lambda *_: reason.append("evicted"))
+    signal.signal(signal.SIGUSR1, lambda *_: reason.append("limit"))
+    try:
+        with LocalTracker(folder) as tracker:
+            result = train_run(
+                folder, lambda: History.from_table(pl.read_parquet(order["table"])),
+                HoldSettings.model_validate(order["settings"]),
+                parameters=order["parameters"], run=3, tracker=tracker, stop=stop,
+            )
+    except JobsightError as error:
+        print(error, file=sys.stderr, flush=True)
+        return 1
+    return 0 if result.end else 85
+
+def lines():
+    path = folder / "record.jsonl"
+    return path.read_bytes().count(b"\\n") if path.exists() else 0
+
+def wait(child):
+    # Until a random moment: while it prepares, in its first epoch, after one, after two.
+    wanted = lines() + chance.randrange(4)
+    ended = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    while lines() < wanted and os.waitid(os.P_PID, child, ended) is None:
+        time.sleep(0.002)
+    time.sleep(chance.choice([0.0, chance.uniform(0.0, 0.05), chance.uniform(0.0, 0.5)]))
+
+for sent in [*order["signals"], 0]:
+    child = os.fork()
+    if not child:
+        os._exit(attempt())
+    if sent:
+        wait(child)
+        os.kill(child, sent)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(status, flush=True)
+    if status == 0:
+        break
+"""
+
+
+def attempts(folder: Path, table: Path, **order: Any) -> tuple[list[int], str]:
+    """Exit status of each attempt at the run, and what was said; `signals` end all but the last."""
+    given = {
+        "folder": str(folder),
+        "table": str(table),
+        "seed": 1,
+        "signals": [],
+        "parameters": {"m": 8, "epochs": EPOCHS, "patience": EPOCHS, "batch_size": 16},
+        "settings": pools.settings().model_dump(mode="json"),
+    } | order
+    done = subprocess.run(
+        [sys.executable, "-c", CHILDREN, json.dumps(given)],
+        capture_output=True, text=True, check=True, timeout=900,
+        env=os.environ | {"POLARS_MAX_THREADS": "1"},
+    )  # fmt: skip
+    return [int(line) for line in done.stdout.split()], done.stderr
+
+
+def kept(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (folder / "model").iterdir()}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("history") / "table.parquet"
+    pools.events().write_parquet(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, table: Path) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    assert attempts(folder, table) == ([0], "")
+    return folder
+
+
+def test_killed_at_any_moment(
+    tmp_path: Path, table: Path, whole: Path, record_property: Any
+) -> None:
+    codes, said = attempts(tmp_path, table, signals=[9] * KILLS)
+    assert said == ""
+    assert set(codes[:-1]) <= {-9}
+    assert codes[-1] == 0
+    assert kept(tmp_path) == kept(whole)
+    record = read_record(tmp_path)
+    assert record.status is RunStatus.FINISHED
+    assert record.epochs.number.tolist() == list(range(1, EPOCHS + 1))
+    assert record.metrics == read_record(whole).metrics
+    names = {path.name for path in (tmp_path / "checkpoint").iterdir() if path.name[0] != "."}
+    assert len(names) == 4, "two checkpoints, none set aside"
+    record_property("kills", len(codes) - 1)
+
+
+def test_asked_to_go_it_saves_and_says_so(tmp_path: Path, table: Path, whole: Path) -> None:
+    codes, _ = attempts(tmp_path, table, signals=[15, 10, 15], seed=4)
+    assert codes[-1] == 0
+    assert set(codes[:-1]) <= {85, -15, -10}  # before it listened, or after it
+    assert kept(tmp_path) == kept(whole)
+    lines = (tmp_path / "record.jsonl").read_text().splitlines()
+    reasons = [json.loads(line).get("reason") for line in lines]
+    assert len([one for one in reasons if one in ("evicted", "limit")]) == codes.count(85)
+    # Nothing was trained twice but the epochs under way, of which no line tells.
+    epochs = [json.loads(line)["epoch"] for line in lines if '"event": "epoch"' in line]
+    assert epochs == list(range(1, EPOCHS + 1))
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk that has room for one checkpoint and a half."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("only root can make a small disk")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_costs_no_epoch(disk: Path, table: Path, whole: Path) -> None:
+    folder = disk / "run"
+    codes, said = attempts(folder, table)
+    assert codes == [1]
+    assert "cannot write" in said and "No space left on device" in said
+    assert "Traceback" not in said
+    record = read_record(folder)
+    done = int(record.epochs.number[-1])
+    assert 1 <= done < EPOCHS
+    names = sorted(path.name for path in (folder / "checkpoint").iterdir())
+    assert names[:2] == ["0001.json", "0001.safetensors"] or f"{done:04d}.json" in names
+    subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
+    assert attempts(folder, table) == ([0], "")
+    assert kept(folder) == kept(whole)
+    lines = (folder / "record.jsonl").read_text().splitlines()
+    starts = [json.loads(line)["epoch"] for line in lines if '"event": "start"' in line]
+    assert starts == [0, done]
