@@ -259,40 +259,43 @@ hand_on() {
     told=$1 interrupted=1
     [ -z "$child" ] || kill -s "$1" "$child" 2> /dev/null
 }
-told= child= quick=0
+told= child=
 trap 'hand_on USR1' USR1
 trap 'hand_on TERM' TERM
 
+# How many lines of this submission have $1; what took less than 5 seconds got nowhere.
+count() {
+    grep -cs "^{\"plan\":\"$digest\",\"submission\":$submission,.*$1" "$state"
+}
 while :; do
     status=
     run "$@"
     # Told to save before it could listen: nothing but its start is lost.
     if [ "$told$status" = USR1138 ] && [ -n "$checkpoint" ]; then status=$checkpoint; fi
     [ "$status" != 0 ] || { tell '"end","status":0'; exit 0; }
-    [ -n "$checkpoint" ] && [ "$status" = "$checkpoint" ] && [ -z "$told" ] || break
-    if [ $((SECONDS - begun)) -lt 5 ]; then quick=$((quick + 1)); else quick=0; fi
-    [ "$quick" -lt 20 ] || break
-    tell "\"end\",\"status\":$status"
+    end="\"end\",\"status\":$status" quick=$(count '"quick":true')
+    [ $((SECONDS - begun)) -ge 5 ] || { end="$end,\"quick\":true"; quick=$((quick + 1)); }
+    [ "$status" = "$checkpoint" ] && [ -z "$told" ] && [ "$quick" -lt 20 ] || break
+    tell "$end"
     sleep "$quick"
 done
 
 queue_again() {
     scontrol requeue "$job" || echo "jobsight: it cannot be queued again; submit the plan again" >&2
 }
-failures=$(grep -cs "^{\"plan\":\"$digest\",\"submission\":$submission,.*\"failed\":true" "$state")
 if [ "$told" = TERM ]; then  # cancelled, or taken off its machine: then Slurm queues it again
-    tell "\"end\",\"status\":$status,\"cause\":\"stopped\""
-elif [ -n "$told" ] && [ "$status" = "$checkpoint" ]; then
-    tell "\"end\",\"status\":$status"
+    tell "$end,\"cause\":\"stopped\""
+elif [ "$status" = "$checkpoint" ] && [ "$quick" -lt 20 ]; then
+    tell "$end"
     queue_again
-elif [ "$quick" -ge 20 ]; then
+elif [ "$status" = "$checkpoint" ]; then
     cause="asked to be started again $quick times without getting on"
-    tell "\"end\",\"status\":$status,\"final\":true,\"cause\":\"$cause\""
-elif [ "$failures" -lt "$retries" ]; then
-    tell "\"end\",\"status\":$status,\"failed\":true"
+    tell "$end,\"final\":true,\"cause\":\"$cause\""
+elif [ "$(count '"failed":true')" -lt "$retries" ]; then
+    tell "$end,\"failed\":true"
     queue_again
 else
-    tell "\"end\",\"status\":$status,\"final\":true"
+    tell "$end,\"final\":true"
 fi
 exit "$status"
 """.strip().splitlines()

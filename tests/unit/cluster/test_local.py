@@ -1,0 +1,79 @@
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobsight.cluster import Node, NodeState, Plan, Program, Resources, Stage, create
+from jobsight.cluster.local import Local, processes_of
+from jobsight.cluster.slurm import Slurm
+from jobsight.errors import ClusterError, OutputError, UsageError
+from jobsight.settings import Settings
+
+
+def plan(folder: Path, options: dict[str, Any] | None = None, **asks: int) -> Plan:
+    nodes = (Node("a", ("x",), resources=Resources(**asks)),)
+    here = {} if options is None else {"here": options}
+    return Plan("p", folder, (Stage("s", nodes),), Program(("true",)), shared=True, options=here)
+
+
+def test_how_many_run_at_once() -> None:
+    nowhere = Path("/nowhere")
+    assert processes_of(plan(nowhere, {"processes": "7"})) == 7
+    assert processes_of(plan(nowhere, memory_mb=1)) == len(os.sched_getaffinity(0))
+    assert processes_of(plan(nowhere, cpus=10_000)) == 1
+    assert processes_of(plan(nowhere, memory_mb=2**30)) == 1
+    assert processes_of(plan(nowhere, gpus=1, memory_mb=1)) == 1
+    assert processes_of(plan(nowhere, {"processes": "2"}, gpus=1)) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"partition": "x"}, "no option 'partition'; known is processes"),
+        *(({"processes": wrong}, "give 1 to 500") for wrong in ("0", "501", "-1", "x", "", "²")),
+        ({"processes": ["1"]}, "give 1 to 500"),
+        ({"processes": "9" * 9999}, "give 1 to 500"),
+    ],
+)
+def test_options_are_checked(tmp_path: Path, options: dict[str, Any], told: str) -> None:
+    for call in (Local().write, Local().submit):
+        with pytest.raises(ClusterError, match=told):
+            call(plan(tmp_path, options))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_or_not_ours(tmp_path: Path) -> None:
+    with pytest.raises(ClusterError, match="there is no folder"):
+        Local().submit(plan(tmp_path / "none"))
+    (tmp_path / "submitted").write_text("")
+    with pytest.raises(OutputError, match="cannot open the lock file"):
+        Local().submit(plan(tmp_path))
+
+
+def test_an_image_needs_apptainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    image = Program(("jobsight",), image="x.sif")
+    made = dataclasses.replace(plan(tmp_path), program=image)
+    with pytest.raises(ClusterError, match="apptainer is not on the PATH"):
+        Local().submit(made)
+    near = dataclasses.replace(made.stages[0].nodes[0], near=True)
+    program = dataclasses.replace(image, near=("/bin/true",))
+    stages = (Stage("s", (near,)),)
+    Local().submit(dataclasses.replace(made, stages=stages, program=program))
+
+
+def test_a_damaged_record_does_no_harm(tmp_path: Path) -> None:
+    made = plan(tmp_path)
+    Local().write(made)
+    (tmp_path / "submitted/here.json").write_text('{"submission": "x"}')
+    assert Local().submit(made)
+    assert Local().status(made).nodes["a"].state is NodeState.DONE
+
+
+def test_schedulers_are_found_by_name() -> None:
+    assert isinstance(create("here"), Local)
+    assert isinstance(create("slurm", Settings()), Slurm)
+    with pytest.raises(UsageError, match="known are dagman, slurm, here"):
+        create("pbs")
