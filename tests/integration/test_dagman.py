@@ -230,7 +230,7 @@ def test_what_submit_refuses_is_told_before_anything_is_submitted(pool: Htcondor
     nodes = (work.node("only", "make", "made"),)
     for options, words in (
         ({"requirements": "((("}, "Parse error in expression"),
-        ({"recuirements": "true"}, "recuirements = true"),
+        ({"recuirements": "true"}, "dagman.recuirements: condor_submit knows no such"),
     ):
         with pytest.raises(ClusterError, match=re.escape(words)):
             Dagman().submit(work.plan(nodes, options=options))

@@ -23,7 +23,7 @@ from pathlib import Path
 from tests.testbed.errors import BedError, Unavailable
 from tests.testbed.namespace import keep
 
-__all__ = ["RECIPES", "Recipe", "cache_folder", "mirror", "python_folders", "root"]
+__all__ = ["RECIPES", "Recipe", "cache_folder", "mirror", "root"]
 
 _SCRIPT = Path(__file__).with_name("build_root.sh")
 _SLURM = ("slurm-wlm", "slurm-client", "slurmdbd", "mariadb-server", "munge", "procps")
@@ -58,23 +58,6 @@ RECIPES = {
 def cache_folder() -> Path:
     """Where roots are kept: `JOBSIGHT_TESTBED_CACHE`, else /var/cache/jobsight-testbed."""
     return Path(os.environ.get("JOBSIGHT_TESTBED_CACHE") or "/var/cache/jobsight-testbed")
-
-
-def python_folders() -> tuple[Path, ...]:
-    """Folders to show inside, so that jobs can run this Python with this checkout of Jobsight.
-
-    A root's C library is no older than the host's, so what runs here runs there.
-
-    Raises:
-        Unavailable: this Python lies under /usr, where a root has its own.
-    """
-    base = Path(sys.base_prefix).resolve()
-    if base == Path("/usr"):
-        raise Unavailable(
-            "the Python in /usr cannot be shown in a root: make the virtual environment of another"
-        )
-    checkout = Path(__file__).resolve().parents[2]
-    return tuple(dict.fromkeys((base, Path(sys.prefix), checkout / "src")))
 
 
 def root(name: str) -> Path:

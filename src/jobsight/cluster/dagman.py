@@ -29,6 +29,7 @@ _CLUSTER = re.compile(r"submitted to cluster (\d+)", re.ASCII)
 _RESCUE = re.compile(re.escape(dagfiles.DAG) + r"\.rescue(\d{3,})", re.ASCII)
 _DONE = re.compile(r"^DONE\s+(\S+)\s*$", re.MULTILINE | re.IGNORECASE)
 _TOLD = re.compile(r'Node = "([^"]+)";\s*NodeStatus = (\d+);[^\]]*?StatusDetails = "([^"]*)"', re.S)
+_UNUSED = re.compile(r"the line '(\S+) = .* was unused")
 _ERROR = 6
 """DAGMan's number of the state of a node that failed for good."""
 
@@ -161,14 +162,15 @@ def _try(plan: Plan, file: Path) -> None:
     """Have condor_submit read a description, so that what is wrong with it is told now.
 
     Raises:
-        ClusterError: it cannot be submitted, or has commands that HTCondor does not know.
+        ClusterError: it cannot be submitted, or an option is no command that HTCondor knows.
     """
     said = run_tool(("condor_submit", "-dry-run", "/dev/null"), (str(file),), folder=plan.folder)
-    for line in said.stderr.decode("utf-8", "replace").splitlines():
-        if "was unused" in line and "node_" not in line:
+    given = dagfiles.options_of(plan).commands
+    for name in _UNUSED.findall(said.stderr.decode("utf-8", "replace")):
+        if name in given:
             raise ClusterError(
-                f"condor_submit does not know a line of {file}: {printable(line, 200)}; "
-                "mend the config's dagman options"
+                f"option dagman.{name}: condor_submit knows no such command; mend its name, or "
+                f"write MY.{name} where a job attribute is meant"
             )
 
 

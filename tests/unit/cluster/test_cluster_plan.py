@@ -70,7 +70,8 @@ def test_what_is_no_plan_is_one_error(change: dict[str, Any]) -> None:
 
 
 def test_other_json_is_one_error() -> None:
-    for value in ([], None, 3, "plan", {}):
+    values: tuple[Any, ...] = ([], None, 3, "plan", {})
+    for value in values:
         with pytest.raises(PlanError, match="no plan"):
             Plan.from_json(value)
 
