@@ -79,7 +79,7 @@ def test_commands_print_what_is_shown(page: Path, folder: Path) -> None:
 
 VERBS = {
     "collect", "events", "evaluate", "frames", "hold", "import", "job", "jobs", "report", "store",
-    "train", "verify",
+    "models", "train", "verify",
 }  # fmt: skip
 
 
