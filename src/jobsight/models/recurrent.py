@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import torch
 
     from jobsight.models.checkpoints import Checkpoints
+    from jobsight.models.fitting import Fitting
     from jobsight.models.network import NetworkShape
 
 __all__ = ["Recurrent"]
@@ -108,25 +109,32 @@ class Recurrent:
         """
         device = device_of(self.settings)
         _require_teachable(train)
-        from jobsight.models.fitting import Examples, Fitting, fit_network
+        from jobsight.models.fitting import fit_network
+
+        with deterministic(seed, device), _blaming(self.settings.network):
+            design, shape, fitting = self._begun(train, select, seed, device)
+            identity = self._identity(seed, shape, design, train, select) if checkpoints else ""
+            end = fit_network(fitting, checkpoints, identity, watch or FittingWatch(), until)
+        if end.status in ("finished", "early"):
+            self._fitted = _Fitted(design, shape, fitting.keep_best())
+        return end
+
+    def _begun(
+        self, train: Labelled, select: Labelled, seed: int, device: torch.device
+    ) -> tuple[Design, NetworkShape, Fitting]:
+        """The network as it is before its first epoch, with what it is to be trained on."""
+        from jobsight.models.fitting import Examples, Fitting
         from jobsight.models.network import NetworkShape, network_class
 
         assert train.inputs.frames is not None
         design, columns = Design.fit(train, select)
         _, m, j = train.inputs.frames.shape
         shape = NetworkShape(m, j, train.inputs.state_events + 1, len(design.names))
-        made = network_class(self.settings.network)
-        with deterministic(seed, device), _blaming(self.settings.network):
-            network = made(shape, self.settings).to(device)
-            data = Examples.of(train, columns, device)
-            rows = design.transform(select.inputs) if len(select) else None
-            later = None if rows is None else Examples.of(select, rows, device)
-            fitting = Fitting(network, data, later, self.settings, seed)
-            identity = self._identity(seed, shape, design, train, select) if checkpoints else ""
-            end = fit_network(fitting, checkpoints, identity, watch or FittingWatch(), until)
-        if end.status in ("finished", "early"):
-            self._fitted = _Fitted(design, shape, fitting.keep_best())
-        return end
+        network = network_class(self.settings.network)(shape, self.settings).to(device)
+        data = Examples.of(train, columns, device)
+        rows = design.transform(select.inputs) if len(select) else None
+        later = None if rows is None else Examples.of(select, rows, device)
+        return design, shape, Fitting(network, data, later, self.settings, seed)
 
     def _identity(
         self, seed: int, shape: NetworkShape, design: Design, train: Labelled, select: Labelled

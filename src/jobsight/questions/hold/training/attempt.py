@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -236,4 +237,5 @@ def identity_of(settings: HoldSettings, parameters: Mapping[str, Any]) -> str:
 
 
 def _spent(before: tuple[Told, ...], name: str) -> float:
-    return sum(told.get(name) or 0.0 for told in before)
+    spent = (told.get(name) for told in before)
+    return sum(one for one in spent if one is not None and math.isfinite(one))

@@ -19,6 +19,7 @@ from jobsight.errors import JobsightError, SettingsError, TrainingError
 from jobsight.history.timelines import History
 from jobsight.learning.metrics import METRICS
 from jobsight.learning.sweep.records import read_record
+from jobsight.learning.sweep.runrecord import Epochs
 from jobsight.learning.tracking import RunEnd, StopReason, Tracker
 from jobsight.models.base import Labelled
 from jobsight.models.checkpoints import Checkpoints
@@ -92,15 +93,9 @@ def train_run(
         _require_device(resolved)
         return _trained(attempt, history, resolved, stop, until)
     except (SettingsError, TrainingError) as error:
-        cause = str(error)
-    except MemoryError:
-        cause = _too_large(with_parameters(settings, parameters))
-    except RuntimeError as error:
-        first = (str(error).splitlines() or [""])[0]
-        if not any(words in str(error) for words in _NO_MEMORY):
-            raise JobsightError(f"run {run}: PyTorch failed: {printable(first, 300)}") from error
-        cause = _too_large(with_parameters(settings, parameters))
-    return _failed(attempt, cause)
+        return _failed(attempt, str(error))
+    except (MemoryError, RuntimeError) as error:
+        return _failed(attempt, _shortage(error, run, settings, parameters))
 
 
 def _trained(
@@ -167,8 +162,19 @@ def _require_device(settings: HoldSettings) -> None:
         raise JobsightError(str(error)) from None
 
 
-def _too_large(settings: HoldSettings) -> str:
-    frames, lstm = settings.frames, settings.lstm
+def _shortage(
+    error: Exception, run: int, settings: HoldSettings, parameters: Mapping[str, Any]
+) -> str:
+    """What to say where memory does not suffice.
+
+    Raises:
+        JobsightError: PyTorch failed for another reason, which may pass elsewhere.
+    """
+    if not isinstance(error, MemoryError) and not any(words in str(error) for words in _NO_MEMORY):
+        first = (str(error).splitlines() or [""])[0]
+        raise JobsightError(f"run {run}: PyTorch failed: {printable(first, 300)}") from error
+    resolved = with_parameters(settings, parameters)
+    frames, lstm = resolved.frames, resolved.lstm
     return (
         f"too large for the memory there is (m {frames.m}, j {frames.j}, lstm_layers "
         f"{lstm.lstm_layers}, hidden_size {lstm.hidden_size}, batch_size {lstm.batch_size})"
@@ -203,7 +209,10 @@ def drop_run(
     done = attempt.done()
     if done is not None:
         return RunResult(run, done, None, done.epochs)
-    epochs = read_record(folder).epochs
+    return _dropped(attempt, read_record(folder).epochs, printable(cause, 300))
+
+
+def _dropped(attempt: Attempt, epochs: Epochs, cause: str) -> RunResult:
     told: tuple[Told, ...] = tuple(
         {name: float(column[row]) for name, column in epochs.columns.items()}
         for row in range(len(epochs))
@@ -213,8 +222,8 @@ def drop_run(
     kept = {} if best is None else told[int(np.flatnonzero(epochs.number == best.epoch)[0])]
     end = attempt.ending(
         "dropped",
-        cause=printable(cause, 300),
+        cause=cause,
         best_epoch=None if best is None else best.epoch,
         metrics={name: kept[name] for name in METRICS if name in kept},
     )
-    return RunResult(run, attempt.end(end), None, end.epochs)
+    return RunResult(attempt.run, attempt.end(end), None, end.epochs)
