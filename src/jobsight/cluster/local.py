@@ -20,7 +20,7 @@ from jobsight.cluster.localstatus import status_of
 from jobsight.cluster.manager import Limits, Manager, Task
 from jobsight.cluster.plan import Node, Plan
 from jobsight.cluster.starting import START_SCRIPT, START_SCRIPT_LINES, contained, unpacking
-from jobsight.cluster.states import done, make_folders, plan_digest, read_states
+from jobsight.cluster.states import Attempt, done, make_folders, plan_digest, read_states
 from jobsight.errors import ClusterError
 from jobsight.files import new_file, read_json, write_json
 from jobsight.locks import holder, is_locked, take
@@ -85,39 +85,38 @@ class Local(Scheduler):
         lock = self._lock(plan)
         try:
             _write(plan)
-            digest, names = plan_digest(plan), [node.name for node in plan.nodes()]
-            states = read_states(plan.folder, names, digest)
+            digest, states = plan_digest(plan), _states(plan)
             if all(map(done, states.values())):
                 raise ClusterError(f"plan {plan.name} is all done; there is nothing to go on with")
             submission = _submission(plan) + 1
             write_json(_place(plan) / _RECORD, {"submission": submission})
-            (_place(plan) / _STOP).unlink(missing_ok=True)
-
-            def changed() -> None:
-                if self._progress is not None:
-                    self._progress(status_of(plan, states, submission, _who(plan), active=True))
-
             manager = Manager(
-                *(plan.folder, digest, submission, states, processes, lock, self._limits, changed),
-                told_to_stop=lambda: "cancelled" if (_place(plan) / _STOP).exists() else None,
+                *(plan.folder, digest, submission, states, processes, lock, self._limits),
+                changed=lambda: self._tell(plan, states, submission),
+                told_to_stop=lambda: _told_to_stop(plan),
             )
             with _stopping_on_signals(manager):
                 manager.run([[_task(plan, node) for node in stage.nodes] for stage in plan.stages])
         finally:
+            with contextlib.suppress(OSError):
+                (_place(plan) / _STOP).unlink(missing_ok=True)
             os.close(lock)
-        if manager.stopping:
-            finished = sum(map(done, states.values()))
+        finished = sum(map(done, states.values()))
+        if manager.stopping and finished < len(states):
             raise ClusterError(
                 f"{manager.stopping} when {finished} of {counted(len(states), 'node')} were done; "
                 "submit again to go on"
             )
         return f"process {os.getpid()}"
 
+    def _tell(self, plan: Plan, states: dict[str, list[Attempt]], submission: int) -> None:
+        if self._progress is not None:
+            self._progress(status_of(plan, states, submission, _who(plan), active=True))
+
     def status(self, plan: Plan) -> PlanStatus:
         """What is known of the plan and its nodes."""
         active = is_locked(_place(plan) / _LOCK) is True
-        names = [node.name for node in plan.nodes()]
-        states = read_states(plan.folder, names, plan_digest(plan))
+        states = _states(plan)
         who = _who(plan) if active or any(states.values()) else None
         return status_of(plan, states, _submission(plan), who, active=active)
 
@@ -130,12 +129,15 @@ class Local(Scheduler):
         lock = _place(plan) / _LOCK
         if not is_locked(lock):
             raise ClusterError(f"plan {plan.name} is not active; there is nothing to cancel")
-        with new_file(_place(plan) / _STOP) as temporary:
-            temporary.write_text("")
+        told = ""
         end = time.monotonic() + self._limits.grace + _STOP_SECONDS
         while is_locked(lock):
+            if (who := _who(plan)) != told:
+                told = who
+                with new_file(_place(plan) / _STOP) as temporary:
+                    temporary.write_text(who)
             if time.monotonic() > end:
-                raise ClusterError(f"{_who(plan)} was told to stop and has not; look at it")
+                raise ClusterError(f"{who} was told to stop and has not; look at it")
             time.sleep(0.1)
 
     def _lock(self, plan: Plan) -> int:
@@ -184,6 +186,10 @@ def _place(plan: Plan) -> Path:
     return plan.folder / SUBMITTED
 
 
+def _states(plan: Plan) -> dict[str, list[Attempt]]:
+    return read_states(plan.folder, (node.name for node in plan.nodes()), plan_digest(plan))
+
+
 def _write(plan: Plan) -> list[Path]:
     make_folders(plan.folder)
     if plan.program.pack is None:
@@ -217,6 +223,15 @@ def _busy(plan: Plan) -> ClusterError:
 
 def _who(plan: Plan) -> str:
     return str(holder(_place(plan) / _LOCK) or "by an unknown process")
+
+
+def _told_to_stop(plan: Plan) -> str | None:
+    """Whether the file that says stop means who holds the plan now: one left behind does not."""
+    try:
+        told = (_place(plan) / _STOP).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    return "cancelled" if told == _who(plan) else None
 
 
 def _submission(plan: Plan) -> int:

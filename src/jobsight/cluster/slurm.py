@@ -103,12 +103,11 @@ class Slurm(Scheduler):
         Raises:
             ClusterError: the controller does not answer.
         """
-        record, states = Record.read(plan.folder), _states(plan)
+        record = Record.read(plan.folder)
         if record.digest != plan_digest(plan):
-            record = Record(plan_digest(plan))
-        if not record.arrays:
-            return status_of(plan, states, {}, {}, record.submission)
-        seen = queued(self._rows(record.arrays))
+            record = Record()
+        seen = queued(self._rows(record.arrays)) if record.arrays else {}
+        states = _states(plan)  # behind the queue: what has ended there has told so here
         if lacking := unexplained(plan, states, record.tasks, seen):
             with contextlib.suppress(SlurmError):  # without accounts, the nodes' states must do
                 seen = {**ran(self.client.accounts(lacking)), **seen}
