@@ -89,8 +89,10 @@ def attempts(folder: Path, table: Path, **order: Any) -> tuple[list[int], str]:
         "table": str(table),
         "seed": 1,
         "signals": [],
-        "parameters": {"m": 8, "epochs": EPOCHS, "patience": EPOCHS, "batch_size": 16},
-        "settings": pools.settings().model_dump(mode="json"),
+        "parameters": {"m": 8, "batch_size": 16},
+        "settings": pools.settings(
+            lstm={"hidden_size": 8, "epochs": EPOCHS, "patience": EPOCHS}
+        ).model_dump(mode="json"),
     } | order
     done = subprocess.run(
         [sys.executable, "-c", CHILDREN, json.dumps(given)],

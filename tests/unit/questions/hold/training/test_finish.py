@@ -16,7 +16,7 @@ from jobsight.questions.hold.training.train import Trained, train
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
-SETTINGS = pools.settings()
+SETTINGS = pools.settings(lstm={"epochs": 2, "hidden_size": 8})
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         place = folder / str(m)
         with LocalTracker(place) as tracker:
             train_run(
-                place, pools.history, SETTINGS, parameters={"m": m, "epochs": 2}, run=m,
+                place, pools.history, SETTINGS, parameters={"m": m}, run=m,
                 tracker=tracker,
             )  # fmt: skip
     return folder
@@ -47,7 +47,7 @@ def finished(runs: Path, m: int, record: Path, **more: Any) -> Trained:
     return finish_sweep(
         pools.history(),
         SETTINGS,
-        parameters={"m": m, "epochs": 2},
+        parameters={"m": m},
         network=runs / str(m) / "model",
         record=record,
         **more,
@@ -111,13 +111,12 @@ def test_a_damaged_record_is_no_leave_to_look(runs: Path, tmp_path: Path, conten
 def test_a_network_of_other_settings_is_refused(runs: Path, tmp_path: Path) -> None:
     record = tmp_path / "looks.json"
     given: Any = {"network": runs / "4" / "model", "record": record}
-    for parameters in ({"m": 4}, {"m": 5, "epochs": 2}, {"m": 4, "epochs": 2, "windows": [9.0]}):
+    for parameters in ({"m": 5}, {"m": 4, "hidden_size": 8}, {"m": 4, "windows": [9.0]}):
         with pytest.raises(ModelError, match="a run with other settings or parameters"):
             finish_sweep(pools.history(), SETTINGS, parameters=parameters, **given)
-    parameters = {"m": 4, "epochs": 2}
     other = SETTINGS.model_copy(update={"seed": 5})
     with pytest.raises(ModelError, match="a run with other settings"):
-        finish_sweep(pools.history(), other, parameters=parameters, **given)
+        finish_sweep(pools.history(), other, parameters={"m": 4}, **given)
 
 
 @pytest.mark.parametrize("damage", ["changed", "lost", "result"])

@@ -16,6 +16,7 @@ from jobsight.learning.sweep.records import RunStatus, read_record
 from jobsight.learning.tracking import LocalTracker, RunEnd, StopReason
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.run import RunResult, drop_run, train_run
+from jobsight.settings import HoldSettings
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -28,11 +29,12 @@ def run(
     *,
     history: Callable[[], History] = pools.history,
     parameters: dict[str, Any] = POINT,
+    settings: HoldSettings = SETTINGS,
     **more: Any,
 ) -> RunResult:
     with LocalTracker(folder) as tracker:
         return train_run(
-            folder, history, SETTINGS, parameters=parameters, run=7, tracker=tracker, **more
+            folder, history, settings, parameters=parameters, run=7, tracker=tracker, **more
         )
 
 
@@ -164,7 +166,7 @@ def test_one_that_never_began_can_be_dropped_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "cause"),
     [
-        ({"hiden_size": 3}, "no parameter 'hiden_size'"),
+        ({"hiden_size": 3}, "parameter 'hiden_size' is unknown"),
         ({"learning_rate": 0.0}, "learning_rate: .*greater than 0"),
         ({"network": "gru"}, "no network is named 'gru'"),
         ({"network": "nowhere:Net"}, "cannot import the network"),
@@ -239,7 +241,7 @@ def test_no_gpu_where_one_is_asked_for_may_pass_elsewhere(tmp_path: Path) -> Non
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     with pytest.raises(JobsightError, match="sees no GPU"):
-        run(tmp_path, parameters={"lstm.device": "cuda"})
+        run(tmp_path, settings=pools.settings(lstm={"device": "cuda"}))
     assert not (tmp_path / "result.json").exists()
 
 
