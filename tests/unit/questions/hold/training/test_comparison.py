@@ -1,0 +1,93 @@
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests import pools
+from tests.hold_models import constant_model
+
+from jobsight.errors import ModelError, TrainingError
+from jobsight.learning.bootstrap import Interval
+from jobsight.questions.hold.training.comparison import Comparison, compare
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.evaluation import evaluate, unseen
+from jobsight.questions.hold.training.model import HoldModel
+
+
+def answered_by(name: str) -> HoldModel:
+    return replace(pools.trained().model, chosen=name)
+
+
+def test_both_are_judged_on_what_evaluation_judges_each_by() -> None:
+    model = pools.trained().model
+    found = compare(answered_by("constant"), answered_by("linear"), pools.grown())
+    data = Dataset.for_judging(pools.grown(), model)
+    alone = evaluate(model, data, *unseen(model, data))
+    assert (found.examples, found.batches) == (len(alone.table), alone.batches)
+    assert found.base_rate == alone.base_rate
+    # Each is named by what it is, with the digest of its directory where it has one.
+    for name in ("constant", "linear", "rates"):
+        assert found.scores[name] == alone.scores[name]
+    assert found.since >= model.borders[3]
+
+
+def test_a_difference_has_the_sign_of_the_second_and_its_mirror() -> None:
+    worse, better = answered_by("constant"), answered_by("linear")
+    found = compare(worse, better, pools.grown())
+    mirror = compare(better, worse, pools.grown())
+    assert found.difference.value is not None
+    assert mirror.difference.value == pytest.approx(-found.difference.value)
+    assert mirror.difference.low == pytest.approx(-(found.difference.high or 0))
+    assert found.better
+    assert not mirror.better
+    assert "linear is surely better than constant: log_loss differs by -" in found.verdict
+    assert found.to_json()["better"] is True
+
+
+def test_a_model_is_no_better_than_itself() -> None:
+    model = pools.trained().model
+    found = compare(model, model, pools.history())
+    assert found.difference == Interval(0.0, 0.0, 0.0)
+    assert not found.better
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "f1", "f1_failure", "brier"])
+def test_other_metrics_decide_too(metric: str) -> None:
+    found = compare(answered_by("constant"), answered_by("linear"), pools.grown(), metric=metric)
+    scores = {name: getattr(found.scores[name], metric) for name in ("constant", "linear")}
+    assert found.difference.value == pytest.approx(scores["linear"] - scores["constant"])
+
+
+@pytest.mark.parametrize(
+    ("metric", "low", "high", "batches", "better"),
+    [
+        ("log_loss", -0.2, -0.1, 50, True),
+        ("log_loss", -0.2, 0.0, 50, False),
+        ("log_loss", 0.1, 0.2, 50, False),
+        ("log_loss", -0.2, -0.1, 4, False),
+        ("f1", 0.1, 0.2, 50, True),
+        ("f1", -0.2, -0.1, 50, False),
+        ("f1", None, None, 50, False),
+    ],
+)
+def test_surely_better_is_the_whole_interval_and_enough_batches(
+    metric: str, low: float | None, high: float | None, batches: int, better: bool
+) -> None:
+    difference = Interval(None if low is None else 0.0, low, high)
+    found = Comparison("a", "b", 90, batches, 0.5, 0, 1, {}, metric, difference, {})
+    assert found.better is better
+    assert ("undefined" in found.verdict) is (low is None)
+
+
+def test_nothing_later_than_both_is_one_error() -> None:
+    late = replace(pools.trained().model, borders=np.full(5, 2**60, np.int64))
+    with pytest.raises(TrainingError, match="later than what both models were trained on"):
+        compare(pools.trained().model, late, pools.history())
+
+
+@pytest.mark.parametrize(
+    "changed", [{"success": "terminated"}, {"as_of": "hold"}, {"removed_by_user": "failure"}]
+)
+def test_models_that_answer_something_else_are_not_compared(changed: dict[str, Any]) -> None:
+    with pytest.raises(ModelError, match=f"hold.{next(iter(changed))}"):
+        compare(constant_model(0.5), constant_model(0.5, **changed), pools.history())
