@@ -27,6 +27,7 @@ from jobsight.models.watching import Told
 from jobsight.questions.hold.training.attempt import MODEL, Attempt, Stop, Watch, select_metrics
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.parameters import with_parameters
+from jobsight.questions.hold.training.room import require_room
 from jobsight.settings import HoldSettings
 from jobsight.text import printable
 
@@ -134,6 +135,8 @@ def _trained(
 def _parts(history: History, settings: HoldSettings) -> tuple[HoldSettings, Labelled, Labelled]:
     """Examples of the train and of the select part, all that a run may see, and their settings."""
     data = Dataset.for_training(history, settings)
+    seen = data.usable(data.part("train") | data.part("select"))
+    require_room(int(seen.sum()), data.settings)
     train, select = (data.labelled(data.part(name))[1] for name in ("train", "select"))
     if not len(select):
         raise TrainingError("the select part has no release with a known outcome to measure by")
