@@ -97,7 +97,7 @@ def _kept(frozen: Frozen, layout: Layout, found: RunRecord) -> dict[str, Any] | 
 
 def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) -> dict[str, Any]:
     """Train the other models beside the best run's network, test, and save the model directory."""
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     from jobsight.cli.champions import cluster_of
     from jobsight.files import new_folder

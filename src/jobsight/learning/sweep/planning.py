@@ -29,6 +29,9 @@ __all__ = ["Planned", "freeze", "has_begun", "lay_out", "plan_of", "read_plan"]
 
 Command = Sequence[str]
 
+_TOP = {"config": "", "settings": "", "inputs": "data"}
+"""How the parts of what is searched (`Frozen.searched`) are called in a config."""
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -189,11 +192,14 @@ def _going_on(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
     if not has_begun(layout):
         return frozen
     frozen = replace(frozen, first=before.first, parse=before.parse)
-    changed = next(_differences(before.searched(), frozen.searched()), None)
+    was, wanted = before.searched(), frozen.searched()
+    changed = next(
+        (one for key in was for one in _differences(was[key], wanted[key], _TOP[key])), None
+    )
     if changed is not None:
-        what, was, now = changed
+        what, first, now = changed
         raise SweepError(
-            f"{layout.folder} has runs of another sweep: {what} was {was} and is {now}; put it "
+            f"{layout.folder} has runs of another sweep: {what} was {first} and is {now}; put it "
             "back, or name another `folder` in the config"
         )
     if frozen.runs == before.runs:
@@ -220,11 +226,11 @@ def _extended(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
 
 
 def _differences(before: Any, after: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
-    """Names of values that differ, with both, in words."""
+    """Names of values that differ, as the config has them, with both in words."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in sorted({*before, *after}):
-            short = (name in ("", "config", "settings") and f"{key}") or f"{name}.{key}"
-            yield from _differences(before.get(key), after.get(key), short)
+            inner = f"{name}.{key}" if name else key
+            yield from _differences(before.get(key), after.get(key), inner)
     elif _plain(before) != _plain(after):
         yield name, printable(repr(before), 80), printable(repr(after), 80)
 

@@ -1,0 +1,156 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.small_sweeps import SPACE
+
+from jobsight.cluster import Plan
+from jobsight.errors import OutputError, SweepError
+from jobsight.files import write_json
+from jobsight.learning.sweep.config import SweepConfig
+from jobsight.learning.sweep.layout import Frozen, Layout, Shard, read_frozen, read_point
+from jobsight.learning.sweep.planning import Planned, freeze, lay_out, read_plan
+from jobsight.learning.sweep.stages import rounds_of, run_of
+
+COMMAND = ("python3", "-m", "jobsight")
+LOG = Shard("s01", ("/logs/EventLog", "/logs/EventLog.1"), modified=(1.0, 2.0))
+
+
+def frozen(*shards: Shard, **changed: Any) -> Frozen:
+    told: dict[str, Any] = {"data": ["EventLog"], "runs": 5, "epochs": 9, "parameters": SPACE}
+    config = SweepConfig.model_validate(told | changed)
+    return freeze(config, {"timezone": "UTC"}, shards or (LOG,), base=Path("/base"))
+
+
+def planned(folder: Path, *shards: Shard, **changed: Any) -> Planned:
+    return lay_out(frozen(*shards, **changed), Layout(folder), COMMAND)
+
+
+def names(plan: Plan) -> dict[str, list[str]]:
+    return {stage.name: [node.name for node in stage.nodes] for stage in plan.stages}
+
+
+def end(layout: Layout, *runs: int) -> None:
+    """As runs that ended leave their folders."""
+    for run in runs:
+        layout.record(run).write_text("{}\n")
+        write_json(layout.result(run), {"status": "finished"})
+
+
+def test_nodes_read_and_write_what_they_must(tmp_path: Path) -> None:
+    plan = planned(tmp_path / "a", where="dagman").plan
+    assert not plan.shared
+    assert names(plan)["runs"] == [f"run-{run:04d}" for run in range(1, 6)]
+    nodes = {node.name: node for node in plan.nodes()}
+    assert nodes["parse-s01"].inputs == ("sweep.json", *LOG.inputs)
+    assert nodes["parse-s01"].outputs == ("history/s01",) and not nodes["parse-s01"].near
+    run = nodes["run-0003"]
+    assert run.arguments == ("sweep", "node", "run", "3", ".")
+    assert (run.inputs, run.outputs, run.checkpoints) == (
+        ("sweep.json", "history"), ("runs/0003",), True
+    )  # fmt: skip
+    assert nodes["best"].outputs == ("best",) and "runs" in nodes["best"].inputs
+    assert nodes["register"].near
+    for node in plan.nodes():
+        assert all((tmp_path / "a" / path).is_dir() for path in node.outputs)
+
+
+def test_files_of_one_name_and_stores_are_parsed_near(tmp_path: Path) -> None:
+    store = Shard("s02", ("sqlite:///jobs.db",), documents=True)
+    alike = Shard("s01", ("/a/EventLog", "/b/EventLog"), modified=(1.0, 2.0))
+    sent = {
+        node.name: node
+        for node in planned(tmp_path / "a", alike, store, where="dagman").plan.nodes()
+    }
+    assert sent["parse-s01"].near and sent["parse-s02"].near
+    assert sent["parse-s02"].inputs == ("sweep.json",)
+    seen = {node.name: node for node in planned(tmp_path / "b", alike, store).plan.nodes()}
+    assert not seen["parse-s01"].near and seen["parse-s02"].near
+
+
+def test_rounds_wait_for_each_other(tmp_path: Path) -> None:
+    made = planned(tmp_path / "a", method="bayes", round=2)
+    assert list(names(made.plan)) == [
+        *("parse", "runs-1", "plan-2", "runs-2", "plan-3", "runs-3", "best", "register"),
+    ]
+    assert [list(one) for one in rounds_of(made.frozen)] == [[1, 2], [3, 4], [5]]
+    assert sorted(path.parent.name for path in tmp_path.rglob("point.json")) == ["0001", "0002"]
+
+
+def test_the_hopeless_are_dropped_between_two_parts_of_a_run(tmp_path: Path) -> None:
+    plan = planned(tmp_path / "a", drop={"after": 3, "keep": 0.5}).plan
+    assert list(names(plan)) == ["parse", "runs-1", "drop-1", "runs-1b", "best", "register"]
+    nodes = {node.name: node for node in plan.nodes()}
+    assert nodes["run-0001"].arguments[-2:] == ("--until", "3")
+    assert nodes["run-0001b"].arguments == ("sweep", "node", "run", "1", ".")
+    assert [run_of(name) for name in ("run-0001", "run-0001b", "drop-1", "best")] == [
+        1,
+        1,
+        None,
+        None,
+    ]
+
+
+def test_more_runs_of_a_finished_random_search_keep_those_before(tmp_path: Path) -> None:
+    first = planned(tmp_path / "a")
+    before = {run: read_point(tmp_path / "a", run) for run in range(1, 6)}
+    end(first.layout, 1, 2, 3, 4)
+    with pytest.raises(SweepError, match=r"1 run of 5 in .* have not ended, the first is run 5"):
+        planned(tmp_path / "a", runs=8)
+    end(first.layout, 5)
+    write_json(first.layout.read("s01"), {})
+    more = planned(tmp_path / "a", runs=8)
+    assert list(names(more.plan)) == ["runs", "best", "register"]
+    assert names(more.plan)["runs"] == ["run-0006", "run-0007", "run-0008"]
+    assert {run: read_point(tmp_path / "a", run) for run in range(1, 6)} == before
+    assert not planned(tmp_path / "a", runs=8).changed
+    with pytest.raises(SweepError, match="none can be given fewer"):
+        planned(tmp_path / "a", runs=7)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"seed": 1}, "seed was 0 and is 1"),
+        (
+            {"parameters": SPACE | {"m": {"value": 4}}},
+            "parameters.m.distribution was 'int_uniform'",
+        ),
+        ({"metric": {"name": "brier"}}, "metric.goal was 'maximize' and is 'minimize'"),
+        ({"settings": {"success": "terminated"}}, "settings.success was None and is 'terminated'"),
+    ],
+)
+def test_another_search_is_refused_by_name(
+    tmp_path: Path, changed: dict[str, Any], message: str
+) -> None:
+    first = planned(tmp_path / "a")
+    end(first.layout, 1)
+    with pytest.raises(SweepError) as refused:
+        planned(tmp_path / "a", **changed)
+    assert message in str(refused.value)
+
+
+def test_how_it_runs_may_change_until_it_runs(tmp_path: Path) -> None:
+    first = planned(tmp_path / "a")
+    end(first.layout, 1)
+    (first.layout.submitted / "state").mkdir(parents=True)
+    more = planned(tmp_path / "a", resources={"memory": "3 GB"})
+    assert next(iter(more.plan.stages[1].nodes)).resources.memory_mb == 3072
+    assert first.layout.submitted.exists()
+    assert more.frozen.digest == first.frozen.digest
+    planned(tmp_path / "a", where="slurm")
+    assert not first.layout.submitted.exists() and (tmp_path / "a/submitted-here-1/state").exists()
+    with pytest.raises(SweepError, match="is being worked on"):
+        lay_out(frozen(resources={"cpus": 2}), first.layout, COMMAND, active=True)
+
+
+def test_what_is_frozen_is_read_back(tmp_path: Path) -> None:
+    made = planned(tmp_path / "a")
+    assert read_frozen(tmp_path / "a") == made.frozen
+    assert read_plan(made.layout) == made.plan
+
+
+def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises((OutputError, SweepError), match="file"):
+        planned(tmp_path / "file/a")
