@@ -91,9 +91,8 @@ class Registry:
     def put(self, folder: Path, question: str, cluster: str = DEFAULT, *, why: str = "") -> str:
         """Copy a model directory into the registry.
 
-        The first of its question and cluster (or one put while there is no champion) becomes
-        champion, whether or not it beat its baselines; a later one only by `promote`. A model that
-        is there already stays as it is, unless its files were damaged.
+        Where there is no champion it becomes that, whether or not it beat its baselines; else only
+        by `promote`. A model that is there already stays, unless its files were damaged.
 
         Args:
             folder: what training wrote; it is only read.
@@ -117,9 +116,8 @@ class Registry:
             same = next((one for one in entries.values() if one.digest == manifest.digest), None)
             if same is not None and _is_whole(same, manifest):
                 return None
-            if now is None or same == entries[now]:
-                now = number
-            return _Change("put", number, manifest.digest, now, why)
+            champion = number if now is None or same == entries[now] else now
+            return _Change("put", number, manifest.digest, champion, why)
 
         if self._present(ledger, decide):
             return manifest.digest

@@ -192,21 +192,14 @@ def _in_both(a: _Judged, b: _Judged) -> tuple[list[NDArray[np.int64]], int]:
 
 
 def _compared(a: _Judged, b: _Judged, metric: str, left_out: dict[str, int]) -> Comparison:
-    success, weight, batch = a.labelled.success, a.labelled.weight, a.batch
+    success, weight = a.labelled.success, a.labelled.weight
     first, second = a.model.label, b.model.label
     fitted = {first: a.model.answering, second: b.model.answering}
     predictions = {first: a.predicted(a.model.chosen), second: b.predicted(b.model.chosen)}
     for name in b.model.fitted:
         if is_baseline(name) and name != b.model.chosen:
             fitted[name], predictions[name] = b.model.fitted[name], b.predicted(name)
-    settings = (a.model.settings, b.model.settings)
-    bootstrap = Bootstrap(
-        success,
-        weight,
-        batch,
-        max(one.bootstrap for one in settings),
-        min(one.seed for one in settings),
-    )
+    bootstrap = _bootstrap(a, b)
     pair = {name: _decided(predictions[name], fitted[name], metric) for name in (first, second)}
     differences = bootstrap.differences(metrics.metric_named(metric), pair, first)
     released = a.table["released"].to_numpy()
@@ -214,7 +207,7 @@ def _compared(a: _Judged, b: _Judged, metric: str, left_out: dict[str, int]) -> 
         first=first,
         second=second,
         examples=len(a.table),
-        batches=len(np.unique(batch)),
+        batches=len(np.unique(a.batch)),
         base_rate=float(np.average(success, weights=weight)),
         since=int(released.min()),
         until=int(released.max()),
@@ -231,6 +224,18 @@ def _compared(a: _Judged, b: _Judged, metric: str, left_out: dict[str, int]) -> 
         metric=metric,
         difference=differences.get(second, Interval(0.0, 0.0, 0.0)),
         left_out=left_out,
+    )
+
+
+def _bootstrap(a: _Judged, b: _Judged) -> Bootstrap:
+    """The same resamples whichever model is named first."""
+    settings = (a.model.settings, b.model.settings)
+    return Bootstrap(
+        a.labelled.success,
+        a.labelled.weight,
+        a.batch,
+        max(one.bootstrap for one in settings),
+        min(one.seed for one in settings),
     )
 
 
