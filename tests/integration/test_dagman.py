@@ -1,5 +1,6 @@
 """Plans run by the real DAGMan: what is written means to it what we mean."""
 
+import contextlib
 import json
 import os
 import random
@@ -170,15 +171,14 @@ def test_dagman_killed_takes_up_its_work_again(pool: HtcondorPool) -> None:
 
 def kill_dagman(pool: HtcondorPool, work: Work) -> int:
     """Kill -9 the DAGMan whose folder is that of the work; how many there were."""
-    found = [
-        pid
-        for pid, name in pool.namespace.processes().items()
-        if name == "condor_dagman"
-        and str(Path(f"/proc/{pid}/cwd").readlink()).endswith(str(work.folder))
-    ]
-    for pid in found:
-        os.kill(pid, signal.SIGKILL)
-    return len(found)
+    killed = 0
+    for pid, name in pool.namespace.processes().items():
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            place = str(Path(f"/proc/{pid}/cwd").readlink())
+            if name == "condor_dagman" and place.endswith(str(work.folder)):
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
+    return killed
 
 
 def test_a_cancelled_plan_can_be_submitted_again(pool: HtcondorPool) -> None:
@@ -305,3 +305,29 @@ def test_a_plan_whose_dagman_was_lost_goes_on_with_what_is_not_done(pool: Htcond
     work.submit(plan)
     assert set(states(work.wait(plan)).values()) == {"done"}
     assert len(work.told("first")) == 1
+
+
+@PROVE
+def test_a_machine_that_is_lost_is_given_up_and_its_node_goes_on_elsewhere(
+    pool: HtcondorPool,
+) -> None:
+    work = Work.at(pool, "vanished")
+    plan = work.plan(
+        (work.node("run", "train", "runs/1", "8", "1", "2", checkpoints=True),),
+        options={"job_lease_duration": "20"},
+    )
+    work.submit(plan)
+
+    def later_epoch() -> bool:
+        found = pool.folder.glob("state/execute-*/*/runs/1/told")
+        return any('"epoch": 3' in path.read_text() for path in found)
+
+    until(later_epoch, "the third epoch", timeout=60)
+    cluster, _, _ = str(Dagman().status(plan).nodes["run"].job).partition(".")
+    lost = pool.job(int(cluster))["RemoteHost"].split("@")[1]
+    for program in (f"condor_startd -f -local-name {lost.upper()}", "condor_starter"):
+        pool.namespace.kill(program)
+    status = work.wait(plan, timeout=120)
+    assert states(status) == {"run": "done"}
+    starts = [line["start"] for line in work.told("runs/1") if "start" in line]
+    assert starts == [0, 2]  # what was kept when it left by itself; the rest is lost

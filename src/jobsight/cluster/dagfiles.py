@@ -15,6 +15,7 @@ How a node fares:
   remembers that machine, which a new job would not.
 - It is held by trouble of a machine or of a transfer: released a few times, then removed. Held by
   anything else but a person (memory, size, time): removed. So a node ends, and none is left held.
+- Its machine is out of touch: it is started elsewhere after `LEASE_SECONDS`.
 - A job that was removed or failed for good is submitted once more, if the node has retries.
 - A node that checkpoints and leaves with `CHECKPOINT` is started again where it is. Told to go, by
   SIGTERM, it has `VACATE_SECONDS`. Where files are transferred, its outputs are kept by the access
@@ -61,6 +62,10 @@ NODES = "nodes"
 
 VACATE_SECONDS = 120
 """What a node that is told to go asks for, to save what it has."""
+
+LEASE_SECONDS = 600
+"""How long a machine may be out of touch before its job is started elsewhere; HTCondor's own is 40
+minutes. `job_lease_duration` among the options says otherwise."""
 
 TROUBLE = (6, 7, 8, 9, 10, 11, 12, 13, 14, 18, 19, 21, 23, 35, 36, 45, 48, 49)
 """Hold codes of trouble that may not be there on another machine, or later (see history/codes)."""
@@ -323,6 +328,8 @@ def _policy_lines(kind: Kind, options: Options) -> Iterator[str]:
         yield from _limit_lines(kind, kind.resources.seconds)
     if kind.near:
         return
+    if not any(name.lower() == "job_lease_duration" for name in options.commands):
+        yield f"job_lease_duration = {LEASE_SECONDS}"
     wanted = [options.commands[name] for name in options.commands if name.lower() == "requirements"]
     if options.elsewhere:
         yield "job_machine_attrs = Name"

@@ -179,6 +179,15 @@ def test_no_job_is_left_held_but_by_a_person() -> None:
     assert remove.endswith("!member(HoldReasonCode, {1, 15, 16})")
 
 
+def test_a_machine_that_is_out_of_touch_is_given_up_sooner_than_by_default() -> None:
+    assert value(submit(plan(), "runs.sub"), "job_lease_duration") == "600"
+    options = {"dagman": {"Job_Lease_Duration": "20"}}
+    lines = submit(plan(options=options), "runs.sub")
+    assert value(lines, "job_lease_duration") is None
+    assert value(lines, "Job_Lease_Duration") == "20"
+    assert value(submit(plan(), "best.sub"), "job_lease_duration") is None
+
+
 def test_dagmans_own_settings_have_a_file() -> None:
     made = plan(options={"dagman": {"DAGMAN_MAX_JOBS_IDLE": "50"}})
     assert list(config_lines(made)) == ["DAGMAN_MAX_JOBS_IDLE = 50"]
