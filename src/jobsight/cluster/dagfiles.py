@@ -230,7 +230,22 @@ def config_lines(plan: Plan) -> Iterator[str]:
 
 
 def submit_lines(plan: Plan, kind: Kind) -> Iterator[str]:
-    """The lines of the submit description of all nodes of a kind."""
+    """The lines of the submit description of all nodes of a kind.
+
+    Raises:
+        ClusterError: a value cannot stand in one: it ends with a backslash, which would join the
+            next line to it, or with a blank, which would be cut.
+    """
+    for line in _submit_lines(plan, kind):
+        if line.endswith(("\\", " ")):
+            raise ClusterError(
+                f"{printable(line, 200)!r} cannot stand in a submit description: it ends with a "
+                "backslash or a blank; rename what it names"
+            )
+        yield line
+
+
+def _submit_lines(plan: Plan, kind: Kind) -> Iterator[str]:
     options = options_of(plan)
     yield f"universe = {_universe(plan, kind)}"
     yield from _starting_lines(plan, kind)

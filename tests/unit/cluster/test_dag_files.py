@@ -217,6 +217,21 @@ def test_options_that_would_break_out_are_refused(name: str, given: Any, words: 
     assert str(caught.value).isprintable()
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"program": Program(("/bin/odd\\",))},
+        {"program": Program(("x",), image="image ")},
+        {"options": {"dagman": {"rank": "1 \\"}}},
+    ],
+)
+def test_a_line_that_would_join_the_next_is_refused(more: dict[str, Any]) -> None:
+    with pytest.raises(ClusterError, match="cannot stand in a submit description"):
+        submit(plan(**more), "runs.sub")
+    with pytest.raises(ClusterError, match="cannot stand in a submit description"):
+        submit(replace(plan(), folder=Path("/odd\\")), "runs.sub")
+
+
 def test_nodes_that_ask_for_the_same_share_a_description() -> None:
     made = plan()
     named = {name: [node.name for node in nodes] for name, (_, nodes) in kinds(made).items()}
