@@ -26,6 +26,9 @@ _MICROS = 1_000_000
 _FIRST_WAIT = 5 * _MICROS
 _LONGEST_WAIT = 600 * _MICROS
 _MOST_KEPT = 1000
+_CLOCKS = 2 * _MICROS
+"""By which controller, accounts and we may date things otherwise; an end that nobody told of gives
+way to whatever is dated after it."""
 
 
 @dataclass(slots=True)
@@ -166,7 +169,8 @@ class Settling:
             elif known.line is None and known.unstarted:
                 yield unstarted_end(self._cluster, known.id, known.since, now)
             elif known.line is None:
-                yield unknown_end(self._cluster, known.id, known.since, now)
+                # What it did last may have been dated to that very second, or by a clock ahead.
+                yield unknown_end(self._cluster, known.id, known.since + _CLOCKS, now)
             elif not known.told:
                 yield self._by_queue(known, known.line, now)
             self.close(known.id.name)

@@ -323,6 +323,20 @@ def test_a_job_of_which_nobody_tells_has_an_unknown_end_until_somebody_does() ->
     assert keeper.job("7").state is State.COMPLETED
 
 
+def test_what_was_requeued_as_it_left_has_an_unknown_end_too() -> None:
+    slurm = cluster(FakeJob("7", "7"))
+    slurm.start("7")
+    keeper = kept(slurm, unknown_end_after=600)
+    keeper.poll()
+    job = slurm.queue.pop("7")
+    # The accounts know it as requeued, by a clock a little ahead, and of no run since.
+    job.state, job.end = "REQUEUED", slurm.now + 31
+    slurm.accounts.append(job)
+    for _ in range(25):
+        keeper.poll()
+    assert keeper.job("7").state is State.UNKNOWN_END
+
+
 def test_many_documents_come_in_bounded_pieces_and_the_position_with_the_last() -> None:
     slurm = cluster(*(FakeJob(str(n), str(n)) for n in range(1, 101)))
     keeper = kept(slurm, documents_per_poll=30, details=False, scripts=False, lookback=0)
