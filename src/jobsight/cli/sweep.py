@@ -258,7 +258,9 @@ def _planned(file: Path, settings_file: Path | None) -> tuple[Planned, list[Path
     told = SweepConfig.read(file)
     settings = load_settings(settings_file, {})
     base = file.absolute().parent
-    shards = shards_of(told.data, base=base, are_documents=are_documents)
+    # The store that is set here may be another where nodes run.
+    data = [settings.store.url if one == "store:" else one for one in told.data]
+    shards = shards_of(data, base=base, are_documents=are_documents)
     reading = {
         "timezone": settings.timezone,
         "access_point": settings.access_point,
