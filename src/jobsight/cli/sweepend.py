@@ -14,6 +14,7 @@ from jobsight.text import counted
 if TYPE_CHECKING:
     from jobsight.learning.sweep.layout import Frozen, Layout
     from jobsight.learning.sweep.records import RunRecord
+    from jobsight.questions.hold.training.model import HoldModel
 
 __all__ = ["find_best", "is_collected", "make_server_sweep", "register_best"]
 
@@ -125,18 +126,20 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
         )
     with new_folder(layout.best / "model") as folder:
         trained.model.save(folder, seed=frozen.seed, facts=trained.facts())
-    manifest = trained.model.manifest
-    assert manifest is not None  # it was saved
-    report = trained.model.report
+    cluster = config.cluster or cluster_of(history) or DEFAULT
+    return {**_described(trained.model), "cluster": cluster, "looks": len(looks(record))}
+
+
+def _described(model: HoldModel) -> dict[str, Any]:
+    """What ``bestmodel.info`` says of a model directory that was saved."""
+    assert model.manifest is not None
     return {
-        "digest": manifest.digest,
-        "cluster": config.cluster or cluster_of(history) or DEFAULT,
-        "chosen": trained.model.chosen,
-        "reason": trained.model.reason,
-        "test": {name: _tested(told) for name, told in report["models"].items()},
-        "test_examples": report["examples"],
-        "test_batches": report["batches"],
-        "looks": len(looks(record)),
+        "digest": model.manifest.digest,
+        "chosen": model.chosen,
+        "reason": model.reason,
+        "test": {name: _tested(told) for name, told in model.report["models"].items()},
+        "test_examples": model.report["examples"],
+        "test_batches": model.report["batches"],
     }
 
 
