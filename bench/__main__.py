@@ -6,7 +6,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import answers, following, frames, imports, polling, reader, store, sweeps_training
+from bench import (
+    answers,
+    following,
+    frames,
+    imports,
+    polling,
+    reader,
+    store,
+    sweeps_planning,
+    sweeps_training,
+)
 from bench.measure import Section, machine
 
 _BENCHMARKS: dict[str, Callable[[], Section]] = {
@@ -18,6 +28,7 @@ _BENCHMARKS: dict[str, Callable[[], Section]] = {
     "polling": polling.run,
     "following": following.run,
     "sweeps_training": sweeps_training.run,
+    "sweeps_planning": sweeps_planning.run,
 }
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Results
