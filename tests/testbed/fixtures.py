@@ -7,6 +7,7 @@ first, which skips where the bed cannot run. docs/testbed.md has the rest.
 """
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -24,6 +25,7 @@ __all__ = [
     "bed_ready",
     "condor_pool",
     "kafka_broker",
+    "python_folders",
     "redis_server",
     "slurm_2205",
     "slurm_cluster",
@@ -62,6 +64,20 @@ def _lend(piece: _P, request: pytest.FixtureRequest) -> Iterator[_P]:
             reporter.write_line(f"logs of the test bed: {kept}")
 
 
+def python_folders() -> tuple[Path, ...]:
+    """What jobs must see to run this very Python with Jobsight; none where it is Debian's own.
+
+    Debian's lies below /usr, where a root has its own.
+    """
+    import jobsight
+
+    base = Path(sys.base_prefix)
+    if base == Path("/usr"):
+        return ()
+    folders = (base, Path(sys.prefix), Path(jobsight.__file__).parent.parent)
+    return tuple(dict.fromkeys(folders))
+
+
 @pytest.fixture(scope="session")
 def condor_pool(request: pytest.FixtureRequest) -> Iterator[HtcondorPool]:
     """A pool of two sites, ALPHA and BETA."""
@@ -69,7 +85,7 @@ def condor_pool(request: pytest.FixtureRequest) -> Iterator[HtcondorPool]:
         yield from _lend(SitePool(), request)
     else:
         request.getfixturevalue("bed_ready")
-        yield from _lend(HtcondorPool(), request)
+        yield from _lend(HtcondorPool(shows=python_folders()), request)
 
 
 @pytest.fixture(scope="session")
@@ -79,7 +95,7 @@ def slurm_cluster(request: pytest.FixtureRequest) -> Iterator[SlurmCluster]:
         yield from _lend(SiteCluster(), request)
     else:
         request.getfixturevalue("bed_ready")
-        yield from _lend(SlurmCluster(), request)
+        yield from _lend(SlurmCluster(shows=python_folders()), request)
 
 
 @pytest.fixture(scope="session")

@@ -40,6 +40,7 @@ class SlurmCluster:
             not had).
         min_job_age: seconds for which slurmctld remembers an ended job.
         settings: further lines of slurm.conf.
+        shows: folders of the host that jobs see too, read-only, under the same path.
         name: the cluster's name.
     """
 
@@ -51,6 +52,7 @@ class SlurmCluster:
     memory: int = 8_000
     min_job_age: int = 300
     settings: Sequence[str] = ()
+    shows: Sequence[Path] = ()
     name: str = "testbed"
     hostname: str = "ctl"
     namespace: Namespace = field(init=False)
@@ -75,6 +77,7 @@ class SlurmCluster:
         space = self.namespace
         with space.starting():
             self._configure()
+            space.binds += [(path, str(path), "ro") for path in self.shows]
             space.start()
             space.tools(_ASKING, "root")
             space.tools(_ACTING, "alice")
