@@ -1,0 +1,27 @@
+"""The configs in ``examples/`` are read, and name what they say they do."""
+
+from pathlib import Path
+
+import pytest
+
+from jobsight.learning.sweep.config import SweepConfig
+from jobsight.settings import Settings
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("name", ["sweep.yaml", "pool-a-sweep.yaml"])
+def test_an_example_of_a_sweep_is_a_config(name: str) -> None:
+    assert len(SweepConfig.read(EXAMPLES / name).space) >= 7
+
+
+def test_what_the_sweep_found_lies_in_the_space_that_it_searched() -> None:
+    searched = SweepConfig.read(EXAMPLES / "pool-a-sweep.yaml")
+    found = Settings.load(config=EXAMPLES / "pool-a.yaml").hold
+    point = {
+        parameter.name: getattr(
+            found.frames if hasattr(found.frames, parameter.name) else found.lstm, parameter.name
+        )
+        for parameter in searched.space
+    }
+    assert searched.settings_for(point) == found
