@@ -73,8 +73,7 @@ def find_best(frozen: Frozen, layout: Layout, *, again: bool = False) -> None:
     from jobsight.learning.sweep.records import read_all
 
     records = read_all(layout.runs)
-    metric, larger = frozen.metric
-    found = best_of(records, metric, "maximize" if larger else "minimize")
+    found = best_of(records, *frozen.metric)
     kept = _kept(frozen, layout, found)
     model = kept or _finished(frozen, layout, found, again=again or frozen.first > 1)
     write_best(layout, described(frozen, records, found, read_sources(frozen, layout), model))

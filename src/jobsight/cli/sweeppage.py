@@ -71,12 +71,12 @@ def _points(planned: Planned, most: int) -> Iterator[tuple[int, dict[str, Any]]]
 def plan_lines(planned: Planned, files: list[Path]) -> Iterator[str]:
     """The plan in short: what is searched, on what, in which nodes, what will be asked for."""
     frozen, config = planned.frozen, planned.frozen.config
-    metric, larger = frozen.metric
+    metric, goal = frozen.metric
+    most = "highest" if goal == "maximize" else "lowest"
     first = f" (of which {frozen.first - 1} have ended)" if frozen.first > 1 else ""
     yield (
         f"{counted(frozen.runs, 'run')}{first} of at most {counted(config['epochs'], 'epoch')}, "
-        f"{config['method']}, seed {frozen.seed}; best by the {'highest' if larger else 'lowest'} "
-        f"{metric}"
+        f"{config['method']}, seed {frozen.seed}; best by the {most} {metric}"
     )
     yield f"  data      {_data(frozen)}"
     stages = ", ".join(f"{stage.name} {len(stage.nodes)}" for stage in planned.plan.stages)

@@ -7,12 +7,12 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from jobsight.errors import SweepError
 from jobsight.files import new_file, read_json, write_json
 from jobsight.learning.sweep.layout import Frozen, Layout
-from jobsight.learning.sweep.records import RunRecord, RunStatus
+from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus
 from jobsight.text import counted, printable
 
 __all__ = [
@@ -36,8 +36,6 @@ _ORDER = (
     *("select", "model", "registry", "question", "sweep", "runs", "versions"),
 )
 """Keys as people look for them: what was best, then how good it is, then where it comes from."""
-
-Goal = Literal["maximize", "minimize"]
 
 
 def rank(records: Sequence[RunRecord], metric: str, goal: Goal) -> list[RunRecord]:
@@ -131,14 +129,14 @@ def described(
         model: of the model directory: ``digest``, ``chosen``, ``reason``, ``settings``,
             ``test`` (metrics of the test part by model, baselines among them).
     """
-    metric, larger = frozen.metric
+    metric, goal = frozen.metric
     return {
         "schema": SCHEMA,
         "sweep": frozen.digest,
         "question": frozen.question,
         "run": best.run,
         "metric": metric,
-        "goal": "maximize" if larger else "minimize",
+        "goal": goal,
         "value": best.metrics[metric],
         "parameters": dict(best.parameters),
         "epochs": len(best.epochs),

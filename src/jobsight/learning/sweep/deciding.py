@@ -6,16 +6,17 @@ node that is tried again decides the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from jobsight.errors import SweepError
 from jobsight.files import read_json, write_json
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.layout import Frozen, Layout, point_of
-from jobsight.learning.sweep.records import RunRecord, RunStatus, read_record
+from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_record
 from jobsight.learning.sweep.rounds import Rounds
-from jobsight.learning.sweep.search import Goal, hopeless
+from jobsight.learning.sweep.search import hopeless
 from jobsight.learning.sweep.stages import rounds_of
 from jobsight.text import counted
 
@@ -43,18 +44,13 @@ def plan_round(frozen: Frozen, layout: Layout, number: int) -> list[int]:
             f"round {number} needs the results of all runs before it, but run {waiting[0]} has "
             "not ended; submit the sweep again"
         )
-    results = [_result(one, *_metric(frozen)) for one in before]
+    results = [_result(one, *frozen.metric) for one in before]
     points = Rounds(config).points(number, results)
     runs = list(rounds[number - 1])
     write_json(layout.round(number) / "results.json", {"round": number, "results": results})
     for run, parameters in zip(runs, points, strict=True):
         write_json(layout.point(run), point_of(run, parameters))
     return runs
-
-
-def _metric(frozen: Frozen) -> tuple[str, Goal]:
-    metric, larger = frozen.metric
-    return metric, "maximize" if larger else "minimize"
 
 
 def _result(record: RunRecord, metric: str, goal: Goal) -> dict[str, Any]:
@@ -83,18 +79,30 @@ def drop_hopeless(frozen: Frozen, layout: Layout, number: int) -> tuple[list[int
     drop: Mapping[str, Any] | None = frozen.config["drop"]
     if drop is None or not 1 <= number <= len(rounds):
         raise SweepError(f"nothing is to be dropped after round {number} of this sweep")
-    path = layout.round(number) / "dropped.json"
+    path, runs = layout.round(number) / "dropped.json", list(rounds[number - 1])
     keep, after = float(drop["keep"]), counted(int(drop["after"]), "epoch")
-    beside = counted(len(rounds[number - 1]), "run")
-    cause = f"not among the best {keep:.0%} of {beside} after {after}"
-    try:
-        return [int(run) for run in read_json(path, dict)["dropped"]], cause
-    except (OSError, ValueError, LookupError, TypeError):
-        records = [read_record(layout.run(run)) for run in rounds[number - 1]]
-    metric, goal = _metric(frozen)
+    cause = f"not among the best {keep:.0%} of {counted(len(runs), 'run')} after {after}"
+    decided = _decided(path, runs)
+    if decided is not None:
+        return decided, cause
+    records = [read_record(layout.run(run)) for run in runs]
+    metric, goal = frozen.metric
     worst = hopeless([_result(one, metric, goal) for one in records], keep, goal)
     dropped = sorted(
         one.run for one in records if one.run in worst and not one.status.ended and one.run
     )
-    write_json(path, {"round": number, "dropped": dropped})
+    write_json(path, {"round": number, "runs": runs, "dropped": dropped})
     return dropped, cause
+
+
+def _decided(path: Path, runs: Sequence[int]) -> list[int] | None:
+    """Who of these runs was dropped, where that was decided already.
+
+    A search that was given more runs counts its rounds from 1 again: what lies there of others is
+    no decision about these.
+    """
+    try:
+        told = read_json(path, dict)
+        return [int(run) for run in told["dropped"]] if told["runs"] == runs else None
+    except (OSError, ValueError, LookupError, TypeError):
+        return None

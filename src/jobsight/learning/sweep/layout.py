@@ -28,6 +28,7 @@ from typing import Any
 
 from jobsight.errors import SweepError
 from jobsight.files import read_json
+from jobsight.learning.sweep.runrecord import Goal
 
 __all__ = [
     "SCHEMA",
@@ -213,10 +214,10 @@ class Frozen:
         return int(self.config["seed"])
 
     @property
-    def metric(self) -> tuple[str, bool]:
-        """Name of the metric by which the best run is found, and whether more of it is better."""
+    def metric(self) -> tuple[str, Goal]:
+        """Name of the metric by which the best run is found, and what is looked for in it."""
         metric = self.config["metric"]
-        return str(metric["name"]), metric["goal"] == "maximize"
+        return str(metric["name"]), "maximize" if metric["goal"] == "maximize" else "minimize"
 
     def searched(self) -> dict[str, Any]:
         """What must not change while results are kept: all but how and where it runs."""

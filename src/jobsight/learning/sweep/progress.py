@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 from jobsight.cluster import NodeState, NodeStatus, Plan, PlanStatus
 from jobsight.learning.sweep.best import is_current
 from jobsight.learning.sweep.layout import Frozen, Layout
-from jobsight.learning.sweep.records import RunRecord, RunStatus, read_all
+from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_all
 from jobsight.learning.sweep.stages import run_of
 
 __all__ = ["BestSoFar", "Progress", "RunProgress", "StageProgress", "Trouble", "progress_of"]
-
-Goal = Literal["maximize", "minimize"]
 
 _TROUBLED = (NodeState.FAILED, NodeState.HELD, NodeState.REMOVED)
 
@@ -120,10 +117,8 @@ class Progress:
 
 def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus) -> Progress:
     """Join a scheduler's word with the records."""
-    now = time.time_ns() // 1000
-    records = {one.run: one for one in read_all(layout.runs, now=now) if one.run is not None}
-    metric, larger = frozen.metric
-    goal: Goal = "maximize" if larger else "minimize"
+    records = {one.run: one for one in read_all(layout.runs) if one.run is not None}
+    metric, goal = frozen.metric
     nodes = _nodes_of_runs(status)
     runs = tuple(
         _run(run, records.get(run, RunRecord(layout.run(run), run)), nodes.get(run), metric, goal)

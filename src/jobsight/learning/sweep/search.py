@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +19,11 @@ from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.distributions import quantile
 from jobsight.learning.sweep.grids import points_of
 from jobsight.learning.sweep.parameters import Parameter
+from jobsight.learning.sweep.runrecord import Goal
 from jobsight.learning.sweep.targets import allowed
 
-__all__ = ["Goal", "Point", "Result", "draw", "grid", "hopeless", "metric_of"]
+__all__ = ["Point", "Result", "draw", "grid", "hopeless", "metric_of"]
 
-Goal = Literal["maximize", "minimize"]
 Point = dict[str, Any]
 """Values by the names of parameters."""
 

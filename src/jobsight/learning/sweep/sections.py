@@ -13,6 +13,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from jobsight.learning.metrics import HIGHER_IS_BETTER
 from jobsight.learning.sweep.amounts import megabytes, seconds
 from jobsight.learning.sweep.parameters import Trouble
+from jobsight.learning.sweep.runrecord import Goal
 from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import shown
 
@@ -32,7 +33,6 @@ __all__ = [
     "options_of",
 ]
 
-Goal = Literal["maximize", "minimize"]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")]
 Text = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Megabytes = Annotated[int, Field(ge=1, le=1 << 30), BeforeValidator(megabytes)]

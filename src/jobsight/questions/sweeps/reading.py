@@ -40,7 +40,7 @@ def read_material(folder: Path) -> Material:
     """
     layout = Layout(folder)
     frozen = read_frozen(folder)
-    metric, maximize = frozen.metric
+    metric, goal = frozen.metric
     records = read_all(layout.runs)
     notes = _notes(records)
     facts = _optional(lambda: read_best(layout), layout.best / "bestmodel.json", notes)
@@ -50,8 +50,8 @@ def read_material(folder: Path) -> Material:
         name=layout.folder.resolve().name.removesuffix(".sweep"),
         config=frozen.config,
         metric=printable(metric, 60),
-        maximize=maximize,
-        runs=_all_runs(records, metric, "maximize" if maximize else "minimize", frozen.runs),
+        maximize=goal == "maximize",
+        runs=_all_runs(records, metric, goal, frozen.runs),
         chosen=chosen if isinstance(chosen, int) else None,
         test=_test(
             layout,

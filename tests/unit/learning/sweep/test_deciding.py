@@ -42,6 +42,22 @@ def test_the_worst_are_dropped_once_and_for_all(tmp_path: Path) -> None:
     assert drop_hopeless(frozen, layout, 1)[0] == [1, 3]
 
 
+def test_a_search_with_more_runs_decides_anew_about_these(tmp_path: Path) -> None:
+    drop = {"after": 1, "keep": 0.5}
+    frozen, layout = planned(tmp_path, runs=2, drop=drop)
+    for run, value in ((1, 0.1), (2, 0.9)):
+        tell(layout, run, value, None)
+    assert drop_hopeless(frozen, layout, 1)[0] == [1]
+    for run, status in ((1, "dropped"), (2, "finished")):
+        tell(layout, run, 0.5, status)
+        layout.result(run).write_text("{}")
+    frozen, layout = planned(tmp_path, runs=4, drop=drop)
+    assert frozen.first == 3
+    for run, value in ((3, 0.9), (4, 0.1)):
+        tell(layout, run, value, None)
+    assert drop_hopeless(frozen, layout, 1)[0] == [4]
+
+
 def test_runs_that_ended_compete_but_stay_what_they_are(tmp_path: Path) -> None:
     frozen, layout = planned(tmp_path, runs=4, drop={"after": 1, "keep": 0.5})
     tell(layout, 1, 0.1, "early")
