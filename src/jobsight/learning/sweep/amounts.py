@@ -11,8 +11,8 @@ _SIZES = {"k": 1 / 1024, "m": 1, "g": 1 << 10, "t": 1 << 20}
 _SPANS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?) ?([kmgt])(?:i?b)?", re.ASCII | re.IGNORECASE)
 _SPAN = re.compile(
-    r"(\d{1,9}(?:\.\d{1,6})?) ?(?:(s)(?:ec|econds?)?|(m)(?:in(?:utes?)?)?|(h)(?:ours?)?|(d)(?:ays?)?"
-    r"|(w)(?:eeks?)?)",
+    r"(\d{1,9}(?:\.\d{1,6})?) ?"
+    r"(?:(s)(?:ec|econds?)?|(m)(?:in(?:utes?)?)?|(h)(?:ours?)?|(d)(?:ays?)?|(w)(?:eeks?)?)",
     re.ASCII | re.IGNORECASE,
 )
 _CLOCK = re.compile(r"(?:(\d{1,4})-)?(\d{1,4}):([0-5]\d):([0-5]\d)", re.ASCII)
