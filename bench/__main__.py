@@ -1,4 +1,4 @@
-"""``python -m bench [NAME ...]``: run benchmarks; all of them also write ``bench/RESULTS.md``."""
+"""``python -m bench [NAME ...]``: run benchmarks, and write them into ``bench/RESULTS.md``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from bench import (
     sweeps_training,
 )
 from bench.measure import Section, machine
+from bench.record import rewrite
 
 _BENCHMARKS: dict[str, Callable[[], Section]] = {
     "reader": reader.run,
@@ -33,25 +34,25 @@ _BENCHMARKS: dict[str, Callable[[], Section]] = {
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Results
 
-Written by `make bench`. Medians of several runs, each in a process of its own; every comparison was
-made side by side in this one run.
+Written by `make bench`, or by `python -m bench NAME` for some. Medians of several runs, each in a
+process of its own; every comparison was made side by side in one run, whose day and machine its
+section names.
 """
 
 
 def main(names: list[str]) -> int:
-    """Run the benchmarks named, all of them if none is."""
+    """Run the benchmarks named, all of them if none is, and renew their sections."""
     unknown = [name for name in names if name not in _BENCHMARKS]
     if unknown:
         print(f"no benchmark {unknown[0]!r}; there are {', '.join(_BENCHMARKS)}", file=sys.stderr)
         return 2
-    here = machine()
-    print(here, end="\n\n", flush=True)
-    parts = []
     for name in names or _BENCHMARKS:
-        parts.append(_BENCHMARKS[name]().markdown())
-        print(parts[-1], flush=True)
-    if not names:
-        _RESULTS.write_text("\n".join([_HEAD, here, "", *parts]), encoding="utf-8")
+        here = machine()
+        section = _BENCHMARKS[name]()
+        section.lines = [*here.splitlines(), "", *section.lines]
+        print(section.markdown(), flush=True)
+        text = section.markdown().partition("\n")[2]
+        rewrite(_RESULTS, _HEAD, {section.title: text})
     return 0
 
 

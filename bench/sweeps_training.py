@@ -26,7 +26,7 @@ def _parts(table: str, m: int, j: int) -> Any:
 
     from jobsight.history.timelines import History
     from jobsight.questions.hold.training.dataset import Dataset
-    from jobsight.questions.hold.training.parameters import with_parameters
+    from jobsight.learning.sweep.targets import with_parameters
     from jobsight.settings import HoldSettings
 
     settings = with_parameters(HoldSettings(), {"m": m, "j": j})

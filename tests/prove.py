@@ -1,4 +1,7 @@
-"""``make prove``: all tests with the long proofs, and a record of these in ``docs/proof/``."""
+"""``make prove``: all tests with the long proofs, and a record of these in ``docs/proof/``.
+
+``python -m tests.prove PATH…`` runs some test files, and renews their part of the record alone.
+"""
 
 from __future__ import annotations
 
@@ -10,29 +13,47 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from bench.measure import machine
+from bench.record import rewrite
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "docs" / "proof" / "RESULTS.md"
+HEAD = """# Proofs
+
+Written by `make prove`, or by `python -m tests.prove` with some of the files: the long proofs, by
+the file that holds them, each with the day, the machine and the versions of its last run.
+"""
 
 
-def _long_files() -> set[str]:
-    """Names, as pytest reports them, of the test files that hold long proofs."""
-    tests = (path for path in ROOT.glob("tests/**/test_*.py"))
-    return {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+def _long_files() -> list[str]:
+    """The test files that hold long proofs, relative to the project."""
+    tests = sorted(ROOT.glob("tests/**/test_*.py"))
+    return [
+        path.relative_to(ROOT).as_posix()
         for path in tests
         if "JOBSIGHT_PROVE" in path.read_text(encoding="utf-8")
-    }
+    ]
 
 
-def _counts(cases: list[ElementTree.Element]) -> list[str]:
-    """What proofs have recorded of themselves (`record_property`): versions, jobs, kills."""
-    lines = []
+def _class_of(file: str) -> str:
+    """What pytest reports a test file as."""
+    return file.removesuffix(".py").replace("/", ".")
+
+
+def _section(where: str, cases: list[ElementTree.Element]) -> str:
+    """Outcomes, and what proofs have recorded of themselves (`record_property`)."""
+    failed = sum(child.tag in ("failure", "error") for case in cases for child in case)
+    lines = [where, "", f"{len(cases)} tests, {failed} failed; those of a second and more:", ""]
+    lines += ["| proof | outcome | seconds |", "|---|---|---:|"]
+    for case in cases:
+        seconds = float(case.get("time", 0))
+        if seconds >= 1:
+            bad = next((child.tag for child in case if child.tag != "properties"), "passed")
+            lines.append(f"| {case.get('name')} | {bad} | {seconds:.0f} |")
     for case in cases:
         told = [f"{one.get('name')} {one.get('value')}" for one in case.iter("property")]
         if told:
             lines += ["", f"**{case.get('name')}**: {', '.join(told)}."]
-    return lines
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -47,20 +68,11 @@ def main() -> int:
         ).returncode
         cases = list(ElementTree.parse(report).iter("testcase"))
     files = _long_files()
-    lines = ["| proof | outcome | seconds |", "|---|---|---:|"]
-    for case in cases:
-        if case.get("classname") in files and float(case.get("time", 0)) >= 0.5:
-            bad = next((child.tag for child in case if child.tag != "properties"), "passed")
-            lines.append(f"| {case.get('name')} | {bad} | {float(case.get('time', 0)):.0f} |")
-    lines += _counts(cases)
-    failed = sum(child.tag in ("failure", "error") for case in cases for child in case)
-    asked = " ".join(sys.argv[1:]) or "all tests"
-    RECORD.parent.mkdir(parents=True, exist_ok=True)
-    RECORD.write_text(
-        f"# Proofs\n\nWritten by `make prove` ({asked}): {len(cases)} tests, {failed} failed; "
-        f"the long ones below.\n\n{where}\n\n" + "\n".join(lines) + "\n",
-        encoding="utf-8",
-    )
+    found = {
+        file: [case for case in cases if case.get("classname") == _class_of(file)] for file in files
+    }
+    sections = {file: _section(where, ran) for file, ran in found.items() if ran}
+    rewrite(RECORD, HEAD, sections, files)
     return status
 
 
