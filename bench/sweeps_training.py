@@ -25,8 +25,8 @@ def _parts(table: str, m: int, j: int) -> Any:
     import polars as pl
 
     from jobsight.history.timelines import History
-    from jobsight.questions.hold.training.dataset import Dataset
     from jobsight.learning.sweep.targets import with_parameters
+    from jobsight.questions.hold.training.dataset import Dataset
     from jobsight.settings import HoldSettings
 
     settings = with_parameters(HoldSettings(), {"m": m, "j": j})

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from jobsight.learning.sweep.config import SweepConfig
+from jobsight.learning.sweep.targets import with_parameters
 from jobsight.settings import Settings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -24,4 +25,4 @@ def test_what_the_sweep_found_lies_in_the_space_that_it_searched() -> None:
         )
         for parameter in searched.space
     }
-    assert searched.settings_for(point) == found
+    assert with_parameters(searched.fixed_settings, point) == found

@@ -115,7 +115,7 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
     with stages() as progress, threadpool_limits(1):
         trained = finish_sweep(
             history,
-            config.settings_for({}),
+            config.fixed_settings,
             parameters=found.parameters,
             network=found.folder / "model",
             record=record,

@@ -74,7 +74,7 @@ def run(
         result = train_run(
             layout.run(number),
             lambda: join_shards(frozen, layout),
-            config.settings_for({}),
+            config.fixed_settings,
             parameters=parameters,
             run=number,
             tracker=tracker,
@@ -103,7 +103,7 @@ def drop(number: int, folder: FolderArgument) -> None:
     from jobsight.questions.hold.training.run import drop_run
 
     frozen, layout = _opened(folder)
-    settings = SweepConfig.model_validate(frozen.config).settings_for({})
+    settings = SweepConfig.model_validate(frozen.config).fixed_settings
     runs, cause = drop_hopeless(frozen, layout, number)
     for one in runs:
         parameters, server = _point(frozen, layout, one)

@@ -38,7 +38,6 @@ from jobsight.learning.sweep.targets import (
     check_settings,
     given,
     merged,
-    point_overrides,
     setting_path,
 )
 from jobsight.settings import HoldSettings
@@ -161,31 +160,17 @@ class SweepConfig(Section):
         """The parameters, sorted by name, group by group."""
         return parse(self.parameters)
 
-    def settings_for(self, point: Mapping[str, Any]) -> HoldSettings:
-        """The settings of the run at a point: the fixed ones, with the point's in their place.
+    @property
+    def fixed_settings(self) -> HoldSettings:
+        """The settings of the question that all runs share.
 
-        All runs have the config's seed, epochs and patience, so that they differ by their points
-        alone; a point may hold another ``seed``. Runs that ask for GPUs train on one where PyTorch
-        sees one, unless the fixed settings say otherwise.
-
-        Args:
-            point: values by the parameters' names.
-
-        Raises:
-            SettingsError: a name is no setting, or a value is none that it allows.
+        Seed, epochs and patience are the config's own, so that runs differ by their points alone.
+        Runs that ask for GPUs train on one where PyTorch sees one, unless `settings` say otherwise.
         """
         lstm: dict[str, Any] = {"epochs": self.epochs, "patience": self.early_stopping.patience}
         if self.resources.gpus and not given(self.settings, ("lstm", "device")):
             lstm["device"] = "auto"
-        tree = merged(self.settings, {"lstm": lstm, "seed": self.seed})
-        try:
-            return HoldSettings.model_validate(merged(tree, point_overrides(point)))
-        except pydantic.ValidationError as error:
-            first = error.errors()[0]
-            name = ".".join(map(str, first["loc"]))
-            raise SettingsError(f"{name}: {first['msg']} (given {shown(first['input'])})") from None
-        except ValueError as error:
-            raise SettingsError(str(error)) from None
+        return HoldSettings.model_validate(merged(self.settings, {"lstm": lstm, "seed": self.seed}))
 
     @pydantic.model_validator(mode="after")
     def _whole(self) -> SweepConfig:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pydantic
 
+from jobsight.errors import SettingsError
 from jobsight.learning.sweep.distributions import quantile
 from jobsight.learning.sweep.parameters import Parameter, Trouble
 from jobsight.settings import FrameSettings, HoldSettings, LstmSettings
@@ -23,6 +24,7 @@ __all__ = [
     "point_overrides",
     "searchable",
     "setting_path",
+    "with_parameters",
 ]
 
 SECTIONS: Mapping[str, type[pydantic.BaseModel]] = {"frames": FrameSettings, "lstm": LstmSettings}
@@ -102,6 +104,26 @@ def point_overrides(point: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"parameter {name!r} means a setting that the point has twice")
         branch[path[-1]] = value
     return tree
+
+
+def with_parameters(settings: HoldSettings, point: Mapping[str, Any]) -> HoldSettings:
+    """The settings that all runs share, with a point's values in their places.
+
+    Args:
+        settings: of the question.
+        point: values by the names that `searchable` gives.
+
+    Raises:
+        SettingsError: a name is unknown or its value bad, or two mean one setting.
+    """
+    try:
+        return HoldSettings.model_validate(merged(settings.model_dump(), point_overrides(point)))
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        raise SettingsError(f"{name}: {first['msg']} (given {shown(first['input'])})") from None
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
 
 
 def merged(tree: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

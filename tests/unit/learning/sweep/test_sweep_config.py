@@ -10,7 +10,7 @@ from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.parameters import DISTRIBUTIONS
 from jobsight.learning.sweep.search import draw
 from jobsight.learning.sweep.sections import SweepMetric
-from jobsight.learning.sweep.targets import searchable
+from jobsight.learning.sweep.targets import searchable, with_parameters
 
 ROOT = Path(__file__).resolve().parents[4]
 EXAMPLE = ROOT / "examples" / "sweep.yaml"
@@ -47,7 +47,7 @@ def test_the_example_is_the_seeds_search() -> None:
         "timeframe_len",
     ]
     for run in range(1, 60):
-        settings = config.settings_for(draw(config, run))
+        settings = with_parameters(config.fixed_settings, draw(config, run))
         assert 10 <= settings.frames.j <= 100
         assert settings.lstm.batch_size % 8 == 0
         assert (settings.lstm.epochs, settings.lstm.patience, settings.seed) == (20, 5, 0)
@@ -319,29 +319,23 @@ def test_every_metric_has_its_goal(name: Any) -> None:
     assert SweepMetric(name=name).goal == wanted
 
 
-def test_settings_of_a_run(tmp_path: Path) -> None:
+def test_settings_that_all_runs_share(tmp_path: Path) -> None:
     config = read(
         tmp_path,
         HEAD + "epochs: 7\nseed: 5\nearly_stopping: {patience: 2}\n"
         "settings: {frames: {m: 30}, lstm: {dropout: 0.4}}\n"
         "parameters: {hidden_size: {values: [8]}, windows: {values: [[60, 240], auto]}}\n",
     )
-    found = config.settings_for({"hidden_size": 8, "windows": [60, 240]})
+    found = config.fixed_settings
     assert (found.lstm.epochs, found.lstm.patience, found.seed) == (7, 2, 5)
-    assert (found.frames.m, found.lstm.dropout, found.lstm.hidden_size) == (30, 0.4, 8)
-    assert (found.windows, found.lstm.device) == ((60.0, 240.0), "cpu")
-    assert config.settings_for({"seed": 9}).seed == 9
-    with pytest.raises(SettingsError, match=r"lstm\.hidden_size: .*given 0"):
-        config.settings_for({"hidden_size": 0})
-    with pytest.raises(SettingsError, match="parameter 'nothing' is unknown"):
-        config.settings_for({"nothing": 0})
+    assert (found.frames.m, found.lstm.dropout, found.lstm.device) == (30, 0.4, "cpu")
 
 
 def test_runs_that_ask_for_gpus_use_them(tmp_path: Path) -> None:
     text = ONE + "resources: {gpus: 1}\n"
-    assert read(tmp_path, text).settings_for({}).lstm.device == "auto"
+    assert read(tmp_path, text).fixed_settings.lstm.device == "auto"
     text += "settings: {lstm: {device: cuda}}\n"
-    assert read(tmp_path, text).settings_for({}).lstm.device == "cuda"
+    assert read(tmp_path, text).fixed_settings.lstm.device == "cuda"
 
 
 def test_the_page_tells_of_every_key_parameter_and_distribution(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from jobsight.learning.sweep.distributions import quantile
 from jobsight.learning.sweep.parameters import parse
 from jobsight.learning.sweep.rounds import Rounds, form_of
 from jobsight.learning.sweep.search import draw
+from jobsight.learning.sweep.targets import with_parameters
 
 SPACE = {
     "learning_rate": {"distribution": "log_uniform_values", "min": 1e-5, "max": 0.1},
@@ -60,7 +61,7 @@ def test_points_follow_from_config_and_results_alone(capfd: pytest.CaptureFixtur
     assert points != Rounds(config(metric={"name": "log_loss"})).points(3, told)
     assert len({json.dumps(point) for point in points}) == 8
     for point in points:
-        config().settings_for(point)
+        with_parameters(config().fixed_settings, point)
         assert list(point) == sorted(SPACE)
         assert point["batch_size"] % 8 == 0
     assert capfd.readouterr() == ("", "")

@@ -17,6 +17,7 @@ from jobsight.errors import ModelError, OutputError, UsageError
 from jobsight.files import read_json, write_json
 from jobsight.history.timelines import History
 from jobsight.learning.manifest import Source
+from jobsight.learning.sweep.targets import with_parameters
 from jobsight.questions.hold.training.attempt import (
     RESULT,
     identity_of,
@@ -24,7 +25,6 @@ from jobsight.questions.hold.training.attempt import (
     read_result,
 )
 from jobsight.questions.hold.training.dataset import Dataset
-from jobsight.questions.hold.training.parameters import with_parameters
 from jobsight.questions.hold.training.train import Trained, train
 from jobsight.settings import HoldSettings
 

@@ -20,13 +20,13 @@ from jobsight.history.timelines import History
 from jobsight.learning.metrics import METRICS
 from jobsight.learning.sweep.records import read_record
 from jobsight.learning.sweep.runrecord import Epochs
+from jobsight.learning.sweep.targets import with_parameters
 from jobsight.learning.tracking import RunEnd, StopReason, Tracker
 from jobsight.models.base import Labelled
 from jobsight.models.checkpoints import Checkpoints
 from jobsight.models.watching import Told
 from jobsight.questions.hold.training.attempt import MODEL, Attempt, Stop, Watch, select_metrics
 from jobsight.questions.hold.training.dataset import Dataset
-from jobsight.questions.hold.training.parameters import with_parameters
 from jobsight.questions.hold.training.room import require_room
 from jobsight.settings import HoldSettings
 from jobsight.text import printable

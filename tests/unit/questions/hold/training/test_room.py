@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from jobsight.errors import TrainingError
-from jobsight.questions.hold.training.parameters import with_parameters
+from jobsight.learning.sweep.targets import with_parameters
 from jobsight.questions.hold.training.room import least_bytes, memory_limit, require_room
 from jobsight.settings import HoldSettings
 

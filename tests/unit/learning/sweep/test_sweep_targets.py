@@ -1,7 +1,7 @@
 import pytest
 
 from jobsight.errors import SettingsError
-from jobsight.questions.hold.training.parameters import with_parameters
+from jobsight.learning.sweep.targets import with_parameters
 from jobsight.settings import HoldSettings
 
 BASE = HoldSettings()
