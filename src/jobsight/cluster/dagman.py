@@ -16,9 +16,10 @@ from pathlib import Path
 from jobsight.cluster import dagfiles
 from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler
 from jobsight.cluster.condortools import manager_of, run_tool
-from jobsight.cluster.nodelogs import follow_nodes, last_line, read_rows
+from jobsight.cluster.nodelogs import follow_nodes, read_rows
 from jobsight.cluster.plan import Plan
 from jobsight.cluster.starting import START_SCRIPT, START_SCRIPT_LINES
+from jobsight.cluster.states import last_line, tail
 from jobsight.errors import ClusterError, OutputError
 from jobsight.files import new_file
 from jobsight.text import counted, printable
@@ -30,6 +31,9 @@ _RESCUE = re.compile(re.escape(dagfiles.DAG) + r"\.rescue(\d{3,})", re.ASCII)
 _DONE = re.compile(r"^DONE\s+(\S+)\s*$", re.MULTILINE | re.IGNORECASE)
 _TOLD = re.compile(r'Node = "([^"]+)";\s*NodeStatus = (\d+);[^\]]*?StatusDetails = "([^"]*)"', re.S)
 _UNUSED = re.compile(r"the line '(\S+) = .* was unused")
+_MOST_BYTES = 64 << 20
+"""Of a file of DAGMan's that are read: its log grows for as long as it runs, what else it writes
+has a few hundred bytes a node."""
 _ERROR = 6
 """DAGMan's number of the state of a node that failed for good."""
 
@@ -230,13 +234,8 @@ def _last_rescue(folder: Path) -> Path | None:
 
 
 def _text(path: Path | None) -> str:
-    """A small file's text; empty where there is none."""
-    if path is None:
-        return ""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+    """A file's text, of a long one its end; empty where there is none."""
+    return "" if path is None else tail(path, _MOST_BYTES).decode("utf-8", "replace")
 
 
 def _with_words(folder: Path, node: NodeStatus) -> NodeStatus:
@@ -244,4 +243,4 @@ def _with_words(folder: Path, node: NodeStatus) -> NodeStatus:
     if node.cause is None or not node.cause.startswith(("exit status", "killed by")):
         return node
     line = last_line(folder / dagfiles.NODES / f"{node.name}.err")
-    return node if line is None else replace(node, cause=f"{node.cause}: {line}")
+    return replace(node, cause=f"{node.cause}: {line}") if line else node

@@ -15,7 +15,7 @@ from jobsight.cluster.base import NodeState, NodeStatus
 from jobsight.history.codes import HOLD_CODES
 from jobsight.text import printable
 
-__all__ = ["COLUMNS", "follow_nodes", "last_line", "read_rows"]
+__all__ = ["COLUMNS", "follow_nodes", "read_rows"]
 
 COLUMNS = (
     "cluster", "proc", "time", "code", "hold_code", "reason", "return_value", "signal",
@@ -24,7 +24,6 @@ COLUMNS = (
 """Columns of the event table that `follow_nodes` looks at."""
 
 _WIDTH = 400
-_TAIL_BYTES = 4096
 _ALIAS = re.compile(r"[?&]alias=([^&>]+)")
 
 
@@ -152,16 +151,3 @@ def _place(row: Mapping[str, Any]) -> str | None:
         return printable(row["slot"].rpartition("@")[2], _WIDTH)
     alias = _ALIAS.search(row["host"] or "")
     return printable(alias[1] if alias else row["host"], _WIDTH) if row["host"] else None
-
-
-def last_line(path: Path) -> str | None:
-    """The last line of a text file that says something, printable; None: there is none."""
-    try:
-        with path.open("rb") as stream:
-            stream.seek(0, 2)
-            stream.seek(max(0, stream.tell() - _TAIL_BYTES))
-            lines = stream.read(_TAIL_BYTES).decode("utf-8", "replace").splitlines()
-    except OSError:
-        return None
-    said = (printable(line, _WIDTH) for line in reversed(lines))
-    return next((line for line in said if line), None)

@@ -40,6 +40,7 @@ __all__ = [
     "plan_digest",
     "read_states",
     "state_file",
+    "tail",
     "take",
     "words",
 ]
@@ -141,7 +142,7 @@ def read_states(folder: Path, nodes: Iterable[str], digest: str) -> dict[str, li
     found = {}
     for name in nodes:
         attempts: list[Attempt] = []
-        for line in _tail(state_file(folder, name), _MOST_BYTES).splitlines():
+        for line in tail(state_file(folder, name), _MOST_BYTES).splitlines():
             with contextlib.suppress(ValueError, RecursionError):
                 take(attempts, json.loads(line), digest)
         found[name] = attempts
@@ -212,13 +213,13 @@ def last_words(folder: Path, node: str) -> str:
 
 def last_line(path: Path) -> str:
     """The last line of a file that is not blank, to be shown; "" where there is none."""
-    lines = _tail(path, _TAIL_BYTES).decode("utf-8", "replace").splitlines()
+    lines = tail(path, _TAIL_BYTES).decode("utf-8", "replace").splitlines()
     shown = (printable(line, 200) for line in reversed(lines))
     return next(filter(None, shown), "")
 
 
-def _tail(path: Path, most: int) -> bytes:
-    """The last bytes of a file; nothing where it cannot be read or is no file."""
+def tail(path: Path, most: int) -> bytes:
+    """The last bytes of a file, `most` at most; nothing where it cannot be read or is no file."""
     try:
         number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -223,6 +223,20 @@ def test_a_node_that_could_not_be_submitted_is_a_failure(plan: Plan, tools: Tool
     assert nodes["run-1"].state is NodeState.WAITING
 
 
+def test_of_a_long_log_of_dagmans_the_end_is_read(
+    plan: Plan, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobsight.cluster.dagman._MOST_BYTES", 1000)
+    Dagman().write(plan)
+    failed = TERMINATED.replace("value 0", "value 2")
+    log(plan, record(0, SUBMIT, "12.000.000"), record(5, failed, "12.000.000"))
+    (submitted(plan) / "plan.dag.dagman.out").write_text(
+        "11/21/26 09:00:00 ERROR: old\n" * 1000 + "11/21/26 09:00:01 ERROR: new\n"
+    )
+    told = Dagman().status(plan).manager
+    assert told == "DAGMan job 12 ended with status 2: ERROR: old; ERROR: new"
+
+
 def test_a_folder_that_cannot_be_written_is_one_error(plan: Plan, tools: Tools) -> None:
     submitted(plan).write_text("no folder")
     with pytest.raises(OutputError, match="cannot write"):

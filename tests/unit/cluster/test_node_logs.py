@@ -6,7 +6,7 @@ import pytest
 from tests.logtext import ABORTED, EXECUTE, HELD, RELEASED, SUBMIT, TERMINATED, USAGE, record
 
 from jobsight.cluster import NodeState, NodeStatus
-from jobsight.cluster.nodelogs import follow_nodes, last_line, read_rows
+from jobsight.cluster.nodelogs import follow_nodes, read_rows
 
 HOUR = 3_600_000_000
 REQUEUED = (
@@ -104,12 +104,3 @@ def test_no_log_tells_nothing(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "none") == []
     (tmp_path / "empty").touch()
     assert read_rows(tmp_path / "empty") == []
-
-
-def test_the_last_line_that_says_something(tmp_path: Path) -> None:
-    file = tmp_path / "node.err"
-    assert last_line(file) is None
-    file.write_bytes(b"")
-    assert last_line(file) is None
-    file.write_bytes(b"x" * 100_000 + b"\nlast \x1b[31m\xff\n \n\n")
-    assert last_line(file) == "last [31m\ufffd"

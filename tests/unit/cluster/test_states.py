@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,9 @@ def test_the_last_words_are_shown_safely(tmp_path: Path) -> None:
     assert (len(shown), shown[-1]) == (200, "…")
     err.unlink()
     err.mkdir()
+    assert last_words(tmp_path, "n") == "fine"
+    err.rmdir()
+    os.mkfifo(err)  # nobody writes into it, and nobody waits for that
     assert last_words(tmp_path, "n") == "fine"
 
 
