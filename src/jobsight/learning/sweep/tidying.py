@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from jobsight.errors import OutputError
-from jobsight.files import read_json
+from jobsight.errors import OutputError, SweepError
+from jobsight.learning.sweep.best import read_best
 from jobsight.learning.sweep.layout import Frozen, Layout
 
 __all__ = ["leftovers", "remove"]
@@ -20,7 +20,7 @@ def leftovers(frozen: Frozen, layout: Layout) -> dict[Path, int]:
     Checkpoints and models of runs that have not ended stay: they go on from there. Records,
     results, points, the parsed history, what tracking wrote, and ``best/`` stay too.
     """
-    best = _best_run(layout)
+    best = _kept_run(layout)
     found: dict[Path, int] = {}
     for path in _candidates(frozen, layout, best):
         if path.is_dir() and not path.is_symlink():
@@ -28,10 +28,12 @@ def leftovers(frozen: Frozen, layout: Layout) -> dict[Path, int]:
     return found
 
 
-def _best_run(layout: Layout) -> int | None:
+def _kept_run(layout: Layout) -> int | None:
+    """The best run, once its model is in the registry: until then the sweep may have to go on."""
     try:
-        return int(read_json(layout.best / "bestmodel.json", dict)["run"])
-    except (OSError, ValueError, LookupError, TypeError):
+        facts = read_best(layout)
+        return None if facts["registry"] is None else int(facts["run"])
+    except (SweepError, LookupError, TypeError, ValueError):
         return None
 
 
@@ -39,7 +41,7 @@ def _candidates(frozen: Frozen, layout: Layout, best: int | None) -> Iterator[Pa
     for run in range(1, frozen.runs + 1):
         if layout.result(run).exists():
             yield layout.run(run) / "checkpoint"
-            # Before the best is known, every model may be it.
+            # Before the best is known and kept, every model may be it.
             if best is not None and run != best:
                 yield layout.model(run)
     if best is not None:

@@ -4,6 +4,7 @@ from typing import Any
 from tests.small_sweeps import SPACE
 
 from jobsight.cluster import NodeState, NodeStatus, PlanStatus
+from jobsight.files import write_json
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.layout import Frozen, Layout, Shard, read_point
 from jobsight.learning.sweep.planning import Planned, freeze, lay_out
@@ -107,7 +108,10 @@ def test_only_what_is_needed_no_more_may_go(tmp_path: Path) -> None:
             leftovers(made.frozen, layout).items()} == {
         "runs/0001/checkpoint": 5, "runs/0002/checkpoint": 5,
     }  # fmt: skip
-    (layout.best / "bestmodel.json").write_text('{"run": 2}')
+    facts = {"schema": "jobsight.best/1", "run": 2, "registry": None}
+    write_json(layout.best / "bestmodel.json", facts)
+    assert len(leftovers(made.frozen, layout)) == 2  # its model is in no registry yet
+    write_json(layout.best / "bestmodel.json", facts | {"registry": {}})
     found = leftovers(made.frozen, layout)
     assert [path.relative_to(layout.folder).as_posix() for path in found] == [
         *("runs/0001/checkpoint", "runs/0001/model", "runs/0002/checkpoint", "submitted"),
