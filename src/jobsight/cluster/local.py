@@ -26,13 +26,14 @@ from jobsight.files import new_file, read_json, write_json
 from jobsight.locks import holder, is_locked, take
 from jobsight.text import counted, printable
 
-__all__ = ["Local"]
+__all__ = ["MOST_PROCESSES", "Local"]
 
 _RECORD = "here.json"
 _LOCK = "here.lock"
 _STOP = "here.stop"
 _PROCESSES = "processes"
-_MOST_PROCESSES = 500
+MOST_PROCESSES = 500
+"""Nodes that run at once: each costs a descriptor, and `select` takes 1024 of them."""
 _STOP_SECONDS = 90.0
 """Beyond the grace of nodes, for a manager on another machine to see the file that says stop."""
 _ENDING_SECONDS = 5.0
@@ -167,10 +168,10 @@ def processes_of(plan: Plan) -> int:
     given = options.get(_PROCESSES)
     if given is not None:
         if not (isinstance(given, str) and given.isdecimal() and given.isascii()) or not (
-            len(given) < 6 and 1 <= int(given) <= _MOST_PROCESSES
+            len(given) < 6 and 1 <= int(given) <= MOST_PROCESSES
         ):
             raise ClusterError(
-                f"here: processes is {printable(given, 40)!r}; give 1 to {_MOST_PROCESSES}"
+                f"here: processes is {printable(given, 40)!r}; give 1 to {MOST_PROCESSES}"
             )
         return int(given)
     asked = [node.resources for node in plan.nodes()]
@@ -179,7 +180,7 @@ def processes_of(plan: Plan) -> int:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     fit = (cores or 1) // max(one.cpus for one in asked)
-    return max(1, min(_MOST_PROCESSES, fit, memory // max(one.memory_mb for one in asked)))
+    return max(1, min(MOST_PROCESSES, fit, memory // max(one.memory_mb for one in asked)))
 
 
 def _place(plan: Plan) -> Path:

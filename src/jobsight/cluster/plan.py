@@ -16,7 +16,16 @@ from typing import Any
 from jobsight.errors import PlanError
 from jobsight.text import printable
 
-__all__ = ["CHECKPOINT", "Node", "Option", "Plan", "Program", "Resources", "Stage"]
+__all__ = [
+    "CHECKPOINT",
+    "Node",
+    "Option",
+    "Plan",
+    "Program",
+    "Resources",
+    "Stage",
+    "looks_secret",
+]
 
 CHECKPOINT = 85
 """Exit status of a node that says: what I have is in my outputs, start me again."""
@@ -349,10 +358,15 @@ def _check_program(program: Program) -> None:
         _check_variable(name, value)
 
 
+def looks_secret(name: str) -> bool:
+    """Whether an environment variable of that name may well hold a secret."""
+    return _SECRET.search(name) is not None
+
+
 def _check_variable(name: str, value: str) -> None:
     if not _VARIABLE.fullmatch(name):
         raise PlanError(f"{printable(name, 60)!r} is no name of an environment variable")
-    if _SECRET.search(name):
+    if looks_secret(name):
         raise PlanError(
             f"environment variable {name} looks like a secret, and would stand readable in files "
             "and queues; keep it out of the config (W&B reads its key from ~/.netrc)"

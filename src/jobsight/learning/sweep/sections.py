@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -10,6 +9,8 @@ import pydantic
 from pydantic import BeforeValidator, Field, PositiveInt
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from jobsight.cluster.local import MOST_PROCESSES
+from jobsight.cluster.plan import looks_secret
 from jobsight.learning.metrics import HIGHER_IS_BETTER
 from jobsight.learning.sweep.amounts import megabytes, seconds
 from jobsight.learning.sweep.parameters import Trouble
@@ -37,8 +38,6 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")]
 Text = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Megabytes = Annotated[int, Field(ge=1, le=1 << 30), BeforeValidator(megabytes)]
 Seconds = Annotated[int, Field(ge=1, le=366 * 86400), BeforeValidator(seconds)]
-
-_SECRET = re.compile(r"key|token|secret|passw|credential|auth|cookie", re.IGNORECASE)
 
 
 def fail(trouble: Trouble, given: Any) -> pydantic.ValidationError:
@@ -172,7 +171,7 @@ class ProgramSettings(Section):
         if not isinstance(value, Mapping):
             return value
         for name in value:
-            if _SECRET.search(str(name)):
+            if looks_secret(str(name)):
                 trouble = Trouble(
                     (str(name),),
                     "this looks like a secret, which has no place in a config; set it in the "
@@ -189,5 +188,6 @@ def _is_number(value: Any) -> bool:
 class HereOptions(Section):
     """Running on this machine."""
 
-    processes: Annotated[int, Field(ge=1, le=1024)] | None = None
-    """Runs at the same time; None: one a core."""
+    processes: Annotated[int, Field(ge=1, le=MOST_PROCESSES)] | None = None
+    """Runs at the same time; None: as many as cores and memory allow, and one where they ask for
+    GPUs."""

@@ -157,6 +157,7 @@ def test_wrong_parameters_are_told_with_their_place(
         ("where: k8s", "4:8: where: Input should be 'here', 'dagman' or 'slurm'"),
         ("method: gird", "4:9: method: Input should be 'random', 'grid' or 'bayes'"),
         ("method: grid", "2:7: runs: the grid has only 1 point; write runs: 1"),
+        ("here: {processes: 501}", "here.processes: Input should be less than or equal to 500"),
         ("run_cap: 10", "4:1: there is no 'run_cap': the number of runs is 'runs'"),
         ("early_terminate: {}", "runs stop by themselves by 'early_stopping'"),
         ("epoch: 3", "there is no 'epoch' in a sweep's config; did you mean 'epochs'?"),
