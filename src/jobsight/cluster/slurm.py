@@ -77,11 +77,13 @@ class Slurm(Scheduler):
             ClusterError: the plan is active or all done, or Slurm refuses; nothing is queued then.
             OutputError: a file cannot be written.
         """
+        if not plan.folder.is_dir():
+            raise ClusterError(f"there is no folder {printable(plan.folder)}; plan again")
         path = plan.folder / FOLDER / "lock"
-        lock = take(path) if plan.folder.is_dir() else None
+        lock = take(path)
         if lock is None:
-            who = holder(path) if plan.folder.is_dir() else "its folder is missing"
-            raise ClusterError(f"plan {plan.name} cannot be submitted now: {who}")
+            who = holder(path) or "another process"
+            raise ClusterError(f"plan {plan.name} is being submitted by {who}; wait for that")
         try:
             before = Record.read(plan.folder)
             self._require_idle(plan, before)
