@@ -47,8 +47,8 @@ _MOST_ARRAY = 1001
 class Slurm(Scheduler):
     """A Slurm cluster whose nodes see the plan's folder.
 
-    Options: those of sbatch in `slurmscript.OPTIONS`; ``at_once``: tasks of an array that may run
-    at the same time; ``export``: names of further variables that jobs get.
+    Options: those of sbatch in `slurmscript.OPTIONS` and `FLAGS`; ``at_once``: tasks of an array
+    that may run at the same time; ``export``: names of further variables that jobs get.
 
     Args:
         settings: how Slurm's tools are run.

@@ -38,6 +38,8 @@ OPTIONS = (
     *("qos", "reservation", "time-min", "tmp", "wckey"),
 )
 """Options of sbatch that a plan may set; `at_once` and `export` are our own."""
+FLAGS = ("contiguous", "exclusive", "oversubscribe")
+"""Likewise, of those that may stand without a value: they are given an empty one."""
 
 _VALUE = re.compile(r"[A-Za-z0-9_.,:;=@%+*/|&()\[\]!~^-]{1,500}", re.ASCII)
 """What needs no quotes in a line of sbatch options."""
@@ -158,7 +160,7 @@ def _options(plan: Plan, array: Array) -> Iterator[str]:
         limit = _NOTICE * 4 if asked.seconds is None else asked.seconds
         options["signal"] = f"B:USR1@{max(1, min(_NOTICE, limit // 2))}"
     for name, value in {**options, **given}.items():
-        yield f"#SBATCH --{name}={value}"
+        yield f"#SBATCH --{name}={value}" if value else f"#SBATCH --{name}"
     yield "#SBATCH --requeue"
 
 
@@ -168,11 +170,11 @@ def _checked(options: Mapping[str, Option]) -> dict[str, str]:
     for name, value in options.items():
         if name in ("at_once", "export"):
             continue
-        if name not in OPTIONS:
-            known = ", ".join((*OPTIONS, "at_once", "export"))
+        if name not in (*OPTIONS, *FLAGS):
+            known = ", ".join((*OPTIONS, *FLAGS, "at_once", "export"))
             raise ClusterError(f"slurm: no option {printable(name, 60)!r}; known are {known}")
         text = value if isinstance(value, str) else ",".join(value)
-        if not _VALUE.fullmatch(text):
+        if not _VALUE.fullmatch(text) and not (name in FLAGS and not text):
             raise ClusterError(
                 f"slurm: {name} is {printable(text, 60)!r}; give letters, digits and signs, no "
                 "blanks and no quotes"

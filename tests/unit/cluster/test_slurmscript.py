@@ -98,6 +98,7 @@ def test_where_the_log_of_a_task_lies() -> None:
         ({"partition": "a b"}, "partition is 'a b'; give letters"),
         ({"partition": "x\n#SBATCH --uid=0"}, "partition is"),
         ({"partition": ""}, "partition is ''"),
+        ({"exclusive": "a b"}, "exclusive is 'a b'"),
         ({"constraint": '"a"'}, "constraint is"),
         ({"nodelist": ["n1", "n2 --uid=0"]}, "nodelist is"),
     ],
@@ -105,6 +106,14 @@ def test_where_the_log_of_a_task_lies() -> None:
 def test_options_are_checked(options: dict[str, Any], told: str) -> None:
     with pytest.raises(ClusterError, match=told):
         lines(plan(Path("/p"), node("a"), options={"slurm": options}))
+
+
+def test_a_flag_may_stand_alone() -> None:
+    options = {"exclusive": "", "oversubscribe": "", "partition": "main"}
+    told = lines(plan(Path("/p"), node("a"), options={"slurm": options}))
+    assert {"#SBATCH --exclusive", "#SBATCH --oversubscribe", "#SBATCH --partition=main"} <= {*told}
+    mine = plan(Path("/p"), node("a"), options={"slurm": {"exclusive": "user"}})
+    assert "#SBATCH --exclusive=user" in lines(mine)
 
 
 def test_our_own_options_are_checked() -> None:
