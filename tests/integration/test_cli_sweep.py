@@ -10,8 +10,12 @@ from tests import small_sweeps
 from typer.testing import CliRunner, Result
 
 from jobsight.cli.main import app
-from jobsight.errors import JobsightError, SettingsError, SweepError, UsageError
+from jobsight.cluster.slurmrecord import Record
+from jobsight.cluster.states import plan_digest
+from jobsight.errors import ClusterError, JobsightError, SettingsError, SweepError, UsageError
 from jobsight.learning.registry import Registry
+from jobsight.learning.sweep.layout import Layout
+from jobsight.learning.sweep.planning import read_plan
 from jobsight.learning.sweep.records import read_all
 from jobsight.questions.hold.training.model import HoldModel
 
@@ -192,6 +196,21 @@ def test_cleanup_keeps_records_and_the_best(swept: Path, tmp_path: Path) -> None
     assert told("best", swept) == facts
     assert [one.status.value for one in read_all(folder / "runs")] == ["finished"] * 2
     assert said("status", swept).startswith("done (here)")
+
+
+def test_slurms_tools_are_those_of_the_settings_named(file: Path, tmp_path: Path) -> None:
+    told = json.loads(file.read_text())
+    file.write_text(json.dumps(told | {"where": "slurm"}))
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(f"slurm: {{bin: {tmp_path}/tools}}\n")
+    said("plan", file, "--config", settings)
+    missing = f"is not in {tmp_path}/tools"
+    assert missing in refused("submit", file, "--config", settings, kind=ClusterError)
+    folder = file.with_suffix(".sweep")
+    digest = plan_digest(read_plan(Layout(folder)))
+    Record(digest, 1, {"12": {0: "parse-s01"}}).write(folder)
+    for verb in ("plan", "submit", "status", "collect", "cleanup"):
+        assert missing in refused(verb, file, "--config", settings, kind=ClusterError)
 
 
 @pytest.mark.parametrize(

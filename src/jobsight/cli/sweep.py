@@ -75,13 +75,15 @@ def submit(file: FileArgument, config: ConfigOption = None, as_json: JsonOption 
     if sweepend.is_collected(planned.frozen, planned.layout):
         note(f"all is done; see: jobsight sweep best {file}")
         return
+    scheduler = _scheduler(where, config)
     if where == "here":
-        _run_here(planned)
+        with _telling(planned):
+            scheduler.submit(planned.plan)
         progress = _progress(planned.frozen, planned.layout, planned.plan)
         _show(progress, where, as_json=as_json)
         _require_done(progress, file)
         return
-    job = _scheduler(where).submit(planned.plan)
+    job = scheduler.submit(planned.plan)
     if as_json:
         print_json({"folder": str(planned.layout.folder), "where": where, "id": job})
     else:
@@ -96,13 +98,14 @@ def status(
     ] = False,
     each: Annotated[bool, typer.Option("--runs", help="Tell of every run.")] = False,
     interval: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 5.0,
+    config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """How far it is: stages, runs, what failed and why, the best run so far."""
     frozen, layout, planned = _opened(file)
     where = str(frozen.config["where"])
     while True:
-        progress = _progress(frozen, layout, planned)
+        progress = _progress(frozen, layout, planned, config)
         if watch and sys.stdout.isatty():
             say(_REDRAWN, end="")
         _show(progress, where, as_json=as_json, each=each)
@@ -126,14 +129,27 @@ def collect(
             "--again", help="Test another network than before; bestmodel.info tells how often."
         ),
     ] = False,
+    config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Finish by hand what the plan does at its end: choose, test, register, report."""
-    from jobsight.errors import SweepError
-    from jobsight.learning.sweep.best import info_text, read_best
-
     frozen, layout, planned = _opened(file)
-    progress = _progress(frozen, layout, planned)
+    _require_collectable(
+        file, frozen, layout, _progress(frozen, layout, planned, config), without_missing
+    )
+    if sweepend.is_collected(frozen, layout):
+        note("everything is here already")
+    else:
+        sweepend.find_best(frozen, layout, again=again)
+        sweepend.register_best(frozen, layout)
+    _show_best(layout, as_json=as_json)
+
+
+def _require_collectable(
+    file: Path, frozen: Frozen, layout: Layout, progress: Progress, without_missing: bool
+) -> None:
+    from jobsight.errors import SweepError
+
     if progress.active:
         raise SweepError(
             f"{layout.folder} is still being worked on; wait for it (jobsight sweep status {file})"
@@ -144,24 +160,18 @@ def collect(
             f"{counted(missing, 'run')} of {frozen.runs} have not ended; submit the sweep again to "
             "go on with them, or choose among the others by --without-missing"
         )
-    if sweepend.is_collected(frozen, layout):
-        note("everything is here already")
-    else:
-        sweepend.find_best(frozen, layout, again=again)
-        sweepend.register_best(frozen, layout)
-    facts = read_best(layout)
-    if as_json:
-        print_json(facts)
-    else:
-        say(info_text(facts), end="")
 
 
 @_verb.command()
 def best(file: FileArgument, as_json: JsonOption = False) -> None:
     """The best run: its parameters, its metrics, how it did in the test, where its model is."""
+    _show_best(layout_of(file), as_json=as_json)
+
+
+def _show_best(layout: Layout, *, as_json: bool) -> None:
     from jobsight.learning.sweep.best import info_text, read_best
 
-    facts = read_best(layout_of(file))
+    facts = read_best(layout)
     if as_json:
         print_json(facts)
     else:
@@ -172,6 +182,7 @@ def best(file: FileArgument, as_json: JsonOption = False) -> None:
 def cleanup(
     file: FileArgument,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Remove checkpoints, the models of all runs but the best, and the scheduler's files."""
@@ -180,7 +191,7 @@ def cleanup(
     from jobsight.learning.sweep.tidying import leftovers, remove
 
     frozen, layout, planned = _opened(file)
-    if _progress(frozen, layout, planned).active:
+    if _progress(frozen, layout, planned, config).active:
         raise SweepError(f"{layout.folder} is being worked on; clean up when it is done")
     found = leftovers(frozen, layout)
     total = sum(found.values())
@@ -267,15 +278,15 @@ def _planned(file: Path, settings_file: Path | None) -> tuple[Planned, list[Path
         "registry": str(settings.registry.absolute()),
     }
     layout = Layout.beside(file, told.folder)
-    active = _is_active(layout)
+    active = _is_active(layout, settings_file)
     frozen = freeze(told, reading, shards, base=base)
     command = (sys.executable, "-m", "jobsight")
     planned = lay_out(frozen, layout, command, active=active)
     sweepend.make_server_sweep(planned.frozen, layout)
-    return planned, [] if active else _scheduler(told.where).write(planned.plan)
+    return planned, [] if active else _scheduler(told.where, settings_file).write(planned.plan)
 
 
-def _is_active(layout: Layout) -> bool:
+def _is_active(layout: Layout, settings_file: Path | None) -> bool:
     """Whether a scheduler works on what was planned before; a plan that cannot be read: no."""
     from jobsight.errors import SweepError
     from jobsight.learning.sweep.layout import read_frozen
@@ -285,24 +296,22 @@ def _is_active(layout: Layout) -> bool:
         before, found = read_frozen(layout.folder), read_plan(layout)
     except SweepError:
         return False
-    return _scheduler(str(before.config["where"])).status(found).active
+    return _scheduler(str(before.config["where"]), settings_file).status(found).active
 
 
-def _scheduler(where: str) -> Scheduler:
+def _scheduler(where: str, settings_file: Path | None) -> Scheduler:
     """The scheduler of that name; Slurm's tools as the settings have them."""
     from jobsight.cluster import create
 
-    if where == "slurm":
-        from jobsight.cluster.slurm import Slurm
-
-        return Slurm(load_settings(None, {}).slurm)
-    return create(where)
+    return create(where, load_settings(settings_file, {}) if where == "slurm" else None)
 
 
-def _progress(frozen: Frozen, layout: Layout, planned: Plan) -> Progress:
+def _progress(
+    frozen: Frozen, layout: Layout, planned: Plan, settings_file: Path | None = None
+) -> Progress:
     from jobsight.learning.sweep.progress import progress_of
 
-    told = _scheduler(str(frozen.config["where"])).status(planned)
+    told = _scheduler(str(frozen.config["where"]), settings_file).status(planned)
     return progress_of(frozen, layout, planned, told)
 
 
@@ -314,14 +323,6 @@ def _show(progress: Progress, where: str, *, as_json: bool, each: bool = False) 
         return
     for line in progress_lines(progress, where, each=each):
         say(line)
-
-
-def _run_here(planned: Planned) -> None:
-    """Run the plan as processes of this machine, with a bar that counts epochs and nodes."""
-    from jobsight.cluster.local import Local
-
-    with _telling(planned):
-        Local().submit(planned.plan)
 
 
 @contextlib.contextmanager
