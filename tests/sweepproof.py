@@ -8,9 +8,10 @@ import importlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -261,21 +262,119 @@ class OnCondor:
         """The ad of the job of a run, now in the queue."""
         return self.pool.queue(f'DAGNodeName == "run-{run:04d}"')[0]
 
-    def records(self, run: int) -> list[Path]:
-        """Where it is written now, on any site."""
-        return list(self.pool.folder.glob(f"state/execute-*/*/runs/{run:04d}/record.jsonl"))
+    def training(self) -> dict[int, tuple[str, int]]:
+        """Site and epochs of each run that is being trained now, as its record there tells."""
+        found = {}
+        for record in self.pool.folder.glob("state/execute-*/*/runs/*/record.jsonl"):
+            site = record.parts[-5].removeprefix("execute-")
+            with contextlib.suppress(OSError, ValueError):
+                text = record.read_text()
+                if '"event": "end"' not in text:
+                    found[int(record.parent.name)] = (site, text.count('"event": "epoch"'))
+        return found
 
-    def wait_epoch(self, run: int, epoch: int, *, timeout: float) -> None:
-        """Until a run has trained so many epochs where it runs now."""
+    def wait_training(self, runs: Collection[int], epoch: int, *, timeout: float) -> int:
+        """Until one of these runs has trained so many epochs and trains on; which."""
 
-        def there() -> bool:
-            return any(epochs_told(record) >= epoch for record in self.records(run))
+        def there() -> int | None:
+            return next(
+                (
+                    run
+                    for run, (_, done) in self.training().items()
+                    if run in runs and done >= epoch
+                ),
+                None,
+            )
 
-        until(there, f"epoch {epoch} of run {run}", timeout=timeout, pause=0.05)
+        found = until(there, f"epoch {epoch} of runs {sorted(runs)}", timeout=timeout, pause=0.05)
+        assert found is not None
+        return found
+
+    def wait_ended(self, runs: Collection[int], *, timeout: float) -> None:
+        """Until these runs have results."""
+        files = [self.sweep.run_folder(run) / "result.json" for run in runs]
+        until(
+            lambda: all(file.exists() for file in files),
+            f"runs {sorted(runs)} to end",
+            timeout=timeout,
+            pause=0.3,
+        )
 
     def evict(self, run: int) -> None:
         """Have a run go, softly, as for a job of higher priority."""
         self.pool.run("condor_vacate_job", str(self.job(run)["ClusterId"]))
+
+    def switch(self, site: str, *, on: bool) -> None:
+        """Turn a site off, or on again."""
+        verb = ("condor_on",) if on else ("condor_off", "-graceful")
+        self.pool.run(*verb, "-daemon", site)
+
+        def switched() -> bool:
+            return (site in self.pool.run("condor_status", "-af", "TestbedSite")) is on
+
+        until(switched, f"{site} to be {'on' if on else 'off'}", timeout=90)
+
+    def check_processes(self) -> None:
+        """Runs that train now have all their code from where they were unpacked."""
+        seen = 0
+        for pid in self.pool.namespace.processes():
+            with contextlib.suppress(OSError):
+                words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+                if words[3:6] == ["sweep", "node", "run"]:
+                    files = Path(f"/proc/{pid}/maps").read_text()
+                    assert "/jobsight-environment/" in files
+                    assert sys.prefix not in files
+                    seen += 1
+        assert seen, "no run was seen"
+
+    def managers(self) -> set[int]:
+        """Processes of DAGMan."""
+        found = self.pool.namespace.processes().items()
+        return {pid for pid, name in found if name == "condor_dagman"}
+
+    def kill_manager(self) -> None:
+        """Kill -9 DAGMan, and wait for the next."""
+        before = self.managers()
+        for pid in before:
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: self.managers() - before, "another DAGMan", timeout=90)
+
+    def remove_dag(self) -> None:
+        """Remove the DAG, as its user would, and wait until all of it is gone."""
+        (dag,) = self.pool.queue('regexp("condor_dagman", Cmd)')
+        self.pool.run("condor_rm", str(dag["ClusterId"]), user="alice")
+        until(lambda: not self.pool.queue(), "the queue to be empty", timeout=90)
+
+
+@dataclass(frozen=True)
+class OnThisMachine:
+    """What befalls the runs of a sweep here."""
+
+    sweep: Sweep
+
+    def kill_one(self, runs: Collection[int], epoch: int, *, timeout: float) -> int:
+        """Kill -9 the process of the first of these runs that has so many epochs; which."""
+
+        def there() -> tuple[int, int] | None:
+            for run in runs:
+                if epochs_told(self.sweep.run_folder(run) / "record.jsonl") >= epoch:
+                    for pid in self._processes(run):
+                        return run, pid
+            return None
+
+        found = until(there, f"epoch {epoch} of runs {sorted(runs)}", timeout=timeout, pause=0.05)
+        assert found is not None
+        os.kill(found[1], signal.SIGKILL)
+        return found[0]
+
+    def _processes(self, run: int) -> Iterator[int]:
+        end = f"sweep node run {run} .".split()
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_text().rstrip("\0").split("\0")
+                here = (entry / "cwd").readlink() == self.sweep.folder
+                if here and words[-5:] == end and words[1:3] == ["-m", "jobsight"]:
+                    yield int(entry.name)
 
 
 @dataclass(frozen=True)
@@ -296,6 +395,14 @@ class OnSlurm:
         state = self.sweep.folder / f"submitted/state/run-{run:04d}.jsonl"
         lines = [json.loads(line) for line in state.read_text().splitlines() if line]
         self.cluster.requeue(lines[-1]["job"])
+
+
+def packed(archive: Path) -> Any:
+    """Pack this environment, with its interpreter; what the command tells of it."""
+    command = ["sweep", "pack", "--with-python", "-o", str(archive), "--json"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, (result.exception, result.stderr)
+    return json.loads(result.stdout)
 
 
 def program(bed: HtcondorPool | SlurmCluster) -> dict[str, Any]:
