@@ -162,6 +162,7 @@ class Registry:
 
         Raises:
             ModelError: there is none, or several begin so.
+            UsageError: it is no name of a model.
         """
         digits = name.rpartition("@")[2].lower()
         if not re.fullmatch(rf"[0-9a-f]{{{LEAST_DIGITS},64}}", digits):

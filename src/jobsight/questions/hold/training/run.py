@@ -68,6 +68,8 @@ def train_run(
 ) -> RunResult:
     """Train one point of a sweep, from where an earlier attempt left off.
 
+    Where the parameters are to blame, that is how it ended: ``failed``.
+
     Args:
         folder: of the run; it gets ``checkpoint/``, ``model/`` and ``result.json``.
         history: reads all logs, indexed; not asked where nothing is to be done.
@@ -78,9 +80,6 @@ def train_run(
         stop: asked before each batch, and before and after the preparation.
         until: the last epoch to train now.
 
-    Returns:
-        an end with status ``failed`` where the parameters are to blame.
-
     Raises:
         JobsightError: the GPU asked for is not there, or fails; a file cannot be written; or what
             `history` raises. All that may pass elsewhere.
@@ -90,9 +89,7 @@ def train_run(
     if done is not None:
         return RunResult(run, done, None, done.epochs)
     try:
-        resolved = with_parameters(settings, parameters)
-        _require_device(resolved)
-        return _trained(attempt, history, resolved, stop, until)
+        return _trained(attempt, history, with_parameters(settings, parameters), stop, until)
     except (SettingsError, TrainingError) as error:
         return _failed(attempt, str(error))
     except (MemoryError, RuntimeError) as error:
@@ -108,6 +105,7 @@ def _trained(
 ) -> RunResult:
     from jobsight.models.recurrent import Recurrent
 
+    _require_device(settings)
     parts = None if stop() else _parts(history(), settings)
     if parts is None or stop():
         return _stopped(attempt, stop() or "evicted")
