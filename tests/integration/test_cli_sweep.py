@@ -1,6 +1,7 @@
 """``jobsight sweep``, run on this machine on a small log: planned, trained, chosen, tidied."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,14 @@ from typer.testing import CliRunner, Result
 from jobsight.cli.main import app
 from jobsight.cluster.slurmrecord import Record
 from jobsight.cluster.states import plan_digest
-from jobsight.errors import ClusterError, JobsightError, SettingsError, SweepError, UsageError
+from jobsight.errors import (
+    ClusterError,
+    JobsightError,
+    SettingsError,
+    SourceError,
+    SweepError,
+    UsageError,
+)
 from jobsight.learning.registry import Registry
 from jobsight.learning.sweep.layout import Layout
 from jobsight.learning.sweep.planning import read_plan
@@ -248,6 +256,9 @@ def test_errors_of_calls(file: Path, tmp_path: Path) -> None:
     said("plan", file)
     (folder / "plan.json").unlink()
     said("plan", file)
+    small_sweeps.config(file.parent, data=["pool.log", "none.log"])
+    missing = refused("plan", file, kind=SourceError)
+    assert re.match(rf"{re.escape(str(file))}:\d+:\d+: there is no file '.*/none.log'", missing)
 
 
 def test_a_node_that_cannot_do_its_work_says_why(file: Path) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -259,7 +260,7 @@ def _planned(file: Path, settings_file: Path | None) -> tuple[Planned, list[Path
     """
     from jobsight.cli.reading import are_documents
     from jobsight.errors import UsageError
-    from jobsight.learning.sweep.config import SweepConfig
+    from jobsight.learning.sweep.config import SweepConfig, data_place
     from jobsight.learning.sweep.layout import Layout
     from jobsight.learning.sweep.planning import freeze, lay_out
     from jobsight.learning.sweep.shards import shards_of
@@ -271,7 +272,8 @@ def _planned(file: Path, settings_file: Path | None) -> tuple[Planned, list[Path
     base = file.absolute().parent
     # The store that is set here may be another where nodes run.
     data = [settings.store.url if one == "store:" else one for one in told.data]
-    shards = shards_of(data, base=base, are_documents=are_documents)
+    place = partial(data_place, file)
+    shards = shards_of(data, base=base, are_documents=are_documents, place=place)
     reading = {
         "timezone": settings.timezone,
         "access_point": settings.access_point,

@@ -45,7 +45,7 @@ from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import Location, YamlFile, shown
 from jobsight.text import counted
 
-__all__ = ["MOST_RUNS", "SweepConfig"]
+__all__ = ["MOST_RUNS", "SweepConfig", "data_place"]
 
 MOST_RUNS = 100_000
 
@@ -146,7 +146,7 @@ class SweepConfig(Section):
             SettingsError: it cannot be read, or something in it is wrong; names file, line and
                 column, the parameter where it is one, and what to write.
         """
-        file = YamlFile.read(path, "keys of a sweep", "sweep config")
+        file = _file(path)
         if not file.values:
             raise SettingsError(f"{path} is empty; it needs at least data and parameters")
         _refuse_secrets(file, file.values, ())
@@ -214,6 +214,19 @@ class SweepConfig(Section):
                 )
 
 
+def data_place(path: Path, number: int) -> str:
+    """``file:line:column`` of an input in a config, by its number in `data` from 0 on.
+
+    Raises:
+        SettingsError: the file can no longer be read.
+    """
+    return _file(path).position(("data", number), value=True) or str(path)
+
+
+def _file(path: Path) -> YamlFile:
+    return YamlFile.read(path, "keys of a sweep", "sweep config")
+
+
 def _refuse_secrets(file: YamlFile, tree: Any, location: Location) -> None:
     """A key of W&B's has no place anywhere in a config, which is copied to wherever runs run."""
     if isinstance(tree, Mapping):
@@ -232,7 +245,10 @@ def _refuse_secrets(file: YamlFile, tree: Any, location: Location) -> None:
 
 
 def _explained(error: pydantic.ValidationError, file: YamlFile) -> SettingsError:
-    first = error.errors()[0]
+    errors = error.errors()
+    # A key that is missing may be there, misspelled.
+    unknown = (one for one in errors if one["type"] == "extra_forbidden")
+    first = next(unknown, errors[0]) if errors[0]["type"] == "missing" else errors[0]
     location, found = _within(file.values, first["loc"], first["type"])
     scalar = first["type"] != "extra_forbidden" and not isinstance(found, Mapping)
     where = file.position(location, value=scalar) or file.path

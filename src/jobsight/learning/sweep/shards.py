@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from jobsight.errors import UsageError
+from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.logfiles import LogFile, find_logs
 from jobsight.history.eventlog.segments import plan as logs_of
 from jobsight.learning.sweep.layout import Shard
@@ -27,7 +27,11 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
 def shards_of(
-    data: Sequence[str], *, base: Path, are_documents: Callable[[str], bool]
+    data: Sequence[str],
+    *,
+    base: Path,
+    are_documents: Callable[[str], bool],
+    place: Callable[[int], str],
 ) -> tuple[Shard, ...]:
     """Cut inputs into shards: those of logs first, then one for each store or snapshot.
 
@@ -36,14 +40,23 @@ def shards_of(
             to `base`.
         base: folder of the config.
         are_documents: whether an input is a store or a snapshot, not a log.
+        place: where an input stands in the config, by its number from 0 on; asked for errors.
 
     Raises:
-        SourceError: a log is missing or cannot be read.
-        UsageError: standard input is named, or an address holds a password.
+        SourceError: a log is missing or cannot be read; begins with its place in the config.
+        UsageError: standard input is named, or an address holds a password; so does this.
     """
-    placed = [_placed(one, base) for one in data]
-    documents = [one for one in placed if are_documents(one)]
-    logs = [one for one in placed if one not in documents]
+    documents: list[str] = []
+    logs: list[LogFile] = []
+    for number, one in enumerate(data):
+        try:
+            placed = _placed(one, base)
+            if are_documents(placed):
+                documents.append(placed)
+            else:
+                logs += find_logs([placed])
+        except (SourceError, UsageError) as error:
+            raise type(error)(f"{place(number)}: {error}") from None
     groups = _groups(find_logs(logs)) if logs else []
     shards = [_of_logs(f"s{k:02d}", group) for k, group in enumerate(groups, start=1)]
     for k, one in enumerate(documents, start=len(shards) + 1):

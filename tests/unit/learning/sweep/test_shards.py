@@ -17,7 +17,12 @@ FORMS = Path(__file__).parents[4] / "data/forms"
 
 
 def cut(base: Path, *data: str, documents: tuple[str, ...] = ()) -> tuple[Shard, ...]:
-    return shards_of(data, base=base, are_documents=lambda one: one.endswith(documents or "\0"))
+    return shards_of(
+        data,
+        base=base,
+        are_documents=lambda one: one.endswith(documents or "\0"),
+        place="sweep.yaml:1:{}".format,
+    )
 
 
 def frozen(shards: tuple[Shard, ...]) -> Frozen:
@@ -87,8 +92,8 @@ def test_stores_come_behind_the_logs_and_hold_no_password(tmp_path: Path) -> Non
         cut(tmp_path, "redis://:letmein@host/1", documents=("/1",))
     with pytest.raises(UsageError, match="standard input"):
         cut(tmp_path, "-")
-    with pytest.raises(SourceError, match="there is no file"):
-        cut(tmp_path, "none")
+    with pytest.raises(SourceError, match=r"^sweep.yaml:1:1: there is no file"):
+        cut(tmp_path, "a", "none")
 
 
 def test_damaged_tables_are_one_error(tmp_path: Path) -> None:

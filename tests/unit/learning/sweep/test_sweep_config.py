@@ -168,6 +168,7 @@ def test_wrong_parameters_are_told_with_their_place(
         ("drop: {after: 5, keep: 2}", "4:24: drop.keep: Input should be less than 1 (given 2)"),
         ("drop: {after: 60, keep: 0.5}", "runs are dropped after 60 epochs, but have 60 at most"),
         ("drop: {after: 6}", "'drop.keep' is missing"),
+        ("drop: {after: 6, kep: 1}", "4:18: there is no 'drop.kep' in a sweep's config; did you"),
         ("shared: maybe", "4:9: shared: "),
         ("tracking: {wandb: on}", "Input should be 'online', 'offline' or 'off'"),
         ("tracking: {api_key: x}", "there is no 'tracking.api_key'"),
@@ -204,6 +205,10 @@ def test_wrong_keys_are_told_with_their_place(tmp_path: Path, key: str, message:
         ("", "sweep.yaml is empty; it needs at least data and parameters"),
         ("- 1\n", "a mapping of names to values"),
         (HEAD, "'parameters' is missing"),
+        (
+            HEAD + "paramaters: {j: {value: 3}}\n",
+            "sweep.yaml:3:1: there is no 'paramaters' in a sweep's config; did you mean 'parameters'?",
+        ),
         ("runs: 3\nparameters: {j: {value: 3}}\n", "'data' is missing"),
         ("data: a\n\truns: 1\n", "sweep.yaml:2:1: found character '\\t'"),
         ("data: [a\nruns: 3\n", "sweep.yaml:2:"),
