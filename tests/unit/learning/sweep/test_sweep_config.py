@@ -207,7 +207,7 @@ def test_wrong_keys_are_told_with_their_place(tmp_path: Path, key: str, message:
         (HEAD, "'parameters' is missing"),
         (
             HEAD + "paramaters: {j: {value: 3}}\n",
-            "sweep.yaml:3:1: there is no 'paramaters' in a sweep's config; did you mean 'parameters'?",
+            "3:1: there is no 'paramaters' in a sweep's config; did you mean 'parameters'?",
         ),
         ("runs: 3\nparameters: {j: {value: 3}}\n", "'data' is missing"),
         ("data: a\n\truns: 1\n", "sweep.yaml:2:1: found character '\\t'"),
