@@ -1,15 +1,37 @@
 """A headless chromium to look at pages with."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-__all__ = ["find_browser", "run_browser"]
+__all__ = ["WIDTHS", "find_browser", "measured", "run_browser"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+WIDTHS = (1200, 800, 390)
+"""Of a desk, a tablet and a telephone, in CSS pixels."""
+NOTHING_MORE = "frame => ({})"
+MEASURE = """<!doctype html><body><pre id="found"></pre>FRAMES<script>
+addEventListener("load", () => {
+  const more = MORE;
+  const found = [...document.querySelectorAll("iframe")].map(frame => {
+    const inner = frame.contentDocument, page = inner.documentElement;
+    return {
+      asked: frame.clientWidth, needed: page.scrollWidth, height: page.scrollHeight,
+      scripts: inner.scripts.length,
+      pictures: [...inner.querySelectorAll("figure svg")]
+        .map(svg => svg.getBoundingClientRect().height),
+      ...more(frame),
+    };
+  });
+  document.getElementById("found").textContent = JSON.stringify(found);
+});
+</script></body>"""
 
 
 def find_browser() -> str:
@@ -37,3 +59,38 @@ def run_browser(
         check=True,
         timeout=timeout,
     )
+
+
+def measured(
+    browser: str, page: Path, home: Path, more: str = NOTHING_MORE
+) -> list[dict[str, Any]]:
+    """What a page is like at each of `WIDTHS`.
+
+    Args:
+        browser: see `find_browser`.
+        page: an HTML file.
+        home: a folder to work in.
+        more: a JavaScript function of the frame that holds the page: what else to tell.
+
+    Returns:
+        for each width: `asked` and `needed` (pixels of width), `height`, `scripts` (how many),
+        `pictures` (their heights), and what `more` gave.
+    """
+    frames = "".join(
+        f'<iframe src="{page.as_uri()}" style="width:{width}px;border:0"></iframe>'
+        for width in WIDTHS
+    )
+    wrapper = home / "wrapper.html"
+    wrapper.write_text(MEASURE.replace("FRAMES", frames).replace("MORE", more), encoding="utf-8")
+    done = run_browser(
+        browser,
+        home,
+        "--allow-file-access-from-files",
+        "--virtual-time-budget=8000",
+        "--window-size=1400,2000",
+        "--dump-dom",
+        wrapper.as_uri(),
+    )
+    found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
+    assert found
+    return list(json.loads(found[1]))

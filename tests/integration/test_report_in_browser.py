@@ -1,34 +1,15 @@
 """The report as a browser shows it, and the verb that writes it."""
 
-import json
-import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from tests.browsers import find_browser, run_browser
+from tests.browsers import WIDTHS, find_browser, measured, run_browser
 from tests.hold_reports import material
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app
 from jobsight.questions.hold.reporting.report import write_report
-
-WIDTHS = (1200, 800, 390)
-MEASURE = """<!doctype html><body><pre id="found"></pre>%s<script>
-addEventListener("load", () => {
-  const found = [...document.querySelectorAll("iframe")].map(frame => {
-    const page = frame.contentDocument.documentElement;
-    return {
-      asked: frame.clientWidth, needed: page.scrollWidth, height: page.scrollHeight,
-      scripts: frame.contentDocument.scripts.length,
-      pictures: [...frame.contentDocument.querySelectorAll("figure svg")]
-        .map(svg => svg.getBoundingClientRect().height),
-    };
-  });
-  document.getElementById("found").textContent = JSON.stringify(found);
-});
-</script></body>"""
 
 
 @pytest.fixture(scope="module")
@@ -41,27 +22,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
     write_report(path, material())
     return path
-
-
-def measured(browser: str, report: Path, home: Path) -> list[dict[str, Any]]:
-    frames = "".join(
-        f'<iframe src="{report.as_uri()}" style="width:{width}px;border:0"></iframe>'
-        for width in WIDTHS
-    )
-    wrapper = home / "wrapper.html"
-    wrapper.write_text(MEASURE % frames, encoding="utf-8")
-    done = run_browser(
-        browser,
-        home,
-        "--allow-file-access-from-files",
-        "--virtual-time-budget=8000",
-        "--window-size=1400,2000",
-        "--dump-dom",
-        wrapper.as_uri(),
-    )
-    found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
-    assert found
-    return list(json.loads(found[1]))
 
 
 def test_it_fits_every_width_and_runs_nothing(browser: str, report: Path, tmp_path: Path) -> None:

@@ -1,44 +1,32 @@
 """The report of a sweep as a browser shows it: widths, both colour schemes, buttons, print."""
 
-import json
-import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from tests.browsers import find_browser, run_browser
+from tests.browsers import WIDTHS, find_browser, measured, run_browser
 from tests.sweep_folders import sweep_folder
 
 from jobsight.questions.sweeps.report import write_report
 
-WIDTHS = (1200, 800, 390)
-MEASURE = """<!doctype html><body><pre id="found"></pre>%s<script>
-addEventListener("load", () => {
-  const found = [...document.querySelectorAll("iframe")].map(frame => {
-    const inner = frame.contentDocument, page = inner.documentElement;
-    const faint = () => {
-      const line = inner.querySelector(".lines a path.c0");
-      return +frame.contentWindow.getComputedStyle(line).strokeOpacity;
-    };
-    const before = faint();
-    inner.getElementById("show-one").click();
-    const after = faint();
-    return {
-      asked: frame.clientWidth, needed: page.scrollWidth, height: page.scrollHeight,
-      scripts: inner.scripts.length, before, after,
-      outside: [...inner.querySelectorAll("figure:not(.wide) svg text")].filter(text => {
-        const box = text.getBoundingClientRect();
-        const whole = text.closest("svg").getBoundingClientRect();
-        return box.left < whole.left - 3 || box.right > whole.right + 3;
-      }).map(text => text.textContent),
-      pictures: [...inner.querySelectorAll("figure svg")]
-        .map(svg => svg.getBoundingClientRect().height),
-    };
-  });
-  document.getElementById("found").textContent = JSON.stringify(found);
-});
-</script></body>"""
+MORE = """frame => {
+  const inner = frame.contentDocument;
+  const faint = () => {
+    const line = inner.querySelector(".lines a path.c0");
+    return +frame.contentWindow.getComputedStyle(line).strokeOpacity;
+  };
+  const before = faint();
+  inner.getElementById("show-one").click();
+  const after = faint();
+  return {
+    before, after,
+    outside: [...inner.querySelectorAll("figure:not(.wide) svg text")].filter(text => {
+      const box = text.getBoundingClientRect();
+      const whole = text.closest("svg").getBoundingClientRect();
+      return box.left < whole.left - 3 || box.right > whole.right + 3;
+    }).map(text => text.textContent),
+  };
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -57,24 +45,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_fits_every_width_and_its_buttons_need_no_script(
     browser: str, report: Path, tmp_path: Path
 ) -> None:
-    frames = "".join(
-        f'<iframe src="{report.as_uri()}" style="width:{width}px;border:0"></iframe>'
-        for width in WIDTHS
-    )
-    wrapper = tmp_path / "wrapper.html"
-    wrapper.write_text(MEASURE % frames, encoding="utf-8")
-    done = run_browser(
-        browser,
-        tmp_path,
-        "--allow-file-access-from-files",
-        "--virtual-time-budget=8000",
-        "--window-size=1400,2000",
-        "--dump-dom",
-        wrapper.as_uri(),
-    )
-    found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
-    assert found
-    pages: list[dict[str, Any]] = json.loads(found[1])
+    pages = measured(browser, report, tmp_path, MORE)
     assert [page["asked"] for page in pages] == list(WIDTHS)
     for page in pages:
         assert page["needed"] <= page["asked"]
