@@ -3,11 +3,14 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests import small_sweeps
+from tests.testbed.namespace import until
 from typer.testing import CliRunner, Result
 
 from jobsight.cli.main import app
@@ -206,6 +209,23 @@ def test_cleanup_keeps_records_and_the_best(swept: Path, tmp_path: Path) -> None
     assert said("status", swept).startswith("done (here)")
 
 
+def test_another_terminal_cancels_it(file: Path) -> None:
+    small_sweeps.config(file.parent, runs=1, epochs=9999, early_stopping={"patience": 9999})
+    folder = file.with_suffix(".sweep")
+    command = [sys.executable, "-m", "jobsight", "sweep", "submit", str(file)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            until(lambda: [len(run.epochs) for run in read_all(folder / "runs")] > [2], "epochs")
+            assert f"jobsight sweep cancel {folder}" in refused("submit", file, kind=ClusterError)
+            assert f"go on with: jobsight sweep submit {file}" in said("cancel", file).lower()
+            assert "cancelled when 1 of 4 nodes were done" in process.communicate()[1]
+        finally:
+            process.kill()
+    assert "stopped with 3 nodes not done; submit again to go on" in said("status", file)
+    assert "there is nothing to cancel" in refused("cancel", folder, kind=ClusterError)
+    assert read_all(folder / "runs")[0].reason == "evicted"
+
+
 def test_slurms_tools_are_those_of_the_settings_named(file: Path, tmp_path: Path) -> None:
     told = json.loads(file.read_text())
     file.write_text(json.dumps(told | {"where": "slurm"}))
@@ -217,7 +237,7 @@ def test_slurms_tools_are_those_of_the_settings_named(file: Path, tmp_path: Path
     folder = file.with_suffix(".sweep")
     digest = plan_digest(read_plan(Layout(folder)))
     Record(digest, 1, {"12": {0: "parse-s01"}}).write(folder)
-    for verb in ("plan", "submit", "status", "collect", "cleanup"):
+    for verb in ("plan", "submit", "status", "cancel", "collect", "cleanup"):
         assert missing in refused(verb, file, "--config", settings, kind=ClusterError)
 
 

@@ -174,7 +174,7 @@ def test_two_managers_do_not_run_one_plan(tmp_path: Path) -> None:
         with managed(plan) as second:
             told = second.communicate()[1]
             assert second.returncode == 1
-        assert f"is being run here already (process {manager.pid} on " in told
+        assert f"is active (process {manager.pid} on " in told
         assert (Local().status(plan).manager or "").startswith(f"process {manager.pid} on ")
         Local().cancel(plan)
         assert "cancelled when 0 of 1 node were done" in manager.communicate()[1]

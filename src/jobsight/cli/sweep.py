@@ -44,6 +44,8 @@ FileArgument = Annotated[
         metavar="FILE", help="The sweep's config (YAML), or its folder.", show_default=False
     ),
 ]
+_ENDING_SECONDS = 60.0
+"""For jobs that were told to stop, and save what they have."""
 _REDRAWN = "\x1b[H\x1b[J"
 
 
@@ -116,6 +118,25 @@ def status(
 
 
 @_verb.command()
+def cancel(file: FileArgument, config: ConfigOption = None, as_json: JsonOption = False) -> None:
+    """Stop it, from any terminal; what its runs have stays, and submitting again goes on."""
+    frozen, layout, planned = _opened(file)
+    where = str(frozen.config["where"])
+    scheduler = _scheduler(where, config)
+    scheduler.cancel(planned)
+    end = time.monotonic() + _ENDING_SECONDS
+    while (active := scheduler.status(planned).active) and time.monotonic() < end:
+        time.sleep(0.5)
+    again = "jobsight sweep submit " + ("FILE" if file.is_dir() else str(file))
+    if as_json:
+        print_json({"folder": str(layout.folder), "where": where, "active": active})
+    elif active:
+        say(f"{where} was told to stop it, and is at it: jobsight sweep status {file}")
+    else:
+        say(f"cancelled; what its runs have is kept. Go on with: {again}")
+
+
+@_verb.command()
 def collect(
     file: FileArgument,
     without_missing: Annotated[
@@ -153,7 +174,8 @@ def _require_collectable(
 
     if progress.active:
         raise SweepError(
-            f"{layout.folder} is still being worked on; wait for it (jobsight sweep status {file})"
+            f"{layout.folder} is still being worked on; wait for it (jobsight sweep status {file}) "
+            f"or cancel it (jobsight sweep cancel {file})"
         )
     missing = frozen.runs - progress.ended
     if missing and not without_missing:
@@ -193,7 +215,10 @@ def cleanup(
 
     frozen, layout, planned = _opened(file)
     if _progress(frozen, layout, planned, config).active:
-        raise SweepError(f"{layout.folder} is being worked on; clean up when it is done")
+        raise SweepError(
+            f"{layout.folder} is being worked on; clean up when it is done, or cancel it "
+            f"(jobsight sweep cancel {file})"
+        )
     found = leftovers(frozen, layout)
     total = sum(found.values())
     if found and not yes and not _agreed(f"remove {counted(len(found), 'path')}, {size(total)}?"):

@@ -9,8 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from jobsight.cluster.plan import Plan
+from jobsight.errors import ClusterError
+from jobsight.text import printable
 
-__all__ = ["SUBMITTED", "NodeState", "NodeStatus", "PlanStatus", "Scheduler"]
+__all__ = ["SUBMITTED", "NodeState", "NodeStatus", "PlanStatus", "Scheduler", "busy"]
 
 SUBMITTED = "submitted"
 """Folder, in the plan's, of what a scheduler is given and what it writes."""
@@ -71,6 +73,14 @@ class PlanStatus:
     active: bool
     nodes: Mapping[str, NodeStatus]
     manager: str | None = None
+
+
+def busy(plan: Plan, who: str) -> ClusterError:
+    """The error of a plan that is worked on, by whoever `who` says; names the way out."""
+    return ClusterError(
+        f"plan {plan.name} is active ({who}); wait for it, or cancel it: jobsight sweep cancel "
+        f"{printable(plan.folder)}"
+    )
 
 
 class Scheduler(ABC):

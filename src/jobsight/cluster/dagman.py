@@ -14,7 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from jobsight.cluster import dagfiles
-from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler
+from jobsight.cluster.base import (
+    SUBMITTED,
+    NodeState,
+    NodeStatus,
+    PlanStatus,
+    Scheduler,
+    busy,
+)
 from jobsight.cluster.condortools import manager_of, run_tool
 from jobsight.cluster.nodelogs import follow_nodes, read_rows
 from jobsight.cluster.plan import Plan
@@ -108,9 +115,7 @@ class Dagman(Scheduler):
     def _require_idle(self, plan: Plan) -> None:
         manager = manager_of(_folder(plan) / dagfiles.DAG)
         if manager.active:
-            raise ClusterError(
-                f"plan {plan.name} is active ({manager.told}); wait for it or cancel it first"
-            )
+            raise busy(plan, str(manager.told))
 
 
 def _forget_stale(plan: Plan, nodes: dict[str, NodeStatus]) -> None:
@@ -129,9 +134,7 @@ def _folder(plan: Plan) -> Path:
 
 def _require_unfinished(plan: Plan, status: PlanStatus) -> None:
     if status.active:
-        raise ClusterError(
-            f"plan {plan.name} is active ({status.manager}); wait for it or cancel it first"
-        )
+        raise busy(plan, str(status.manager))
     if all(node.state is NodeState.DONE for node in status.nodes.values()):
         raise ClusterError(
             f"all {counted(len(status.nodes), 'node')} of plan {plan.name} are done; to do them "

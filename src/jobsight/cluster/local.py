@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
-from jobsight.cluster.base import SUBMITTED, PlanStatus, Scheduler
+from jobsight.cluster.base import SUBMITTED, PlanStatus, Scheduler, busy
 from jobsight.cluster.localstatus import status_of
 from jobsight.cluster.manager import Limits, Manager, Task
 from jobsight.cluster.plan import Node, Plan
@@ -65,7 +65,7 @@ class Local(Scheduler):
             OutputError: a file cannot be written.
         """
         if is_locked(_place(plan) / _LOCK):
-            raise _busy(plan)
+            raise busy(plan, _who(plan))
         processes_of(plan)
         return _write(plan)
 
@@ -150,7 +150,7 @@ class Local(Scheduler):
         while (lock := take(path)) is None:
             who = holder(path)
             if who is None or not who.gone() or time.monotonic() > end:
-                raise _busy(plan)
+                raise busy(plan, _who(plan))
         return lock
 
 
@@ -214,12 +214,6 @@ def _task(plan: Plan, node: Node) -> Task:
         words = unpacking(plan, node, script=place / START_SCRIPT, pack=pack, place=place / "pack")
     threads = {"OMP_NUM_THREADS": str(node.resources.cpus)}  # as HTCondor and Slurm jobs have it
     return Task(node, words, {**os.environ, **threads, **plan.program.environment})
-
-
-def _busy(plan: Plan) -> ClusterError:
-    return ClusterError(
-        f"plan {plan.name} is being run here already ({_who(plan)}); wait for it, or cancel it"
-    )
 
 
 def _who(plan: Plan) -> str:

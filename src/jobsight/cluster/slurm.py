@@ -12,7 +12,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from jobsight.cluster.base import SUBMITTED, PlanStatus, Scheduler
+from jobsight.cluster.base import SUBMITTED, PlanStatus, Scheduler, busy
 from jobsight.cluster.plan import Plan
 from jobsight.cluster.slurmrecord import Record
 from jobsight.cluster.slurmscript import (
@@ -201,8 +201,7 @@ class Slurm(Scheduler):
 
     def _require_idle(self, plan: Plan, record: Record) -> None:
         if living := self._living(plan, record):
-            jobs = ", ".join(sorted(living))
-            raise ClusterError(f"plan {plan.name} is active: jobs {jobs}; wait for them or cancel")
+            raise busy(plan, f"jobs {', '.join(sorted(living))}")
 
     def _living(self, plan: Plan, record: Record) -> set[str]:
         """Numbers of the plan's arrays that have not ended."""

@@ -103,8 +103,8 @@ def lay_out(frozen: Frozen, layout: Layout, command: Command, *, active: bool = 
         return Planned(layout, frozen, plan, changed=False)
     if active:
         raise SweepError(
-            f"{layout.folder} is being worked on, and the config has changed; wait, or cancel it, "
-            "then submit again"
+            f"{layout.folder} is being worked on, and the config has changed; wait for it, or "
+            f"cancel it (jobsight sweep cancel {layout.folder}), then submit again"
         )
     _write(before, frozen, layout, plan)
     return Planned(layout, frozen, plan, changed=True)
