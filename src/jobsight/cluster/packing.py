@@ -47,7 +47,7 @@ _PACKAGES = "lib/packages"
 _PYTHON = "python"
 _SKIPPED = frozenset({"__pycache__", "tests", "test", "idlelib", "turtledemo", "ensurepip"})
 """Folders of the standard library that nodes never need; of packages only the first."""
-_UNUSED = frozenset({("torch", "test"), ("torch", "include"), ("torch", "bin")})
+_UNUSED = frozenset({("torch", "test"), ("torch", "include")})
 _UNUSED_ENDS = (".pth", ".pyc", ".a", ".h", ".hpp")
 """What belongs to this place alone, or serves whoever compiles against a package."""
 _LEVEL = 3
