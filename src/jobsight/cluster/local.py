@@ -26,7 +26,7 @@ from jobsight.files import new_file, read_json, write_json
 from jobsight.locks import holder, is_locked, take
 from jobsight.text import counted, printable
 
-__all__ = ["MOST_PROCESSES", "Local"]
+__all__ = ["MOST_PROCESSES", "Local", "processes_of"]
 
 _RECORD = "here.json"
 _LOCK = "here.lock"

@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 
-from jobsight.cluster import Node, NodeState, Plan, Program, Resources, Stage, create
+from jobsight.cluster import Node, NodeState, Plan, Program, Resources, Stage
 from jobsight.cluster.local import Local, processes_of
-from jobsight.cluster.slurm import Slurm
-from jobsight.errors import ClusterError, OutputError, UsageError
-from jobsight.settings import Settings
+from jobsight.errors import ClusterError, OutputError
 
 
 def plan(folder: Path, options: dict[str, Any] | None = None, **asks: int) -> Plan:
@@ -70,10 +68,3 @@ def test_a_damaged_record_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / "submitted/here.json").write_text('{"submission": "x"}')
     assert Local().submit(made)
     assert Local().status(made).nodes["a"].state is NodeState.DONE
-
-
-def test_schedulers_are_found_by_name() -> None:
-    assert isinstance(create("here"), Local)
-    assert isinstance(create("slurm", Settings()), Slurm)
-    with pytest.raises(UsageError, match="known are dagman, slurm, here"):
-        create("pbs")

@@ -3,16 +3,11 @@
 import msgspec
 import pytest
 
-from jobsight import documents
 from jobsight.documents import (
     Event,
     JobDocument,
     Request,
     State,
-    document,
-    merging,
-    sections,
-    timelines,
 )
 
 
@@ -36,9 +31,3 @@ def test_an_event_has_every_column_of_the_event_table_that_is_not_the_jobs_own()
 
 def test_states_are_their_words() -> None:
     assert Event(time=1, source="squeue", state=State.HELD).state == "held"
-
-
-def test_all_lists_what_is_public() -> None:
-    for module in (documents, document, merging, sections, timelines):
-        assert len(set(module.__all__)) == len(module.__all__)
-        assert all(hasattr(module, name) for name in module.__all__)

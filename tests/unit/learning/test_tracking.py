@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 
 from jobsight.errors import OutputError, UsageError
-from jobsight.learning import tracking
 from jobsight.learning.tracking import (
     RECORD,
     LocalTracker,
     RunEnd,
-    Tracker,
     Trackers,
     WandbOptions,
     create_sweep,
@@ -153,11 +151,3 @@ def test_without_the_sdk_the_extra_is_named(
     with pytest.raises(UsageError, match="wandb: off"):
         create_sweep({}, project="proj")
     assert not list(tmp_path.iterdir())
-
-
-def test_all_names_are_there_and_sorted() -> None:
-    for module in (tracking, tracking.base, tracking.child, tracking.local, tracking.server):
-        names = module.__all__
-        assert list(names) == sorted(names, key=lambda name: (not name.isupper(), name))
-        assert all(hasattr(module, name) for name in names)
-    assert issubclass(LocalTracker, Tracker)
