@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.logfiles import LogFile, find_logs
@@ -74,7 +74,7 @@ def _placed(text: str, base: Path) -> str:
     if text == "-":
         raise UsageError("a sweep cannot read standard input; write it to a file and name that")
     if _ADDRESS.match(text) and not (base / text).exists():
-        if urlsplit(text).password is not None:
+        if _holds_password(text):
             raise UsageError(
                 "the address of a store in `data` holds a password, which would be written into "
                 "the sweep's folder; leave it out and set JOBSIGHT_STORE_PASSWORD, or "
@@ -82,6 +82,17 @@ def _placed(text: str, base: Path) -> str:
             )
         return text
     return str(base / Path(text).expanduser())
+
+
+def _holds_password(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        told = parts.password is not None or "password" in parse_qs(parts.query)
+    except ValueError:
+        return True  # what cannot be taken apart is not written down
+    # One that was not percent-encoded ends in what looks like the path.
+    behind = f"{parts.path}{parts.query}{parts.fragment}" if parts.netloc else ""
+    return told or "@" in behind
 
 
 def _groups(files: Sequence[LogFile]) -> list[list[LogFile]]:

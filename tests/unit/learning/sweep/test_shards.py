@@ -81,19 +81,37 @@ def test_a_copy_is_parsed_to_the_same_table(
     assert there.read("s01").read_bytes() == elsewhere.read("s01").read_bytes()
 
 
-def test_stores_come_behind_the_logs_and_hold_no_password(tmp_path: Path) -> None:
+def test_stores_come_behind_the_logs(tmp_path: Path) -> None:
     write_log(tmp_path / "a", clusters=2)
     shards = cut(tmp_path, "redis://host/1", "a", documents=("/1",))
     assert [(one.inputs, one.documents) for one in shards] == [
         ((str(tmp_path / "a"),), False),
         (("redis://host/1",), True),
     ]
-    with pytest.raises(UsageError, match="JOBSIGHT_STORE_PASSWORD"):
-        cut(tmp_path, "redis://:letmein@host/1", documents=("/1",))
+    file = f"sqlite://{tmp_path}/a@b.db"
+    assert cut(tmp_path, file, documents=(".db",))[0].inputs == (file,)
     with pytest.raises(UsageError, match="standard input"):
         cut(tmp_path, "-")
     with pytest.raises(SourceError, match=r"^sweep.yaml:1:1: there is no file"):
         cut(tmp_path, "a", "none")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "redis://:letmein@host/1",
+        "redis://:let/me/in@host/1",
+        "redis://:let#me@host/1",
+        "redis://:let?me@host/1",
+        "redis://host/1?password=letmein",
+        "unix://user:letmein@/run/redis/1",
+        "redis://[letmein@host/1",
+    ],
+)
+def test_an_address_with_a_password_is_not_written_down(tmp_path: Path, address: str) -> None:
+    with pytest.raises(UsageError, match="JOBSIGHT_STORE_PASSWORD") as caught:
+        cut(tmp_path, address, documents=("1", "letmein"))
+    assert "let" not in str(caught.value)
 
 
 def test_damaged_tables_are_one_error(tmp_path: Path) -> None:
