@@ -120,7 +120,8 @@ def test_trained_listed_shown_and_answering(run: Run, registry: Path) -> None:
         assert said in page.out
     shown = run("models", "show", "champion", "--json").json()
     assert shown["settings"]["frames"]["m"] == 6
-    assert shown["history"][0]["event"] == "put"
+    put = shown["history"][0]
+    assert (put["event"], put["why"]) == ("put", "trained on ap1")
     assert {"constant", "rates"} <= set(shown["report"]["models"])
     answer = run("hold", "9001.0", "--log", "asked", "--json").json()
     assert answer["model"].endswith(f"@{digest}")

@@ -101,9 +101,9 @@ def hold(
         trained = _trained(history, settings.hold, names, model != "all", sources)
         trained.model.save(folder, seed=settings.hold.seed, facts=trained.facts())
         # Written to a folder too, it is put from there: it stays even if it cannot be put.
-        entry = None if place is None or output is not None else place.put(folder, logs)
+        entry = None if place is None or output is not None else place.put(folder, sources)
     if place is not None and output is not None:
-        entry = place.put(output, logs)
+        entry = place.put(output, sources)
     for name, reason in trained.skipped.items():
         note(f"{name} was not trained: {reason}")
     if place is not None and entry is not None and promote and not entry.champion:
@@ -193,11 +193,13 @@ class _Place:
 
         open_registry(self.settings).require_writable("hold", self.cluster)
 
-    def put(self, folder: Path, logs: list[str]) -> Entry:
+    def put(self, folder: Path, sources: list[Source]) -> Entry:
         from jobsight.cli.modelnames import open_registry
 
         registry = open_registry(self.settings)
-        why = f"trained on {printable(', '.join(logs), 200)}"
+        # By the sources' own names: the address of a store, as it was typed, may hold a password.
+        names = ", ".join(source.name for source in sources)
+        why = f"trained on {printable(names, 200)}"
         digest = registry.put(folder, "hold", self.cluster, why=why)
         return registry.find(digest, question="hold", cluster=self.cluster)
 
