@@ -140,8 +140,7 @@ def test_a_sweep_here_ends_with_the_best_model(swept: Path, settings: Path) -> N
 
 
 def test_bestmodel_info_is_a_line_a_value(swept: Path) -> None:
-    text = said("best", swept)
-    assert text == (swept.with_suffix(".sweep") / "best/bestmodel.info").read_text()
+    text = (swept.with_suffix(".sweep") / "best/bestmodel.info").read_text()
     values = {
         key: json.loads(value)
         for key, _, value in (line.partition(" = ") for line in text.splitlines())
@@ -149,14 +148,36 @@ def test_bestmodel_info_is_a_line_a_value(swept: Path) -> None:
     facts = told("best", swept)
     assert values["run"] == facts["run"] and values["parameters.j"] == 3
     assert values["model.test.rates.log_loss"] == facts["model"]["test"]["rates"]["log_loss"]
+    assert values["model.test.lstm.log_loss_gain.value"] != 0.0
     assert values["data.source.1"] == str(swept.parent / "pool.log")
+    folder = swept.with_suffix(".sweep") / values["model.path"]
+    assert HoldModel.open(folder).chosen == values["model.chosen"]
+
+
+def test_what_is_best_is_said_in_few_lines(swept: Path) -> None:
+    lines, facts = said("best", swept).splitlines(), told("best", swept)
+    best = swept.with_suffix(".sweep") / "best"
+    assert lines[0].startswith(f"run {facts['run']} of 2: f1 {facts['value']:.4g} on the select")
+    assert f"learning_rate {facts['parameters']['learning_rate']}" in lines[1]
+    assert lines[2].startswith("  epochs      2; the weights kept are of epoch ")
+    assert "looked at once" in lines[3]
+    assert any(re.search(r"lstm, .*the run's .* [-+]0\.\d+ \([-+]0", line) for line in lines)
+    assert any("the best baseline" in line for line in lines)
+    assert not any("rules:" in line for line in lines if "best baseline" not in line)
+    assert lines[-3:] == [
+        f"model     {best / 'model'}",
+        f"registry  {facts['registry']['digest']}, champion of cluster "
+        f"{facts['registry']['cluster']}, in {facts['registry']['path']}",
+        f"all else  {best / 'bestmodel.info'}, or --json",
+    ]
+    assert len(lines) < 12
 
 
 def test_submitting_and_collecting_what_is_done_changes_nothing(swept: Path) -> None:
     folder = swept.with_suffix(".sweep")
     before = content(folder)
     assert said("submit", swept) == ""
-    assert "run = " in said("collect", swept)
+    assert said("collect", swept) == said("best", swept)
     assert content(folder) == before
 
 

@@ -192,13 +192,16 @@ def best(file: FileArgument, as_json: JsonOption = False) -> None:
 
 
 def _show_best(layout: Layout, *, as_json: bool) -> None:
-    from jobsight.learning.sweep.best import info_text, read_best
+    from jobsight.cli.sweepbest import best_lines
+    from jobsight.learning.sweep.best import read_best
+    from jobsight.learning.sweep.layout import read_frozen
 
     facts = read_best(layout)
     if as_json:
         print_json(facts)
-    else:
-        say(info_text(facts), end="")
+        return
+    for line in best_lines(facts, layout, read_frozen(layout.folder).config["model"]):
+        say(line)
 
 
 @_verb.command()

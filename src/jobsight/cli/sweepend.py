@@ -20,6 +20,7 @@ __all__ = ["find_best", "is_collected", "make_server_sweep", "register_best"]
 
 _TESTED = (
     *("roc_auc", "roc_auc_ci", "average_precision", "f1", "f1_failure", "brier", "ece", "log_loss"),
+    "log_loss_gain",
 )
 """What is said of each model's test; ``best/model/report.json`` has all of it."""
 
@@ -123,10 +124,16 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
             again=again,
             progress=progress,
         )
-    with new_folder(layout.best / "model") as folder:
+    place = layout.best / "model"
+    with new_folder(place) as folder:
         trained.model.save(folder, seed=frozen.seed, facts=trained.facts())
     cluster = config.cluster or cluster_of(history) or DEFAULT
-    return {**_described(trained.model), "cluster": cluster, "looks": len(looks(record))}
+    return {
+        **_described(trained.model),
+        "path": place.relative_to(layout.folder).as_posix(),
+        "cluster": cluster,
+        "looks": len(looks(record)),
+    }
 
 
 def _described(model: HoldModel) -> dict[str, Any]:
