@@ -1,6 +1,6 @@
 """Text to show: what is hostile made safe for a terminal, a page, an error; numbers of things."""
 
-__all__ = ["beginning", "counted", "printable", "visible"]
+__all__ = ["abridged", "beginning", "counted", "printable", "visible"]
 
 _PER_LETTER = 8
 """Letters looked at for each that may show; what is behind so many blanks is cut with them."""
@@ -31,6 +31,21 @@ def printable(value: object, width: int | None = None) -> str:
     if width is None or (len(line) <= width and len(head) == len(text)):
         return line
     return line[: width - 1].rstrip() + "…"
+
+
+def abridged(value: object, width: int) -> str:
+    """As `printable`, but what is too long is cut in its middle: errors end with their reason.
+
+    Args:
+        value: whatever a log told.
+        width: letters that are left, an ellipsis among them.
+    """
+    text, most = str(value), _PER_LETTER * width
+    line = printable(text if len(text) <= 2 * most else f"{text[:most]} … {text[-most:]}")
+    if len(line) <= width:
+        return line
+    head = width // 3
+    return f"{line[:head].rstrip()} … {line[head + 3 - width :].lstrip()}"
 
 
 def beginning(head: bytes, width: int = 60) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsight.text import beginning, printable, visible
+from jobsight.text import abridged, beginning, printable, visible
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,14 @@ def test_cut_to_a_width() -> None:
     assert printable("abcdef", 4) == "abc…"
     assert printable("ab cdef", 4) == "ab…"
     assert printable("ab" + " " * 99 + "c", 4) == "ab…"
+
+
+def test_the_ends_of_what_is_abridged_stay() -> None:
+    assert abridged("abcdef", 6) == "abcdef"
+    assert abridged("a b cdefghijkl", 9) == "a b … jkl"
+    told = abridged("Error: " + "x" * 99 + ": No such file", 40)
+    assert len(told) <= 40 and told.startswith("Error: x") and told.endswith("x: No such file")
+    assert abridged("\x07" * 10_000_000 + "end", 80) == "… end"
 
 
 def test_a_cut_costs_no_more_than_what_shows() -> None:

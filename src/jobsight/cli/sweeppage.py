@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jobsight.cli.terminal import Column, blocks, grid, width
-from jobsight.text import counted, printable
+from jobsight.text import abridged, counted, printable
 
 if TYPE_CHECKING:
     from jobsight.learning.sweep.layout import Frozen
@@ -20,7 +20,7 @@ __all__ = ["number", "plan_json", "plan_lines", "point_lines", "progress_lines",
 _SHOWN_POINTS = 5
 _SHOWN_TROUBLES = 10
 _BAR = 24
-_CAUSE = 200
+_CAUSE = 400
 
 
 def number(value: object) -> str:
@@ -164,7 +164,8 @@ def progress_lines(progress: Progress, where: str, *, each: bool = False) -> Ite
             f"{number(best.value)}{epoch}{'' if best.ended else ', which goes on'}"
         )
     for trouble in progress.troubles[:_SHOWN_TROUBLES]:
-        yield f"  {trouble.what} {trouble.state}: {printable(trouble.cause, _CAUSE)}"
+        log = f" (see {printable(trouble.log, 120)})" if trouble.log else ""
+        yield f"  {trouble.what} {trouble.state}: {abridged(trouble.cause, _CAUSE)}{log}"
     if len(progress.troubles) > _SHOWN_TROUBLES:
         yield f"  and {len(progress.troubles) - _SHOWN_TROUBLES} more; --json tells all"
     if each:
@@ -192,6 +193,7 @@ def _bar(stage: StageProgress) -> str:
     parts = [f"{full * filled}{empty * (_BAR - filled)} {stage.done}/{stage.total}"]
     parts += [f"{stage.running} running"] if stage.running else []
     parts += [f"{stage.troubled} in trouble"] if stage.troubled else []
+    parts += [f"{stage.stopped} stopped"] if stage.stopped else []
     return ", ".join(parts)
 
 
@@ -206,7 +208,7 @@ def _run_lines(progress: Progress) -> list[str]:
             *(str(one.run), one.state, str(one.epochs)),
             "–" if one.value is None else number(one.value),
             *(str(one.attempts), printable(one.where or "–", 40)),
-            printable(one.cause or "", _CAUSE),
+            abridged(one.cause or "", _CAUSE),
         ]
         for one in progress.runs
     ]

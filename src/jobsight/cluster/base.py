@@ -12,10 +12,17 @@ from jobsight.cluster.plan import Plan
 from jobsight.errors import ClusterError
 from jobsight.text import printable
 
-__all__ = ["SUBMITTED", "NodeState", "NodeStatus", "PlanStatus", "Scheduler", "busy"]
+__all__ = ["NO_PROGRAM", "SUBMITTED", "NodeState", "NodeStatus", "PlanStatus", "Scheduler", "busy"]
 
 SUBMITTED = "submitted"
 """Folder, in the plan's, of what a scheduler is given and what it writes."""
+
+
+NO_PROGRAM = (
+    "the program is not there under that path; name `program: {pack: …}` or `{image: …}` in the "
+    "config, or use a Python that all machines see"
+)
+"""What is to be done where a node could not be started."""
 
 
 class NodeState(StrEnum):
@@ -47,6 +54,7 @@ class NodeStatus:
         started: start of the last attempt, µs since 1970.
         ended: its end, µs since 1970; None: it runs or never ran.
         job: the scheduler's id of the last attempt.
+        log: the file, relative to the plan's folder, with more of what the cause tells.
     """
 
     name: str
@@ -57,6 +65,7 @@ class NodeStatus:
     started: int | None = None
     ended: int | None = None
     job: str | None = None
+    log: str | None = None
 
 
 @dataclass(frozen=True)

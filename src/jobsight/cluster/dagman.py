@@ -26,7 +26,7 @@ from jobsight.cluster.condortools import manager_of, run_tool
 from jobsight.cluster.nodelogs import follow_nodes, read_rows
 from jobsight.cluster.plan import Plan
 from jobsight.cluster.starting import START_SCRIPT, START_SCRIPT_LINES
-from jobsight.cluster.states import last_line, tail
+from jobsight.cluster.states import explained, tail, words_of
 from jobsight.errors import ClusterError, OutputError
 from jobsight.files import new_file
 from jobsight.text import counted, printable
@@ -98,7 +98,7 @@ class Dagman(Scheduler):
                 cause = printable(details, 200) or "DAGMan could not submit it"
                 nodes[name] = replace(nodes[name], state=NodeState.FAILED, cause=cause)
         _forget_stale(plan, nodes)
-        nodes = {name: _with_words(folder, node) for name, node in nodes.items()}
+        nodes = {name: _with_words(plan, node) for name, node in nodes.items()}
         told = manager.told
         if manager.broken and not any(node.cause for node in nodes.values()):
             words = last_error(_text(folder / f"{dagfiles.DAG}.dagman.out"))
@@ -241,9 +241,13 @@ def _text(path: Path | None) -> str:
     return "" if path is None else tail(path, _MOST_BYTES).decode("utf-8", "replace")
 
 
-def _with_words(folder: Path, node: NodeStatus) -> NodeStatus:
-    """With the last line that a node which ended badly wrote to standard error."""
-    if node.cause is None or not node.cause.startswith(("exit status", "killed by")):
+def _with_words(plan: Plan, node: NodeStatus) -> NodeStatus:
+    """With the last line that a node which ended badly wrote to standard error, and its log."""
+    if node.cause is None:
         return node
-    line = last_line(folder / dagfiles.NODES / f"{node.name}.err")
-    return replace(node, cause=f"{node.cause}: {line}") if line else node
+    folder = _folder(plan)
+    if not node.cause.startswith(("exit status", "killed by")):
+        return replace(node, log=f"{SUBMITTED}/{dagfiles.EVENTS}") if node.attempts else node
+    line, log = words_of(plan.folder, folder / dagfiles.NODES / f"{node.name}.err")
+    cause = explained(node.cause, line, 127 if node.cause == "exit status 127" else None)
+    return replace(node, cause=cause, log=log)

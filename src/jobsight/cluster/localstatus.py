@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from jobsight.cluster.base import NodeState, PlanStatus
 from jobsight.cluster.manager import STOPPED
 from jobsight.cluster.plan import Plan
-from jobsight.cluster.states import Attempt, done, last_words, node_status, words
+from jobsight.cluster.states import Attempt, done, explained, last_words, node_status, words
 
 __all__ = ["status_of"]
 
@@ -35,8 +35,8 @@ def status_of(
         for node in stage.nodes:
             attempts = states[node.name]
             state = _state(attempts, submission, active=active, reached=reached)
-            cause = _cause(plan, node.name, state, attempts[-1] if attempts else None)
-            nodes[node.name] = node_status(node.name, state, cause, attempts)
+            cause, log = _cause(plan, node.name, state, attempts[-1] if attempts else None)
+            nodes[node.name] = node_status(node.name, state, cause, attempts, log)
         reached = reached and all(done(states[node.name]) for node in stage.nodes)
     return PlanStatus(active, nodes, manager)
 
@@ -60,14 +60,16 @@ def _state(
     return NodeState.QUEUED if active else NodeState.REMOVED
 
 
-def _cause(plan: Plan, name: str, state: NodeState, last: Attempt | None) -> str | None:
-    """Why a node is not done: the last of what it told stands behind how it ended."""
+def _cause(
+    plan: Plan, name: str, state: NodeState, last: Attempt | None
+) -> tuple[str | None, str | None]:
+    """Why a node is not done: the last of what it told stands behind how it ended; and its log."""
     if last is None or state not in (NodeState.FAILED, NodeState.REMOVED):
-        return None
+        return None, None
     if last.cause == STOPPED:
-        return "it was stopped; submit again to go on"
+        return "it was stopped; submit again to go on", None
     if last.status is None:
-        return "it was ended together with what ran it; submit again to go on"
+        return "it was ended together with what ran it; submit again to go on", None
     how = f"{last.cause}; {words(last.status)}" if last.cause else words(last.status)
-    told = last_words(plan.folder, name)
-    return f"{how}: {told}" if told else how
+    told, log = last_words(plan.folder, name)
+    return explained(how, told, last.status), log

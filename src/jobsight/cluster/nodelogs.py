@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jobsight.cluster.base import NodeState, NodeStatus
+from jobsight.cluster.base import NO_PROGRAM, NodeState, NodeStatus
 from jobsight.history.codes import HOLD_CODES
-from jobsight.text import printable
+from jobsight.text import abridged, printable
 
 __all__ = ["COLUMNS", "follow_nodes", "read_rows"]
 
@@ -23,6 +23,8 @@ COLUMNS = (
 )  # fmt: skip
 """Columns of the event table that `follow_nodes` looks at."""
 
+_NOT_STARTED = 6
+"""Hold code of a job whose process could not be made; with errno 2: there is no such file."""
 _WIDTH = 400
 _ALIAS = re.compile(r"[?&]alias=([^&>]+)")
 
@@ -102,7 +104,9 @@ class _Followed:
 
     def held(self, row: Mapping[str, Any]) -> NodeStatus:
         name = HOLD_CODES.get(row["hold_code"], f"code {row['hold_code']}")
-        self.trouble = f"held ({name}): {printable(row['reason'] or 'no reason told', _WIDTH)}"
+        self.trouble = f"held ({name}): {abridged(row['reason'] or 'no reason told', _WIDTH)}"
+        if row["hold_code"] == _NOT_STARTED and "errno=2" in (row["reason"] or ""):
+            self.trouble += f"; {NO_PROGRAM}"
         return replace(
             self.status, state=NodeState.HELD, cause=self.trouble, ended=self.status.ended
         )
@@ -114,12 +118,12 @@ class _Followed:
         """By the description's own policy, after a hold: a failure; else by somebody."""
         if self.status.state is NodeState.HELD and "PeriodicRemove" in (row["reason"] or ""):
             return replace(self.status, state=NodeState.FAILED, ended=row["time"])
-        cause = f"removed: {printable(row['reason'] or 'no reason told', _WIDTH)}"
+        cause = f"removed: {abridged(row['reason'] or 'no reason told', _WIDTH)}"
         return replace(self.status, state=NodeState.REMOVED, ended=row["time"], cause=cause)
 
     def troubled(self, row: Mapping[str, Any]) -> NodeStatus:
         """The shadow or the starter told of an error, or lost the other: it is queued again."""
-        cause = printable(row["reason"], _WIDTH) if row["reason"] else self.status.cause
+        cause = abridged(row["reason"], _WIDTH) if row["reason"] else self.status.cause
         return replace(self.status, state=NodeState.QUEUED, ended=row["time"], cause=cause)
 
 

@@ -9,7 +9,15 @@ from jobsight.cluster.base import NodeState, NodeStatus, PlanStatus
 from jobsight.cluster.plan import Node, Plan
 from jobsight.cluster.slurmrecord import Task
 from jobsight.cluster.slurmscript import task_log
-from jobsight.cluster.states import Attempt, done, last_line, last_words, node_status, words
+from jobsight.cluster.states import (
+    Attempt,
+    done,
+    explained,
+    last_words,
+    node_status,
+    words,
+    words_of,
+)
 from jobsight.documents.states import State, slurm_state
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
@@ -25,6 +33,7 @@ _ENDS = {
 """Ends that Slurm tells better than the node, which it killed."""
 
 
+_NO_FOLDER = "machines must see the plan's folder, and whoever submits must be able to write there"
 _NOWHERE = ("", "None assigned")
 """What sacct shows as the machines of a job that never began."""
 
@@ -117,18 +126,18 @@ def _node(
     *,
     whole: bool,
 ) -> NodeStatus:
-    last = latest[-1] if latest else None
+    last, log = latest[-1] if latest else None, None
     if done(attempts):
         return node_status(node.name, NodeState.DONE, None, attempts)
     if told is not None and not told.state.ended:
         state, cause = _living(told, whole=whole)
     elif last is not None or (told is not None and told.started):
-        state, cause = _ended(plan, node, last, told, task)
+        state, cause, log = _ended(plan, node, last, told, task)
     elif task is None or not whole:  # what it waited for was not done: so it was never begun
         state, cause = NodeState.WAITING, None
     else:
         state, cause = NodeState.REMOVED, "it was cancelled before it began"
-    return node_status(node.name, state, cause, attempts)
+    return node_status(node.name, state, cause, attempts, log)
 
 
 def _living(told: Seen, *, whole: bool) -> tuple[NodeState, str | None]:
@@ -142,20 +151,25 @@ def _living(told: Seen, *, whole: bool) -> tuple[NodeState, str | None]:
 
 def _ended(
     plan: Plan, node: Node, last: Attempt | None, told: Seen | None, task: Task | None
-) -> tuple[NodeState, str | None]:
+) -> tuple[NodeState, str | None, str | None]:
+    """State, cause and log of a task that is over."""
     if told is not None and told.state is State.COMPLETED:
-        return NodeState.DONE, None
+        return NodeState.DONE, None, None
     if told is not None and told.state is State.CANCELLED:
-        return NodeState.REMOVED, "it was cancelled; submit again to go on"
-    how, wrote = "its job ended before the node began", ""
+        return NodeState.REMOVED, "it was cancelled; submit again to go on", None
+    wrote: tuple[str, str | None] = ("", None)
+    how = "its job ended before the node began"
     if last is not None:
         how = _how(last)
         wrote = last_words(plan.folder, node.name)
     if task is not None and (last is None or last.status is None):  # the node had no last word
-        wrote = last_line(task_log(plan, task)) or wrote
+        found = words_of(plan.folder, task_log(plan, task))
+        wrote = found if found[0] else wrote
+    if last is None and not wrote[0]:
+        how += f"; {_NO_FOLDER}"
     if told is not None and told.state in _ENDS:
         how = _ENDS[told.state]
-    return NodeState.FAILED, f"{how}: {wrote}" if wrote else how
+    return NodeState.FAILED, explained(how, wrote[0], last.status if last else None), wrote[1]
 
 
 def _how(last: Attempt) -> str:

@@ -23,16 +23,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus
+from jobsight.cluster.base import NO_PROGRAM, SUBMITTED, NodeState, NodeStatus
 from jobsight.cluster.plan import Plan
 from jobsight.errors import OutputError
-from jobsight.text import printable
+from jobsight.text import abridged, printable
 
 __all__ = [
     "Attempt",
     "append",
     "done",
-    "last_line",
+    "explained",
     "last_words",
     "logs",
     "make_folders",
@@ -43,11 +43,14 @@ __all__ = [
     "tail",
     "take",
     "words",
+    "words_of",
 ]
 
 _MOST_BYTES = 4 << 20
 """Of a state file that are read, from its end; a line has about 150."""
 _TAIL_BYTES = 8192
+_NOT_FOUND = 127
+"""Status of a shell that did not find the program."""
 
 
 @dataclass(frozen=True)
@@ -180,11 +183,15 @@ def done(attempts: Iterable[Attempt]) -> bool:
 
 
 def node_status(
-    name: str, state: NodeState, cause: str | None, attempts: Sequence[Attempt]
+    name: str,
+    state: NodeState,
+    cause: str | None,
+    attempts: Sequence[Attempt],
+    log: str | None = None,
 ) -> NodeStatus:
-    """A node's status, of which the attempts tell all but state and cause."""
+    """A node's status, of which the attempts tell all but state, cause and where more of it is."""
     if not attempts:
-        return NodeStatus(name, state, cause)
+        return NodeStatus(name, state, cause, log=log)
     last = attempts[-1]
     return NodeStatus(
         *(name, state, cause, len(attempts)),
@@ -192,6 +199,7 @@ def node_status(
         started=last.started,
         ended=last.ended,
         job=last.job,
+        log=log,
     )
 
 
@@ -205,16 +213,34 @@ def words(status: int) -> str:
     return f"ended with status {status}"
 
 
-def last_words(folder: Path, node: str) -> str:
-    """What a node wrote last to its standard error, else to its output: one line, or none."""
+def explained(how: str, told: str, status: int | None) -> str:
+    """How a node ended, what it told, and what to do where its program was not found."""
+    cause = f"{how}: {told}" if told else how
+    return f"{cause}; {NO_PROGRAM}" if status == _NOT_FOUND else cause
+
+
+def last_words(folder: Path, node: str) -> tuple[str, str | None]:
+    """What a node wrote last to its standard error, else to its output: one line, or none.
+
+    Returns:
+        the line, and its file, relative to the plan's folder; None without a line.
+    """
     out, err = logs(folder, node)
-    return last_line(err) or last_line(out)
+    return words_of(folder, err, out)
 
 
-def last_line(path: Path) -> str:
+def words_of(folder: Path, *files: Path) -> tuple[str, str | None]:
+    """The last line of the first of these files that has one; see `last_words`."""
+    for file in files:
+        if line := _last_line(file):
+            return line, file.relative_to(folder).as_posix()
+    return "", None
+
+
+def _last_line(path: Path) -> str:
     """The last line of a file that is not blank, to be shown; "" where there is none."""
     lines = tail(path, _TAIL_BYTES).decode("utf-8", "replace").splitlines()
-    shown = (printable(line, 200) for line in reversed(lines))
+    shown = (abridged(line, 300) for line in reversed(lines))
     return next(filter(None, shown), "")
 
 

@@ -38,6 +38,18 @@ KILLED = TERMINATED.replace("(1) Normal termination (return value 0)",
 WHY_HELD = "held (TransferInputError): Error from slot1_1@site-a: no such file"
 
 
+NO_PYTHON = (
+    "Job was held.\n\tError from slot1_1@a: Failed to execute '/p/python' with arguments -m j: "
+    "(errno=2: 'No such file or directory')\n\tCode 6 Subcode 2\n"
+)
+
+
+def test_what_to_do_is_said_where_the_program_is_not_there(tmp_path: Path) -> None:
+    status = followed(tmp_path, submitted("run"), record(12, NO_PYTHON))
+    assert status.cause is not None
+    assert "'No such file or directory'); the program is not there under that path" in status.cause
+
+
 @pytest.mark.parametrize(
     ("events", "state", "cause", "attempts"),
     [

@@ -11,6 +11,7 @@ from jobsight.cluster.states import (
     Attempt,
     append,
     done,
+    explained,
     last_words,
     logs,
     make_folders,
@@ -109,19 +110,25 @@ def test_a_state_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 def test_the_last_words_are_shown_safely(tmp_path: Path) -> None:
     make_folders(tmp_path)
     out, err = logs(tmp_path, "n")
-    assert last_words(tmp_path, "n") == ""
+    assert last_words(tmp_path, "n") == ("", None)
     out.write_text("fine\n")
-    assert last_words(tmp_path, "n") == "fine"
+    assert last_words(tmp_path, "n") == ("fine", "submitted/logs/n.out")
     err.write_bytes(b"x" * 100_000 + b"\nlast \x1b[31m" + b"y" * 900 + b"\xff\n \n\n")
-    shown = last_words(tmp_path, "n")
+    shown, log = last_words(tmp_path, "n")
     assert shown.startswith("last [31myyy")
-    assert (len(shown), shown[-1]) == (200, "…")
+    assert (len(shown), shown[-1]) == (300, "\N{REPLACEMENT CHARACTER}")
+    assert log == "submitted/logs/n.err"
     err.unlink()
     err.mkdir()
-    assert last_words(tmp_path, "n") == "fine"
+    assert last_words(tmp_path, "n") == ("fine", "submitted/logs/n.out")
     err.rmdir()
     os.mkfifo(err)  # nobody writes into it, and nobody waits for that
-    assert last_words(tmp_path, "n") == "fine"
+    assert last_words(tmp_path, "n") == ("fine", "submitted/logs/n.out")
+
+
+def test_what_to_do_where_no_program_is() -> None:
+    assert explained("ended with status 1", "no", 1) == "ended with status 1: no"
+    assert explained("ended", "", 127).startswith("ended; the program is not there under that path")
 
 
 def test_ends_in_words() -> None:

@@ -15,7 +15,7 @@ from jobsight.learning.sweep.stages import run_of
 
 __all__ = ["BestSoFar", "Progress", "RunProgress", "StageProgress", "Trouble", "progress_of"]
 
-_TROUBLED = (NodeState.FAILED, NodeState.HELD, NodeState.REMOVED)
+_TROUBLED = (NodeState.FAILED, NodeState.HELD)
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class StageProgress:
     done: int
     running: int
     troubled: int
+    stopped: int
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,19 @@ class RunProgress:
 
 @dataclass(frozen=True)
 class Trouble:
-    """A node that failed or is held, or a run that ended failed."""
+    """A node that failed, is held or was stopped, or a run that ended failed.
+
+    Attributes:
+        what: the node, or the run.
+        state: where it stands.
+        cause: one line.
+        log: the file with more of it, relative to the sweep's folder; None: none is known.
+    """
 
     what: str
     state: str
     cause: str
+    log: str | None = None
 
 
 @dataclass(frozen=True)
@@ -189,13 +198,14 @@ def _stages(plan: Plan, status: PlanStatus) -> Iterator[StageProgress]:
             states[NodeState.DONE],
             states[NodeState.RUNNING],
             sum(states[one] for one in _TROUBLED),
+            states[NodeState.REMOVED],
         )
 
 
 def _troubles(runs: Sequence[RunProgress], status: PlanStatus) -> Iterator[Trouble]:
     for node in status.nodes.values():
-        if node.state in _TROUBLED:
-            yield Trouble(node.name, node.state.value, node.cause or "no cause told")
+        if node.state in (*_TROUBLED, NodeState.REMOVED):
+            yield Trouble(node.name, node.state.value, node.cause or "no cause told", node.log)
     for one in runs:
         if one.state in (RunStatus.FAILED, RunStatus.UNREADABLE):
             yield Trouble(f"run {one.run}", one.state, one.cause or "no cause told")
