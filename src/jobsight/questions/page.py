@@ -17,6 +17,7 @@ from jobsight.text import printable, visible
 __all__ = [
     "Markup",
     "anchor",
+    "card",
     "document",
     "element",
     "figure",
@@ -77,6 +78,17 @@ def section(title: str, *children: Child, lead: Child = None) -> Markup:
         None if lead is None else element("p", lead, class_="lead"),
         *children,
         id=anchor(title),
+    )
+
+
+def card(value: str, name: str, note: str) -> Markup:
+    """A number that stands out, what it is, and a line on it."""
+    return element(
+        "div",
+        element("span", value, class_="value"),
+        element("span", name, class_="name"),
+        element("span", note, class_="note"),
+        class_="card",
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jobsight.files import new_file, without_nan
-from jobsight.questions.page import Markup, document, element, join, section, table
+from jobsight.questions.page import Markup, card, document, element, join, section, table
 from jobsight.questions.sweeps.forest import best_baseline, tested_models
 from jobsight.questions.sweeps.learning import cost_part, curves_part, failures_part
 from jobsight.questions.sweeps.material import Material
@@ -131,16 +131,6 @@ def _status_bar(material: Material) -> Markup:
     )
 
 
-def _card(value: str, name: str, note: str) -> Markup:
-    return element(
-        "div",
-        element("span", value, class_="value"),
-        element("span", name, class_="name"),
-        element("span", note, class_="note"),
-        class_="card",
-    )
-
-
 def _cards(material: Material) -> list[Markup]:
     cards = []
     if material.best is not None:
@@ -153,7 +143,7 @@ def _cards(material: Material) -> list[Markup]:
     peak = max((run.peak_bytes or 0 for run in runs), default=0)
     hosts = {one.host for run in runs for one in run.attempts}
     epochs = sum(len(run.epochs) for run in runs)
-    cards.append(_card(
+    cards.append(card(
         hours_words(cpu or wall), "of processor time" if cpu else "of training",
         f"{counted(epochs, 'epoch')} on {counted(len(hosts), 'machine')}"
         + (f"; at most {bytes_words(peak)} a run" if peak else ""),
@@ -162,7 +152,7 @@ def _cards(material: Material) -> list[Markup]:
     again = f"{counted(repeated, 'epoch')} had to be trained again"
     note = f"runs went on from their checkpoints; {again}" if evicted else "no run was cut short"
     name = "eviction survived" if evicted == 1 else "evictions survived" if evicted else "evictions"
-    cards.append(_card(f"{evicted:,}", name, note))
+    cards.append(card(f"{evicted:,}", name, note))
     return cards
 
 
@@ -172,7 +162,7 @@ def _best_card(material: Material) -> Markup:
     values = material.values[material.judged]
     middle = short(float(sorted(values)[len(values) // 2]), 3)
     epoch = "" if run.best_epoch is None else f"weights of epoch {run.best_epoch}; "
-    return _card(
+    return card(
         short(run.metric or 0.0, 3),
         f"{material.metric} of run {run.number}, on select",
         f"{epoch}the median run has {middle}",
@@ -189,7 +179,7 @@ def _test_card(material: Material) -> Markup | None:
     best = best_baseline(tested_models(material.test.report))
     beside = "no baseline beside it" if best is None else f"the best baseline has {best:.2f}"
     interval = "" if one.auc is None else f"95 % interval {one.auc[0]:.2f} to {one.auc[1]:.2f}; "
-    return _card(
+    return card(
         f"{one.scores['roc_auc']:.2f}",
         "ROC AUC of its network, on test",
         f"{interval}{beside}",

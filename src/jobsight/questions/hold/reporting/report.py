@@ -16,7 +16,7 @@ from jobsight.questions.hold.reporting.quality import (
     models_part,
     slices_part,
 )
-from jobsight.questions.page import Markup, document, element, section, table
+from jobsight.questions.page import Markup, card, document, element, section, table
 from jobsight.text import printable
 
 __all__ = ["Material", "report_html", "write_report"]
@@ -142,33 +142,23 @@ def _cards(material: Material) -> list[Markup]:
     always = costs["always_release"].cost
     saved = (always - costs[chosen].cost) / always if always else 0.0
     return [
-        _card(
+        card(
             f"{evaluation.batches}",
             "batches judged",
             f"{len(evaluation.table)} releases, all later than the training",
         ),
-        _card(number(auc.value, 2), f"ROC AUC of {chosen}", f"{interval}1 is perfect, 0.5 chance"),
-        _card(
+        card(number(auc.value, 2), f"ROC AUC of {chosen}", f"{interval}1 is perfect, 0.5 chance"),
+        card(
             share(evaluation.scores[chosen].ece),
             "calibration error",
             "how far the foretold probabilities lie from what came, on average",
         ),
-        _card(
+        card(
             share(saved),
             "of the cost saved" if saved >= 0 else "of the cost added",
             f"per decision {costs[chosen].cost:.2f} wasted runs; {cost_in_words(material)}",
         ),
     ]
-
-
-def _card(value: str, name: str, note: str) -> Markup:
-    return element(
-        "div",
-        element("span", value, class_="value"),
-        element("span", name, class_="name"),
-        element("span", note, class_="note"),
-        class_="card",
-    )
 
 
 _WORDS = {
