@@ -237,7 +237,9 @@ def test_thousands_of_jobs_take_no_more_calls(cluster: SlurmCluster) -> None:
 @pytest.mark.parametrize("cluster", ["24.11", pytest.param("22.05", marks=long)], indirect=True)
 def test_a_controller_that_stops_and_comes_back(cluster: SlurmCluster) -> None:
     live = Live(cluster, accounting=False)
-    job = cluster.submit("sleep 12")
+    enough = cluster.folder / "work/enough"
+    enough.unlink(missing_ok=True)
+    job = cluster.submit(f"while [ ! -e {enough} ]; do sleep 0.3; done")
     cluster.wait_running(job)
     live.poll()
     assert live.job(job).state is State.RUNNING
@@ -251,6 +253,7 @@ def test_a_controller_that_stops_and_comes_back(cluster: SlurmCluster) -> None:
     finally:
         cluster.start_slurmctld()
     time.sleep(0.6)
+    enough.touch()
     live.until(job)
     assert live.job(job).state is State.COMPLETED
     assert live.source.status()["trouble"] is None
