@@ -1,13 +1,16 @@
-"""`python -m tests.testbed [up | build | clean]`: the test bed by hand."""
+"""`python -m tests.testbed [up [PIECE...] | build | clean]`: the test bed by hand."""
 
 import contextlib
+import os
 import shutil
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from tests.testbed.condor import EventLogOptions, HtcondorPool
 from tests.testbed.errors import BedError, Unavailable
+from tests.testbed.fixtures import python_folders
 from tests.testbed.kafka import KafkaBroker
 from tests.testbed.redis import RedisServer
 from tests.testbed.roots import RECIPES, cache_folder, root
@@ -15,53 +18,103 @@ from tests.testbed.slurm import SlurmCluster
 
 __all__ = ["main"]
 
-_USAGE = """usage: python -m tests.testbed [up | build | clean]
-  up      start everything, say how to use it, stay until Ctrl-C (the default)
+_USAGE = """usage: python -m tests.testbed [up [PIECE...] | build | clean]
+  up      start everything, or the pieces named (condor, slurm, redis, kafka), say how to use
+          it, stay until Ctrl-C (the default)
   build   only build the roots that it runs in
   clean   remove the roots that were built
 """
-_GUIDE = """
-An HTCondor pool with the sites ALPHA and BETA, Slurm 24.11 with accounting, Redis and a Kafka
-broker are running. In another terminal:
+_HEAD = """
+Running now: {running}. In another terminal, in this folder:
 
-  export PATH={condor}:{slurm}:$PATH
-  export JOBSIGHT_STORE={store}
-
+  export PATH={path}$PATH{store}
+"""
+_TOOLS = """
   condor_submit, condor_q, condor_history, sbatch, squeue, sacct, scontrol … now ask these clusters.
   Those that act do so as alice; JOBSIGHT_TESTBED_USER=bob or =root names another user.
-  Put files for jobs into {condor_work} or {slurm_work}.
-
-  event log        {event_log}
-  document store   {store}
-  Kafka broker     {broker}   (jobcomp/kafka writes ended Slurm jobs to the topic "testbed")
-
+"""
+_CONDOR = """
+  HTCondor, sites ALPHA and BETA; put files for jobs into {work}
+  event log  {event_log}
   Break transfers of testbed://ORIGIN/NAME at a site (mend them by removing the file):
       echo '{{"status": 3, "message": "origin is down"}}' > {faults}/ALPHA/ORIGIN
-
+"""
+_SLURM = """
+  Slurm 24.11 with accounting; put files for jobs into {work}
+"""
+_REDIS = """
+  document store  {url}
+"""
+_KAFKA = """
+  Kafka broker    {address}   (jobcomp/kafka writes ended Slurm jobs to the topic "testbed")
+"""
+_SWEEP = """
+  A sweep on {where}: jobs are alice's, who sees this Python and may write where the umask is 000.
+      umask 000; mkdir {work}/sweep; cp data/pool-a.log.gz {work}/sweep
+      export JOBSIGHT_REGISTRY={work}/sweep/models
+      echo '{{data: [pool-a.log.gz], where: {where}, runs: 2, epochs: 2,
+             parameters: {{m: {{min: 4, max: 8}}}}}}' > {work}/sweep/small.yaml
+      {python} -m jobsight sweep submit {work}/sweep/small.yaml
+      {python} -m jobsight sweep status {work}/sweep/small.yaml --watch
+"""
+_NO_SWEEP = """
+  Sweeps there need a pack (docs/sweeps.md): jobs do not see this Python, which lies in /usr.
+"""
+_END = """
 Ctrl-C stops everything and removes it.
 """
+_PIECES = ("condor", "slurm", "redis", "kafka")
 
 
-def _up() -> None:
-    """Start everything and stay."""
+def _up(pieces: Sequence[str]) -> None:
+    """Start these pieces, or all, and stay."""
     with contextlib.ExitStack() as stack:
-        broker = stack.enter_context(KafkaBroker())
-        attributes = ("Owner", "RequestMemory", "RequestCpus", "NumJobStarts")
-        options = EventLogOptions(max_rotations=3, attributes=attributes)
-        pool = stack.enter_context(HtcondorPool(event_log_options=options))
-        cluster = stack.enter_context(SlurmCluster(kafka=broker.bootstrap))
-        server = stack.enter_context(RedisServer())
-        guide = _GUIDE.format(
-            condor=pool.bin, slurm=cluster.bin, store=server.url, event_log=pool.event_log,
-            condor_work=pool.folder / "work", slurm_work=cluster.folder / "work",
-            broker=broker.bootstrap, faults=pool.folder / "faults",
-        )  # fmt: skip
-        sys.stdout.write(guide)
+        sys.stdout.write(_started(stack, tuple(pieces) or _PIECES))
         sys.stdout.flush()
         with contextlib.suppress(KeyboardInterrupt):
             while True:
                 signal.pause()
     sys.stdout.write("\nstopped\n")
+
+
+def _started(stack: contextlib.ExitStack, pieces: Sequence[str]) -> str:
+    """Start pieces, and say how to use them."""
+    tools: list[Path] = []
+    said: list[str] = []
+    store = ""
+    broker = stack.enter_context(KafkaBroker()) if "kafka" in pieces else None
+    if "condor" in pieces:
+        attributes = ("Owner", "RequestMemory", "RequestCpus", "NumJobStarts")
+        options = EventLogOptions(max_rotations=3, attributes=attributes)
+        bed = HtcondorPool(event_log_options=options, shows=python_folders())
+        pool = stack.enter_context(bed)
+        work = pool.folder / "work"
+        faults = pool.folder / "faults"
+        tools.append(pool.bin)
+        said += [_CONDOR.format(work=work, event_log=pool.event_log, faults=faults)]
+        said.append(_sweep("dagman", work))
+    if "slurm" in pieces:
+        address = None if broker is None else broker.bootstrap
+        cluster = stack.enter_context(SlurmCluster(kafka=address, shows=python_folders()))
+        work = cluster.folder / "work"
+        tools.append(cluster.bin)
+        said += [_SLURM.format(work=work), _sweep("slurm", work)]
+    if "redis" in pieces:
+        url = stack.enter_context(RedisServer()).url
+        store = f"\n  export JOBSIGHT_STORE={url}"
+        said.append(_REDIS.format(url=url))
+    if broker is not None:
+        said.append(_KAFKA.format(address=broker.bootstrap))
+    path = "".join(f"{one}{os.pathsep}" for one in tools)
+    head = _HEAD.format(running=", ".join(pieces), path=path, store=store)
+    return "".join([head, *([_TOOLS] if tools else []), *said, _END])
+
+
+def _sweep(where: str, work: Path) -> str:
+    """How a sweep is tried there."""
+    if not python_folders():
+        return _NO_SWEEP
+    return _SWEEP.format(where=where, work=work, python=sys.executable)
 
 
 def _build() -> None:
@@ -79,15 +132,18 @@ def _interrupt(*_: object) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Do what is asked; 0, or 1 with one line that says why not, or 2 for a wrong call."""
-    verbs = {"up": _up, "build": _build, "clean": _clean}
-    asked = list(arguments) or ["up"]
-    if len(asked) != 1 or asked[0] not in verbs:
+    verbs = {"build": _build, "clean": _clean}
+    verb, *pieces = list(arguments) or ["up"]
+    if not (verb == "up" and set(pieces) <= set(_PIECES)) and (verb not in verbs or pieces):
         sys.stderr.write(_USAGE)
         return 2
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
-        verbs[asked[0]]()
+        if verb == "up":
+            _up(pieces)
+        else:
+            verbs[verb]()
     except (Unavailable, BedError) as error:
         sys.stderr.write(f"testbed: {error}\n")
         return 1
