@@ -23,6 +23,7 @@ from jobsight.cli.common import (
     progress_bar,
     say,
 )
+from jobsight.cli.sweeppage import command, plan_json, plan_lines, progress_lines, size
 from jobsight.text import counted
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ FileArgument = Annotated[
         metavar="FILE", help="The sweep's config (YAML), or its folder.", show_default=False
     ),
 ]
-_ENDING_SECONDS = 60.0
-"""For jobs that were told to stop, and save what they have."""
+_ConfigFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The sweep's config (YAML).", show_default=False)
+]
 _REDRAWN = "\x1b[H\x1b[J"
 
 
@@ -56,10 +58,8 @@ def register(app: typer.Typer) -> None:
 
 
 @_verb.command()
-def plan(file: FileArgument, config: ConfigOption = None, as_json: JsonOption = False) -> None:
+def plan(file: _ConfigFile, config: ConfigOption = None, as_json: JsonOption = False) -> None:
     """Write everything that the sweep needs into its folder; start nothing."""
-    from jobsight.cli.sweeppage import plan_json, plan_lines
-
     planned, files = _planned(file, config)
     if as_json:
         print_json(plan_json(planned, files))
@@ -67,16 +67,16 @@ def plan(file: FileArgument, config: ConfigOption = None, as_json: JsonOption = 
     for line in plan_lines(planned, files):
         say(line)
     wrote = "wrote" if planned.changed else "nothing has changed in"
-    say(f"{wrote} {planned.layout.folder}; start it with: jobsight sweep submit {file}")
+    say(f"{wrote} {planned.layout.folder}; start it with: {command('submit', file)}")
 
 
 @_verb.command()
-def submit(file: FileArgument, config: ConfigOption = None, as_json: JsonOption = False) -> None:
+def submit(file: _ConfigFile, config: ConfigOption = None, as_json: JsonOption = False) -> None:
     """Hand the sweep over, or go on with it where it stopped; here: run it, and wait for it."""
     planned, _ = _planned(file, config)
     where = str(planned.frozen.config["where"])
     if sweepend.is_collected(planned.frozen, planned.layout):
-        note(f"all is done; see: jobsight sweep best {file}")
+        note(f"all is done; see: {command('best', file)}")
         return
     scheduler = _scheduler(where, config)
     if where == "here":
@@ -90,7 +90,7 @@ def submit(file: FileArgument, config: ConfigOption = None, as_json: JsonOption 
     if as_json:
         print_json({"folder": str(planned.layout.folder), "where": where, "id": job})
     else:
-        say(f"handed over to {where} as {job}; see: jobsight sweep status {file}")
+        say(f"handed over to {where} as {job}; see: {command('status', file)}")
 
 
 @_verb.command()
@@ -122,17 +122,13 @@ def cancel(file: FileArgument, config: ConfigOption = None, as_json: JsonOption 
     """Stop it, from any terminal; what its runs have stays, and submitting again goes on."""
     frozen, layout, planned = _opened(file)
     where = str(frozen.config["where"])
-    scheduler = _scheduler(where, config)
-    scheduler.cancel(planned)
-    end = time.monotonic() + _ENDING_SECONDS
-    while (active := scheduler.status(planned).active) and time.monotonic() < end:
-        time.sleep(0.5)
-    again = "jobsight sweep submit " + ("FILE" if file.is_dir() else str(file))
+    gone = sweepend.cancel_whole(_scheduler(where, config), planned)
     if as_json:
-        print_json({"folder": str(layout.folder), "where": where, "active": active})
-    elif active:
-        say(f"{where} was told to stop it, and is at it: jobsight sweep status {file}")
+        print_json({"folder": str(layout.folder), "where": where, "active": not gone})
+    elif not gone:
+        say(f"{where} was told to stop it, and is at it: {command('status', file)}")
     else:
+        again = "jobsight sweep submit FILE" if file.is_dir() else command("submit", file)
         say(f"cancelled; what its runs have is kept. Go on with: {again}")
 
 
@@ -174,8 +170,8 @@ def _require_collectable(
 
     if progress.active:
         raise SweepError(
-            f"{layout.folder} is still being worked on; wait for it (jobsight sweep status {file}) "
-            f"or cancel it (jobsight sweep cancel {file})"
+            f"{layout.folder} is still being worked on; wait for it ({command('status', file)}) "
+            f"or cancel it ({command('cancel', file)})"
         )
     missing = frozen.runs - progress.ended
     if missing and not without_missing:
@@ -212,7 +208,6 @@ def cleanup(
     as_json: JsonOption = False,
 ) -> None:
     """Remove checkpoints, the models of all runs but the best, and the scheduler's files."""
-    from jobsight.cli.sweeppage import size
     from jobsight.errors import SweepError
     from jobsight.learning.sweep.tidying import leftovers, remove
 
@@ -220,7 +215,7 @@ def cleanup(
     if _progress(frozen, layout, planned, config).active:
         raise SweepError(
             f"{layout.folder} is being worked on; clean up when it is done, or cancel it "
-            f"(jobsight sweep cancel {file})"
+            f"({command('cancel', file)})"
         )
     found = leftovers(frozen, layout)
     total = sum(found.values())
@@ -244,7 +239,6 @@ def pack(
     as_json: JsonOption = False,
 ) -> None:
     """Pack Jobsight and what it needs, for machines that do not have it."""
-    from jobsight.cli.sweeppage import size
     from jobsight.cluster.packing import pack as make
 
     check_output(output, [])
@@ -310,8 +304,8 @@ def _planned(file: Path, settings_file: Path | None) -> tuple[Planned, list[Path
     layout = Layout.beside(file, told.folder)
     active = _is_active(layout, settings_file)
     frozen = freeze(told, reading, shards, base=base)
-    command = (sys.executable, "-m", "jobsight")
-    planned = lay_out(frozen, layout, command, active=active)
+    program = (sys.executable, "-m", "jobsight")
+    planned = lay_out(frozen, layout, program, active=active)
     sweepend.make_server_sweep(planned.frozen, layout)
     return planned, [] if active else _scheduler(told.where, settings_file).write(planned.plan)
 
@@ -346,8 +340,6 @@ def _progress(
 
 
 def _show(progress: Progress, where: str, *, as_json: bool, each: bool = False) -> None:
-    from jobsight.cli.sweeppage import progress_lines
-
     if as_json:
         print_json(progress.to_json())
         return
@@ -389,7 +381,7 @@ def _require_done(progress: Progress, file: Path) -> None:
     if not progress.done:
         first = next(iter(progress.troubles), None)
         why = f"{first.what} {first.state}: {first.cause}" if first else "it was stopped"
-        raise SweepError(f"the sweep is not done: {why}; go on with: jobsight sweep submit {file}")
+        raise SweepError(f"the sweep is not done: {why}; go on with: {command('submit', file)}")
 
 
 def _agreed(question: str) -> bool:

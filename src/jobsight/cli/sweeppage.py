@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,17 @@ if TYPE_CHECKING:
     from jobsight.learning.sweep.planning import Planned
     from jobsight.learning.sweep.progress import Progress, StageProgress
 
-__all__ = ["number", "plan_json", "plan_lines", "point_lines", "progress_lines", "size"]
+__all__ = ["command", "number", "plan_json", "plan_lines", "point_lines", "progress_lines", "size"]
 
 _SHOWN_POINTS = 5
 _SHOWN_TROUBLES = 10
 _BAR = 24
 _CAUSE = 400
+
+
+def command(verb: str, file: Path) -> str:
+    """What to type next, for a shell."""
+    return f"jobsight sweep {verb} {shlex.quote(str(file))}"
 
 
 def number(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -88,7 +89,7 @@ def busy(plan: Plan, who: str) -> ClusterError:
     """The error of a plan that is worked on, by whoever `who` says; names the way out."""
     return ClusterError(
         f"plan {plan.name} is active ({who}); wait for it, or cancel it: jobsight sweep cancel "
-        f"{printable(plan.folder)}"
+        f"{shlex.quote(printable(plan.folder))}"
     )
 
 

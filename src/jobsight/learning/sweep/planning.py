@@ -8,6 +8,7 @@ submissions, and a random search may be given more runs once those it had have e
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -102,9 +103,10 @@ def lay_out(frozen: Frozen, layout: Layout, command: Command, *, active: bool = 
     if before == frozen and _same_plan(layout, plan) and _is_whole(frozen, layout):
         return Planned(layout, frozen, plan, changed=False)
     if active:
+        cancel = f"jobsight sweep cancel {shlex.quote(str(layout.folder))}"
         raise SweepError(
             f"{layout.folder} is being worked on, and the config has changed; wait for it, or "
-            f"cancel it (jobsight sweep cancel {layout.folder}), then submit again"
+            f"cancel it ({cancel}), then submit again"
         )
     _write(before, frozen, layout, plan)
     return Planned(layout, frozen, plan, changed=True)
@@ -187,8 +189,10 @@ def _before(layout: Layout) -> Frozen | None:
 def _going_on(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
     """The wanted sweep as it follows the one that is there; refused where it cannot."""
     same = before.searched() == _plain(frozen.searched())
-    if same:  # what was noted of the files counts as of the first planning
-        frozen = replace(frozen, shards=before.shards)
+    if same:  # what was noted of the files counts as of the first planning, wherever they are now
+        pairs = zip(frozen.shards, before.shards, strict=True)
+        shards = tuple(replace(now, modified=then.modified) for now, then in pairs)
+        frozen = replace(frozen, shards=shards)
     if not has_begun(layout):
         return frozen
     frozen = replace(frozen, first=before.first, parse=before.parse)
@@ -263,9 +267,9 @@ def _write(before: Frozen | None, frozen: Frozen, layout: Layout, plan: Plan) ->
             _clear(layout)
         elif before is not None and _is_other_work(before, frozen):
             _put_aside(layout, before)
+        write_json(layout.frozen, frozen.to_json())
         for place in _places(frozen, layout):
             place.mkdir(parents=True, exist_ok=True)
-        write_json(layout.frozen, frozen.to_json())
         for run, parameters in _points(frozen):
             if not layout.point(run).exists():
                 write_json(layout.point(run), point_of(run, parameters))
