@@ -53,6 +53,11 @@ _HOW = frozenset(
 compared as the shards have them."""
 
 
+_AGAIN = "plan the sweep again"
+_ANEW = "put it back from a copy, or remove the folder and plan the sweep anew"
+"""What results were made for is told nowhere else."""
+
+
 @dataclass(frozen=True)
 class Layout:
     """The places of one sweep.
@@ -220,9 +225,12 @@ class Frozen:
         return str(metric["name"]), "maximize" if metric["goal"] == "maximize" else "minimize"
 
     def searched(self) -> dict[str, Any]:
-        """What must not change while results are kept: all but how and where it runs."""
+        """What must not change while results are kept: all but how and where it runs.
+
+        Files count by their names: a project may be moved, or copied, with its sweep.
+        """
         config = {key: value for key, value in self.config.items() if key not in _HOW}
-        inputs = [{"inputs": one.inputs, "documents": one.documents} for one in self.shards]
+        inputs = [[Path(name).name for name in one.inputs] for one in self.shards]
         settings = {key: self.settings.get(key) for key in ("timezone", "access_point")}
         return {"config": config, "settings": settings, "inputs": inputs}
 
@@ -245,7 +253,8 @@ def read_frozen(folder: Path) -> Frozen:
         SweepError: there is none, it is damaged, or another version of Jobsight wrote it.
     """
     path = Layout(folder).frozen
-    data = _read(path, f"{folder} is no sweep's folder: it has no {path.name}; plan the sweep")
+    missing = f"{folder} is no sweep's folder: it has no {path.name}; plan the sweep"
+    data = _read(path, missing, _ANEW)
     if data.get("schema") != SCHEMA:
         raise SweepError(
             f"{path} has schema {str(data.get('schema'))[:40]!r}, this version reads {SCHEMA!r}; "
@@ -263,7 +272,7 @@ def read_frozen(folder: Path) -> Frozen:
             versions=dict(data["versions"]),
         )
     except (LookupError, TypeError, ValueError) as error:
-        raise _damaged(path, f"{type(error).__name__}: {error}") from None
+        raise _damaged(path, f"{type(error).__name__}: {error}", _ANEW) from None
 
 
 def _shard(data: Mapping[str, Any]) -> Shard:
@@ -306,7 +315,7 @@ def point_of(run: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {"run": run, "parameters": dict(parameters)}
 
 
-def _read(path: Path, missing: str) -> dict[str, Any]:
+def _read(path: Path, missing: str, advice: str = _AGAIN) -> dict[str, Any]:
     try:
         found: dict[str, Any] = read_json(path, dict)
     except FileNotFoundError:
@@ -314,9 +323,9 @@ def _read(path: Path, missing: str) -> dict[str, Any]:
     except OSError as error:
         raise SweepError(f"cannot read {path}: {error.strerror or error}") from None
     except ValueError as error:
-        raise _damaged(path, str(error)) from None
+        raise _damaged(path, str(error), advice) from None
     return found
 
 
-def _damaged(path: Path, why: str) -> SweepError:
-    return SweepError(f"{path} is damaged ({why}); plan the sweep again")
+def _damaged(path: Path, why: str, advice: str = _AGAIN) -> SweepError:
+    return SweepError(f"{path} is damaged ({why}); {advice}")

@@ -7,6 +7,7 @@ from tests.small_sweeps import SPACE
 from jobsight.cluster import Plan
 from jobsight.errors import OutputError, SweepError
 from jobsight.files import write_json
+from jobsight.learning.sweep import planning
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.layout import Frozen, Layout, Shard, read_frozen, read_point
 from jobsight.learning.sweep.planning import Planned, freeze, lay_out, read_plan
@@ -154,3 +155,42 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises((OutputError, SweepError), match="file"):
         planned(tmp_path / "file/a")
+
+
+def test_a_project_that_was_moved_goes_on_where_it_is(tmp_path: Path) -> None:
+    end(planned(tmp_path / "a").layout, 1, 2)
+    (tmp_path / "a").rename(tmp_path / "b")
+    moved = Shard("s01", ("/there/EventLog", "/there/EventLog.1"), modified=(8.0, 9.0))
+    made = planned(tmp_path / "b", moved)
+    assert made.frozen.shards == (Shard("s01", moved.inputs, modified=LOG.modified),)
+    assert made.frozen.digest == frozen().digest
+    assert read_plan(made.layout).folder == tmp_path / "b"
+    with pytest.raises(SweepError, match="has runs of another sweep: data was"):
+        planned(tmp_path / "b", Shard("s01", ("/there/Other",), modified=(8.0,)))
+
+
+def test_planning_that_failed_is_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = 0
+
+    def write(path: Path, value: object) -> None:
+        nonlocal room
+        room -= 1
+        if room < 0:
+            raise OutputError(f"cannot write {path}: No space left on device")
+        write_json(path, value)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(planning, "write_json", write)
+        for room in range(3):
+            with pytest.raises(OutputError, match="No space"):
+                planned(tmp_path / "a")
+    assert planned(tmp_path / "a").plan.shared
+
+
+def test_a_damaged_config_of_a_sweep_is_told_with_a_way_out(tmp_path: Path) -> None:
+    made = planned(tmp_path / "a")
+    made.layout.frozen.write_text("{")
+    with pytest.raises(SweepError, match=r"sweep\.json is damaged .*; put it back .* or remove"):
+        planned(tmp_path / "a")
