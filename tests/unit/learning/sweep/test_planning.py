@@ -183,7 +183,8 @@ def test_planning_that_failed_is_done_again(
 
     with monkeypatch.context() as patch:
         patch.setattr(planning, "write_json", write)
-        for room in range(3):
+        for files in range(3):
+            room = files
             with pytest.raises(OutputError, match="No space"):
                 planned(tmp_path / "a")
     assert planned(tmp_path / "a").plan.shared
