@@ -49,11 +49,13 @@ _KAFKA = """
   Kafka broker    {address}   (jobcomp/kafka writes ended Slurm jobs to the topic "testbed")
 """
 _SWEEP = """
-  A sweep on {where}: jobs are alice's, who sees this Python and may write where the umask is 000.
+  A sweep on {where}: jobs are alice's, who sees this Python and must own what is planned.
       umask 000; mkdir {work}/sweep; cp data/pool-a.log.gz {work}/sweep
       export JOBSIGHT_REGISTRY={work}/sweep/models
       echo '{{data: [pool-a.log.gz], where: {where}, runs: 2, epochs: 2,
              parameters: {{m: {{min: 4, max: 8}}}}}}' > {work}/sweep/small.yaml
+      {python} -m jobsight sweep plan {work}/sweep/small.yaml
+      chown -R {owner} {work}/sweep
       {python} -m jobsight sweep submit {work}/sweep/small.yaml
       {python} -m jobsight sweep status {work}/sweep/small.yaml --watch
 """
@@ -92,13 +94,13 @@ def _started(stack: contextlib.ExitStack, pieces: Sequence[str]) -> str:
         faults = pool.folder / "faults"
         tools.append(pool.bin)
         said += [_CONDOR.format(work=work, event_log=pool.event_log, faults=faults)]
-        said.append(_sweep("dagman", work))
+        said.append(_sweep("dagman", pool))
     if "slurm" in pieces:
         address = None if broker is None else broker.bootstrap
         cluster = stack.enter_context(SlurmCluster(kafka=address, shows=python_folders()))
         work = cluster.folder / "work"
         tools.append(cluster.bin)
-        said += [_SLURM.format(work=work), _sweep("slurm", work)]
+        said += [_SLURM.format(work=work), _sweep("slurm", cluster)]
     if "redis" in pieces:
         url = stack.enter_context(RedisServer()).url
         store = f"\n  export JOBSIGHT_STORE={url}"
@@ -110,11 +112,13 @@ def _started(stack: contextlib.ExitStack, pieces: Sequence[str]) -> str:
     return "".join([head, *([_TOOLS] if tools else []), *said, _END])
 
 
-def _sweep(where: str, work: Path) -> str:
+def _sweep(where: str, bed: HtcondorPool | SlurmCluster) -> str:
     """How a sweep is tried there."""
     if not python_folders():
         return _NO_SWEEP
-    return _SWEEP.format(where=where, work=work, python=sys.executable)
+    owner = ":".join(map(str, bed.namespace.users["alice"]))
+    work = bed.folder / "work"
+    return _SWEEP.format(where=where, work=work, owner=owner, python=sys.executable)
 
 
 def _build() -> None:
