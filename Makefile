@@ -11,7 +11,7 @@ help:
 	@echo "make demo   set everything up and run the main job on a real pool's log (about 5 minutes)"
 	@echo "make test   set everything up; formatter, linter, types, floors, all tests"
 	@echo "make testbed  real HTCondor, Slurm, Redis and Kafka to try things on, until Ctrl-C (root, Debian)"
-	@echo "make prove  the long proofs: fuzzing, truncation of every example"
+	@echo "make prove  the long proofs too: chaos on real clusters, sweeps, fuzzing, truncation of every example"
 	@echo "make bench  the benchmarks; writes bench/RESULTS.md"
 
 setup: $(READY)

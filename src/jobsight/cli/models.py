@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _verb = typer.Typer(
-    help="The models that may answer: list, compare, promote.", no_args_is_help=True
+    help="The models that may answer: list, show, compare, promote, remove.", no_args_is_help=True
 )
 
 _ModelArgument = Annotated[

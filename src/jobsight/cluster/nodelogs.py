@@ -121,6 +121,11 @@ class _Followed:
         cause = f"removed: {abridged(row['reason'] or 'no reason told', _WIDTH)}"
         return replace(self.status, state=NodeState.REMOVED, ended=row["time"], cause=cause)
 
+    def warned(self, row: Mapping[str, Any]) -> NodeStatus:
+        """A daemon told of an error that it may get over, such as output that cannot be fetched."""
+        cause = abridged(row["reason"], _WIDTH) if row["reason"] else self.status.cause
+        return replace(self.status, cause=cause)
+
     def troubled(self, row: Mapping[str, Any]) -> NodeStatus:
         """The shadow or the starter told of an error, or lost the other: it is queued again."""
         cause = abridged(row["reason"], _WIDTH) if row["reason"] else self.status.cause
@@ -136,6 +141,7 @@ _CHANGES = {
     9: _Followed.removed,
     12: _Followed.held,
     13: _Followed.released,
+    21: _Followed.warned,
     24: _Followed.troubled,
 }
 """By event number; all others leave a node where it stands."""

@@ -50,6 +50,13 @@ def test_what_to_do_is_said_where_the_program_is_not_there(tmp_path: Path) -> No
     assert "'No such file or directory'); the program is not there under that path" in status.cause
 
 
+def test_an_error_that_a_job_may_get_over_is_told_while_it_runs(tmp_path: Path) -> None:
+    error = "Error from starter on slot1_1@a:\n\tRepeated attempts to transfer output failed\n"
+    status = followed(tmp_path, submitted("run"), record(1, EXECUTE), record(21, error))
+    assert status.state is NodeState.RUNNING
+    assert "Repeated attempts to transfer output failed" in (status.cause or "")
+
+
 @pytest.mark.parametrize(
     ("events", "state", "cause", "attempts"),
     [
