@@ -34,9 +34,10 @@ def _long_files() -> list[str]:
     ]
 
 
-def _class_of(file: str) -> str:
-    """What pytest reports a test file as."""
-    return file.removesuffix(".py").replace("/", ".")
+def _is_in(case: ElementTree.Element, file: str) -> bool:
+    """Whether pytest reports the test as one of a file, or of a class in it."""
+    module = file.removesuffix(".py").replace("/", ".")
+    return f"{case.get('classname')}.".startswith(f"{module}.")
 
 
 def _section(where: str, cases: list[ElementTree.Element]) -> str:
