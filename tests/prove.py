@@ -69,9 +69,7 @@ def main() -> int:
         ).returncode
         cases = list(ElementTree.parse(report).iter("testcase"))
     files = _long_files()
-    found = {
-        file: [case for case in cases if case.get("classname") == _class_of(file)] for file in files
-    }
+    found = {file: [case for case in cases if _is_in(case, file)] for file in files}
     sections = {file: _section(where, ran) for file, ran in found.items() if ran}
     rewrite(RECORD, HEAD, sections, files)
     return status
