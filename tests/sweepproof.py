@@ -317,11 +317,12 @@ class OnCondor:
     def check_processes(self) -> None:
         """Runs that train now have all their code from where they were unpacked."""
         seen = 0
-        for pid in self.pool.namespace.processes():
+        for entry in Path("/proc").glob("[0-9]*"):  # a job has mounts of its own
             with contextlib.suppress(OSError):
-                words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-                if words[3:6] == ["sweep", "node", "run"]:
-                    files = Path(f"/proc/{pid}/maps").read_text()
+                words = (entry / "cmdline").read_text().split("\0")
+                place = str((entry / "cwd").readlink())
+                if words[3:6] == ["sweep", "node", "run"] and self.pool.folder.name in place:
+                    files = (entry / "maps").read_text()
                     assert "/jobsight-environment/" in files
                     assert sys.prefix not in files
                     seen += 1
