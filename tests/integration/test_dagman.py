@@ -110,6 +110,23 @@ def test_a_node_that_fails_is_started_elsewhere_and_a_plan_goes_on_where_it_stop
     assert len(work.told("stuck")) == 2
 
 
+def test_a_near_node_that_fails_is_given_up(pool: HtcondorPool) -> None:
+    """The queue does not count how often jobs of the submitting machine complete."""
+    work = Work.at(pool, "near-fails")
+    plan = work.plan(
+        (
+            work.node("never", "need", "never", "missing", retries=2, near=True),
+            work.node("flaky", "fail", "flaky", "1", retries=2, near=True),
+        )
+    )
+    work.submit(plan)
+    status = work.wait(plan)
+    assert states(status) == {"never": "failed", "flaky": "done"}
+    assert status.nodes["never"].cause == "exit status 1: there is no missing"
+    assert len(work.told("never")) == 3
+    assert len(work.told("flaky")) == 2
+
+
 def test_a_node_that_is_held_is_given_up_and_tried_once_more(pool: HtcondorPool) -> None:
     work = Work.at(pool, "held")
     slow = Resources(1, 100, 10, 0, seconds=2)

@@ -17,6 +17,8 @@ How a node fares:
   anything else but a person (memory, size, time): removed. So a node ends, and none is left held.
 - Its machine is out of touch: it is started elsewhere after `LEASE_SECONDS`.
 - A job that was removed or failed for good is submitted once more, if the node has retries.
+- A job of the submitting machine that failed is submitted anew, as often: the queue does not count
+  how often jobs of the universe ``local`` complete, and would start it for ever.
 - A node that checkpoints and leaves with `CHECKPOINT` is started again where it is. Told to go, by
   SIGTERM, it has `VACATE_SECONDS`. Where files are transferred, its outputs are kept by the access
   point both times, and are there when it starts again.
@@ -202,7 +204,7 @@ def dag_lines(plan: Plan) -> Iterator[str]:
             yield f"JOB {node.name} {SUBMITTED}/{file}"
             yield " ".join([f"VARS {node.name}", *_vars(plan, node)])
             if kind.retries:
-                yield f"RETRY {node.name} 1"
+                yield f"RETRY {node.name} {kind.retries if kind.near else 1}"
     for before, after in plan.edges():
         yield f"PARENT {' '.join(before)} CHILD {' '.join(after)}"
 
@@ -330,7 +332,7 @@ def _resource_lines(kind: Kind) -> Iterator[str]:
 
 def _policy_lines(kind: Kind, options: Options) -> Iterator[str]:
     """When a job is started again, where, and when it is given up."""
-    if kind.retries:
+    if kind.retries and not kind.near:
         yield f"max_retries = {kind.retries}"
     trouble = f"member(HoldReasonCode, {{{', '.join(map(str, TROUBLE))}}})"
     by_hand = f"member(HoldReasonCode, {{{', '.join(map(str, BY_HAND))}}})"

@@ -138,6 +138,13 @@ def test_a_near_node_is_a_job_of_the_submitting_machine() -> None:
     assert not [line for line in lines if line.startswith(unwanted)]
 
 
+def test_a_near_node_that_fails_is_submitted_anew() -> None:
+    node = Node("only", ("x",), retries=2, near=True)
+    made = Plan("near", FOLDER, (Stage("last", (node,)),), Program(("x",)), shared=False)
+    assert "RETRY only 2" in list(dag_lines(made))
+    assert value(submit(made, "last.sub"), "max_retries") is None
+
+
 def test_a_container_image_is_the_pools_business() -> None:
     lines = submit(plan(program=Program(("python3",), image="docker://a/b:1")), "runs.sub")
     assert lines[0] == "universe = container"
