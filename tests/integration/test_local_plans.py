@@ -41,12 +41,13 @@ case $verb in
 esac
 """
 MANAGER = """
-import json, sys
+import json, signal, sys
 from pathlib import Path
 from jobsight.cluster import Plan
 from jobsight.cluster.local import Local
 from jobsight.cluster.manager import Limits
 from jobsight.errors import JobsightError
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # these tests may themselves run under nohup
 plan = Plan.from_json(json.loads(Path("plan.json").read_text()))
 try:
     print(Local(limits=Limits(grace=float(sys.argv[1]))).submit(plan))
@@ -145,7 +146,7 @@ def test_a_signal_asks_nodes_to_save(tmp_path: Path, number: signal.Signals) -> 
     with managed(plan) as manager:
         until(lambda: (tmp_path / "save").exists() and (tmp_path / "deaf").exists())
         manager.send_signal(number)
-        told = manager.communicate()[1]
+        told = manager.communicate(timeout=120)[1]
         assert manager.returncode == 1
     assert told == f"stopped by {number.name} when 0 of 3 nodes were done; submit again to go on\n"
     assert not lives(int((tmp_path / "deaf").read_text()))
@@ -172,12 +173,12 @@ def test_two_managers_do_not_run_one_plan(tmp_path: Path) -> None:
     with managed(plan) as manager:
         until((tmp_path / "save").exists)
         with managed(plan) as second:
-            told = second.communicate()[1]
+            told = second.communicate(timeout=120)[1]
             assert second.returncode == 1
         assert f"is active (process {manager.pid} on " in told
         assert (Local().status(plan).manager or "").startswith(f"process {manager.pid} on ")
         Local().cancel(plan)
-        assert "cancelled when 0 of 1 node were done" in manager.communicate()[1]
+        assert "cancelled when 0 of 1 node were done" in manager.communicate(timeout=120)[1]
 
 
 def test_the_guard_itself_may_be_killed(tmp_path: Path) -> None:
