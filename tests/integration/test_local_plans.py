@@ -280,9 +280,9 @@ def test_a_program_that_is_not_there_fails_its_node(tmp_path: Path) -> None:
     )
     Local(limits=QUICK).submit(plan)
     cause = Local().status(plan).nodes["x"].cause
-    assert cause == (
-        "ended with status 127: cannot run /nowhere/program: No such file or directory"
-    )
+    told, _, advice = (cause or "").partition("; ")
+    assert told == "ended with status 127: cannot run /nowhere/program: No such file or directory"
+    assert advice.startswith("the program is not there under that path; name `program: {pack: ")
 
 
 def test_nodes_start_from_a_pack(tmp_path: Path) -> None:
