@@ -53,7 +53,7 @@ _MOST_SETTLING = 8
 _ABSENCE_SECONDS = 10.0
 """While files are renamed there is none of the log's name for a moment."""
 
-_TRIES = 5
+_TRIES = 20
 _PAUSE_SECONDS = 0.02
 """Rotation renames file after file; what is not found halfway is looked for again."""
 
