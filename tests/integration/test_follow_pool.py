@@ -60,7 +60,7 @@ def test_nothing_is_lost_nor_doubled(bed_ready: None, form: str) -> None:
         files = sorted(log.parent.glob("EventLog*"))
         status = one.source.status()
         assert len(files) > 5
-        assert status["gaps"] == status["skipped"] == 0
+        assert status["gaps"] == status["skipped"] == 0, status
         assert one.documents == read_at_once(files)
         assert set(_states(one, asked["ends"])) == {State.COMPLETED}
         assert len(_states(one, asked["ends"])) == JOBS

@@ -267,8 +267,8 @@ def _headers(table: pl.DataFrame) -> pl.DataFrame:
     )
     rows = [
         {
-            "cluster": -1, "proc": -1, "subproc": -1, "code": _HEADER, "time": start * _SECOND,
-            "access_point": point, "source": source, "offset": 0,
+            "cluster": -1, "proc": -1, "subproc": -1, "code": _HEADER,
+            "time": start - start % _SECOND, "access_point": point, "source": source, "offset": 0,
         }
         for point, source, _ in found.iter_rows()
         if (start := begun(source)) is not None and "~" not in source

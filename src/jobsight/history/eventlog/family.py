@@ -118,15 +118,17 @@ def oldest_first(files: Iterable[Opened]) -> list[Opened]:
     """Files as `opened_family` gives them, the other way round and each once; others are closed.
 
     While it looked, rotation may have shown one again, and a newer one behind an older. Names of
-    generations with a header tell their order.
+    generations with a header tell when they were begun; those of one moment are as old as their
+    last places tell.
     """
     once: dict[str, Opened] = {}
     for file in reversed(list(files)):
         assert file.generation is not None
         if once.setdefault(file.generation.name, file) is not file:
             file.close()
-    dated = all(begun(name) is not None for name in once)
-    return [once[name] for name in (sorted(once) if dated else once)]
+    dated = {name: moment for name in once if (moment := begun(name)) is not None}
+    whole = len(dated) == len(once)
+    return [once[name] for name in (sorted(dated, key=dated.__getitem__) if whole else once)]
 
 
 def _rotated(path: Path) -> Iterator[tuple[float, Path]]:

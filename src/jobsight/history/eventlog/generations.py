@@ -6,10 +6,10 @@ by its first record. So a generation has one name in the log's folder, in a copy
 and a record is known everywhere by that name and its place behind the generation's beginning.
 
 Names of generations with headers are ``eventlog#<µs since 1970>.<digest of the id>``. They sort as
-the files were begun, and what stands before the ``#`` is common to all generations of one log,
-since an access point has one global log. JSON headers lose their id when they are written anew
-(HTCondor 23.9), so there the first record behind the header stands for it, by time and digest. All
-others are ``eventlog-<digest of the first record>``.
+the files were begun (those of JSON logs only to the millisecond), and what stands before the ``#``
+is common to all generations of one log, since an access point has one global log. JSON headers lose
+their id when they are written anew (HTCondor 23.9), so there the first record behind the header
+stands for it, by time and digest. All others are ``eventlog-<digest of the first record>``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PREFIX = "eventlog"
 
 _BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?[\s\0]*(?:[\d<{\[]|$)")
 _SEPARATOR = re.compile(rb"\n\.\.\.\r?\n")
-_NAME = re.compile(rf"{PREFIX}#(\d{{10}})\d{{6}}\.[0-9a-f]{{8}}")
+_NAME = re.compile(rf"{PREFIX}#(\d{{16}})\.[0-9a-f]{{8}}")
 _EVENT_TIME = re.compile(rb'"EventTime"\s*:\s*"([0-9T:.+Z -]{10,40})"')
 _LATEST = 10**16
 
@@ -76,7 +76,7 @@ def generation_name(header: Header) -> str | None:
 
 
 def begun(name: str) -> int | None:
-    """Seconds since 1970 at which a generation with a header was begun, by its name."""
+    """µs since 1970 at which a generation with a header was begun, by its name."""
     found = _NAME.match(name)
     return None if found is None else int(found[1])
 

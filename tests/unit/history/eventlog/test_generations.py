@@ -32,7 +32,7 @@ def test_a_header_written_anew_names_the_same_generation() -> None:
     assert one == name(header(size=9524)) == name(header(size=1) + record(0, SUBMIT, "9.0.0"))
     assert one is not None
     assert one.startswith("eventlog#1795228484140720.")
-    assert begun(one) == 1795228484
+    assert begun(one) == 1795228484140720
     assert name(header(ID[:-1] + "1")) != one
 
 
