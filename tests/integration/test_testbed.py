@@ -204,6 +204,16 @@ def test_stopping_leaves_no_process_no_mount_and_no_folder(bed_ready: None) -> N
     assert not pool.folder.exists()
 
 
+def test_jobs_may_have_user_namespaces_and_do_not_see_the_hosts_root(
+    slurm_cluster: SlurmCluster,
+) -> None:
+    """Containers need them, and the kernel gives none in a changed root."""
+    seen = slurm_cluster.folder / "work/seen"
+    slurm_cluster.wait(slurm_cluster.submit(f"unshare -Ur id -u > {seen}"))
+    assert seen.read_text() == "0\n"
+    assert slurm_cluster.run("ls", "/proc/1/root/home").split() == ["alice", "bob"]
+
+
 @pytest.mark.parametrize("folder", ["/usr", "/etc", "/var/lib", "/opt"])
 def test_the_cached_root_cannot_be_written_to(folder: str, slurm_cluster: SlurmCluster) -> None:
     said = slurm_cluster.run("sh", "-c", f"touch {folder}/new 2>&1", check=False)

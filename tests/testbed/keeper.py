@@ -89,6 +89,19 @@ def _assemble(spec: dict[str, Any]) -> None:
         _bind(Path(source), target / inside.lstrip("/"), writable=mode == "rw")
 
 
+def _enter(target: str) -> None:
+    """Make the assembled root the root of this namespace; the host's is no longer seen.
+
+    A changed root (chroot) would not do: the kernel gives processes in one no user namespaces, and
+    containers need them.
+    """
+    os.chdir(target)
+    subprocess.run(["pivot_root", ".", "."], check=True)
+    if _libc.umount2(b".", _DETACH) != 0:  # the host's, which now lies on top
+        raise OSError(ctypes.get_errno(), "the host's root cannot be left")
+    os.chdir("/")
+
+
 def _reap() -> dict[int, int]:
     """Collect every child that has ended: exit status by process id."""
     ended: dict[int, int] = {}
@@ -102,19 +115,17 @@ def _reap() -> dict[int, int]:
         ended[child] = os.waitstatus_to_exitcode(status)
 
 
-def _clear(folder: str | None, target: str | None) -> None:
+def _clear(name: str | None, above: int | None) -> None:
     """End everything in here and remove the folder: nobody is left who would do it."""
     os.kill(-1, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         while True:
             os.wait()
-    if target:
-        _libc.umount2(os.fsencode(target), _DETACH)
-    if folder:
-        shutil.rmtree(folder, ignore_errors=True)
+    if name and above is not None:
+        shutil.rmtree(name, ignore_errors=True, dir_fd=above)
 
 
-def _wait(spec: dict[str, Any], command: int | None) -> int:
+def _wait(spec: dict[str, Any], command: int | None, above: int | None) -> int:
     """Stay until told to stop, or the watched process is gone, or the command has ended."""
     wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
@@ -129,7 +140,7 @@ def _wait(spec: dict[str, Any], command: int | None) -> int:
         if told:
             return 0
         if spec["watch"] in ready or sys.stdin.fileno() in ready:
-            _clear(spec["folder"], (spec["root"] or {}).get("target"))
+            _clear(spec["folder"] and Path(spec["folder"]).name, above)
             return 1
         if wake_read in ready:
             os.read(wake_read, 4096)
@@ -140,15 +151,19 @@ def main() -> int:
     spec: dict[str, Any] = json.loads(sys.argv[1])
     if spec["hostname"]:
         socket.sethostname(spec["hostname"])
+    above = None
+    if spec["folder"]:
+        above = os.open(Path(spec["folder"]).parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     if spec["root"]:
         _assemble(spec["root"])
+        _enter(spec["root"]["target"])
     command = None
     if spec["command"]:
         command = subprocess.Popen(spec["command"], stdin=subprocess.DEVNULL).pid
     else:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-    return _wait(spec, command)
+    return _wait(spec, command, above)
 
 
 if __name__ == "__main__":

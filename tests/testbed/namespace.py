@@ -233,16 +233,8 @@ class Namespace:
         inside = f"/proc/{self._process.pid}"
         enter = ["nsenter", *(f"--{kind}={inside}/ns/{name}" for kind, name in _ENTERED.items())]
         enter += [f"--pid={inside}/ns/pid_for_children"] if processes else []
-        root = f"{inside}/root{self.folder}/root"
         uid, gid = self.users[user]
-        return [
-            *enter,
-            f"--root={root}",
-            f"--wd={root}",
-            f"--setuid={uid}",
-            f"--setgid={gid}",
-            "--",
-        ]
+        return [*enter, f"--setuid={uid}", f"--setgid={gid}", "--"]
 
     def command(
         self, command: Sequence[str], user: str = "root", *, processes: bool = True
