@@ -1,9 +1,9 @@
 """``jobsight sweep node …``: what the nodes of a sweep's plan run; not for people.
 
 A node is started in the sweep's folder, or in a copy of what it needs of it. It exits with 0 when
-its work is done, with `CHECKPOINT` when it was asked to go and wants to be started again, with
-anything else where its machine is in trouble, to be tried again elsewhere. A run that fails by its
-parameters has a result, and exits with 0.
+its work is done, with `CHECKPOINT` when it was asked to go, or saves by itself, and wants to be
+started again, with anything else where its machine is in trouble, to be tried again elsewhere. A
+run that fails by its parameters has a result, and exits with 0.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from jobsight.text import counted
 if TYPE_CHECKING:
     from jobsight.learning.sweep.layout import Frozen, Layout, Shard
     from jobsight.learning.tracking import StopReason, Tracker
+    from jobsight.questions.hold.training.saving import Saving
 
 __all__ = ["register"]
 
@@ -59,6 +60,10 @@ def run(
     number: int,
     folder: FolderArgument,
     until: Annotated[int | None, typer.Option(help="The last epoch to train now.")] = None,
+    save_every: Annotated[
+        str | None,
+        typer.Option(help="Seconds after which to leave and be started again, or auto."),
+    ] = None,
 ) -> None:
     """Train one run, from where it stopped to its end."""
     from jobsight.cluster import CHECKPOINT
@@ -80,9 +85,11 @@ def run(
             tracker=tracker,
             stop=stop,
             until=until,
+            saving=_saving(save_every),
         )
-    if result.stopped in ("evicted", "limit"):
-        note(f"run {number}: stopped after epoch {result.epochs}, to be gone on with")
+    if result.stopped is not None and result.stopped != "until":
+        how = "saved" if result.stopped == "saved" else "stopped"
+        note(f"run {number}: {how} after epoch {result.epochs}, to be gone on with")
         raise typer.Exit(CHECKPOINT)
 
 
@@ -148,6 +155,22 @@ class _Asked:
 
     def __call__(self) -> StopReason | None:
         return self.reason
+
+
+def _saving(every: str | None) -> Saving | None:
+    """The schedule that the option names.
+
+    Raises:
+        UsageError: it names none.
+    """
+    from jobsight.errors import UsageError
+    from jobsight.questions.hold.training.saving import Saving
+
+    if every is None:
+        return None
+    if every != "auto" and not (every.isascii() and every.isdecimal()):
+        raise UsageError(f"--save-every is {every[:40]!r}; give seconds, or auto")
+    return Saving(None if every == "auto" else float(every))
 
 
 def _opened(folder: Path) -> tuple[Frozen, Layout]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,11 +126,22 @@ def _where(frozen: Frozen) -> str:
         "dagman": "HTCondor, by DAGMan",
         "slurm": "Slurm",
     }
-    files = "all see one file system" if frozen.shared else "files are sent and fetched"
+    files = "all see one file system" if frozen.shared else f"files are {_sent(config)}"
     program = config["program"]
     by = f"; in {printable(program['image'], 80)}" if program["image"] else ""
     by = f"; by the pack {printable(program['pack'], 80)}" if program["pack"] else by
     return names[config["where"]] + ("" if config["where"] == "here" else f"; {files}") + by
+
+
+def _sent(config: Mapping[str, Any]) -> str:
+    """How files come and go where nodes are sent them."""
+    from jobsight.clock import format_span
+
+    every = config["save_every"]
+    if every == "off":
+        return "sent and fetched"
+    often = "10 min" if every == "auto" else format_span(every)
+    return f"sent, and fetched every {often} of training"
 
 
 def point_lines(planned: Planned) -> list[str]:

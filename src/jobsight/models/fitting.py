@@ -141,6 +141,11 @@ class Fitting:
         """Whether there is no epoch more to train."""
         return self.exhausted or self._progress.epoch >= self._settings.epochs
 
+    def left(self, until: int | None) -> int:
+        """Epochs to go at most, up to `until` where one is given."""
+        last = self._settings.epochs if until is None else min(until, self._settings.epochs)
+        return last - self._progress.epoch
+
     def end(self, status: FitStatus) -> FitEnd:
         """How it ended, as told to the caller."""
         progress = self._progress
@@ -296,9 +301,13 @@ def fit_network(
     """
     notes = _resumed(fitting, checkpoints, identity)
     watch.begins(tuple(fitting.told), notes)
+    begun = False
     while not fitting.done:
         if until is not None and fitting.epoch >= until:
             return fitting.end("until")
+        if begun and watch.enough(fitting.left(until)):
+            return fitting.end("stopped")
+        begun = True
         epoch = fitting.train_epoch(watch.stop)
         if epoch is None:
             return fitting.end("stopped")

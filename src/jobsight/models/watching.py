@@ -70,6 +70,16 @@ class FittingWatch:
     def saved(self, number: int, told: Told) -> None:
         """An epoch is done and its checkpoint, where any are kept, lies on disk."""
 
+    def enough(self, left: int) -> bool:
+        """Whether to stop behind an epoch that was saved, and to go on another time.
+
+        Asked only where another would follow, and never before the first of a call.
+
+        Args:
+            left: epochs that would follow at most.
+        """
+        return False
+
     def stop(self) -> bool:
         """Whether to stop now; asked before each batch. The epoch under way is then abandoned."""
         return False

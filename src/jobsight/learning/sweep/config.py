@@ -32,6 +32,7 @@ from jobsight.learning.sweep.sections import (
     fail,
     one_or_more,
     options_of,
+    span_or_word,
 )
 from jobsight.learning.sweep.targets import (
     check_parameters,
@@ -129,6 +130,9 @@ class SweepConfig(Section):
     tracking: TrackingSettings = TrackingSettings()
     shared: bool | Literal["auto"] = "auto"
     """Whether runs see the sweep's folder itself, or get and give back copies of what they need."""
+    save_every: Annotated[int | Literal["auto", "off"], span_or_word("auto", "off")] = "auto"
+    """Seconds of training after which a run to whom files are sent gives back what it has, and goes
+    on; ``auto``: 10 minutes, or ten times what a run takes to begin, if that is longer."""
     program: ProgramSettings = ProgramSettings()
     dagman: Annotated[OptionMap, options_of("true")] = Field(default_factory=dict)
     """Submit commands beside those that are written anyway, such as ``requirements``."""

@@ -46,7 +46,7 @@ SUFFIX = ".sweep"
 _RUN = re.compile(r"\d{4,9}", re.ASCII)
 
 _HOW = frozenset(
-    {"cluster", "where", "resources", "tracking", "program", "folder", "shared"}
+    {"cluster", "where", "resources", "tracking", "program", "folder", "shared", "save_every"}
     | {"dagman", "slurm", "here", "runs", "data"}
 )
 """What may differ between two plans of one sweep: how and where it runs, how many runs; `data` are

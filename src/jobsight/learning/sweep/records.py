@@ -42,6 +42,8 @@ MOST_HOSTS = 64
 TEXT = 300
 LAST_MICROS = 2**62
 
+SAVED = "saved"
+"""Why an attempt stopped that goes on at once; see `StopReason`."""
 POINT = "point.json"
 RESULT = "result.json"
 _NOT_METRICS = frozenset({"event", "time", "epoch"})
@@ -92,6 +94,9 @@ class _Reading:
         self.parameters: dict[str, Any] = {}
         self.seed: int | None = None
         self.starts = 0
+        self.saves = 0
+        self.gone_on = 0
+        """Starts that went on from a save."""
         self.hosts: dict[str, None] = {}
         self.history: list[Attempt] = []
         self.repeated = 0
@@ -146,6 +151,7 @@ class _Reading:
         self.run = _integer(told.get("run"), self.run)
         # The record counts its own starts; the line knows of those that were cut out of it.
         self.starts = max(self.starts + 1, _integer(told.get("attempt"), 0, 10**6) or 0)
+        self.gone_on += self.reason == SAVED
         host = _text(told.get("host"))
         if host and len(self.hosts) < MOST_HOSTS:
             self.hosts[host] = None
@@ -156,7 +162,11 @@ class _Reading:
         return True
 
     def _attempt(self, host: str | None, time: int | None, epoch: int) -> None:
-        if self.history and self.history[-1].ending is None:
+        latest = self.history[-1] if self.history else None
+        if latest is not None and latest.ending == SAVED and latest.host == host:
+            self._go_on(time, ending=None)
+            return
+        if latest is not None and latest.ending is None:
             self._go_on(None, ending="lost")
         self.history = [*self.history[1 - MOST_HOSTS :], Attempt(host, time, time, None, epoch)]
 
@@ -188,6 +198,7 @@ class _Reading:
 
     def _stopped(self, told: dict[str, Any]) -> bool:
         self.status, self.reason = RunStatus.STOPPED, _text(told.get("reason"))
+        self.saves += self.reason == SAVED
         self._go_on(_integer(told.get("time")), ending=self.reason or "evicted")
         return True
 
@@ -209,7 +220,8 @@ class _Reading:
             status=self.status,
             parameters=self.parameters,
             seed=self.seed,
-            attempts=self.starts,
+            attempts=self.starts - self.gone_on,
+            saves=self.saves,
             hosts=tuple(self.hosts),
             history=tuple(self.history),
             repeated=self.repeated,

@@ -56,14 +56,15 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True)
 class Attempt:
-    """One stretch of work on a run, on one machine.
+    """One stretch of work on a run, on one machine; a save does not end it.
 
     Attributes:
         host: where; None where it was not told.
         started: µs since 1970; None where it was not told.
         last: µs since 1970, of its last line.
         ending: ``evicted``, ``limit`` or ``until``; ``end`` where the run ended for good; ``lost``
-            where the next attempt began without a word of its end; None while nothing tells.
+            where the next attempt began without a word of its end; ``saved`` where it saved and did
+            not go on there; None while nothing tells.
         epoch: the last epoch it trained, or went on from.
     """
 
@@ -123,13 +124,14 @@ class RunRecord:
         status: see `RunStatus`.
         parameters: the point searched, as JSON data.
         seed: of the training; None before it started.
-        attempts: how often it was started.
+        attempts: how often it was started; going on from a save is no start.
+        saves: how often it left its machine for a moment, so that what it had was fetched.
         hosts: where, in order, each once.
         history: of the attempts, in order; the latest where there are very many.
         repeated: epochs that were trained more than once, each time but the first.
         started: µs since 1970, of the first attempt; None before it.
         last_update: µs since 1970, of the last line.
-        reason: why it stopped (``evicted``, ``limit``, ``until``), while it is `STOPPED`.
+        reason: why it stopped (``evicted``, ``limit``, ``until``, ``saved``), while `STOPPED`.
         cause: why it failed, was dropped, or cannot be read: one line, safe to show.
         epochs: what was told after each.
         metrics: of the select part with the kept weights, once it ended; NaN where undefined.
@@ -147,6 +149,7 @@ class RunRecord:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
     attempts: int = 0
+    saves: int = 0
     hosts: tuple[str, ...] = ()
     history: tuple[Attempt, ...] = ()
     repeated: int = 0

@@ -32,12 +32,34 @@ __all__ = [
     "fail",
     "one_or_more",
     "options_of",
+    "span_or_word",
 ]
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")]
 Text = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Megabytes = Annotated[int, Field(ge=1, le=1 << 30), BeforeValidator(megabytes)]
-Seconds = Annotated[int, Field(ge=1, le=366 * 86400), BeforeValidator(seconds)]
+MOST_SECONDS = 366 * 86400
+Seconds = Annotated[int, Field(ge=1, le=MOST_SECONDS), BeforeValidator(seconds)]
+
+
+def span_or_word(*words: str) -> BeforeValidator:
+    """A span of at least a second, in seconds, or one of some words."""
+
+    def checked(value: Any) -> Any:
+        value = "off" if value is False and "off" in words else value
+        if value in words and isinstance(value, str):
+            return value
+        said = f"{' or '.join(words)}, or a span such as 10 min"
+        try:
+            found = seconds(value)
+        except ValueError:
+            raise ValueError(f"write {said}") from None
+        whole = isinstance(found, int) and not isinstance(found, bool)
+        if not whole or not 1 <= found <= MOST_SECONDS:
+            raise ValueError(f"write {said}, from 1 s to 366 days")
+        return found
+
+    return BeforeValidator(checked)
 
 
 def fail(trouble: Trouble, given: Any) -> pydantic.ValidationError:

@@ -108,6 +108,7 @@ def _run(run: int, frozen: Frozen, *, until: int | None = None, again: bool = Fa
         arguments=(
             *("sweep", "node", "run", str(run), "."),
             *(() if until is None else ("--until", str(until))),
+            *_saving(frozen),
         ),
         inputs=(_FROZEN, str(_THERE.history), *((str(_THERE.tracking),) if online else ())),
         outputs=(place,),
@@ -115,6 +116,12 @@ def _run(run: int, frozen: Frozen, *, until: int | None = None, again: bool = Fa
         retries=RETRIES,
         checkpoints=True,
     )
+
+
+def _saving(frozen: Frozen) -> tuple[str, ...]:
+    """When a run saves; where it sees the sweep's folder, its checkpoints lie there already."""
+    every = frozen.config["save_every"]
+    return () if frozen.shared or every == "off" else ("--save-every", str(every))
 
 
 def _between(verb: str, number: int) -> Node:

@@ -13,7 +13,9 @@ from typing import Any, Literal, Self
 __all__ = ["Ending", "RunEnd", "StopReason", "Tracker", "Trackers"]
 
 Ending = Literal["finished", "early", "failed", "dropped"]
-StopReason = Literal["evicted", "limit", "until"]
+StopReason = Literal["evicted", "limit", "until", "saved"]
+"""Why an attempt ended and the run did not: it was sent away, its time was up, it was to go no
+further for now, or it left for a moment so that what it has is fetched, and goes on at once."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class Tracker(ABC):
 
     @abstractmethod
     def stopped(self, reason: StopReason) -> None:
-        """The attempt ends here, the run does not: it was evicted, or reached its limit."""
+        """The attempt ends here, the run does not."""
 
     @abstractmethod
     def model(self, folder: Path) -> None:

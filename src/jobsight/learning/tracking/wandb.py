@@ -124,7 +124,10 @@ class WandbTracker(Tracker):
         self._do("model", {"folder": str(folder.absolute())}, self._options.patience)
 
     def stopped(self, reason: StopReason) -> None:
-        """See `Tracker.stopped`. W&B shows the run as failed until its next attempt starts."""
+        """See `Tracker.stopped`. W&B shows the run as failed until its next attempt starts.
+
+        Also where it only saves: what had finished, its server's search would learn from.
+        """
         seconds = min(_SOON, self._options.patience)
         self._do("end", {"summary": {"stopped": reason}, "exit": 1}, seconds)
         self.close()

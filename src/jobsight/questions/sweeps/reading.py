@@ -24,7 +24,9 @@ from jobsight.text import counted, printable
 __all__ = ["read_material"]
 
 _MOST_SOURCES = 20
-_ENDINGS = {"end": "done", "until": "planned", "evicted": "evicted", "limit": "evicted"}
+_ENDINGS = {
+    "end": "done", "until": "planned", "saved": "planned", "evicted": "evicted", "limit": "evicted",
+}  # fmt: skip
 _STATUSES = {
     RunStatus.STOPPED: "running",
     RunStatus.LOST: "running",

@@ -46,7 +46,7 @@ def test_nodes_read_and_write_what_they_must(tmp_path: Path) -> None:
     assert nodes["parse-s01"].inputs == ("sweep.json", *LOG.inputs)
     assert nodes["parse-s01"].outputs == ("history/s01",) and not nodes["parse-s01"].near
     run = nodes["run-0003"]
-    assert run.arguments == ("sweep", "node", "run", "3", ".")
+    assert run.arguments == ("sweep", "node", "run", "3", ".", "--save-every", "auto")
     assert (run.inputs, run.outputs, run.checkpoints) == (
         ("sweep.json", "history"), ("runs/0003",), True
     )  # fmt: skip
@@ -90,6 +90,18 @@ def test_the_hopeless_are_dropped_between_two_parts_of_a_run(tmp_path: Path) -> 
         None,
         None,
     ]
+
+
+def test_runs_that_are_sent_files_save_and_others_need_not(tmp_path: Path) -> None:
+    def told(name: str, **changed: Any) -> tuple[str, ...]:
+        plan = planned(tmp_path / name, **changed).plan
+        return next(node for node in plan.nodes() if node.name == "run-0001").arguments[5:]
+
+    assert told("a", where="dagman") == ("--save-every", "auto")
+    assert told("b", where="dagman", save_every="5 min") == ("--save-every", "300")
+    assert told("c", where="dagman", save_every="off") == ()
+    assert told("d", where="dagman", save_every=5, shared=True) == ()
+    assert told("e", where="slurm", save_every=5) == told("f") == ()
 
 
 def test_more_runs_of_a_finished_random_search_keep_those_before(tmp_path: Path) -> None:

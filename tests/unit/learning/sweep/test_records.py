@@ -71,6 +71,22 @@ def test_a_resumed_run_says_epochs_again_and_the_later_line_counts(tmp_path: Pat
     assert found.seconds == 1.5
 
 
+def test_a_save_is_no_end_of_an_attempt_and_no_start(tmp_path: Path) -> None:
+    saved = {"event": "stopped", "time": 2_500_000, "reason": "saved"}
+    there = [start(), epoch(1), saved]
+    found = read_record(write(tmp_path, *there))
+    assert (found.status, found.reason) == (RunStatus.STOPPED, "saved")
+    assert [one.ending for one in found.history] == ["saved"]
+    again = start(3_000_000, attempt=2, epoch=1)
+    found = read_record(write(tmp_path, *there, again, epoch(2, 4_000_000), saved))
+    assert (found.attempts, found.saves) == (1, 2)
+    assert [(one.host, one.started, one.epoch) for one in found.history] == [("a", 1_000_000, 2)]
+    elsewhere = start(9_000_000, attempt=3, host="b", epoch=2)
+    found = read_record(write(tmp_path, *there, again, epoch(2, 4_000_000), elsewhere))
+    assert (found.attempts, found.saves, found.status) == (2, 1, RunStatus.RUNNING)
+    assert [(one.host, one.ending) for one in found.history] == [("a", "lost"), ("b", None)]
+
+
 def test_another_training_in_the_same_folder_starts_over(tmp_path: Path) -> None:
     other = start(parameters={"j": 30})
     found = read_record(write(tmp_path, start(), epoch(1), epoch(2), other, epoch(1, f1=0.4)))

@@ -344,6 +344,20 @@ def test_runs_that_ask_for_gpus_use_them(tmp_path: Path) -> None:
     assert read(tmp_path, text).fixed_settings.lstm.device == "cuda"
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("auto", "auto"), ("off", "off"), ("false", "off"), ("90", 90), ("10 min", 600)],
+)
+def test_when_runs_save(tmp_path: Path, text: str, value: Any) -> None:
+    assert read(tmp_path, ONE + f"save_every: {text}\n").save_every == value
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "true", "1.5", "often", "[1]", "10 years", "{a: 1}"])
+def test_when_runs_cannot_save(tmp_path: Path, text: str) -> None:
+    said = trouble(tmp_path, ONE + f"save_every: {text}\n")
+    assert re.match(r"sweep.yaml:4:\d+: save_every: write auto or off, or a span such as", said)
+
+
 def test_the_page_tells_of_every_key_parameter_and_distribution(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "sweeps.md").read_text()
     section = page.partition("## The config file")[2].partition("\n## ")[0]

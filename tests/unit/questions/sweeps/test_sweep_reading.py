@@ -57,6 +57,19 @@ def test_attempts_are_told_apart(tmp_path: Path) -> None:
     assert run.metric == 0.7
 
 
+def test_a_save_is_no_eviction(tmp_path: Path) -> None:
+    def saved(at: int) -> dict[str, Any]:
+        return {"event": "stopped", "time": START + at * 1_000_000, "reason": "saved"}
+
+    lines = [
+        start(0, "a"), epoch(1, 1), saved(2), start(3, "a", 1), epoch(2, 4), saved(5),
+        start(9, "b", 2), epoch(3, 10), end(11),
+    ]  # fmt: skip
+    run = material_of(tmp_path / "x.sweep", lines).runs[0]
+    assert [(one.host, one.ending) for one in run.attempts] == [("a", "planned"), ("b", "done")]
+    assert (run.evictions, run.repeated) == (0, 0)
+
+
 def test_a_round_that_ends_is_no_eviction(tmp_path: Path) -> None:
     stopped = {"event": "stopped", "time": START + 2_000_000, "reason": "until"}
     material = material_of(tmp_path / "x.sweep", [start(0, "a"), epoch(1, 1), stopped])

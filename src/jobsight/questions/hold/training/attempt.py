@@ -20,6 +20,7 @@ from jobsight.learning.metrics import best_threshold, score
 from jobsight.learning.tracking import Ending, RunEnd, StopReason, Tracker
 from jobsight.models.base import Floats, Labelled
 from jobsight.models.watching import Epoch, FittingWatch, Told
+from jobsight.questions.hold.training.saving import Saving
 from jobsight.settings import HoldSettings
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Attempt:
         self._identity = identity_of(settings, parameters)
         self._clock, self._cpu = time.perf_counter(), time.process_time()
         self._before: tuple[Told, ...] = ()
-        self._begun = False
+        self._begun: float | None = None
 
     def done(self) -> RunEnd | None:
         """The end, where an earlier attempt at this very point came to one."""
@@ -96,13 +97,22 @@ class Attempt:
 
     def begin(self, before: tuple[Told, ...] = (), notes: tuple[str, ...] = ()) -> None:
         """Tell, once, that the attempt begins behind these epochs."""
-        if not self._begun:
-            self._begun, self._before, self.epochs = True, before, len(before)
+        if self._begun is None:
+            self._begun, self._before, self.epochs = time.perf_counter(), before, len(before)
             self.tracker.start(
                 run=self.run, parameters=self.parameters, epoch=self.epochs, seed=self._seed
             )
         for note in notes:
             self.tracker.note(note)
+
+    def may_save(self, saving: Saving, left: int) -> bool:
+        """Whether it is time to save, as `Saving.due` has it, with so many epochs to go at most."""
+        epochs = self.epochs - len(self._before)
+        if self._begun is None or epochs < 1:
+            return False
+        trained = time.perf_counter() - self._begun
+        begun = self._begun - self._clock
+        return saving.due(begun=begun, trained=trained, epochs=epochs, left=left)
 
     def ending(
         self,
@@ -170,10 +180,17 @@ class Attempt:
 
 
 class Watch(FittingWatch):
-    """Measures every epoch on the select part, tells the tracker, and passes on a wish to stop."""
+    """Measures every epoch on the select part, tells the tracker, and passes on a wish to stop.
 
-    def __init__(self, attempt: Attempt, select: Labelled, stop: Stop) -> None:
-        self._attempt, self._select, self._stop = attempt, select, stop
+    Attributes:
+        saving: it stopped the fit itself, so that what there is is fetched.
+    """
+
+    def __init__(
+        self, attempt: Attempt, select: Labelled, stop: Stop, saving: Saving | None = None
+    ) -> None:
+        self._attempt, self._select, self._stop, self._schedule = attempt, select, stop, saving
+        self.saving = False
 
     def begins(self, told: tuple[Told, ...], notes: tuple[str, ...]) -> None:
         """See `FittingWatch.begins`."""
@@ -189,6 +206,12 @@ class Watch(FittingWatch):
         """See `FittingWatch.saved`."""
         self._attempt.epochs = number
         self._attempt.tracker.epoch(number, told)
+
+    def enough(self, left: int) -> bool:
+        """See `FittingWatch.enough`."""
+        schedule = self._schedule
+        self.saving = schedule is not None and self._attempt.may_save(schedule, left)
+        return self.saving
 
     def stop(self) -> bool:
         """See `FittingWatch.stop`."""

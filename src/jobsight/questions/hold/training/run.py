@@ -28,6 +28,7 @@ from jobsight.models.watching import Told
 from jobsight.questions.hold.training.attempt import MODEL, Attempt, Stop, Watch, select_metrics
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.room import require_room
+from jobsight.questions.hold.training.saving import Saving
 from jobsight.settings import HoldSettings
 from jobsight.text import printable
 
@@ -45,7 +46,7 @@ class RunResult:
     Attributes:
         run: its number.
         end: how it ended for good; None where it only stopped.
-        stopped: why it stopped: ``evicted``, ``limit`` or ``until``; None where it ended.
+        stopped: why it stopped, see `StopReason`; None where it ended.
         epochs: trained so far.
     """
 
@@ -65,6 +66,7 @@ def train_run(
     tracker: Tracker,
     stop: Stop = lambda: None,
     until: int | None = None,
+    saving: Saving | None = None,
 ) -> RunResult:
     """Train one point of a sweep, from where an earlier attempt left off.
 
@@ -79,6 +81,7 @@ def train_run(
         tracker: is told of the run; the caller opens and closes it.
         stop: asked before each batch, and before and after the preparation.
         until: the last epoch to train now.
+        saving: when to stop so that what there is is fetched; None: never.
 
     Raises:
         JobsightError: the GPU asked for is not there, or fails; a file cannot be written; or what
@@ -89,7 +92,8 @@ def train_run(
     if done is not None:
         return RunResult(run, done, None, done.epochs)
     try:
-        return _trained(attempt, history, with_parameters(settings, parameters), stop, until)
+        whole = with_parameters(settings, parameters)
+        return _trained(attempt, history, whole, stop, until, saving)
     except (SettingsError, TrainingError) as error:
         return _failed(attempt, str(error))
     except (MemoryError, RuntimeError) as error:
@@ -102,6 +106,7 @@ def _trained(
     settings: HoldSettings,
     stop: Stop,
     until: int | None,
+    saving: Saving | None,
 ) -> RunResult:
     from jobsight.models.recurrent import Recurrent
 
@@ -111,18 +116,19 @@ def _trained(
         return _stopped(attempt, stop() or "evicted")
     resolved, train, select = parts
     model = Recurrent(resolved.lstm)
+    watch = Watch(attempt, select, stop, saving)
     end = model.fit_resumably(
         train,
         select,
         seed=settings.seed,
         checkpoints=Checkpoints(attempt.folder / CHECKPOINT),
-        watch=Watch(attempt, select, stop),
+        watch=watch,
         until=until,
     )
     if end.status == "until":
         return _stopped(attempt, "until")
     if end.status == "stopped":
-        return _stopped(attempt, stop() or "evicted")
+        return _stopped(attempt, stop() or ("saved" if watch.saving else "evicted"))
     files = attempt.keep_model(model)
     attempt.tracker.model(attempt.folder / MODEL)
     metrics = select_metrics(model.predict(select.inputs), select)

@@ -16,6 +16,7 @@ from jobsight.learning.sweep.records import RunStatus, read_record
 from jobsight.learning.tracking import LocalTracker, RunEnd, StopReason
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.run import RunResult, drop_run, train_run
+from jobsight.questions.hold.training.saving import Saving
 from jobsight.settings import HoldSettings
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -125,6 +126,40 @@ def test_interrupted_anywhere_it_ends_the_same(tmp_path: Path, whole: Path, at: 
     assert record.epochs.number.tolist() == [1, 2, 3, 4, 5]
     # Only the epoch under way was trained twice, and no line tells of its first time.
     assert events(tmp_path).count("epoch") == 5
+
+
+class Always(Saving):
+    """Saves whenever it may."""
+
+    def due(self, **_told: float) -> bool:
+        return True
+
+
+def test_it_saves_behind_each_epoch_but_the_last_and_ends_the_same(
+    tmp_path: Path, whole: Path
+) -> None:
+    for epoch in range(1, 5):
+        result = run(tmp_path, saving=Always())
+        assert (result.stopped, result.epochs) == ("saved", epoch)
+    assert end_of(run(tmp_path, saving=Always())).status == "finished"
+    assert kept(tmp_path) == kept(whole)
+    record = read_record(tmp_path)
+    assert (record.attempts, record.saves, record.repeated) == (1, 4, 0)
+    assert [one.ending for one in record.history] == ["end"]
+    assert record.metrics == read_record(whole).metrics
+    assert events(tmp_path).count("epoch") == 5
+
+
+def test_who_is_told_to_go_while_it_would_save_goes(tmp_path: Path) -> None:
+    def told() -> StopReason | None:
+        return "evicted" if (tmp_path / "checkpoint").exists() else None
+
+    assert run(tmp_path, saving=Always(), stop=told).stopped == "evicted"
+
+
+def test_it_does_not_save_where_it_ends_anyway(tmp_path: Path) -> None:
+    assert run(tmp_path, saving=Always(), until=1).stopped == "until"
+    assert run(tmp_path, saving=Saving(3600.0)).end is not None
 
 
 def test_until_an_epoch_and_on(tmp_path: Path, whole: Path) -> None:
