@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from jobsight.history.events import ReadReport
 from jobsight.history.labels import label_rows
+from jobsight.history.readreport import ReadReport
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.reporting.material import Material
 from jobsight.questions.hold.reporting.moment import later_outcomes

@@ -2,22 +2,26 @@
 
 Kernels release the GIL and are cached on disk, so that a command does not wait for the compiler.
 Where no cache directory is writable, kernels are compiled anew in each process and all else works.
+A pack (`jobsight.cluster.packedkernels`) has them compiled already, beside their sources.
 """
 
 import contextlib
 import hashlib
+import importlib
 import os
 import re
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numba.np.linalg
 
-__all__ = ["helper", "kernel"]
+__all__ = ["helper", "kernel", "kernels_marker"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,6 +41,20 @@ def _sources() -> str:
         if b"jobsight.jit import" in text or b"numba" in text:
             digest.update(text)
     return digest.hexdigest()[:16]
+
+
+def kernels_marker() -> str:
+    """A file in the package that says: what these very sources compile to lies beside them."""
+    return f"__pycache__/kernels-{_sources()}"
+
+
+def _is_beside_sources() -> bool:
+    """Whether kernels lie beside their sources, where Numba looks if no cache is set."""
+    package = Path(__file__).parent
+    if "NUMBA_CACHE_DIR" in os.environ or not (package / kernels_marker()).exists():
+        return False
+    # Numba passes over what it cannot write into.
+    return all(os.access(folder, os.W_OK) for folder in (package, *package.rglob("__pycache__")))
 
 
 def _cache_directory() -> str | None:
@@ -87,14 +105,37 @@ def _forget_older(folder: Path) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
-_CACHE = _cache_directory()
+def _load_without_blas() -> None:
+    """Load what the first kernel would, but for SciPy, which takes as long as all the rest.
+
+    Numba looks whether there is a BLAS for kernels that multiply matrices; ours do not. A Numba
+    that has no such place to look at is left as it is.
+    """
+
+    def absent() -> None:
+        raise ImportError
+
+    found = getattr(numba.np.linalg, "ensure_blas", None)
+    if found is None or "numba.np.arraymath" in sys.modules:
+        return
+    numba.np.linalg.ensure_blas = absent
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        numba.np.linalg.ensure_blas = found
+
+
+_load_without_blas()
+_BESIDE = _is_beside_sources()
+_CACHE = None if _BESIDE else _cache_directory()
+_CACHED = _BESIDE or _CACHE is not None
 if _CACHE is not None:
     setattr(numba.config, "CACHE_DIR", _CACHE)  # noqa: B010 - numba makes its settings at run time
 
 
 def kernel(function: F) -> F:
     """Compile `function` in nopython mode, without the GIL, cached where a cache is writable."""
-    compiled: F = numba.njit(function, nogil=True, cache=_CACHE is not None)
+    compiled: F = numba.njit(function, nogil=True, cache=_CACHED)
     return compiled
 
 
@@ -104,6 +145,6 @@ def helper(function: F) -> F:
     It may neither allocate nor return arrays. In return its arrays are not reference-counted: a
     count costs two locked instructions per array and call, more than most helpers do themselves.
     """
-    options: dict[str, Any] = {"nogil": True, "cache": _CACHE is not None, "_nrt": False}
+    options: dict[str, Any] = {"nogil": True, "cache": _CACHED, "_nrt": False}
     compiled: F = numba.njit(**options)(function)
     return compiled

@@ -23,7 +23,8 @@ from typing import Any
 import pytest
 
 from jobsight.history.eventlog.logfiles import find_logs
-from jobsight.history.events import ReadReport, read_events
+from jobsight.history.events import read_events
+from jobsight.history.readreport import ReadReport
 
 htcondor2 = pytest.importorskip("htcondor2", reason="HTCondor's own reader is not installed")
 

@@ -15,7 +15,7 @@ from tests.hold_models import held
 
 from jobsight.cli import common
 from jobsight.cli.main import main
-from jobsight.history.events import ReadReport
+from jobsight.history.readreport import ReadReport
 from jobsight.history.timelines import History
 from jobsight.learning.manifest import Source
 from jobsight.learning.registry import Registry

@@ -12,7 +12,7 @@ from tests.growing import Follower, read_at_once
 
 from jobsight.documents import decode, encode
 from jobsight.history.events import read_events
-from jobsight.history.jobdocuments import event_table
+from jobsight.history.eventtables import event_table
 from jobsight.history.timelines import History
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.settings import HoldSettings

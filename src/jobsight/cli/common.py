@@ -19,7 +19,7 @@ from jobsight.text import printable
 if TYPE_CHECKING:
     from jobsight.cli.reading import Reading
     from jobsight.documents import JobDocument
-    from jobsight.history.events import ReadReport
+    from jobsight.history.readreport import ReadReport
     from jobsight.history.timelines import History
     from jobsight.learning.manifest import Source
     from jobsight.questions.hold.training.model import HoldModel
@@ -264,7 +264,12 @@ def stages() -> Iterator[Callable[[str], None]]:
 
 
 def read_history(
-    logs: list[str], settings: Settings, *, output: Path | None = None, folder: bool = False
+    logs: list[str],
+    settings: Settings,
+    *,
+    output: Path | None = None,
+    folder: bool = False,
+    hashed: bool = True,
 ) -> tuple[History, ReadReport, list[Source]]:
     """Read logs, stores and snapshots, and index them; damage is told on standard error.
 
@@ -273,24 +278,28 @@ def read_history(
         settings: zone and access point.
         output: what will be written; refused where it is one of the logs, see `check_output`.
         folder: the output is a folder.
+        hashed: False: no sources are told (see `read_inputs`).
     """
     from jobsight.errors import SourceError
     from jobsight.history.timelines import History
 
-    reading = read_events_of(logs, settings)
+    reading = read_events_of(logs, settings, hashed=hashed)
     check_output(output, reading.files, folder=folder)
     if not reading.report.events:
-        names = [source.name for source in reading.sources] or logs
+        names = reading.names or logs
         raise SourceError(f"no event record in {', '.join(map(printable, names))}")
     return History.from_table(reading.table), reading.report, reading.sources
 
 
-def read_events_of(logs: list[str], settings: Settings) -> Reading:
-    """The event table of logs, stores and snapshots; damage is told on standard error."""
+def read_events_of(logs: list[str], settings: Settings, *, hashed: bool = True) -> Reading:
+    """The event table of logs, stores and snapshots; damage is told on standard error.
+
+    Its `sources` are left out unless `hashed`.
+    """
     from jobsight.cli.reading import read_inputs
 
     with progress_bar("reading") as progress:
-        reading = read_inputs(logs, settings, progress)
+        reading = read_inputs(logs, settings, progress, hashed=hashed)
     _tell_skipped(reading.report)
     if reading.shortened:
         note(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from jobsight.cli.reading import Reading
-    from jobsight.history.events import ReadReport
+    from jobsight.history.readreport import ReadReport
     from jobsight.settings import Settings
 
 __all__ = ["register"]
@@ -92,7 +92,7 @@ def _read(
 
 def _batches(reading: Reading) -> list[pa.RecordBatch]:
     """The table in the reader's own schema."""
-    from jobsight.history.eventlog.columns import event_schema
+    from jobsight.history.eventlog.terms import event_schema
 
     schema = event_schema()
     table: pa.Table = reading.table.select(schema.names).to_arrow().cast(schema)

@@ -233,7 +233,7 @@ def _open(
 
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
     named = named_model(model, settings)
-    history, _, _ = read_history(logs, settings)
+    history, _, _ = read_history(logs, settings, hashed=False)
     with stages() as progress:
         progress("indexing")
         panel = seat(history, settings, name=model, model=named)

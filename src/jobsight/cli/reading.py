@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from jobsight.documents import JobDocument
-    from jobsight.history.events import ReadReport
+    from jobsight.history.readreport import ReadReport
     from jobsight.learning.manifest import Source
     from jobsight.settings import Settings
 
@@ -42,6 +42,7 @@ class Reading:
         table: the event table (docs/architecture.md).
         report: of the reading of logs; documents count as events and jobs.
         sources: for the manifest of what is made of it.
+        names: of what was read, but for standard input.
         files: that must not be written over.
         shortened: jobs whose documents lack events of the middle.
     """
@@ -49,6 +50,7 @@ class Reading:
     table: pl.DataFrame
     report: ReadReport
     sources: list[Source]
+    names: list[str]
     files: list[Path]
     shortened: int = 0
 
@@ -74,16 +76,24 @@ def is_store(text: str) -> bool:
     return _is_no_pipe(text) and not Path(text).is_dir() and are_documents(text)
 
 
-def read_inputs(inputs: list[str], settings: Settings, progress: Progress) -> Reading:
+def read_inputs(
+    inputs: list[str], settings: Settings, progress: Progress, *, hashed: bool = True
+) -> Reading:
     """Read logs, stores and snapshots into one event table, logs first.
+
+    Args:
+        inputs: what to read.
+        settings: of logs, and of the store.
+        progress: is told how much was read, and of how much.
+        hashed: False: nobody asks for `sources`, nor for the bytes of documents; there are none.
 
     Raises:
         SourceError: a log cannot be read; `StoreError`: a store or snapshot cannot.
     """
     documents = [one for one in inputs if _is_no_pipe(one) and are_documents(one)]
     logs = [one for one in inputs if one not in documents]
-    readings = [_read_logs(logs, settings, progress)] if logs else []
-    readings += [_read_documents(one, settings, progress) for one in documents]
+    readings = [_read_logs(logs, settings, progress, hashed)] if logs else []
+    readings += [_read_documents(one, settings, progress, hashed) for one in documents]
     return readings[0] if len(readings) == 1 else _joined(readings)
 
 
@@ -93,7 +103,7 @@ def _is_no_pipe(text: str) -> bool:
     return text != "-" and (not path.exists() or path.is_file() or path.is_dir())
 
 
-def _read_logs(logs: list[str], settings: Settings, progress: Progress) -> Reading:
+def _read_logs(logs: list[str], settings: Settings, progress: Progress, hashed: bool) -> Reading:
     from jobsight.history.events import read_events
     from jobsight.learning.manifest import Source
 
@@ -103,26 +113,27 @@ def _read_logs(logs: list[str], settings: Settings, progress: Progress) -> Readi
         timezone=settings.timezone,
         progress=progress,
     )
-    sources = [Source.of(Path(file.name)) for file in log.files if file.path is not None]
-    return Reading(log.table, log.report, sources, [Path(file.name) for file in log.files])
+    names = [file.name for file in log.files if file.path is not None]
+    sources = [Source.of(Path(name)) for name in names] if hashed else []
+    return Reading(log.table, log.report, sources, names, [Path(file.name) for file in log.files])
 
 
-def _read_documents(text: str, settings: Settings, progress: Progress) -> Reading:
+def _read_documents(text: str, settings: Settings, progress: Progress, hashed: bool) -> Reading:
     """A store or snapshot, read document by document; only the event table is kept of it."""
     import time
 
-    from jobsight.history.jobdocuments import event_table
+    from jobsight.history.eventtables import event_table
     from jobsight.learning.manifest import Source
 
     started = time.perf_counter()
     with _documents(text, settings) as (name, total, documents):
-        passing = _Passing(documents, progress, total)
+        passing = _Passing(documents, progress, total, hashed)
         table = event_table(passing)
     report = _report(table, passing.bytes)
     report.seconds = time.perf_counter() - started
     # As the documents came from the scan, each a line of JSON.
-    source = Source(name, passing.digest.hexdigest(), passing.bytes)
-    return Reading(table, report, [source], [Path(name)], passing.shortened)
+    sources = [Source(name, passing.digest.hexdigest(), passing.bytes)] if hashed else []
+    return Reading(table, report, sources, [name], [Path(name)], passing.shortened)
 
 
 @contextlib.contextmanager
@@ -148,11 +159,13 @@ class _Passing:
     Attributes:
         documents: of any jobs.
         progress: is told how many were read of `total`; 0: not known.
+        hashed: fill `bytes` and `digest`.
     """
 
     documents: Iterable[JobDocument]
     progress: Progress
     total: int = 0
+    hashed: bool = True
     bytes: int = 0
     shortened: int = 0
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
@@ -164,9 +177,10 @@ class _Passing:
             if count % _TELL_EVERY == 0:
                 self.progress(count, self.total)
             if document.id.startswith("htcondor:"):
-                text = encode(document)
-                self.digest.update(text + b"\n")
-                self.bytes += len(text) + 1
+                if self.hashed:
+                    text = encode(document)
+                    self.digest.update(text + b"\n")
+                    self.bytes += len(text) + 1
                 self.shortened += document.dropped > 0
                 yield document
 
@@ -176,7 +190,7 @@ def _report(table: pl.DataFrame, size: int) -> ReadReport:
 
     import polars as pl
 
-    from jobsight.history.events import ReadReport
+    from jobsight.history.readreport import ReadReport
 
     times = table.select(
         first=pl.col("time").min().dt.epoch("us"), last=pl.col("time").max().dt.epoch("us")
@@ -216,6 +230,7 @@ def _joined(readings: list[Reading]) -> Reading:
         joined_tables([one.table for one in readings]),
         report,
         [source for one in readings for source in one.sources],
+        [name for one in readings for name in one.names],
         [file for one in readings for file in one.files],
         sum(one.shortened for one in readings),
     )

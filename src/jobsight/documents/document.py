@@ -1,7 +1,8 @@
 """The job document: all that is known of one job, the unit of the store.
 
 Times are µs since 1970, UTC. None means: not known. Memory and disk are in MB of 2^20 bytes, spans
-in seconds. Every struct is frozen; a changed document is a new one.
+in seconds. Every struct is frozen; a changed document is a new one. What JSON tells holds no
+cycles, so none is watched by the garbage collector, which would take as long as decoding them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,12 @@ JSON = Any
 
 
 class _Section(
-    msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    kw_only=True,
+    gc=False,
 ):
     """What all sections share: fields left at their default are not written."""
 
@@ -191,6 +197,7 @@ class JobDocument(
     forbid_unknown_fields=True,
     tag_field="schema",
     tag=SCHEMA,
+    gc=False,
 ):
     """All that is known of one job.
 

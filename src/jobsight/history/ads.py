@@ -19,7 +19,7 @@ TRIGGER = "TriggerEventTypeNumber"
 
 _AD = 28
 _FARTHEST = 256
-"""The reader looks no further back from an 028 (`eventlog.texts.LOOK_BACK`)."""
+"""The reader looks no further back from an 028 (`eventlog.terms.LOOK_BACK`)."""
 
 Ints = NDArray[np.int64]
 

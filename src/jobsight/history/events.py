@@ -11,7 +11,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,6 @@ from jobsight.history.eventlog.columns import (
     Origin,
     batch_from_rows,
     batch_from_values,
-    event_schema,
 )
 from jobsight.history.eventlog.generations import in_generation, segment_name
 from jobsight.history.eventlog.joins import AdJoiner
@@ -34,60 +33,20 @@ from jobsight.history.eventlog.logfiles import Kind, LogFile, LogStream, find_lo
 from jobsight.history.eventlog.scratch import Scratch
 from jobsight.history.eventlog.segments import Log, Segment, plan
 from jobsight.history.eventlog.structured import Ad, StructuredParser
+from jobsight.history.eventlog.terms import event_schema
 from jobsight.history.eventlog.times import FutureDates, TimeResolver, YearCounter
+from jobsight.history.readreport import ReadReport, Skipped
 
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["EventLog", "EventReader", "ReadReport", "Skipped", "read_events", "scan_chunk"]
+__all__ = ["EventLog", "EventReader", "read_events", "scan_chunk"]
 
 _AD_BLOCK = 1 << 20
 _YEARLESS = 2  # forms from here on lack the year
 _LARGEST_CLUSTER = 2**31 - 1
 _IN_FUTURE = "dated in the future; taken as of the record before"
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """A stretch of a log that holds no sound record: where, how many bytes, and why.
-
-    Where only a record's date is unsound the record is kept, and the length is 0.
-    """
-
-    file: str
-    offset: int
-    length: int
-    reason: str
-
-
-@dataclass
-class ReadReport:
-    """What was read.
-
-    Attributes:
-        files: number of files; `logs`: of logs (rotated files of one log are one).
-        bytes: uncompressed bytes read.
-        events: number of records, the 008 too.
-        jobs: number of jobs, ids ≥ 0.
-        first, last: earliest and latest time, µs since 1970; None without events.
-        by_code: number of records by event number.
-        skipped: every stretch skipped, in file order.
-        passed_over: files of a named folder that are no event logs, with the reason.
-        seconds: wall time of the reading.
-    """
-
-    files: int = 0
-    logs: int = 0
-    bytes: int = 0
-    events: int = 0
-    jobs: int = 0
-    first: int | None = None
-    last: int | None = None
-    by_code: Counter[int] = field(default_factory=Counter)
-    skipped: list[Skipped] = field(default_factory=list)
-    passed_over: list[tuple[str, str]] = field(default_factory=list)
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -208,7 +167,7 @@ class EventReader:
         self._jobs = _Jobs()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The event table (`columns.event_schema`), batch by batch; the report is whole at the end.
+        """The event table (`terms.event_schema`), batch by batch; the report is whole at the end.
 
         Raises:
             SourceError: a log vanished meanwhile.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jobsight.files import new_file
-from jobsight.history.eventlog.columns import event_schema
+from jobsight.history.eventlog.terms import event_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa

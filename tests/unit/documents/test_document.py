@@ -21,7 +21,7 @@ def test_what_is_not_known_is_none_and_documents_are_frozen() -> None:
 
 
 def test_an_event_has_every_column_of_the_event_table_that_is_not_the_jobs_own() -> None:
-    from jobsight.history.eventlog.columns import event_schema
+    from jobsight.history.eventlog.terms import event_schema
 
     of_the_job = {"cluster", "proc", "access_point", "log", "offset", "source"}
     fields = set(Event.__struct_fields__)

@@ -22,7 +22,8 @@ from tests.logtext import (
 
 from jobsight.documents import Event, JobDocument, State
 from jobsight.history.events import EventReader, read_events
-from jobsight.history.jobdocuments import documents_of_batch, event_table, unnamed_access_point
+from jobsight.history.eventtables import event_table
+from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
 
 FORMS = Path(__file__).resolve().parents[3] / "data" / "forms"
 JOB = "htcondor:ap1:123.0"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jobsight.history.eventlog.adformats import Attributes, parse_time
 from jobsight.history.eventlog.structured import Ad
-from jobsight.history.eventlog.texts import LOOK_BACK
+from jobsight.history.eventlog.terms import LOOK_BACK
 
 __all__ = ["ads_to_columns", "ads_to_times"]
 

@@ -6,7 +6,6 @@ One row an event, in file order. Names and types are fixed by the design (see do
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +13,12 @@ from numpy.typing import NDArray
 
 from jobsight.history.eventlog import record, texts
 from jobsight.history.eventlog.record import NONE, Bytes, Row
+from jobsight.history.eventlog.terms import event_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Batch", "Origin", "batch_from_rows", "batch_from_values", "event_schema"]
+__all__ = ["Batch", "Origin", "batch_from_rows", "batch_from_values"]
 
 _NUMBERS = (
     ("cluster", "int64", record.CLUSTER),
@@ -41,39 +41,6 @@ _TEXTS = (
     ("slot", record.SLOT_START),
     ("dag_node", record.DAG_NODE_START),
 )
-
-
-@cache
-def event_schema() -> pa.Schema:
-    """The Arrow schema of the event table."""
-    import pyarrow as pa
-
-    text = pa.large_string()
-    fields: list[tuple[str, Any]] = [
-        ("cluster", pa.int64()),
-        ("proc", pa.int32()),
-        ("subproc", pa.int32()),
-        ("time", pa.timestamp("us", "UTC")),
-        ("code", pa.int16()),
-        ("hold_code", pa.int32()),
-        ("hold_subcode", pa.int32()),
-        ("reason", text),
-        ("return_value", pa.int32()),
-        ("signal", pa.int32()),
-        ("host", text),
-        ("slot", text),
-        ("memory_mb", pa.int64()),
-        ("access_point", text),
-        ("owner", text),
-        ("vacate_code", pa.int32()),
-        ("attributes", text),
-        ("source", text),
-        ("offset", pa.int64()),
-        ("log", pa.int32()),
-        ("detail", pa.int16()),
-        ("dag_node", text),
-    ]
-    return pa.schema(fields)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jobsight.errors import SourceError
-from jobsight.history.eventlog.generations import HEAD, Generation, begun, identify, may_be_log
+from jobsight.history.eventlog.generations import HEAD, Generation, identify, may_be_log
+from jobsight.history.eventlog.terms import begun
 from jobsight.text import beginning
 
 __all__ = ["Opened", "explain", "look", "oldest_first", "opened_family", "read_at"]

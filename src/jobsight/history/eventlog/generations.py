@@ -23,12 +23,11 @@ from jobsight.history.eventlog.columns import Batch
 from jobsight.history.eventlog.headers import Header, first_header
 from jobsight.history.eventlog.logfiles import Kind, sniff
 from jobsight.history.eventlog.segments import Segment
+from jobsight.history.eventlog.terms import PREFIX
 
 __all__ = [
     "HEAD",
-    "PREFIX",
     "Generation",
-    "begun",
     "generation_name",
     "identify",
     "in_generation",
@@ -39,12 +38,8 @@ __all__ = [
 HEAD = 64 << 10
 """Bytes of a file by which it is known; a first record that is longer is known by these."""
 
-PREFIX = "eventlog"
-"""Every generation's name begins with it."""
-
 _BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?[\s\0]*(?:[\d<{\[]|$)")
 _SEPARATOR = re.compile(rb"\n\.\.\.\r?\n")
-_NAME = re.compile(rf"{PREFIX}#(\d{{16}})\.[0-9a-f]{{8}}")
 _EVENT_TIME = re.compile(rb'"EventTime"\s*:\s*"([0-9T:.+Z -]{10,40})"')
 _LATEST = 10**16
 
@@ -73,12 +68,6 @@ def generation_name(header: Header) -> str | None:
         return None
     digest = hashlib.sha256(header.identity.encode()).hexdigest()[:8]
     return f"{PREFIX}#{moment:016d}.{digest}"
-
-
-def begun(name: str) -> int | None:
-    """µs since 1970 at which a generation with a header was begun, by its name."""
-    found = _NAME.match(name)
-    return None if found is None else int(found[1])
 
 
 def may_be_log(head: bytes) -> bool:

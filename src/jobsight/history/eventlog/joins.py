@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.history.eventlog.columns import Batch
-from jobsight.history.eventlog.texts import LOOK_BACK
+from jobsight.history.eventlog.terms import LOOK_BACK
 
 if TYPE_CHECKING:
     import pyarrow as pa

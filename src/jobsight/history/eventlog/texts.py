@@ -10,18 +10,16 @@ from jobsight.history.eventlog.blocks import WIDTH, copy_block, equal, first
 from jobsight.history.eventlog.classads import ad_to_json, room
 from jobsight.history.eventlog.record import AD_END, AD_START, CLUSTER, CODE, PROC, Bytes, Row
 from jobsight.history.eventlog.scratch import Scratch
+from jobsight.history.eventlog.terms import LOOK_BACK
 from jobsight.jit import helper, kernel
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["LOOK_BACK", "ad_columns", "text_column"]
+__all__ = ["ad_columns", "text_column"]
 
 _SCRATCH = Scratch()
 _RETURN, _AD_EVENT = 13, 28
-LOOK_BACK = 256
-"""How many records may lie between an event and its 028: several writers share a global log, and
-each appends its event and its 028 in two writes."""
 
 
 @helper

@@ -9,9 +9,10 @@ from jobsight.documents import JobDocument
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.generations import segment_name
 from jobsight.history.eventlog.logfiles import LogFile, looks_like_log
-from jobsight.history.events import EventReader, Skipped
+from jobsight.history.events import EventReader
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
 from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
+from jobsight.history.readreport import Skipped
 from jobsight.text import beginning, printable
 
 __all__ = ["EventLogs"]

@@ -14,7 +14,7 @@ from jobsight.learning.sweep.layout import Frozen, Layout, Shard
 if TYPE_CHECKING:
     import polars as pl
 
-    from jobsight.history.events import ReadReport
+    from jobsight.history.readreport import ReadReport
     from jobsight.history.timelines import History
     from jobsight.learning.manifest import Source
 

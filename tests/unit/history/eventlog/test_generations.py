@@ -7,7 +7,8 @@ import json
 import pytest
 from tests.logtext import SUBMIT, record
 
-from jobsight.history.eventlog.generations import HEAD, PREFIX, begun, identify
+from jobsight.history.eventlog.generations import HEAD, identify
+from jobsight.history.eventlog.terms import PREFIX, begun
 
 INFO = (
     "Global JobLog: ctime=1795228484 id={} sequence={} size={} events=0 offset=0 event_off=0 "

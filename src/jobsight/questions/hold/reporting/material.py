@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobsight.history.events import ReadReport
 from jobsight.history.labels import RowLabels
+from jobsight.history.readreport import ReadReport
 from jobsight.history.timelines import History
 from jobsight.questions.hold.answering.answer import Answer
 from jobsight.questions.hold.answering.wording import percent

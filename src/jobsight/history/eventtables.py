@@ -1,0 +1,189 @@
+"""Job documents → event table: the way back from `jobsight.history.jobdocuments`.
+
+The entries of all jobs, put in the order of their places, are the log again; each 028's ad is given
+to its trigger by the reader's own rule. Records of no job are in no document. Of these the headers
+of generations are made anew, dated at the generation's beginning: they are counted where rows are
+(the draw of a decision's frames hashes row numbers), and their dates decide nothing. Not brought
+back are DAGMan's own records of no job (016), the name of the file a record was read from, and what
+a timeline dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from jobsight.documents import Event, JobDocument, parse_key
+from jobsight.history.eventlog.terms import ENTRY_COLUMNS, LOOK_BACK, PREFIX, begun, event_kinds
+from jobsight.jit import kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["event_table"]
+
+_HEADER, _AD = 8, 28
+_SECOND = 1_000_000
+_UNNAMED = re.compile(r"log-[0-9a-f]{8}")
+_BLOCK = 100_000
+"""Entries gathered as Python values before they become columns."""
+
+_TRIGGER = r'"TriggerEventTypeNumber":(-?\d{1,18})'
+_KEYS = ("code", "cluster", "proc", "log")
+_FIELDS = {"time": "time", "source": "source", "offset": "position"} | {n: n for n in ENTRY_COLUMNS}
+"""Columns that an entry tells, and the entry's fields."""
+
+
+def event_table(documents: Iterable[JobDocument]) -> pl.DataFrame:
+    """The event table (docs/architecture.md) of the documents' entries that logs have told.
+
+    Logs are numbered by access point and name, in the order of their first records; `source` is the
+    generation, `offset` the place in it. All else is as the reader gives it (see the module).
+
+    Args:
+        documents: of any jobs, each once, in any order; read once.
+    """
+    frames = [block.frame() for block in _blocks(documents)]
+    table = pl.concat(frames) if frames else _Block().frame()
+    table = pl.concat([table, _headers(table)])
+    teller = pl.col("source").str.split("#").list.first()
+    logs = (
+        table.filter(pl.col("cluster") >= 0)
+        .group_by("access_point", teller.alias("teller"))
+        .agg(pl.col("time").min().alias("first"))
+        .sort("first", "access_point", "teller")
+        .with_row_index("number")
+        .select("access_point", "teller", pl.col("number").cast(pl.Int32))
+    )
+    table = (
+        table.with_columns(teller=teller)
+        .join(logs, on=["access_point", "teller"], how="left", nulls_equal=True)
+        .with_columns(log=pl.col("number"))
+        .sort("log", "source", "offset", "code")
+        .drop("teller", "number")
+    )
+    return _rejoined(table)
+
+
+class _Block:
+    """Entries of some jobs, on their way into columns."""
+
+    def __init__(self) -> None:
+        self.entries: list[Event] = []
+        self._clusters: list[int] = []
+        self._procs: list[int] = []
+        self._access_points: list[str | None] = []
+
+    def add(self, cluster: int, proc: int, access_point: str | None, entries: list[Event]) -> None:
+        """Take entries of one job."""
+        self.entries += entries
+        self._clusters += [cluster] * len(entries)
+        self._procs += [proc] * len(entries)
+        self._access_points += [access_point] * len(entries)
+
+    def frame(self) -> pl.DataFrame:
+        """The entries as rows of the event table, of no log yet."""
+        told: dict[str, list[Any]] = {
+            column: list(map(attrgetter(field), self.entries)) for column, field in _FIELDS.items()
+        }
+        told |= {
+            "cluster": self._clusters, "proc": self._procs, "access_point": self._access_points,
+            "log": [None] * len(self.entries),
+        }  # fmt: skip
+        return pl.DataFrame([_series(name, told[name]) for name in event_kinds()])
+
+
+def _series(name: str, values: list[Any]) -> pl.Series:
+    kind = event_kinds()[name]
+    if values.count(None) == len(values):
+        return pl.repeat(None, len(values), dtype=kind, eager=True).alias(name)
+    if name == "time":
+        return pl.Series(name, values, dtype=pl.Int64).cast(kind)
+    return pl.Series(name, values, dtype=kind)
+
+
+def _blocks(documents: Iterable[JobDocument]) -> Iterator[_Block]:
+    block = _Block()
+    for document in documents:
+        key = parse_key(document.id)
+        if key.scheduler != "htcondor":
+            continue
+        cluster, _, proc = key.job.partition(".")
+        point = None if _UNNAMED.fullmatch(key.cluster) else key.cluster
+        told = [one for one in document.timeline if _of_log(one)]
+        block.add(int(cluster), int(proc), point, told)
+        if len(block.entries) >= _BLOCK:
+            yield block
+            block = _Block()
+    if block.entries:
+        yield block
+
+
+def _of_log(event: Event) -> bool:
+    return event.position is not None and event.source.startswith(PREFIX)
+
+
+def _headers(table: pl.DataFrame) -> pl.DataFrame:
+    """The header record of each generation that has one, dated at its beginning."""
+    found = (
+        table.group_by("access_point", "source")
+        .agg(pl.col("offset").min().alias("first"))
+        .filter(pl.col("first") > 0)
+    )
+    rows = [
+        {
+            "cluster": -1, "proc": -1, "subproc": -1, "code": _HEADER,
+            "time": start - start % _SECOND, "access_point": point, "source": source, "offset": 0,
+        }
+        for point, source, _ in found.iter_rows()
+        if (start := begun(source)) is not None and "~" not in source
+    ]  # fmt: skip
+    plain = {name: pl.Int64 if name == "time" else kind for name, kind in event_kinds().items()}
+    return pl.DataFrame(rows, schema=plain).with_columns(pl.col("time").cast(event_kinds()["time"]))
+
+
+def _rejoined(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with each 028's ad in the row of its trigger."""
+    is_ad = (pl.col("code") == _AD) & pl.col("attributes").is_not_null()
+    number = pl.col("attributes").str.extract(_TRIGGER).cast(pl.Int64, strict=False)
+    trigger = table.select(pl.when(is_ad).then(number).fill_null(-1)).to_series()
+    keys = (table[name].cast(pl.Int64).to_numpy(writable=True) for name in _KEYS)
+    givers, takers = _pairs(trigger.to_numpy(writable=True), *keys)
+    if not len(givers):
+        return table
+    told = table.select("attributes", "owner")[givers]
+    attributes = table["attributes"].clone().scatter(takers, told["attributes"])
+    owner = table["owner"].clone().scatter(takers, told["owner"])
+    return table.with_columns(attributes=attributes.scatter(givers, None), owner=owner)
+
+
+@kernel
+def _pairs(
+    trigger: NDArray[np.int64],
+    code: NDArray[np.int64],
+    cluster: NDArray[np.int64],
+    proc: NDArray[np.int64],
+    log: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Rows of 028 records and of their triggers, by the rule of `texts`: int64 (2, pairs)."""
+    pairs = np.empty((2, len(code)), np.int64)
+    taken = np.zeros(len(code), np.bool_)
+    count = 0
+    for k in range(len(code)):
+        if trigger[k] < 0:
+            continue
+        for back in range(k - 1, max(k - LOOK_BACK, 0) - 1, -1):
+            if log[back] != log[k]:
+                break
+            if code[back] == trigger[k] and cluster[back] == cluster[k] and proc[back] == proc[k]:
+                if not taken[back]:
+                    taken[back] = True
+                    pairs[0, count], pairs[1, count] = k, back
+                    count += 1
+                break
+    return pairs[:, :count].copy()
