@@ -243,7 +243,12 @@ def pack(
 
     check_output(output, [])
     with progress_bar("packing") as progress:
-        made = make(output, with_python=with_python, progress=progress)
+        made = make(
+            output,
+            with_python=with_python,
+            practice=("sweep", "node", "practise", "."),
+            progress=progress,
+        )
     if as_json:
         print_json({"pack": str(output), **made.to_json()})
         return

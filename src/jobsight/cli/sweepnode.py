@@ -142,6 +142,14 @@ def register_node(folder: FolderArgument) -> None:
     register_best(*_opened(folder))
 
 
+@_node.command()
+def practise(folder: FolderArgument) -> None:
+    """Do a little of all that, in any folder, so that the kernels are compiled for a pack."""
+    from jobsight.questions.hold.training.practice import practise as work
+
+    note(f"made {counted(work(folder), 'example')}")
+
+
 class _Asked:
     """Whether the scheduler asked to go, and why: SIGTERM (eviction) or SIGUSR1 (the limit)."""
 

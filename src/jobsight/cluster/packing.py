@@ -4,7 +4,8 @@ The archive has at its top::
 
     bin/jobsight          a script that starts what is packed, from wherever it was unpacked
     bin/python3           the same for Python itself
-    lib/packages/         Jobsight and every package that it needs and that is installed here
+    lib/packages/         Jobsight and every package that it needs and that is installed here; the
+                          machine code of its kernels, for processors like this one
     python/               the interpreter and its standard library, where asked for
     manifest.json         Python, platform, packages, and the SHA-256 of every file
 
@@ -29,11 +30,12 @@ import stat
 import sys
 import sysconfig
 import tarfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
+from jobsight.cluster.packedkernels import compiled_kernels
 from jobsight.errors import OutputError, UsageError
 from jobsight.files import new_file
 
@@ -105,6 +107,7 @@ def pack(
     output: Path,
     *,
     with_python: bool = False,
+    practice: Sequence[str] = (),
     progress: Progress = lambda _done, _total: None,
 ) -> Pack:
     """Pack the environment that this process runs in.
@@ -112,11 +115,14 @@ def pack(
     Args:
         output: the archive, compressed where its name ends in ``.gz`` or ``.tgz``.
         with_python: with the interpreter and its standard library.
+        practice: what `jobsight` is called with to compile the kernels that are packed; nothing:
+            none are.
         progress: is told files done of all.
 
     Raises:
         UsageError: the environment cannot be packed, or the name is that of no archive.
         OutputError: the archive cannot be written.
+        JobsightError: the kernels cannot be compiled.
     """
     if not re.search(r"\.(tar|tar\.gz|tgz)$", output.name):
         raise UsageError(f"{output} is no name of an archive; write NAME.tar.gz or NAME.tar")
@@ -127,6 +133,8 @@ def pack(
     if with_python:
         files |= dict(_interpreter())
     files |= _scripts(with_python)
+    if practice:
+        files |= dict(compiled_kernels(practice, f"{_PACKAGES}/jobsight"))
     with new_file(output) as temporary:
         manifest = _write(temporary, files, found, with_python, output.name, progress)
     return Pack(
@@ -292,7 +300,7 @@ def _compressed(raw: IO[bytes], name: str) -> contextlib.AbstractContextManager[
 
 def _add(archive: tarfile.TarFile, place: str, source: Path | bytes) -> tuple[str, int]:
     """Add one file, as anybody's of no time; its SHA-256 and size."""
-    executable = True
+    executable = place.startswith("bin/")
     if isinstance(source, Path):
         try:
             executable = bool(source.stat().st_mode & stat.S_IXUSR)
