@@ -7,13 +7,14 @@ HTCondor's sources (starter, shadow, ``file_transfer.cpp``) and from real logs.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import polars as pl
+
+from jobsight.history.adjson import parse_ad
 
 __all__ = [
     "MASK_LENGTH",
@@ -181,12 +182,9 @@ _SITE_ATTRIBUTES = ("MATCH_EXP_JOBGLIDEIN_Site", "JOBGLIDEIN_Site", "MATCH_GLIDE
 def _site_of_attributes(attributes: str | None) -> str | None:
     if not attributes or "GLIDEIN_Site" not in attributes:
         return None
-    try:
-        ad = json.loads(attributes)
-    except (ValueError, RecursionError):
-        return None
+    ad = parse_ad(attributes) or {}
     for name in _SITE_ATTRIBUTES:
-        value = ad.get(name) if isinstance(ad, dict) else None
+        value = ad.get(name)
         # An unevaluated $$() means the job has not matched yet.
         if isinstance(value, str) and value and "$$" not in value:
             return value[:100].lower()

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from jobsight.clock import format_micros
 from jobsight.errors import ModelError
-from jobsight.history.labels import label_rows
+from jobsight.history.adjson import parse_ad
+from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import held_by_hand
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import cluster_numbers
@@ -33,6 +34,7 @@ from jobsight.questions.hold.answering.verdict import (
 )
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
+from jobsight.questions.hold.examples.evidence import Evidence
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.training.model import HoldModel
 from jobsight.settings import Costs, HoldSettings
@@ -180,7 +182,8 @@ class Answerer:
         self._cluster_start = np.searchsorted(
             self._cluster[self._by_cluster], np.arange(int(self._cluster.max(initial=-1)) + 2)
         )
-        self._builder = None if model is None else _builder(history, model, self._labels)
+        evidence = self._index.evidence
+        self._builder = None if model is None else _builder(model, self._labels, evidence)
         self._scale_of = lru_cache(maxsize=64)(self._scale_at)
 
     def held(self, moment: int, jobs: NDArray[np.integer] | None = None) -> pl.DataFrame:
@@ -362,19 +365,14 @@ class Answerer:
             subcode=row["hold_subcode"],
             reason=row["reason"] or "",
             memory_mb=used if used >= 0 else None,
-            ad=_parsed(ad),
+            ad=parse_ad(ad or "{}") or {},
         )
 
 
-def _builder(history: History, model: HoldModel, labels: Any) -> ExampleBuilder:
+def _builder(model: HoldModel, labels: RowLabels, evidence: Evidence) -> ExampleBuilder:
     # Only the recurrent model reads frames.
     frames = model.answering.model.name == "lstm"
-    return ExampleBuilder(history, model.settings, model.scale, labels=labels, frames=frames)
-
-
-def _parsed(text: str | None) -> dict[str, Any]:
-    try:
-        ad = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return ad if isinstance(ad, dict) else {}
+    return ExampleBuilder(
+        evidence.history, model.settings, model.scale,
+        labels=labels, frames=frames, evidence=evidence,
+    )  # fmt: skip

@@ -17,6 +17,7 @@ from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History
 from jobsight.models.base import Floats, Inputs
+from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.questions.hold.examples.features import FeatureIndex
 from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.examples.views import delayed, views_of
@@ -55,6 +56,7 @@ class ExampleBuilder:
         *,
         labels: RowLabels | None = None,
         frames: bool = True,
+        evidence: Evidence | None = None,
     ) -> None:
         """Index `history`.
 
@@ -64,13 +66,16 @@ class ExampleBuilder:
             scale: learned from the training part.
             labels: of the rows of `history`, where the caller has them.
             frames: whether `Inputs.frames` are built; they are None if not.
+            evidence: of the history under these settings, where the caller has it.
         """
         self._history = history
         self._settings = settings
         self._scale = scale
         self._labels = labels or label_rows(history)
         self._with_frames = frames
-        self._index = FeatureIndex(history, self._labels, settings, scale)
+        self._index = FeatureIndex(
+            history, evidence or gather_evidence(history, self._labels, settings), scale
+        )
         self.features = self._index.names
 
     def build(self, decisions: pl.DataFrame, *, delay: float = 0.0) -> Examples:

@@ -6,13 +6,14 @@ write behind each event. HTCondor's attribute-update event (033) tells of some c
 
 from __future__ import annotations
 
-import json
 import re
+from functools import lru_cache
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.history.adjson import parse_ad
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import at, preceding
 
@@ -33,20 +34,22 @@ _BOOKKEEPING = re.compile(
 """Attributes that HTCondor itself changes between a hold and a release."""
 
 
+@lru_cache(1024)
+def _is_kept_by_htcondor(name: str) -> bool:
+    return _BOOKKEEPING.match(name) is not None
+
+
 def _differ(before: str | None, after: str | None) -> bool:
     """Whether an attribute that only an edit changes differs between two ads (JSON)."""
     if before is None or after is None:
         return False
-    try:
-        old, new = json.loads(before), json.loads(after)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(old, dict) or not isinstance(new, dict):
+    old, new = parse_ad(before), parse_ad(after)
+    if old is None or new is None:
         return False
     # Events carry attributes of their own, so only what stands in both ads can be compared; but
     # what a job requests is in every ad or in none.
     names = (old.keys() & new.keys()) | {n for n in old.keys() ^ new.keys() if n[:7] == "Request"}
-    return any(old.get(n) != new.get(n) for n in names if not _BOOKKEEPING.match(n))
+    return any(old.get(n) != new.get(n) for n in names if not _is_kept_by_htcondor(n))
 
 
 def kept_turns(repeat: pl.Expr) -> pl.Expr:

@@ -18,15 +18,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.history.counts import NEVER, CountIndex
-from jobsight.history.labels import RowLabels
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import at, preceding
 from jobsight.models.base import Floats
-from jobsight.questions.hold.examples.evidence import FAMILIES, Evidence, gather_evidence
+from jobsight.questions.hold.examples.evidence import FAMILIES, Evidence
 from jobsight.questions.hold.examples.own import OwnIndex
 from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.examples.views import Views, span, views_of
-from jobsight.settings import HoldSettings
 
 __all__ = ["FeatureIndex"]
 
@@ -67,12 +65,10 @@ class FeatureIndex:
         rising: those that can only speak for success: rates of good outcomes.
     """
 
-    def __init__(
-        self, history: History, labels: RowLabels, settings: HoldSettings, scale: Scale
-    ) -> None:
+    def __init__(self, history: History, evidence: Evidence, scale: Scale) -> None:
         self._history = history
         self._scale = scale
-        self._evidence = evidence = gather_evidence(history, labels, settings)
+        self._evidence = evidence
         self._own = OwnIndex(history)
         self._hold_before = preceding(history, evidence.holds, evidence.holds)
         self._held, self._good, self._bad, self._left = (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.history.adjson import parse_ad
 from jobsight.history.ads import TRIGGER
 from jobsight.history.counts import NEVER, CountIndex
 from jobsight.history.timelines import History, Ints
@@ -158,18 +158,9 @@ class OwnIndex:
         return np.where(rows >= 0, values, np.nan)
 
     def _requests(self, rows: Ints) -> dict[str, Floats]:
-        ads = [
-            _parsed(self._history.table["attributes"][int(row)]) if row >= 0 else {} for row in rows
-        ]
+        attributes = self._history.table["attributes"]
+        ads = [parse_ad(attributes[row]) or {} if row >= 0 else {} for row in rows.tolist()]
         return {name: np.array([_number(ad.get(name)) for ad in ads]) for name in _REQUESTS}
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    try:
-        ad = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return ad if isinstance(ad, dict) else {}
 
 
 def _number(value: Any) -> float:
