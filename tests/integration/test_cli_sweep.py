@@ -185,7 +185,13 @@ def test_what_a_finished_sweep_searched_cannot_change(swept: Path, tmp_path: Pat
     copied = tmp_path / "again"
     shutil.copytree(swept.parent, copied)
     moved = copied / swept.name
-    assert "and moved since" in refused("status", moved)
+    assert "and moved since" in refused("collect", moved)
+    shown = call("status", moved)
+    assert shown.exit_code == 0 and "and moved since: no scheduler is asked" in shown.stderr
+    assert shown.stdout.startswith("done (here)\nruns: 2 finished; 4 of at most 4 epochs\n")
+    for name in ("record.jsonl", "result.json"):
+        (moved.with_suffix(".sweep") / "runs/0002" / name).unlink()
+    assert said("status", moved).startswith("not done; submit again to go on (here)\n")
     body = json.loads(swept.read_text())
     try:
         swept.write_text(json.dumps(body | {"epochs": 3}))

@@ -19,7 +19,7 @@ from jobsight.cli.common import (
     say,
     stages,
 )
-from jobsight.cli.sweep import FileArgument, layout_of
+from jobsight.cli.sweepopening import FileArgument, layout_of
 
 if TYPE_CHECKING:
     from jobsight.questions.hold.reporting.report import Material

@@ -6,7 +6,6 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,34 +16,36 @@ from jobsight.cli.common import (
     ConfigOption,
     JsonOption,
     check_output,
-    load_settings,
     note,
     print_json,
     progress_bar,
     say,
 )
+from jobsight.cli.sweepopening import (
+    FileArgument,
+    is_done,
+    layout_of,
+    open_sweep,
+    plan_sweep,
+    progress_now,
+    scheduler_named,
+    was_moved,
+)
 from jobsight.cli.sweeppage import command, plan_json, plan_lines, progress_lines, size
-from jobsight.text import counted
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.cluster import Plan, Scheduler
     from jobsight.learning.sweep.layout import Frozen, Layout
     from jobsight.learning.sweep.planning import Planned
     from jobsight.learning.sweep.progress import Progress
 
-__all__ = ["FileArgument", "layout_of", "register"]
+__all__ = ["register"]
 
 _verb = typer.Typer(
     help="Train many runs from one config file: here, on DAGMan or on Slurm.",
     no_args_is_help=True,
 )
 
-FileArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE", help="The sweep's config (YAML), or its folder.", show_default=False
-    ),
-]
 _ConfigFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="The sweep's config (YAML).", show_default=False)
 ]
@@ -60,7 +61,7 @@ def register(app: typer.Typer) -> None:
 @_verb.command()
 def plan(file: _ConfigFile, config: ConfigOption = None, as_json: JsonOption = False) -> None:
     """Write everything that the sweep needs into its folder; start nothing."""
-    planned, files = _planned(file, config)
+    planned, files = plan_sweep(file, config)
     if as_json:
         print_json(plan_json(planned, files))
         return
@@ -73,16 +74,16 @@ def plan(file: _ConfigFile, config: ConfigOption = None, as_json: JsonOption = F
 @_verb.command()
 def submit(file: _ConfigFile, config: ConfigOption = None, as_json: JsonOption = False) -> None:
     """Hand the sweep over, or go on with it where it stopped; here: run it, and wait for it."""
-    planned, _ = _planned(file, config)
+    planned, _ = plan_sweep(file, config)
     where = str(planned.frozen.config["where"])
-    if sweepend.is_collected(planned.frozen, planned.layout):
+    if is_done(planned.frozen, planned.layout):
         note(f"all is done; see: {command('best', file)}")
         return
-    scheduler = _scheduler(where, config)
+    scheduler = scheduler_named(where, config)
     if where == "here":
         with _telling(planned):
             scheduler.submit(planned.plan)
-        progress = _progress(planned.frozen, planned.layout, planned.plan)
+        progress = progress_now(planned.frozen, planned.layout, planned.plan)
         _show(progress, where, as_json=as_json)
         _require_done(progress, file)
         return
@@ -105,10 +106,15 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """How far it is: stages, runs, what failed and why, the best run so far."""
-    frozen, layout, planned = _opened(file)
+    frozen, layout, planned = open_sweep(file, moved=True)
+    if was_moved(planned, layout):
+        note(
+            f"it was planned as {printable(planned.folder)} and moved since: no scheduler "
+            "is asked, and this is what its runs recorded"
+        )
     where = str(frozen.config["where"])
     while True:
-        progress = _progress(frozen, layout, planned, config)
+        progress = progress_now(frozen, layout, planned, config)
         if watch and sys.stdout.isatty():
             say(_REDRAWN, end="")
         _show(progress, where, as_json=as_json, each=each)
@@ -120,9 +126,9 @@ def status(
 @_verb.command()
 def cancel(file: FileArgument, config: ConfigOption = None, as_json: JsonOption = False) -> None:
     """Stop it, from any terminal; what its runs have stays, and submitting again goes on."""
-    frozen, layout, planned = _opened(file)
+    frozen, layout, planned = open_sweep(file)
     where = str(frozen.config["where"])
-    gone = sweepend.cancel_whole(_scheduler(where, config), planned)
+    gone = sweepend.cancel_whole(scheduler_named(where, config), planned)
     if as_json:
         print_json({"folder": str(layout.folder), "where": where, "active": not gone})
     elif not gone:
@@ -151,11 +157,11 @@ def collect(
     as_json: JsonOption = False,
 ) -> None:
     """Finish by hand what the plan does at its end: choose, test, register, report."""
-    frozen, layout, planned = _opened(file)
+    frozen, layout, planned = open_sweep(file)
     _require_collectable(
-        file, frozen, layout, _progress(frozen, layout, planned, config), without_missing
+        file, frozen, layout, progress_now(frozen, layout, planned, config), without_missing
     )
-    if sweepend.is_collected(frozen, layout):
+    if is_done(frozen, layout):
         note("everything is here already")
     else:
         sweepend.find_best(frozen, layout, again=again)
@@ -211,8 +217,8 @@ def cleanup(
     from jobsight.errors import SweepError
     from jobsight.learning.sweep.tidying import leftovers, remove
 
-    frozen, layout, planned = _opened(file)
-    if _progress(frozen, layout, planned, config).active:
+    frozen, layout, planned = open_sweep(file)
+    if progress_now(frozen, layout, planned, config).active:
         raise SweepError(
             f"{layout.folder} is being worked on; clean up when it is done, or cancel it "
             f"({command('cancel', file)})"
@@ -260,90 +266,6 @@ def pack(
     say(f"wrote {output}; name it in the config as program: {{pack: …}}")
 
 
-def layout_of(file: Path) -> Layout:
-    """The places of a sweep, by its config file or its folder."""
-    from jobsight.learning.sweep.config import SweepConfig
-    from jobsight.learning.sweep.layout import Layout
-
-    if file.is_dir():
-        return Layout(file.resolve())
-    return Layout.beside(file, SweepConfig.read(file).folder)
-
-
-def _opened(file: Path) -> tuple[Frozen, Layout, Plan]:
-    """A sweep that was planned."""
-    from jobsight.learning.sweep.layout import read_frozen
-    from jobsight.learning.sweep.planning import read_plan
-
-    layout = layout_of(file)
-    return read_frozen(layout.folder), layout, read_plan(layout)
-
-
-def _planned(file: Path, settings_file: Path | None) -> tuple[Planned, list[Path]]:
-    """Plan the sweep of a config file, and write what its scheduler is handed.
-
-    Returns:
-        the sweep, and the scheduler's files; none where it works on it already.
-    """
-    from jobsight.cli.reading import are_documents
-    from jobsight.errors import UsageError
-    from jobsight.learning.sweep.config import SweepConfig, data_place
-    from jobsight.learning.sweep.layout import Layout
-    from jobsight.learning.sweep.planning import freeze, lay_out
-    from jobsight.learning.sweep.shards import shards_of
-
-    if file.is_dir():
-        raise UsageError(f"{file} is a folder; name the sweep's config file, to plan or submit it")
-    told = SweepConfig.read(file)
-    settings = load_settings(settings_file, {})
-    base = file.absolute().parent
-    # The store that is set here may be another where nodes run.
-    data = [settings.store.url if one == "store:" else one for one in told.data]
-    place = partial(data_place, file)
-    shards = shards_of(data, base=base, are_documents=are_documents, place=place)
-    reading = {
-        "timezone": settings.timezone,
-        "access_point": settings.access_point,
-        "registry": str(settings.registry.absolute()),
-    }
-    layout = Layout.beside(file, told.folder)
-    active = _is_active(layout, settings_file)
-    frozen = freeze(told, reading, shards, base=base)
-    program = (sys.executable, "-m", "jobsight")
-    planned = lay_out(frozen, layout, program, active=active)
-    sweepend.make_server_sweep(planned.frozen, layout)
-    return planned, [] if active else _scheduler(told.where, settings_file).write(planned.plan)
-
-
-def _is_active(layout: Layout, settings_file: Path | None) -> bool:
-    """Whether a scheduler works on what was planned before; a plan that cannot be read: no."""
-    from jobsight.errors import SweepError
-    from jobsight.learning.sweep.layout import read_frozen
-    from jobsight.learning.sweep.planning import read_plan
-
-    try:
-        before, found = read_frozen(layout.folder), read_plan(layout)
-    except SweepError:
-        return False
-    return _scheduler(str(before.config["where"]), settings_file).status(found).active
-
-
-def _scheduler(where: str, settings_file: Path | None) -> Scheduler:
-    """The scheduler of that name; Slurm's tools as the settings have them."""
-    from jobsight.cluster import create
-
-    return create(where, load_settings(settings_file, {}) if where == "slurm" else None)
-
-
-def _progress(
-    frozen: Frozen, layout: Layout, planned: Plan, settings_file: Path | None = None
-) -> Progress:
-    from jobsight.learning.sweep.progress import progress_of
-
-    told = _scheduler(str(frozen.config["where"]), settings_file).status(planned)
-    return progress_of(frozen, layout, planned, told)
-
-
 def _show(progress: Progress, where: str, *, as_json: bool, each: bool = False) -> None:
     if as_json:
         print_json(progress.to_json())
@@ -364,7 +286,7 @@ def _telling(planned: Planned) -> Iterator[None]:
 
     def look() -> None:
         while not stop.wait(1.0):
-            now = _progress(planned.frozen, planned.layout, planned.plan)
+            now = progress_now(planned.frozen, planned.layout, planned.plan)
             ended = now.ended * int(planned.frozen.config["epochs"])
             going = sum(one.epochs for one in now.runs if one.state == "running")
             report(min(ended + going, now.epochs_most), now.epochs_most)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jobsight.learning.sweep.records import RunRecord
     from jobsight.questions.hold.training.model import HoldModel
 
-__all__ = ["cancel_whole", "find_best", "is_collected", "make_server_sweep", "register_best"]
+__all__ = ["cancel_whole", "find_best", "make_server_sweep", "register_best"]
 
 _TESTED = (
     *("roc_auc", "roc_auc_ci", "average_precision", "f1", "f1_failure", "brier", "ece", "log_loss"),
@@ -72,15 +72,6 @@ def make_server_sweep(frozen: Frozen, layout: Layout) -> None:
     }
     sweep = create_sweep(definition, project=told["project"], entity=told["entity"])
     write_json(layout.tracking, {"sweep": sweep, "project": told["project"]})
-
-
-def is_collected(frozen: Frozen, layout: Layout) -> bool:
-    """Whether the best of all runs, as they are now, was found, tested, kept and reported."""
-    from jobsight.learning.sweep.best import is_current
-    from jobsight.learning.sweep.records import read_all
-
-    facts = is_current(frozen, layout, read_all(layout.runs))
-    return facts is not None and facts["registry"] is not None and layout.report.exists()
 
 
 def find_best(frozen: Frozen, layout: Layout, *, again: bool = False) -> None:

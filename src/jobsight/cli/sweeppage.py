@@ -192,12 +192,13 @@ def progress_lines(progress: Progress, where: str, *, each: bool = False) -> Ite
 def _headline(progress: Progress) -> str:
     if progress.active:
         return "running"
-    if progress.manager is None and not progress.ended:
+    if progress.done:
+        return "done"
+    if progress.manager is None and progress.updated is None:
         return "not submitted yet"
     left = sum(stage.total - stage.done for stage in progress.stages)
-    if left and not progress.done:
-        return f"stopped with {counted(left, 'node')} not done; submit again to go on"
-    return "done"
+    what = f"stopped with {counted(left, 'node')} not done" if left else "not done"
+    return f"{what}; submit again to go on"
 
 
 def _manager(progress: Progress) -> str:

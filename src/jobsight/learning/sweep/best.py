@@ -20,7 +20,7 @@ __all__ = [
     "data_hash",
     "described",
     "info_text",
-    "is_current",
+    "is_collected",
     "rank",
     "read_best",
     "read_sources",
@@ -152,16 +152,14 @@ def described(
     }
 
 
-def is_current(
-    frozen: Frozen, layout: Layout, records: Sequence[RunRecord]
-) -> dict[str, Any] | None:
-    """What `write_best` wrote, if that was of this sweep with its runs as they are; else None."""
+def is_collected(frozen: Frozen, layout: Layout, records: Sequence[RunRecord]) -> bool:
+    """Whether the best of all runs, as they are now, was found, tested, registered, reported."""
     try:
         facts = read_best(layout)
     except SweepError:
-        return None
-    same = (facts.get("sweep"), facts.get("runs")) == (frozen.digest, _counts(records))
-    return facts if same else None
+        return False
+    current = (facts.get("sweep"), facts.get("runs")) == (frozen.digest, _counts(records))
+    return current and facts.get("registry") is not None and layout.report.exists()
 
 
 def _counts(records: Sequence[RunRecord]) -> dict[str, int]:

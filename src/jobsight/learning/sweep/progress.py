@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from jobsight.cluster import NodeState, NodeStatus, Plan, PlanStatus
-from jobsight.learning.sweep.best import is_current
+from jobsight.learning.sweep.best import is_collected
 from jobsight.learning.sweep.layout import Frozen, Layout
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_all
 from jobsight.learning.sweep.stages import run_of
@@ -88,14 +88,14 @@ class Progress:
     Attributes:
         active: a scheduler works on it.
         manager: what drives it; None: it was not handed over.
-        stages: in order.
+        stages: in order; none where no scheduler was asked.
         runs: in order of their numbers.
         states: how many runs are in each state.
         epochs: trained by all runs, of at most `epochs_most` where none stops early.
         troubles: nodes and runs that failed or are held, with causes.
         metric: by which the best is found.
         best: None before any value.
-        done: the best of the runs, as they are, was found and tested.
+        done: the best of the runs, as they are, was found, tested, registered and reported.
         spent: seconds that all runs took.
         updated: µs since 1970, of the last line of any record.
     """
@@ -124,8 +124,10 @@ class Progress:
         return {**asdict(self), "ended": self.ended}
 
 
-def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus) -> Progress:
-    """Join a scheduler's word with the records."""
+def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus | None) -> Progress:
+    """Join a scheduler's word with the records; None: no scheduler can be asked."""
+    stages = () if status is None else tuple(_stages(plan, status))
+    status = status or PlanStatus(active=False, nodes={})
     records = {one.run: one for one in read_all(layout.runs) if one.run is not None}
     metric, goal = frozen.metric
     nodes = _nodes_of_runs(status)
@@ -136,7 +138,7 @@ def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus) 
     return Progress(
         active=status.active,
         manager=status.manager,
-        stages=tuple(_stages(plan, status)),
+        stages=stages,
         runs=runs,
         states=dict(Counter(one.state for one in runs)),
         epochs=sum(one.epochs for one in runs),
@@ -144,7 +146,7 @@ def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus) 
         troubles=tuple(_troubles(runs, status)),
         metric=metric,
         best=_best(list(records.values()), metric, goal),
-        done=not status.active and is_current(frozen, layout, list(records.values())) is not None,
+        done=not status.active and is_collected(frozen, layout, list(records.values())),
         spent=sum(one.seconds for one in records.values()),
         updated=max((one.last_update or 0 for one in records.values()), default=0) or None,
     )

@@ -69,11 +69,14 @@ def test_damage_is_one_error(tmp_path: Path, text: str) -> None:
 
 
 def test_facts_are_of_this_sweep(tmp_path: Path) -> None:
-    from jobsight.learning.sweep.best import is_current
+    from jobsight.learning.sweep.best import is_collected
 
     best, layout = record(2, 0.5), Layout(tmp_path)
     facts: dict[str, Any] = described(frozen(), [best], best, [], {})
-    assert is_current(frozen(), layout, [best]) is None
+    layout.report.write_text("")
+    assert not is_collected(frozen(), layout, [best])
     write_best(layout, facts)
-    assert is_current(frozen(), layout, [best]) is not None
-    assert is_current(frozen(), layout, [best, record(3, 0.1)]) is None
+    assert not is_collected(frozen(), layout, [best])  # it is in no registry
+    write_best(layout, facts | {"registry": {}})
+    assert is_collected(frozen(), layout, [best])
+    assert not is_collected(frozen(), layout, [best, record(3, 0.1)])

@@ -3,6 +3,7 @@ from typing import Any
 
 from tests.small_sweeps import SPACE
 
+from jobsight.cli.sweeppage import progress_lines
 from jobsight.cluster import NodeState, NodeStatus, PlanStatus
 from jobsight.files import write_json
 from jobsight.learning.sweep.config import SweepConfig
@@ -87,6 +88,39 @@ def test_of_a_run_in_two_parts_the_one_at_work_counts(tmp_path: Path) -> None:
     assert looked(made, run_0001=first).runs[0].state == "waiting"
     later = looked(made, run_0001=first, run_0001b=node("run-0001b", NodeState.RUNNING))
     assert later.runs[0].state == "running"
+
+
+def test_what_is_tested_and_not_registered_is_not_done(tmp_path: Path) -> None:
+    made = planned(tmp_path, runs=1)
+    tell(made.layout, 1, 0.5, end=RunEnd("finished", metrics={"f1": 0.5}))
+    facts: dict[str, Any] = {
+        "schema": "jobsight.best/1", "sweep": made.frozen.digest, "runs": {"finished": 1},
+        "registry": None,
+    }  # fmt: skip
+    states = dict.fromkeys(("parse-s01", "run-0001", "best"), NodeState.DONE)
+    states["register"] = NodeState.FAILED
+    nodes = {name.replace("-", "_"): node(name, state, "full") for name, state in states.items()}
+    write_json(made.layout.best / "bestmodel.json", facts)
+    stopped = looked(made, False, **nodes)
+    assert not stopped.done
+    assert next(progress_lines(stopped, "slurm")) == (
+        "stopped with 1 node not done; submit again to go on (slurm, job 7)"
+    )
+    assert [(one.what, one.cause) for one in stopped.troubles] == [("register", "full")]
+    write_json(made.layout.best / "bestmodel.json", facts | {"registry": {}})
+    assert not looked(made, False, **nodes).done  # its report is missing
+    made.layout.report.write_text("")
+    by_hand = looked(made, False, **nodes)
+    assert by_hand.done and next(progress_lines(by_hand, "slurm")) == "done (slurm, job 7)"
+
+
+def test_without_a_scheduler_records_tell(tmp_path: Path) -> None:
+    made = planned(tmp_path, runs=1)
+    assert progress_of(made.frozen, made.layout, made.plan, None).stages == ()
+    tell(made.layout, 1, 0.5)
+    told = progress_of(made.frozen, made.layout, made.plan, None)
+    assert (told.manager, told.states, told.stages) == (None, {"running": 1}, ())
+    assert next(progress_lines(told, "here")) == "not done; submit again to go on (here)"
 
 
 def test_nothing_told_yet(tmp_path: Path) -> None:
