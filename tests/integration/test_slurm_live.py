@@ -249,7 +249,7 @@ def test_a_controller_that_stops_and_comes_back(cluster: SlurmCluster) -> None:
             live.poll()
         status = live.source.status()
         assert status["trouble"] in ("down", "slow")
-        assert status["last_error"]
+        assert status["last_error"]["text"]
     finally:
         cluster.start_slurmctld()
     time.sleep(0.6)

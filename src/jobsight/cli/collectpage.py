@@ -72,11 +72,13 @@ def _store(store: dict[str, Any]) -> str:
 
 
 def _past(one: dict[str, Any]) -> str | None:
-    """The last trouble, with its time, so that what is over is not taken for what is."""
+    """The last trouble, when it was and is over, so that it is not taken for what is."""
     error = one.get("last_error")
     if not isinstance(error, dict) or not isinstance(error.get("time"), int):
         return None
-    return f"last trouble {moment(error['time'])}: {printable(error.get('text'), _TEXT)}"
+    over = error.get("over")
+    until = f", over since {moment(over)}" if isinstance(over, int) else ""
+    return f"last trouble {moment(error['time'])}{until}: {printable(error.get('text'), _TEXT)}"
 
 
 def _table(rows: list[list[str]], most: int | None) -> list[list[str]]:

@@ -96,8 +96,17 @@ class Housekeeper:
             text = printable(error, _ERROR_WIDTH)
             if not isinstance(error, JobsightError):
                 text = f"{type(error).__name__}: {text}"
-            self._error = {"time": time.time_ns() // 1000, "text": text, "event": event}
+            now = time.time_ns() // 1000
+            self._error = {"time": now, "text": text, "event": event, "over": None}
             log(event, logging.ERROR, store=self._store.url, error=text)
+        else:
+            self._worked(event)
+
+    def _worked(self, event: str) -> None:
+        """What failed last is over if that very thing has now been done."""
+        error = self._error
+        if error is not None and error["event"] == event and error["over"] is None:
+            self._error = {**error, "over": time.time_ns() // 1000}
 
     def _ask(self) -> None:
         status = dataclasses.asdict(self._store.status())

@@ -257,7 +257,7 @@ class Worker:
         text = printable(error, _ERROR_WIDTH)
         if place is not None:
             text = f"{type(error).__name__}: {text}"
-        self._error = {"time": _now(), "text": text, "event": event}
+        self._error = {"time": _now(), "text": text, "event": event, "over": None}
         log(event, logging.ERROR, source=self.name, error=text, place=place)
 
     def _wait_after_trouble(self, error: BaseException) -> None:
@@ -279,6 +279,8 @@ class Worker:
         if self._pause.failures:
             log("source recovered", source=self.name, failures=self._pause.failures)
             self._pause.worked()
+        if self._error is not None and self._error["over"] is None and self._half is None:
+            self._error = {**self._error, "over": _now()}
 
     def _close(self) -> None:
         log(

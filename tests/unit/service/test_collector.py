@@ -15,6 +15,7 @@ from jobsight.service.logs import log
 from jobsight.service.systemd import Notifier
 from jobsight.settings import CollectSettings
 from jobsight.store import Store, open_store
+from jobsight.store.reports import PruneReport
 
 
 @pytest.fixture
@@ -190,8 +191,12 @@ def test_old_jobs_move_to_the_archive(tmp_path: Path, store: Store) -> None:
 def test_trouble_of_housekeeping_is_told_and_stops_nobody(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(before: int, **_: object) -> None:
-        raise SourceError("cannot move")
+    prune, troubles = store.prune, [True]
+
+    def failing(before: int, **rest: Any) -> PruneReport:
+        if troubles:
+            raise SourceError("cannot move")
+        return prune(before, **rest)
 
     monkeypatch.setattr(store, "prune", failing)
     collector = Collector(
@@ -203,8 +208,13 @@ def test_trouble_of_housekeeping_is_told_and_stops_nobody(
     running = Running(collector)
     with running:
         until(lambda: collector.status()["store"]["errors"] >= 2)
+        assert collector.status()["store"]["last_error"]["over"] is None
+        troubles.clear()
+        until(lambda: collector.status()["store"]["last_error"]["over"] is not None)
     assert running.well
-    assert collector.status()["store"]["last_error"]["text"] == "cannot move"
+    error = collector.status()["store"]["last_error"]
+    assert error["text"] == "cannot move"
+    assert error["over"] >= error["time"]
 
 
 def test_a_status_that_cannot_be_written_stops_nothing(tmp_path: Path, store: Store) -> None:

@@ -84,6 +84,7 @@ def test_once_ends_with_the_first_trouble_and_says_so(tmp_path: Path, store: Sto
     worker = run_once(LineSource(tmp_path / "missing"), store)
     assert worker.state == "failed"
     assert "is not there" in worker.snapshot()["last_error"]["text"]
+    assert worker.snapshot()["last_error"]["over"] is None
     assert not worker.healthy
 
 
@@ -99,6 +100,7 @@ def test_a_source_in_trouble_is_asked_again_without_being_resumed(
     assert told["errors"] == 2
     assert told["failures"] == 0
     assert told["last_error"]["text"] == "still down"
+    assert told["last_error"]["over"] >= told["last_error"]["time"]
     assert told["state"] == "stopped"
 
 
@@ -111,10 +113,12 @@ def test_a_source_half_in_trouble_is_not_well_and_is_told_once(
         until(lambda: worker.snapshot()["polls"] > 5)
         told = worker.snapshot()
         assert (told["healthy"], told["trouble"], told["errors"]) == (False, "squeue: timed out", 1)
+        assert told["last_error"]["over"] is None
         assert told["documents"] == 250  # what the rest gives is not lost
         source.half = None
         until(lambda: worker.healthy)
         assert worker.snapshot()["trouble"] is None
+        until(lambda: worker.snapshot()["last_error"]["over"] is not None)
     events = [one.message for one in caplog.records]
     assert events.count("source in trouble") == events.count("source recovered") == 1
 

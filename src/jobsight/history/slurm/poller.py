@@ -80,7 +80,7 @@ class SlurmSource(Source):
         self._saved: Position = {}
         self._polls = 0
         self._documents = 0
-        self._last_error: str | None = None
+        self._last_error: dict[str, JSON] | None = None
 
     # --- the contract ---
 
@@ -370,7 +370,7 @@ class SlurmSource(Source):
         }
 
     def _note(self, error: SlurmError) -> None:
-        self._last_error = str(error)
+        self._last_error = {"time": int(self._clock() * _MICROS), "text": str(error)}
 
 
 def _dotted(version: tuple[int, int] | None) -> str | None:
