@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from jobsight.text import counted, printable
 __all__ = ["Planned", "freeze", "has_begun", "lay_out", "plan_of", "read_plan"]
 
 Command = Sequence[str]
+Report = Callable[[int, int], None]
 
 _TOP = {"config": "", "settings": "", "inputs": "data"}
 """How the parts of what is searched (`Frozen.searched`) are called in a config."""
@@ -61,12 +62,16 @@ def freeze(
         settings: time zone and access point of the logs, and where the registry is.
         shards: of `config.data`.
         base: folder of the config, from which it names an image or a pack.
+
+    Raises:
+        SweepError: there is no such image beside the config.
     """
     plain = config.model_dump(mode="json")
-    for name in ("image", "pack"):
-        told = plain["program"][name]
-        if told is not None and (name == "pack" or (base / told).is_file()):
-            plain["program"][name] = str((base / Path(told).expanduser()).resolve())
+    program = plain["program"]
+    if program["image"] is not None:
+        program["image"] = _image(program["image"], base)
+    if program["pack"] is not None:
+        program["pack"] = str((base / Path(program["pack"]).expanduser()).resolve())
     return Frozen(
         config=plain,
         settings=dict(settings),
@@ -77,12 +82,34 @@ def freeze(
     )
 
 
+def _image(told: str, base: Path) -> str:
+    """Where an image is: a file or a folder of here or of the other machines, or an address."""
+    path = base / Path(told).expanduser()
+    if path.exists():
+        return str(path.resolve())
+    if ":" in told:  # docker://…, docker-archive:…
+        return told
+    if not Path(told).expanduser().is_absolute():
+        raise SweepError(
+            f"program.image: there is no {printable(path, 200)}; name a file or a folder that is "
+            "there, a whole path where runs run, or an address such as docker://…"
+        )
+    return str(path)
+
+
 def has_begun(layout: Layout) -> bool:
     """Whether any run has told of itself, so that the search is settled."""
     return any(layout.record(run).exists() for run in layout.numbers())
 
 
-def lay_out(frozen: Frozen, layout: Layout, command: Command, *, active: bool = False) -> Planned:
+def lay_out(
+    frozen: Frozen,
+    layout: Layout,
+    command: Command,
+    *,
+    active: bool = False,
+    progress: Report = lambda _done, _total: None,
+) -> Planned:
     """Write a sweep's folder, or what changed of it; hand nothing over.
 
     Args:
@@ -90,9 +117,11 @@ def lay_out(frozen: Frozen, layout: Layout, command: Command, *, active: bool = 
         layout: where.
         command: how `jobsight` starts on this machine.
         active: a scheduler works on what was planned before.
+        progress: is told runs written of all.
 
     Raises:
-        SweepError: something else is in the folder, or the sweep there has begun and is another.
+        SweepError: something else is in the folder, or the sweep there has begun and is another,
+            or was begun with other versions.
         OutputError: the folder cannot be written.
         PlanError: a name or path that no scheduler takes.
     """
@@ -108,7 +137,7 @@ def lay_out(frozen: Frozen, layout: Layout, command: Command, *, active: bool = 
             f"{layout.folder} is being worked on, and the config has changed; wait for it, or "
             f"cancel it ({cancel}), then submit again"
         )
-    _write(before, frozen, layout, plan)
+    _write(before, frozen, layout, plan, progress)
     return Planned(layout, frozen, plan, changed=True)
 
 
@@ -199,6 +228,7 @@ def _going_on(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
         frozen = replace(frozen, shards=shards)
     if not has_begun(layout):
         return frozen
+    frozen = _of_versions(before, frozen, layout)
     frozen = replace(frozen, first=before.first, parse=before.parse)
     was, wanted = before.searched(), frozen.searched()
     changed = next(
@@ -215,6 +245,38 @@ def _going_on(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
     return _extended(before, frozen, layout)
 
 
+def _of_versions(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
+    """The wanted sweep, if its runs are made by the same versions as those that began.
+
+    A sweep whose runs have all ended stays what it is, whatever is installed now.
+    """
+    if frozen.runs == before.runs and not _not_ended(before, layout):
+        return replace(frozen, versions=before.versions)
+    was, now = _shaping(before.versions), _shaping(frozen.versions)
+    for name in sorted({*was, *now}):
+        if was.get(name) != now.get(name):
+            there, here = was.get(name), now.get(name)
+            advice = f"install {name} {there} again" if there else f"uninstall {name}"
+            raise SweepError(
+                f"{layout.folder} has runs made with {name} {there or '(none)'}, and here is "
+                f"{here or 'none'}: results of the two do not compare; {advice} to go on, or name "
+                "another `folder` in the config"
+            )
+    return frozen
+
+
+def _shaping(versions: Mapping[str, str]) -> dict[str, str]:
+    """Versions that may shape results: of Python, ``3.11`` alone; a later fix of it does not."""
+    return {
+        name: ".".join(version.split(".")[:2]) if name == "python" else version
+        for name, version in versions.items()
+    }
+
+
+def _not_ended(frozen: Frozen, layout: Layout) -> list[int]:
+    return [run for run in range(1, frozen.runs + 1) if not layout.result(run).exists()]
+
+
 def _extended(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
     if frozen.runs < before.runs or frozen.config["method"] != "random":
         raise SweepError(
@@ -222,7 +284,7 @@ def _extended(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
             f"{frozen.runs}; only a random search can be given more, and none can be given fewer: "
             "put it back, or name another `folder`"
         )
-    missing = [run for run in range(1, before.runs + 1) if not layout.result(run).exists()]
+    missing = _not_ended(before, layout)
     if missing:
         raise SweepError(
             f"{counted(len(missing), 'run')} of {before.runs} in {layout.folder} have not ended, "
@@ -262,7 +324,9 @@ def _is_whole(frozen: Frozen, layout: Layout) -> bool:
     return all(layout.point(run).exists() for run, _ in _points(frozen))
 
 
-def _write(before: Frozen | None, frozen: Frozen, layout: Layout, plan: Plan) -> None:
+def _write(
+    before: Frozen | None, frozen: Frozen, layout: Layout, plan: Plan, progress: Report
+) -> None:
     """Write the folder: the frozen config first, the plan last."""
     begun = has_begun(layout)
     try:
@@ -277,6 +341,7 @@ def _write(before: Frozen | None, frozen: Frozen, layout: Layout, plan: Plan) ->
         for run, parameters in _points(frozen):
             if not layout.point(run).exists():
                 write_json(layout.point(run), point_of(run, parameters))
+            progress(run, frozen.runs)
         write_json(layout.plan, plan.to_json())
     except OSError as error:
         raise OutputError(f"cannot write {layout.folder}: {error.strerror or error}") from None

@@ -56,6 +56,25 @@ def test_nodes_read_and_write_what_they_must(tmp_path: Path) -> None:
         assert all((tmp_path / "a" / path).is_dir() for path in node.outputs)
 
 
+def test_an_image_is_a_file_a_folder_or_an_address(tmp_path: Path) -> None:
+    (tmp_path / "x.sif").touch()
+    (tmp_path / "box").mkdir()
+
+    def image(told: str) -> Any:
+        given = {"data": ["EventLog"], "runs": 1, "epochs": 1, "parameters": SPACE}
+        config = SweepConfig.model_validate({**given, "program": {"image": told}})
+        return freeze(config, {}, (LOG,), base=tmp_path / "configs").config["program"]["image"]
+
+    (tmp_path / "configs").mkdir()
+    assert image("../x.sif") == str(tmp_path / "x.sif")
+    assert image("../box") == str(tmp_path / "box")
+    assert image("~/no.sif") == str(Path.home() / "no.sif")
+    for there in ("/cvmfs/images/box", "docker://a/b:1", "docker-archive:/box.tar"):
+        assert image(there) == there
+    with pytest.raises(SweepError, match=r"no .*/configs/x\.sif; name a file or a folder"):
+        image("x.sif")
+
+
 def test_files_of_one_name_and_stores_are_parsed_near(tmp_path: Path) -> None:
     store = Shard("s02", ("sqlite:///jobs.db",), documents=True)
     alike = Shard("s01", ("/a/EventLog", "/b/EventLog"), modified=(1.0, 2.0))
