@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight.cli import sweepend
-from jobsight.cli.common import load_settings
+from jobsight.cli.common import load_settings, progress_bar
 
 if TYPE_CHECKING:
     from jobsight.cluster import Plan, Scheduler
@@ -100,7 +100,8 @@ def plan_sweep(file: Path, settings_file: Path | None) -> tuple[Planned, list[Pa
     active = _is_active(layout, settings_file)
     frozen = freeze(told, reading, shards, base=base)
     program = (sys.executable, "-m", "jobsight")
-    planned = lay_out(frozen, layout, program, active=active)
+    with progress_bar("planning") as progress:
+        planned = lay_out(frozen, layout, program, active=active, progress=progress)
     sweepend.make_server_sweep(planned.frozen, layout)
     return planned, [] if active else scheduler_named(told.where, settings_file).write(planned.plan)
 

@@ -1,8 +1,6 @@
 """From a config to a folder with everything that nodes need: points, plan, places to write into.
 
 Planning draws nothing twice: the same config gives the same bytes, wherever and however often.
-What a sweep has begun is never searched differently; how and where it runs may change between two
-submissions, and a random search may be given more runs once those it had have ended.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +18,17 @@ from jobsight.errors import OutputError, PlanError, SweepError
 from jobsight.files import read_json, write_json
 from jobsight.learning.manifest import package_versions
 from jobsight.learning.sweep.config import SweepConfig
+from jobsight.learning.sweep.following import as_read_back, follow_up, has_begun
 from jobsight.learning.sweep.layout import Frozen, Layout, Shard, point_of, read_frozen
 from jobsight.learning.sweep.rounds import Rounds
 from jobsight.learning.sweep.search import draw, grid
 from jobsight.learning.sweep.stages import rounds_of, stages_of
-from jobsight.text import counted, printable
+from jobsight.text import printable
 
-__all__ = ["Planned", "freeze", "has_begun", "lay_out", "plan_of", "read_plan"]
+__all__ = ["Planned", "freeze", "lay_out", "plan_of", "read_plan"]
 
 Command = Sequence[str]
 Report = Callable[[int, int], None]
-
-_TOP = {"config": "", "settings": "", "inputs": "data"}
-"""How the parts of what is searched (`Frozen.searched`) are called in a config."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +93,6 @@ def _image(told: str, base: Path) -> str:
     return str(path)
 
 
-def has_begun(layout: Layout) -> bool:
-    """Whether any run has told of itself, so that the search is settled."""
-    return any(layout.record(run).exists() for run in layout.numbers())
-
-
 def lay_out(
     frozen: Frozen,
     layout: Layout,
@@ -127,7 +118,7 @@ def lay_out(
     """
     before = _before(layout)
     if before is not None:
-        frozen = _going_on(before, frozen, layout)
+        frozen = follow_up(before, frozen, layout)
     plan = plan_of(frozen, layout, command)
     if before == frozen and _same_plan(layout, plan) and _is_whole(frozen, layout):
         return Planned(layout, frozen, plan, changed=False)
@@ -219,105 +210,12 @@ def _before(layout: Layout) -> Frozen | None:
     return None
 
 
-def _going_on(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
-    """The wanted sweep as it follows the one that is there; refused where it cannot."""
-    same = before.searched() == _plain(frozen.searched())
-    if same:  # what was noted of the files counts as of the first planning, wherever they are now
-        pairs = zip(frozen.shards, before.shards, strict=True)
-        shards = tuple(replace(now, modified=then.modified) for now, then in pairs)
-        frozen = replace(frozen, shards=shards)
-    if not has_begun(layout):
-        return frozen
-    frozen = _of_versions(before, frozen, layout)
-    frozen = replace(frozen, first=before.first, parse=before.parse)
-    was, wanted = before.searched(), frozen.searched()
-    changed = next(
-        (one for key in was for one in _differences(was[key], wanted[key], _TOP[key])), None
-    )
-    if changed is not None:
-        what, first, now = changed
-        raise SweepError(
-            f"{layout.folder} has runs of another sweep: {what} was {first} and is {now}; put it "
-            "back, or name another `folder` in the config"
-        )
-    if frozen.runs == before.runs:
-        return frozen
-    return _extended(before, frozen, layout)
-
-
-def _of_versions(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
-    """The wanted sweep, if its runs are made by the same versions as those that began.
-
-    A sweep whose runs have all ended stays what it is, whatever is installed now.
-    """
-    if frozen.runs == before.runs and not _not_ended(before, layout):
-        return replace(frozen, versions=before.versions)
-    was, now = _shaping(before.versions), _shaping(frozen.versions)
-    for name in sorted({*was, *now}):
-        if was.get(name) != now.get(name):
-            there, here = was.get(name), now.get(name)
-            advice = f"install {name} {there} again" if there else f"uninstall {name}"
-            raise SweepError(
-                f"{layout.folder} has runs made with {name} {there or '(none)'}, and here is "
-                f"{here or 'none'}: results of the two do not compare; {advice} to go on, or name "
-                "another `folder` in the config"
-            )
-    return frozen
-
-
-def _shaping(versions: Mapping[str, str]) -> dict[str, str]:
-    """Versions that may shape results: of Python, ``3.11`` alone; a later fix of it does not."""
-    return {
-        name: ".".join(version.split(".")[:2]) if name == "python" else version
-        for name, version in versions.items()
-    }
-
-
-def _not_ended(frozen: Frozen, layout: Layout) -> list[int]:
-    return [run for run in range(1, frozen.runs + 1) if not layout.result(run).exists()]
-
-
-def _extended(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
-    if frozen.runs < before.runs or frozen.config["method"] != "random":
-        raise SweepError(
-            f"{layout.folder} has {counted(before.runs, 'run')} and the config asks for "
-            f"{frozen.runs}; only a random search can be given more, and none can be given fewer: "
-            "put it back, or name another `folder`"
-        )
-    missing = _not_ended(before, layout)
-    if missing:
-        raise SweepError(
-            f"{counted(len(missing), 'run')} of {before.runs} in {layout.folder} have not ended, "
-            f"the first is run {missing[0]}; submit the sweep with runs: {before.runs} until it is "
-            "done, then ask for more"
-        )
-    parsed = all(layout.read(shard.name).exists() for shard in frozen.shards)
-    return replace(frozen, first=before.runs + 1, parse=not parsed)
-
-
-def _differences(before: Any, after: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
-    """Names of values that differ, as the config has them, with both in words."""
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for key in sorted({*before, *after}):
-            inner = f"{name}.{key}" if name else key
-            yield from _differences(before.get(key), after.get(key), inner)
-    elif _plain(before) != _plain(after):
-        yield name, printable(repr(before), 80), printable(repr(after), 80)
-
-
-def _plain(value: Any) -> Any:
-    """As JSON reads it back: tuples are lists."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
-
-
 def _same_plan(layout: Layout, plan: Plan) -> bool:
     try:
         found: object = read_json(layout.plan, dict)
     except (OSError, ValueError):
         return False
-    return bool(found == _plain(plan.to_json()))
+    return bool(found == as_read_back(plan.to_json()))
 
 
 def _is_whole(frozen: Frozen, layout: Layout) -> bool:

@@ -226,3 +226,49 @@ def test_a_damaged_config_of_a_sweep_is_told_with_a_way_out(tmp_path: Path) -> N
     made.layout.frozen.write_text("{")
     with pytest.raises(SweepError, match=r"sweep\.json is damaged .*; put it back .* or remove"):
         planned(tmp_path / "a")
+
+
+def test_planning_tells_how_far_it_is(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    layout = Layout(tmp_path / "a")
+    lay_out(frozen(), layout, COMMAND, progress=lambda done, total: told.append((done, total)))
+    assert told == [(run, 5) for run in range(1, 6)]
+
+
+def installed(monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:
+    monkeypatch.setattr(planning, "package_versions", lambda: versions)
+
+
+def test_runs_of_two_versions_are_not_mixed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(monkeypatch, python="3.11.7", torch="2.13.0")
+    layout = planned(tmp_path / "a").layout
+    installed(monkeypatch, python="3.11.7", torch="2.12.0")
+    assert planned(tmp_path / "a").frozen.versions["torch"] == "2.12.0"  # nothing has begun
+    layout.record(1).write_text("{}\n")
+    installed(monkeypatch, python="3.11.8", torch="2.12.0")
+    assert planned(tmp_path / "a").frozen.versions["python"] == "3.11.8"
+    for python, torch, why in (
+        ("3.11.8", "2.13.0", "made with torch 2.12.0, and here is 2.13.0.* install torch 2.12.0"),
+        ("3.12.0", "2.12.0", "made with python 3.11, and here is 3.12.* another `folder`"),
+    ):
+        installed(monkeypatch, python=python, torch=torch)
+        with pytest.raises(SweepError, match=why):
+            planned(tmp_path / "a")
+    installed(monkeypatch, python="3.11.8", torch="2.12.0", numba="1.0")
+    with pytest.raises(SweepError, match=r"made with numba \(none\).*; uninstall numba"):
+        planned(tmp_path / "a")
+
+
+def test_a_sweep_that_ended_stays_whatever_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(monkeypatch, torch="2.12.0")
+    layout = planned(tmp_path / "a").layout
+    end(layout, 1, 2, 3, 4, 5)
+    installed(monkeypatch, torch="2.13.0")
+    again = planned(tmp_path / "a")
+    assert not again.changed and again.frozen.versions == {"torch": "2.12.0"}
+    with pytest.raises(SweepError, match="results of the two do not compare"):
+        planned(tmp_path / "a", runs=7)
