@@ -243,8 +243,13 @@ def test_logs_of_failed_tests_are_kept(bed_ready: None, tmp_path: Path) -> None:
 _STARTS_AND_STAYS = """
 import sys, time
 from tests.testbed import KafkaBroker, RedisServer
+from tests.testbed.namespace import Namespace
+from tests.testbed.roots import root
+empty = Namespace("empty", root("bookworm"), "box")
+empty.start()
 server, broker = RedisServer().start(), KafkaBroker().start()
-print(server.namespace.folder, broker.folder, *server.namespace.processes(), flush=True)
+folders = (server.namespace.folder, broker.folder, empty.folder)
+print(*folders, *server.namespace.processes(), flush=True)
 time.sleep(600)
 """
 
@@ -255,10 +260,11 @@ def test_a_killed_owner_takes_everything_with_it(bed_ready: None) -> None:
     )
     with owner:
         assert owner.stdout
-        folder, other, *processes = owner.stdout.readline().split()
+        folder, broker, empty, *processes = owner.stdout.readline().split()
         assert Path(folder, "state/data").is_dir()
         owner.send_signal(signal.SIGKILL)
-    gone = [Path(folder), Path(other), *(Path("/proc", process) for process in processes)]
+    folders = [Path(folder), Path(broker), Path(empty)]
+    gone = [*folders, *(Path("/proc", process) for process in processes)]
     until(lambda: not any(path.exists() for path in gone), "all of it to be gone", timeout=20)
 
 

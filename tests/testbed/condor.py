@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.testbed.containers import bind
 from tests.testbed.errors import BedError
 from tests.testbed.namespace import Namespace, free_ports, until
 from tests.testbed.roots import root
@@ -96,6 +97,7 @@ class HtcondorPool:
         with space.starting():
             space.binds.append((self._configure(), "/etc/condor", "ro"))
             space.binds += [(path, str(path), "ro") for path in self.shows]
+            bind(space, self.shows)
             space.start()
             space.tools(_ASKING, "root")
             space.tools(_ACTING, "alice")
@@ -138,17 +140,25 @@ class HtcondorPool:
         }.items():  # fmt: skip
             text = text.replace(f"@{name}@", str(value))
         lines = [text, *self.event_log_options.lines(), *self._site_lines(), *self.settings]
+        # Containers of jobs see no more than is named, and nothing below /tmp as it is.
+        seen = " ".join([*map(str, self.shows), f"{space.folder}/work:/scratch"])
+        lines.append(f'SINGULARITY_BIND_EXPR = "{seen}"')
         lines.append(f"LOCAL_CONFIG_FILE = {etc}/local.conf")
         (etc / "condor_config").write_text("\n".join([*lines, ""]))
         (etc / "local.conf").touch()
         for part in ("spool", "execute", "lock", "run", "credentials"):
             space.own(space.folder / "state" / part, "condor")
         for site in self.sites:
-            space.own(space.folder / "state" / f"execute-{site}", "condor")
+            jobs = space.own(space.folder / "state" / f"execute-{site}", "condor")
+            space.binds.append((jobs, self._execute(site), "rw"))
         space.own(space.folder / "logs", "condor")
         space.own(space.folder / "eventlog", "condor")
         self._install_plugin()
         return etc
+
+    def _execute(self, site: str) -> str:
+        """Where jobs of a site run; not below /tmp, of which every container has its own."""
+        return f"/execute/{self.folder.name}/{site}"
 
     def _site_lines(self) -> list[str]:
         names = " ".join(self.sites)
@@ -156,7 +166,7 @@ class HtcondorPool:
         lines.append(f"DC_DAEMON_LIST =+ {names}")
         for site in self.sites:
             own = {
-                "STARTD_NAME": site.lower(), "EXECUTE": f"$(LOCAL_DIR)/execute-{site}",
+                "STARTD_NAME": site.lower(), "EXECUTE": self._execute(site),
                 "STARTD_LOG": f"$(LOG)/StartLog.{site}", "STARTER_LOG": f"$(LOG)/StarterLog.{site}",
                 "STARTD_ADDRESS_FILE": f"$(LOG)/.startd_address.{site}",
                 "NUM_CPUS": self.cpus, "MEMORY": self.memory,

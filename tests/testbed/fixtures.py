@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 import pytest
 
 from tests.testbed.condor import HtcondorPool
+from tests.testbed.containers import need_apptainer
 from tests.testbed.kafka import KafkaBroker
 from tests.testbed.redis import RedisServer
 from tests.testbed.roots import RECIPES, root
@@ -22,6 +23,7 @@ from tests.testbed.sites import SiteBroker, SiteCluster, SitePool, SiteServer, o
 from tests.testbed.slurm import SlurmCluster
 
 __all__ = [
+    "apptainer",
     "bed_ready",
     "condor_pool",
     "kafka_broker",
@@ -76,6 +78,12 @@ def python_folders() -> tuple[Path, ...]:
         return ()
     folders = (base, Path(sys.prefix), Path(jobsight.__file__).parent.parent)
     return tuple(dict.fromkeys(folders))
+
+
+@pytest.fixture(scope="session")
+def apptainer(bed_ready: None) -> None:
+    """Skips, with the reason, where jobs of our own pieces have no Apptainer."""
+    need_apptainer()
 
 
 @pytest.fixture(scope="session")

@@ -85,6 +85,7 @@ def _assemble(spec: dict[str, Any]) -> None:
     _mount("proc", target / "proc", "proc")
     _bind(Path("/dev"), target / "dev", writable=True)
     _mount("tmpfs", target / "dev/shm", "tmpfs")
+    _mount("devpts", target / "dev/pts", "devpts")
     for source, inside, mode in spec["binds"]:
         _bind(Path(source), target / inside.lstrip("/"), writable=mode == "rw")
 
@@ -117,7 +118,8 @@ def _reap() -> dict[int, int]:
 
 def _clear(name: str | None, above: int | None) -> None:
     """End everything in here and remove the folder: nobody is left who would do it."""
-    os.kill(-1, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):  # nobody is
+        os.kill(-1, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         while True:
             os.wait()

@@ -247,14 +247,17 @@ class Namespace:
     def run(
         self, *command: str, user: str = "root", timeout: float = 60.0, check: bool = True,
         input: str | None = None,  # noqa: A002 - as subprocess.run names it
+        processes: bool = False,
     ) -> str:  # fmt: skip
         """Run a command in here to its end and give its standard output.
+
+        With `processes`, as `entering` has it, the command finds itself in /proc.
 
         Raises:
             BedError: it ended with another status than 0 (where `check`); holds what it said.
         """
         done = subprocess.run(
-            self.command(command, user, processes=False),
+            self.command(command, user, processes=processes),
             input=input, text=True, capture_output=True, timeout=timeout, errors="replace",
             check=False,
         )  # fmt: skip

@@ -31,15 +31,23 @@ _SLURM = ("slurm-wlm", "slurm-client", "slurmdbd", "mariadb-server", "munge", "p
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is in a root: a Debian suite and packages of it."""
+    """What is in a root.
+
+    Attributes:
+        suite: of Debian.
+        packages: of this suite.
+        later: ``SUITE:PACKAGE`` that this suite lacks, and that is done without where the mirror
+            has none that fits; then ``/etc/testbed-lacks`` says why.
+    """
 
     suite: str
     packages: tuple[str, ...]
+    later: str = ""
 
     @property
     def digest(self) -> str:
         """12 hex digits that change with the recipe and the way of building it."""
-        parts = [self.suite, *self.packages, platform.machine(), _SCRIPT.read_text()]
+        parts = [self.suite, *self.packages, self.later, platform.machine(), _SCRIPT.read_text()]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
@@ -49,7 +57,9 @@ RECIPES = {
         (
             *_SLURM, "slurm-wlm-mysql-plugin", "slurm-wlm-kafka-plugin",
             "condor", "python3-minimal", "redis-server", "valkey-server",
+            "fuse3", "squashfs-tools", "squashfuse",
         ),
+        later="sid:apptainer",
     ),
     "bookworm": Recipe("bookworm", _SLURM),
 }  # fmt: skip
@@ -134,8 +144,8 @@ def _build(recipe: Recipe, place: Path) -> None:
             settings.flush()
             environment = {
                 "SUITE": recipe.suite, "ROOT": str(unfinished), "MIRROR": address,
-                "PACKAGES": " ".join(recipe.packages), "APT_SETTINGS": settings.name,
-                "LOG": str(log),
+                "PACKAGES": " ".join(recipe.packages), "LATER": recipe.later,
+                "APT_SETTINGS": settings.name, "LOG": str(log),
             }  # fmt: skip
             log.unlink(missing_ok=True)
             log.touch(mode=0o600)  # it names the mirror

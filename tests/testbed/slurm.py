@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.testbed.containers import bind
 from tests.testbed.errors import BedError
 from tests.testbed.namespace import Namespace, free_ports, until
 from tests.testbed.roots import root
@@ -78,6 +79,7 @@ class SlurmCluster:
         with space.starting():
             self._configure()
             space.binds += [(path, str(path), "ro") for path in self.shows]
+            bind(space, self.shows)
             space.start()
             space.tools(_ASKING, "root")
             space.tools(_ACTING, "alice")

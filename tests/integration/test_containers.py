@@ -1,0 +1,137 @@
+"""Sweeps whose runs are in containers, by a real Apptainer: here, on Slurm, and on a pool.
+
+The image is Debian 12 on machines that are Debian 13, and alone has a program called `jobsight`.
+What comes out is the same, bit by bit, as without containers: Python and packages are these very
+ones, which the machines show to their containers.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, TypeVar
+
+import pytest
+from tests import small_sweeps
+from tests.sweepproof import OnCondor, OnSlurm, Sweep, assert_same, open_umask, program
+from tests.testbed import BedError, HtcondorPool, SlurmCluster
+from tests.testbed.containers import image, pack_image
+from tests.testbed.fixtures import python_folders
+from tests.testbed.sites import SiteCluster, SitePool
+
+PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
+pytestmark = pytest.mark.usefixtures("apptainer")
+
+SMALL: dict[str, Any] = {
+    "runs": 2, "seed": 8, "epochs": 3, "parameters": small_sweeps.SPACE,
+}  # fmt: skip
+LONG: dict[str, Any] = {"runs": 3, "seed": 8, "epochs": 30, "early_stopping": {"patience": 5}}
+PLAN = LONG if PROVE else SMALL
+SLOW = {3}
+"""A run of the long form that learns slowly, and so can be disturbed."""
+_Bed = TypeVar("_Bed", HtcondorPool, SlurmCluster)
+PATIENCE = 900 if PROVE else 200
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the sweep comes to without containers."""
+    sweep = Sweep.new(tmp_path_factory.mktemp("bare") / "sweep", "here", **PLAN)
+    sweep.told("submit")
+    sweep.check_best()
+    return sweep.result()
+
+
+@pytest.fixture(scope="module")
+def cluster(slurm_cluster: SlurmCluster) -> SlurmCluster:
+    return require(slurm_cluster)
+
+
+@pytest.fixture(scope="module")
+def pool(condor_pool: HtcondorPool) -> HtcondorPool:
+    return require(condor_pool)
+
+
+def require(bed: _Bed) -> _Bed:
+    """Skip where a bed's machines are not ours; make the images in it."""
+    if isinstance(bed, SitePool | SiteCluster):
+        pytest.skip("needs the test bed's own, to whose containers this Python is shown")
+    if not python_folders():
+        pytest.skip("jobs cannot see this Python: it lies in /usr")
+    folder = image(bed.folder / "work/image")
+    pack_image(bed.namespace, folder, bed.folder / "work/image.sif")
+    with pytest.raises(BedError, match=r"127|No such file"):
+        bed.run("jobsight", "--version", user="alice")  # but in the image there is none
+    return bed
+
+
+def test_a_sweep_here_is_the_same_in_containers(
+    cluster: SlurmCluster, expected: dict[str, Any]
+) -> None:
+    """Here is a machine of the cluster: it has Apptainer, and this one may not."""
+    with open_umask():
+        sweep = planned(cluster, "here", {"image": "../image.sif"})
+        sweep.own(cluster)
+        environment = [f"{key}={value}" for key, value in sweep.environment.items()]
+        jobsight = ["env", *environment, sys.executable, "-m", "jobsight"]
+        cluster.namespace.run(
+            *jobsight, "sweep", "submit", str(sweep.file),
+            user="alice", timeout=PATIENCE, processes=True,
+        )  # fmt: skip
+    assert sweep.told("status")["done"]
+    assert_same(sweep, expected)
+
+
+def planned(bed: HtcondorPool | SlurmCluster, where: str, how: dict[str, Any]) -> Sweep:
+    """A sweep in a folder of its own, ready to be handed over."""
+    folder = bed.folder / "work" / f"contained-{where}"
+    tools = None if where == "here" else bed.bin
+    told = {"program": {**program(bed), **how}, **PLAN}
+    sweep = Sweep.new(folder, where, tools=tools, **told)
+    sweep.told("plan")
+    sweep.own(bed)
+    return sweep
+
+
+def test_a_sweep_on_slurm_is_the_same_in_containers(
+    cluster: SlurmCluster, expected: dict[str, Any]
+) -> None:
+    with open_umask():
+        sweep = planned(cluster, "slurm", {"image": "../image"})
+        sweep.told("submit")
+        sweep.own(cluster)
+        if PROVE:
+            befalls = OnSlurm(cluster, sweep)
+            befalls.wait_epoch(min(SLOW), 3, timeout=PATIENCE)
+            befalls.requeue(min(SLOW))
+    finish(sweep)
+    assert_same(sweep, expected)
+
+
+def finish(sweep: Sweep) -> None:
+    status = sweep.wait(timeout=PATIENCE)
+    assert status["done"], status
+    if PROVE:
+        (run,) = SLOW
+        told = sweep.runs()[run]
+        assert len(told.starts) == 2 and told.starts[1] >= 3, "it went on from its checkpoint"
+        assert told.repeated <= 1
+
+
+def test_a_sweep_on_a_pool_is_the_same_in_containers(
+    pool: HtcondorPool, expected: dict[str, Any], record_property: Any
+) -> None:
+    """The image is sent along, as one file."""
+    kernels = {
+        "environment": {**program(pool)["environment"], "NUMBA_CACHE_DIR": "/scratch/kernels"}
+    }
+    with open_umask():
+        sweep = planned(pool, "dagman", {"image": "../image.sif", **kernels})
+        sweep.told("submit")
+        sweep.own(pool)
+        if PROVE:
+            befalls = OnCondor(pool, sweep)
+            befalls.evict(befalls.wait_training(SLOW, 3, timeout=PATIENCE))
+    finish(sweep)
+    assert_same(sweep, expected)
+    record_property("Apptainer", pool.run("apptainer", "--version").split()[-1])

@@ -1,0 +1,82 @@
+"""Container images for the test bed, and the settings with which Apptainer runs them there.
+
+Apptainer is in the root of Debian 13, taken from a later suite. Jobs run it as their own users, by
+user namespaces, without any privilege.
+"""
+
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tests.testbed.errors import Unavailable
+from tests.testbed.namespace import Namespace
+from tests.testbed.roots import root
+
+__all__ = ["bind", "image", "need_apptainer", "pack_image"]
+
+_SHARE = frozenset({"doc", "locale", "man", "mysql", "perl"})
+_LARGE = 2_000_000
+"""Bytes: programs beyond are those of databases."""
+_SECRETS = frozenset({"shadow", "shadow-", "gshadow", "gshadow-"})
+_EMPTY = ("dev", "proc", "sys", "tmp", "run", "home", "mnt", "opt", "root", "srv", "var/tmp")
+
+
+def need_apptainer() -> None:
+    """Raise `Unavailable`, with the reason, where jobs have no Apptainer."""
+    lacks = root("trixie") / "etc/testbed-lacks"
+    if lacks.exists():
+        raise Unavailable(
+            f"no apptainer: {lacks.read_text().strip()}; once the mirror has it, run "
+            "`python -m tests.testbed clean`"
+        )
+
+
+def bind(space: Namespace, folders: Iterable[Path]) -> None:
+    """Have every container of a piece see these folders of its machine, as a site's would.
+
+    Call it before the namespace is started.
+    """
+    text = (space.root / "etc/apptainer/apptainer.conf").read_text()
+    lines = "".join(f"bind path = {path}\n" for path in folders)
+    settings = space.folder / "etc/apptainer.conf"
+    settings.write_text(text + lines)
+    space.binds.append((settings, "/etc/apptainer/apptainer.conf", "ro"))
+
+
+def image(place: Path, command: Sequence[str] = (sys.executable, "-m", "jobsight")) -> Path:
+    """An image as a folder: Debian 12, with a `jobsight` that is this `command` (2 s).
+
+    The command's own files are not in it: `bind` shows them.
+    """
+    base = root("bookworm")
+    place.mkdir()
+    for entry in base.iterdir():
+        if entry.is_symlink():
+            (place / entry.name).symlink_to(entry.readlink())
+    for part in ("etc", "usr"):
+        shutil.copytree(base / part, place / part, symlinks=True, ignore=_left_out)
+    for name in _EMPTY:
+        (place / name).mkdir(parents=True)
+    program = place / "usr/local/bin/jobsight"
+    program.write_text(f'#!/bin/sh\nexec {" ".join(command)} "$@"\n')
+    program.chmod(0o755)
+    return place
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    """What an image does without."""
+    here = Path(folder)
+    if here.name == "share":
+        return set(names) & _SHARE
+    if here.name in ("bin", "sbin"):
+        return {name for name in names if (here / name).lstat().st_size > _LARGE}
+    return set(names) & _SECRETS if here.name == "etc" else set()
+
+
+def pack_image(space: Namespace, folder: Path, file: Path) -> Path:
+    """The image in a folder as one file (SIF), made by Apptainer in a running namespace."""
+    build = ("apptainer", "build", "--userns", "--mksquashfs-args", "-comp lz4")
+    space.run(*build, str(file), str(folder), timeout=120, processes=True)
+    file.chmod(0o644)
+    return file
