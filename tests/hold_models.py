@@ -1,5 +1,7 @@
 """Histories of held jobs, and models made without training, for tests."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ EXITED = (3, 1, "job exited with code 2")
 BY_USER = (1, 0, "pausing (by user u01)")
 
 Cause = tuple[int | None, int | None, str]
+Made = Callable[..., Path]
+"""Makes a model directory of a seed, and of a report of one's own."""
 
 
 def held(at: float, cluster: int, proc: int = 0, cause: Cause = EXITED, **more: Any) -> list[Any]:

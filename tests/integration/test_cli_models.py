@@ -361,3 +361,12 @@ def test_a_hostile_report_is_one_error(run: Run, registry: Path) -> None:
     rows = run("models", "list")
     assert rows.status == 0
     assert "damaged" in rows.out
+
+
+def test_a_name_with_a_newline_does_not_break_the_line(run: Run, registry: Path) -> None:
+    record = registry / "ho\nld" / "x" / "000001" / "record.json"
+    record.parent.mkdir(parents=True)
+    record.write_text("{}")
+    done = run("models", "list")
+    assert (done.status, done.out, done.err.count("\n")) == (1, "", 1)
+    assert "ho ld" in done.err and "use the version of Jobsight that wrote it" in done.err

@@ -30,6 +30,7 @@ from jobsight.cli import (
     verify,
 )
 from jobsight.errors import JobsightError
+from jobsight.text import visible
 
 __all__ = ["app", "main"]
 
@@ -86,7 +87,7 @@ def main() -> None:
             raise leaving from None
     except JobsightError as error:
         _abandon_output()
-        print(f"jobsight: {error}", file=sys.stderr)  # noqa: T201
+        print(f"jobsight: {visible(str(error))}", file=sys.stderr)  # noqa: T201
         sys.exit(error.exit_status)
     except BrokenPipeError:
         # The reader of our output went away (`| head`): nobody is left to tell.

@@ -76,15 +76,23 @@ class Record:
         try:
             data = read_json(path, dict)
         except ValueError as error:
-            raise ModelError(f"{path} is damaged ({error})") from None
+            raise _damaged(path, str(error)) from None
         if data.get("schema") != SCHEMA:
             raise ModelError(
-                f"{path} has schema {str(data.get('schema'))[:60]!r}, this version reads {SCHEMA!r}"
+                f"{path} has schema {str(data.get('schema'))[:60]!r}, this version reads {SCHEMA!r}; "
+                "use the version of Jobsight that wrote it"
             )
         try:
             return _checked(data, number)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ModelError(f"{path} is damaged ({type(error).__name__}: {error})") from None
+            raise _damaged(path, f"{type(error).__name__}: {error}") from None
+
+
+def _damaged(path: Path, why: str) -> ModelError:
+    return ModelError(
+        f"{path} is damaged ({why}); put it back from a copy, or remove the folder {path.parent}, "
+        "and with it what it records"
+    )
 
 
 def _checked(data: dict[str, Any], number: int) -> Record:
@@ -209,6 +217,11 @@ class Ledger:
             path = self._at(number) / "record.json"
             try:
                 self._known[number] = Record.read(path, number)
+            except FileNotFoundError:
+                raise ModelError(
+                    f"{path} is missing; put it back from a copy, or make another model champion: "
+                    "jobsight models promote"
+                ) from None
             except OSError as error:
                 raise ModelError(f"cannot read {path}: {error.strerror or error}") from None
         return self._known[number]

@@ -1,0 +1,156 @@
+"""The records of the registry: damaged, deleted, left by killed writers, on a full disk."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.hold_models import Made
+
+from jobsight.errors import ModelError, OutputError
+from jobsight.learning.registry import DEFAULT, Registry
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"schema": "jobsight.registry/2"}', '{"schema": "jobsight.registry/1"}'],
+)
+def test_a_damaged_record_is_one_error_that_names_it(registry: Path, made: Made, text: str) -> None:
+    Registry(registry).put(made(), "hold")
+    path = registry / "hold" / DEFAULT / "000001" / "record.json"
+    path.write_text(text)
+    for ask in (Registry(registry).entries, lambda: Registry(registry).champion("hold")):
+        with pytest.raises(ModelError) as told:
+            ask()
+        assert str(path) in str(told.value)
+        assert "\n" not in str(told.value)
+        other = "schema" in str(told.value)
+        way_on = "the version of Jobsight that" if other else f"remove the folder {path.parent}"
+        assert way_on in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("entry", 0), ("entry", 9), ("entry", "x"), ("champion", 7), ("champion", []),
+        ("digest", "../../etc"), ("digest", 7), ("event", "gone"), ("cluster", None),
+        ("number", 2), ("time", None), ("time", 1e400),
+    ],
+)  # fmt: skip
+def test_a_record_with_a_hostile_value_is_refused(
+    registry: Path, made: Made, field: str, value: object
+) -> None:
+    Registry(registry).put(made(), "hold")
+    path = registry / "hold" / DEFAULT / "000001" / "record.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    with pytest.raises(ModelError, match=r"record\.json is damaged"):
+        Registry(registry).champion("hold")
+
+
+def test_a_record_that_was_deleted_takes_its_model_along_and_nothing_else(
+    registry: Path, made: Made
+) -> None:
+    kept = Registry(registry)
+    first, second = kept.put(made(1), "hold"), kept.put(made(2), "hold")
+    shutil.rmtree(registry / "hold" / DEFAULT / "000001")
+    assert [one.digest for one in Registry(registry).entries()] == [second]
+    with pytest.raises(ModelError, match=r"000001/record\.json is missing; .* models promote"):
+        Registry(registry).champion("hold")
+    assert first != second
+    # Promoted over a champion that is gone, the other one answers.
+    kept = Registry(registry)
+    kept.promote(kept.find(second), over=None, why="")
+    champion = kept.champion("hold")
+    assert champion is not None
+    assert champion.digest == second
+
+
+def test_leavings_of_killed_writers_are_deleted_after_a_day(
+    registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+    import time
+
+    kept = Registry(registry)
+    kept.put(made(1), "hold")
+    place = registry / "hold" / DEFAULT
+    old, new, foreign = (place / f".jobsight-{d * 16}.part" for d in "abz")
+    for path in (old, new, foreign):
+        path.mkdir()
+        os.utime(path, (time.time() - (7 if path == new else 90_000),) * 2)
+    kept.put(made(2), "hold")
+    assert not old.exists()
+    assert new.exists()
+    assert foreign.exists()
+
+
+def test_a_registry_that_cannot_be_written_is_one_error(tmp_path: Path, made: Made) -> None:
+    (tmp_path / "file").write_text("")
+    blocked = Registry(tmp_path / "file")
+    with pytest.raises(OutputError, match=r"cannot write into the registry .*Not a directory"):
+        blocked.put(made(), "hold")
+    with pytest.raises(OutputError, match="cannot write into the registry"):
+        blocked.require_writable("hold")
+    assert blocked.entries() == []
+    assert blocked.champion("hold") is None
+
+
+def test_a_full_disk_leaves_nothing_behind(
+    registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import errno
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    folder = made()
+    monkeypatch.setattr("jobsight.learning.registry.directories.shutil.copyfile", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        Registry(registry).put(folder, "hold")
+    assert list((registry / "hold" / DEFAULT).iterdir()) == []
+
+
+def test_a_rename_whose_answer_was_lost_counts_once(
+    registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def lost(self: Path, target: Path) -> Path:
+        if target.name == "000001":
+            rename(self, target)
+            raise FileNotFoundError(2, "No such file or directory")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", lost)
+    kept = Registry(registry)
+    digest = kept.put(made(), "hold")
+    assert [one.digest for one in kept.entries()] == [digest]
+
+
+def test_a_list_of_the_folder_that_is_old_hides_nothing(
+    registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Registry(registry)
+    first = kept.put(made(1), "hold")
+    second = kept.put(made(2), "hold")
+    kept.promote(kept.find(second), over=first, why="")
+    monkeypatch.setattr("jobsight.learning.registry.ledger.Ledger._numbers", lambda _self: [1])
+    champion = Registry(registry).champion("hold")
+    assert champion is not None
+    assert champion.digest == second
+
+
+def test_nobody_needs_a_home_or_a_name(registry: Path, made: Made) -> None:
+    import sys
+
+    code = (
+        "import sys; from pathlib import Path; from jobsight.learning.registry import Registry; "
+        "print(Registry(Path(sys.argv[1])).put(Path(sys.argv[2]), 'hold'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(registry), str(made())],
+        env={"PATH": "/usr/bin"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert Registry(registry).find(done.stdout.strip()).champion
