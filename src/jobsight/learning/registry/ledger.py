@@ -79,8 +79,8 @@ class Record:
             raise _damaged(path, str(error)) from None
         if data.get("schema") != SCHEMA:
             raise ModelError(
-                f"{path} has schema {str(data.get('schema'))[:60]!r}, this version reads {SCHEMA!r}; "
-                "use the version of Jobsight that wrote it"
+                f"{path} has schema {str(data.get('schema'))[:60]!r}, this version reads "
+                f"{SCHEMA!r}; use the version of Jobsight that wrote it"
             )
         try:
             return _checked(data, number)
