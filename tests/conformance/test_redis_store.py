@@ -14,12 +14,13 @@ import pytest
 from tests.testbed import RedisServer
 from tests.testbed.namespace import free_ports
 
-from jobsight.documents import State
+from jobsight.documents import JobDocument, State, Submission
 from jobsight.errors import StoreError, StoreUnavailableError, UsageError
 from jobsight.settings import StoreSettings
-from jobsight.store import Move, Put, Store, open_store
+from jobsight.store import Move, Put, Store, open_store, redisraws
 from jobsight.store.redis import STEPS
 from jobsight.testing import StoreContract, made_document
+from jobsight.testing.storedocuments import NOON
 from jobsight.testing.storeprocesses import told_of
 
 redis = pytest.importorskip("redis", reason="the redis package is not installed")
@@ -302,8 +303,8 @@ def test_schemas(server: RedisServer, tmp_path: Path, monkeypatch: pytest.Monkey
     settings = StoreSettings(archive=str(tmp_path / "archive"))
     with _open(server, tmp_path) as store:
         store.put([Put(made_document(1))])
-    server.cli("HSET", "{jobsight}:meta", "schema", "2")
-    with pytest.raises(StoreError, match=r"has schema.*2.*newer"):
+    server.cli("HSET", "{jobsight}:meta", "schema", "3")
+    with pytest.raises(StoreError, match=r"has schema.*3.*newer"):
         open_store(server.url, settings=settings)
     server.cli("HSET", "{jobsight}:meta", "schema", "0")
     with pytest.raises(StoreError, match="jobsight store migrate"):
@@ -313,9 +314,49 @@ def test_schemas(server: RedisServer, tmp_path: Path, monkeypatch: pytest.Monkey
             store.migrate()
         seen = []
         monkeypatch.setitem(STEPS, 0, lambda client, prefix: seen.append((client.ping(), prefix)))
-        assert store.migrate() == (0, 1)
+        assert store.migrate() == (0, 2)
         assert seen == [(True, "{jobsight}")]
         assert len(list(store.scan())) == 1
+
+
+def test_raw_numbers_come_into_a_store_of_schema_1(
+    server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = StoreSettings(archive=str(tmp_path / "archive"))
+    tasks = [
+        JobDocument(id=f"slurm:c:7_{at}", updated=NOON, submission=Submission(raw_id=str(8 + at)))
+        for at in range(500)
+    ]
+    with _open(server, tmp_path) as store:
+        store.put([Put(one) for one in (*tasks, made_document(1))])
+        assert store.check().problems == 0
+    server.cli("DEL", "{jobsight}:k", "{jobsight}:r")
+    server.cli("HSET", "{jobsight}:meta", "schema", "1")
+    fill, writes = redisraws._fill, [3]
+
+    def filled(client: Any, prefix: str) -> None:
+        """As if an older collector had written meanwhile, some times."""
+        fill(client, prefix)
+        if writes[0]:
+            writes[0] -= 1
+            server.cli("HINCRBY", "{jobsight}:meta", "revision", "1")
+
+    monkeypatch.setattr(redisraws, "_fill", filled)
+    with open_store(server.url, settings=settings, older=True) as store:
+        assert store.migrate() == (1, 2)
+        assert writes == [0]
+    with open_store(server.url, settings=settings) as store:
+        assert store.raw("507") == ["slurm:c:7_499"]
+        assert store.check().problems == 0
+        server.cli("DEL", "{jobsight}:r")
+        assert store.check().problems == 500
+    server.cli("HSET", "{jobsight}:meta", "schema", "1")
+    writes[0] = 10**6
+    with (
+        open_store(server.url, settings=settings, older=True) as store,
+        pytest.raises(StoreError, match="others write to the store"),
+    ):
+        store.migrate()
 
 
 def test_an_archive_without_a_folder(server: RedisServer) -> None:

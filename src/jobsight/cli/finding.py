@@ -61,8 +61,9 @@ def find_ids(store: Store, text: str, cluster: str | None = None) -> list[str]:
 
     Args:
         store: where they must be.
-        text: an id; a bare number means the job, and all tasks, components or procs of it, as does
-            a whole id that ends with one, where it is no job's own.
+        text: an id; a bare number means the job, all tasks, components or procs of it, and what
+            Slurm itself has under it (``1237`` is ``1234_5``), as does a whole id that ends with
+            one, where it is no job's own.
         cluster: name of a Slurm cluster or access point that the job must be of.
 
     Raises:
@@ -79,6 +80,8 @@ def find_ids(store: Store, text: str, cluster: str | None = None) -> list[str]:
         short = _SHORT.fullmatch(job)
         number = short["number"] if short else job
         found = [one for one in store.numbered(number) if _means(job, parse_key(one).job)]
+        if not is_whole(job):
+            found += store.raw(number)
         if place:
             found = [one for one in found if one.rpartition(":")[0] == place]
     if cluster is not None:

@@ -19,9 +19,18 @@ from pathlib import Path
 from jobsight.documents.keys import number_of
 from jobsight.errors import OutputError, StoreError
 from jobsight.files import sha256
-from jobsight.store.partfiles import damaged, ids_of, opened, rows_of, time_ranges, write_rows
+from jobsight.store.packing import raw_in
+from jobsight.store.partfiles import (
+    damaged,
+    ids_of,
+    opened,
+    rows_of,
+    texts_of,
+    time_ranges,
+    write_rows,
+)
 from jobsight.store.partindex import PartIndex
-from jobsight.store.parts import Part, fence_of, zones_of
+from jobsight.store.parts import Part, Zones, fence_of, zones_among, zones_of
 from jobsight.store.rows import Order, Query, Row
 
 __all__ = ["Archive", "Stale"]
@@ -61,6 +70,7 @@ class Archive:
         """
         ids = [row.keys.id for row in rows]
         zones = zones_of(ids)
+        raws = _raws_of(rows)
         again = len(self.known(parts, ids))
         path = self.folder / name
         unfinished = self.folder / f"{name}{_UNFINISHED}"
@@ -84,6 +94,7 @@ class Archive:
             last=rows[-1].keys.time,
             again=again,
             zones=zones if len(zones) <= _MOST_ZONES else None,
+            raws=raws if len(raws) <= _MOST_ZONES else None,
         )
 
     def claim(self, store: str) -> None:
@@ -191,6 +202,24 @@ class Archive:
             with opened(path) as file, damaged(path):
                 for group in range(file.num_row_groups):
                     found.update(id_ for id_ in ids_of(file, group) if number_of(id_) == number)
+        return found
+
+    def raw(self, parts: Sequence[Part], number: str) -> set[str]:
+        """Ids of jobs that have this raw number (see `Store.raw`), perhaps of others too.
+
+        Raises:
+            StoreError: a part is missing or damaged.
+        """
+        found: set[str] = set()
+        # Our own JSON has no blanks, and digits are never escaped.
+        told = f'"raw_id":"{number}"'.encode()
+        for part in parts:
+            if not number.isdecimal() or not part.may_hold_raw(int(number)):
+                continue
+            path = self.folder / part.name
+            with opened(path) as file, damaged(path):
+                for group in range(file.num_row_groups):
+                    found.update(id_ for id_, text in texts_of(file, group) if told in text)
         return found
 
     def newer(self, parts: Sequence[Part], part: Part, ids: Collection[str]) -> set[str]:
@@ -318,6 +347,11 @@ def _beside(query: Query, first: int, last: int, after: Order | None) -> bool:
     if query.until is not None and first >= query.until:
         return True
     return after is not None and (-first if query.newest_first else last) < after[0]
+
+
+def _raws_of(rows: Sequence[Row]) -> Zones:
+    told = ((row.keys, raw_in(row.text(), row.keys.id)) for row in rows)
+    return zones_among((keys.cluster, int(raw)) for keys, raw in told if raw is not None)
 
 
 def _sync(path: Path) -> None:

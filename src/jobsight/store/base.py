@@ -204,6 +204,17 @@ class Store(ABC):
         """
 
     @abstractmethod
+    def raw(self, number: str) -> list[str]:
+        """Ids of jobs that Slurm itself has under this number, live or archived, in order.
+
+        Slurm numbers tasks of arrays and components of het jobs through (`Submission.raw_id`): of
+        ``1237`` this is ``1234_5``. Jobs whose number (`numbered`) it is are left out.
+
+        Args:
+            number: digits.
+        """
+
+    @abstractmethod
     def position(self, source: str) -> Position | None:
         """Where a source stands; None: the store does not know it."""
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 from dataclasses import dataclass
 
 import zstandard
 
 from jobsight.documents import JobDocument, decode, encode, parse_key
+from jobsight.documents.keys import number_of
 from jobsight.documents.spans import time_of
 from jobsight.documents.states import State
 from jobsight.errors import DocumentError, StoreError, UsageError
@@ -33,6 +35,8 @@ __all__ = [
     "pack",
     "position_from_text",
     "position_to_text",
+    "raw_in",
+    "raw_of",
     "read_text",
     "unpack",
     "unzip",
@@ -53,6 +57,8 @@ ENDED = frozenset(str(state) for state in State if state.ended)
 ACTIVE = frozenset({"", *(str(state) for state in State)} - ENDED)
 """States of jobs that have not ended as far as is known."""
 
+_RAW = re.compile(r"[1-9]\d{0,17}", re.ASCII)
+_RAW_FIELD = b'"raw_id":"'
 _MOST_POSITION_BYTES = 4 << 20
 _MOST_USER_BYTES = 128
 _LEVEL = 1
@@ -113,6 +119,23 @@ def numbered_ranges(cluster: str, number: str) -> list[tuple[str, str]]:
     # The job itself, then its components, procs and tasks: each range ends at the next character.
     marks = ((mark, chr(ord(mark) + 1)) for mark in "+._")
     return [(start, f"{start}!"), *((start + mark, start + end) for mark, end in marks)]
+
+
+def raw_of(document: JobDocument) -> str | None:
+    """The number that Slurm itself has a job under, where it is not that of the job's id."""
+    raw = document.submission.raw_id
+    if raw is None or _RAW.fullmatch(raw) is None or raw == number_of(document.id):
+        return None
+    return raw
+
+
+def raw_in(text: bytes, id_: str) -> str | None:
+    """`raw_of` the document of this JSON.
+
+    Raises:
+        StoreError: as by `read_text`.
+    """
+    return raw_of(read_text(text, id_)) if _RAW_FIELD in text else None
 
 
 def user_key(user: str) -> str:

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["damaged", "ids_of", "opened", "part_schema", "rows_of", "time_ranges", "write_rows"]
+__all__ = [
+    "damaged",
+    "ids_of",
+    "opened",
+    "part_schema",
+    "rows_of",
+    "texts_of",
+    "time_ranges",
+    "write_rows",
+]
 
 _GROUP_ROWS = 1000
 _GROUP_BYTES = 16 << 20
@@ -165,6 +174,12 @@ def ids_of(file: pq.ParquetFile, group: int) -> list[str]:
     """The ids of a row group."""
     ids: list[str] = file.read_row_group(group, columns=["id"], use_threads=False)["id"].to_pylist()
     return ids
+
+
+def texts_of(file: pq.ParquetFile, group: int) -> list[tuple[str, bytes]]:
+    """The ids of a row group, each with its document's JSON."""
+    table = file.read_row_group(group, columns=["id", "document"], use_threads=False)
+    return list(zip(table["id"].to_pylist(), table["document"].to_pylist(), strict=True))
 
 
 def rows_of(file: pq.ParquetFile, group: int) -> list[Row]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from jobsight.documents.keys import number_of
 from jobsight.errors import StoreError
 from jobsight.store.packing import cluster_of
 
-__all__ = ["Part", "Zones", "fence_of", "name_of", "zones_of"]
+__all__ = ["Part", "Zones", "fence_of", "name_of", "zones_among", "zones_of"]
 
 Zones = dict[str, tuple[int, int] | None]
 """By cluster, least and greatest number of jobs; None where an id has no number."""
@@ -48,6 +48,8 @@ class Part:
         last: greatest time in it.
         again: rows of jobs that an earlier part has as well.
         zones: of the jobs in it; None where there are too many clusters.
+        raws: the same of their raw numbers (`packing.raw_of`); None also where a version wrote it
+            that did not tell.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Part:
     last: int
     again: int
     zones: Zones | None
+    raws: Zones | None = None
 
     def to_text(self) -> str:
         """As ASCII JSON."""
@@ -72,17 +75,19 @@ class Part:
         """
         try:
             told: dict[str, Any] = json.loads(text)
-            zones = told.pop("zones")
-            if zones is not None:
-                zones = {
-                    name: pair and (int(pair[0]), int(pair[1])) for name, pair in zones.items()
-                }
-            part = cls(**told, zones=zones)
+            zones, raws = _told_zones(told.pop("zones")), _told_zones(told.pop("raws", None))
+            part = cls(**told, zones=zones, raws=raws)
         except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):
             part = None
         if part is None or not isinstance(part.name, str) or fence_of(part.name) is None:
             raise StoreError("the store's list of archive files is damaged; bring back a backup")
         return part
+
+    def may_hold_raw(self, number: int) -> bool:
+        """Whether a job that has this raw number may be in it."""
+        if self.raws is None:
+            return True
+        return any(_overlap(zone, (number, number)) for zone in self.raws.values())
 
     def may_hold(self, zones: Zones) -> bool:
         """Whether a job of these zones may be in it."""
@@ -93,11 +98,21 @@ class Part:
         )
 
 
+def _told_zones(told: Any) -> Zones | None:
+    if told is None:
+        return None
+    return {name: pair and (int(pair[0]), int(pair[1])) for name, pair in told.items()}
+
+
 def zones_of(ids: Collection[str]) -> Zones:
     """The zones of jobs."""
+    return zones_among((cluster_of(id_), _number(id_)) for id_ in ids)
+
+
+def zones_among(numbers: Iterable[tuple[str, int | None]]) -> Zones:
+    """The zones of numbers, each with its cluster; None: it is no number."""
     zones: Zones = {}
-    for id_ in ids:
-        cluster, number = cluster_of(id_), _number(id_)
+    for cluster, number in numbers:
         known = zones.get(cluster, (number, number) if number is not None else None)
         if known is None or number is None:
             zones[cluster] = None

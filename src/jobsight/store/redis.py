@@ -31,9 +31,11 @@ from jobsight.store.packing import (
     pack,
     position_from_text,
     position_to_text,
+    raw_of,
 )
 from jobsight.store.parts import Part
 from jobsight.store.redisaudit import bytes_per_job, index_problems
+from jobsight.store.redisraws import add_raws
 from jobsight.store.redisrows import head, member, moment, row_of
 from jobsight.store.redisscripts import PAGE, PUT, RETIRE
 from jobsight.store.redisserver import RedisServer
@@ -45,9 +47,9 @@ from jobsight.text import printable
 
 __all__ = ["SCHEMA", "STEPS", "RedisStore"]
 
-SCHEMA = 1
+SCHEMA = 2
 
-STEPS: dict[int, Callable[[Any, str], None]] = {}
+STEPS: dict[int, Callable[[Any, str], None]] = {1: add_raws}
 """By the schema that it begins with: what brings a store to the next one, given the client and the
 prefix; safe to be run again after a kill."""
 
@@ -117,7 +119,8 @@ class RedisStore(TieredStore):
         for put in puts:
             keys, data = Keys.of(put.document), pack(put.document)
             based_on = "" if put.based_on is None else f"{put.based_on:016x}"
-            args += (keys.id, based_on, int(keys.active), head(keys), data)
+            raw = raw_of(put.document) or ""
+            args += (keys.id, based_on, int(keys.active), head(keys), data, raw)
             ids.append(keys.id)
             size += len(data)
         self._require_bounded(ids, size)
@@ -289,6 +292,19 @@ class RedisStore(TieredStore):
             if rows or not last:
                 return rows
             low = f"({last.decode()}"
+
+    def _live_raw(self, number: str) -> Iterator[str]:
+        # A semicolon follows the colon that ends the number.
+        low = f"[{number}:"
+        while True:
+            with self._server.explained():
+                found = self._server.client.zrange(
+                    f"{self._prefix}:r", low, f"({number};", bylex=True, offset=0, num=_CHUNK
+                )
+            if not found:
+                return
+            yield from (one.decode().partition(":")[2] for one in found)
+            low = f"({found[-1].decode()}"
 
     def _ids(self, first: str, end: str | None, count: int) -> list[str]:
         with self._server.explained():

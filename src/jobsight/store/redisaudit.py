@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 
 from jobsight.documents import State
+from jobsight.errors import StoreError
+from jobsight.store.packing import raw_in
 from jobsight.store.redisrows import member
 from jobsight.store.redisserver import RedisServer
 from jobsight.store.rows import Row
@@ -35,6 +38,8 @@ def bytes_per_job(server: RedisServer, prefix: str, live: Live, documents: int) 
         f"{prefix}:t",
         f"{prefix}:i",
         f"{prefix}:a",
+        f"{prefix}:k",
+        f"{prefix}:r",
         *(f"{prefix}:s:{state}" for state in ("", *State)),
     ]
     by_user = [f"{prefix}:u:{user}" for user in users]
@@ -109,6 +114,7 @@ def _wrong(server: RedisServer, prefix: str, live: Live, ids: Sequence[str]) -> 
     rows = live(ids)
     if not rows:
         return
+    raws = {id_: _raw(row) for id_, row in rows.items()}
     with server.explained():
         pipeline = server.client.pipeline(transaction=False)
         for keys in (row.keys for row in rows.values()):
@@ -117,10 +123,21 @@ def _wrong(server: RedisServer, prefix: str, live: Live, ids: Sequence[str]) -> 
             pipeline.zscore(f"{prefix}:s:{keys.state}", place)
             pipeline.zscore(f"{prefix}:u:{keys.user or ''}", place)
             pipeline.zscore(f"{prefix}:a", keys.id)
+            pipeline.zscore(f"{prefix}:r", f"{raws[keys.id]}:{keys.id}")
+            pipeline.hexists(f"{prefix}:k", keys.id)
         told = pipeline.execute()
     for at, row in enumerate(rows.values()):
-        found = [score is not None for score in told[4 * at : 4 * at + 4]]
-        right = [True, True, row.keys.user is not None, row.keys.active]
+        *scores, is_raw = told[6 * at : 6 * at + 6]
+        found = [*(score is not None for score in scores), bool(is_raw)]
+        has_raw = raws[row.keys.id] is not None
+        right = [True, True, row.keys.user is not None, row.keys.active, has_raw, has_raw]
         # Somebody may have written it between the two looks at it.
         if found != right and live([row.keys.id]).get(row.keys.id) == row:
             yield f"the indexes of {row.keys.id!r} are not its document's"
+
+
+def _raw(row: Row) -> str | None:
+    """Of what is damaged none: `check` tells of it."""
+    with suppress(StoreError):
+        return raw_in(row.text(), row.keys.id)
+    return None

@@ -3,7 +3,9 @@
 Keys, all beginning with the store's prefix in braces: ``:meta`` (hash: ``schema``, ``revision``,
 ``generation``, ``fence``, ``identity``), ``:d:<id>`` (a document), the sorted sets ``:t``,
 ``:s:<state>`` and ``:u:<user>`` (all documents, by time and id), ``:i`` (all ids), ``:a`` (ids of
-jobs that have not ended), ``:p`` (hash: positions by source), ``:parts`` (list: the archive).
+jobs that have not ended), ``:p`` (hash: positions by source), ``:parts`` (list: the archive). Of
+jobs that Slurm has under another number (`packing.raw_of`), ``:k`` (hash) has it by id, and the
+sorted set ``:r`` has number and id, a colon between.
 
 A document is its revision and its time (16 hexadecimal digits each, time + 2^63), the lengths of
 the state and of the user's key (2 and 4 digits; ``ffff``: no user is known), state, user's key, and
@@ -38,6 +40,11 @@ local function unindex(id, old)
     redis.call('ZREM', prefix .. ':t', member)
     redis.call('ZREM', prefix .. ':s:' .. old.state, member)
     if old.user then redis.call('ZREM', prefix .. ':u:' .. old.user, member) end
+    local raw = redis.call('HGET', prefix .. ':k', id)
+    if raw then
+        redis.call('ZREM', prefix .. ':r', raw .. ':' .. id)
+        redis.call('HDEL', prefix .. ':k', id)
+    end
 end
 """
 
@@ -45,7 +52,7 @@ PUT = (
     _COMMON
     + """
 local generation, documents, moves = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
-local at = 5 + 5 * documents
+local at = 5 + 6 * documents
 local moved = {'position'}
 for k = 0, moves - 1 do
     local source, old = ARGV[at + 3 * k + 1], ARGV[at + 3 * k + 2]
@@ -56,7 +63,7 @@ local now = redis.call('HGET', prefix .. ':meta', 'generation') or '0'
 local grown = generation ~= '' and generation ~= now
 local before, changed = {}, {'document'}
 for k = 0, documents - 1 do
-    local id, based = ARGV[5 + 5 * k + 1], ARGV[5 + 5 * k + 2]
+    local id, based = ARGV[5 + 6 * k + 1], ARGV[5 + 6 * k + 2]
     local old = head(prefix .. ':d:' .. id)
     before[k] = old
     if (old and old.revision or '') ~= based or (based == '' and grown) then
@@ -67,10 +74,10 @@ if #changed > 1 then return changed end
 local revision = redis.call('HINCRBY', prefix .. ':meta', 'revision', 1)
 revision = string.format('%016x', revision)
 for k = 0, documents - 1 do
-    local base = 5 + 5 * k
+    local base = 5 + 6 * k
     local id, active = ARGV[base + 1], ARGV[base + 3]
     -- Time, lengths, state and user, as in the document's head behind its revision.
-    local keys, data = ARGV[base + 4], ARGV[base + 5]
+    local keys, data, raw = ARGV[base + 4], ARGV[base + 5], ARGV[base + 6]
     if before[k] then unindex(id, before[k]) end
     local key = prefix .. ':d:' .. id
     redis.call('SET', key, revision .. keys .. data)
@@ -80,6 +87,10 @@ for k = 0, documents - 1 do
     if not before[k] then redis.call('ZADD', prefix .. ':i', 0, id) end
     redis.call('ZADD', prefix .. ':s:' .. new.state, 0, member)
     if new.user then redis.call('ZADD', prefix .. ':u:' .. new.user, 0, member) end
+    if raw ~= '' then
+        redis.call('HSET', prefix .. ':k', id, raw)
+        redis.call('ZADD', prefix .. ':r', 0, raw .. ':' .. id)
+    end
     if active == '1' then
         redis.call('ZADD', prefix .. ':a', 0, id)
     elseif before[k] then
@@ -94,7 +105,7 @@ return {'ok'}
 )
 """Arguments: prefix, schema, generation or ``""``, number of documents, number of moves; of a
 document: id, revision that it is based on or ``""``, 1 or 0 (has not ended), head without revision,
-packed document; of a move: source, old text or ``""``, new text."""
+packed document, raw number or ``""``; of a move: source, old text or ``""``, new text."""
 
 PAGE = (
     _COMMON

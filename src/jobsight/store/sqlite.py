@@ -26,7 +26,14 @@ from jobsight.settings import StoreSettings
 from jobsight.store.archive import Archive
 from jobsight.store.base import Move, Put
 from jobsight.store.filesystems import filesystem_of
-from jobsight.store.packing import ACTIVE, Keys, pack, position_from_text, position_to_text
+from jobsight.store.packing import (
+    ACTIVE,
+    Keys,
+    pack,
+    position_from_text,
+    position_to_text,
+    raw_of,
+)
 from jobsight.store.parts import Part
 from jobsight.store.reports import Position, StoreStatus
 from jobsight.store.rows import Order, Query, Row
@@ -39,16 +46,17 @@ from jobsight.store.sqlitequeries import (
     selection,
     within_cluster,
 )
+from jobsight.store.sqliteraws import raw_ids, wrong_raws
 from jobsight.store.tiers import TieredStore, View
 
 __all__ = ["SqliteStore"]
 
 _INSERT = """
-    INSERT INTO jobs (id, state, active, user, time, revision, document)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO jobs (id, state, active, user, time, revision, document, raw)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET state = excluded.state, active = excluded.active,
         user = excluded.user, time = excluded.time, revision = excluded.revision,
-        document = excluded.document
+        document = excluded.document, raw = excluded.raw
 """
 
 
@@ -105,20 +113,22 @@ class SqliteStore(TieredStore):
             db.executemany(
                 _INSERT,
                 [
-                    (keys.id, keys.state, keys.active, keys.user, keys.time, revision, data)
-                    for keys, data in packed
+                    (keys.id, keys.state, keys.active, keys.user, keys.time, revision, data, raw)
+                    for keys, data, raw in packed
                 ],
             )
-            _count(db, [keys.state for keys, _ in packed], before)
+            _count(db, [keys.state for keys, _, _ in packed], before)
             db.executemany(
                 "INSERT INTO positions (source, position) VALUES (?, ?) "
                 "ON CONFLICT (source) DO UPDATE SET position = excluded.position",
                 [(source, new) for source, _, new in texts],
             )
 
-    def _packed(self, puts: Sequence[Put]) -> list[tuple[Keys, bytes]]:
-        packed = [(Keys.of(put.document), pack(put.document)) for put in puts]
-        self._require_bounded([keys.id for keys, _ in packed], sum(len(data) for _, data in packed))
+    def _packed(self, puts: Sequence[Put]) -> list[tuple[Keys, bytes, str | None]]:
+        documents = [put.document for put in puts]
+        packed = [(Keys.of(one), pack(one), raw_of(one)) for one in documents]
+        size = sum(len(data) for _, data, _ in packed)
+        self._require_bounded([keys.id for keys, _, _ in packed], size)
         return packed
 
     def generation(self) -> int:
@@ -224,6 +234,10 @@ class SqliteStore(TieredStore):
             )
             return [id_ for (id_,) in rows]
 
+    def _live_raw(self, number: str) -> Iterator[str]:
+        with self._file.reading() as db:
+            yield from raw_ids(db, number)
+
     def _identity(self) -> str:
         with self._file.writing() as db:
             chance = secrets.randbits(63)
@@ -265,6 +279,7 @@ class SqliteStore(TieredStore):
             ).fetchone()[0]
             if wrong:
                 yield f"{wrong} jobs are wrongly marked as ended or not"
+            yield from wrong_raws(db)
 
 
 class _Snapshot(View):

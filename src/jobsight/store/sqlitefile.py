@@ -18,6 +18,7 @@ from urllib.parse import quote
 from jobsight.errors import StoreError, StoreUnavailableError
 from jobsight.store.filesystems import is_remote
 from jobsight.store.schemas import climb, require_readable
+from jobsight.store.sqliteraws import add_raws
 from jobsight.text import printable
 
 __all__ = ["APPLICATION_ID", "SCHEMA", "STEPS", "SqliteFile"]
@@ -25,9 +26,9 @@ __all__ = ["APPLICATION_ID", "SCHEMA", "STEPS", "SqliteFile"]
 APPLICATION_ID = 0x4A6F6273
 """In the file's header, so that ``file`` and we tell a store from another program's database."""
 
-SCHEMA = 1
+SCHEMA = 2
 
-STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {1: add_raws}
 """By the schema that it begins with: what brings a file to the next one, in one transaction."""
 
 _TABLES = """
@@ -39,13 +40,15 @@ CREATE TABLE jobs (
     user TEXT,
     time INTEGER NOT NULL,
     revision INTEGER NOT NULL,
-    document BLOB NOT NULL
+    document BLOB NOT NULL,
+    raw TEXT
 );
 CREATE INDEX jobs_by_time ON jobs (time, id);
 CREATE INDEX jobs_by_state ON jobs (state, time, id);
 CREATE INDEX jobs_by_user ON jobs (user, time, id) WHERE user IS NOT NULL;
 CREATE INDEX jobs_active_by_time ON jobs (time, id) WHERE active;
 CREATE INDEX jobs_active ON jobs (id) WHERE active;
+CREATE INDEX jobs_by_raw ON jobs (raw, id) WHERE raw IS NOT NULL;
 CREATE TABLE positions (source TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE counts (state TEXT PRIMARY KEY, jobs INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE parts (name TEXT PRIMARY KEY, part TEXT NOT NULL) WITHOUT ROWID;

@@ -24,7 +24,7 @@ from jobsight.documents import JobDocument, State
 from jobsight.errors import StoreError
 from jobsight.store.archive import Archive
 from jobsight.store.base import Store, Stored
-from jobsight.store.packing import ENDED, Keys, cluster_of, numbered_ranges
+from jobsight.store.packing import ENDED, Keys, cluster_of, numbered_ranges, raw_of
 from jobsight.store.parts import Part, name_of
 from jobsight.store.reports import CheckReport, PruneReport
 from jobsight.store.rows import Order, Query, Row
@@ -100,6 +100,10 @@ class TieredStore(Store):
         """At most `count` ids of live documents, in order, from `first` up to before `end`."""
 
     @abstractmethod
+    def _live_raw(self, number: str) -> Iterator[str]:
+        """Ids of live documents whose `raw_of` is that number, perhaps of others too."""
+
+    @abstractmethod
     def _identity(self) -> str:
         """A name that no other store has, 16 hexadecimal digits, given when it is first asked."""
 
@@ -161,6 +165,14 @@ class TieredStore(Store):
         if parts := self._parts():
             found |= self._archive().numbered(parts, number)
         return sorted(found)
+
+    def raw(self, number: str) -> list[str]:
+        """Ids of jobs that Slurm itself has under this number; see `Store.raw`."""
+        found = set(self._live_raw(number))
+        if parts := self._parts():
+            found |= self._archive().raw(parts, number)
+        # Where a job has come back from the archive, what is live counts.
+        return sorted(id_ for id_, one in self.get(found).items() if raw_of(one.document) == number)
 
     def _live_numbered(self, number: str) -> Iterator[str]:
         # Each cluster's ids begin alike, so the clusters are found by leaps over the ids.

@@ -264,6 +264,53 @@ class StoreContract(ArchiveTests, WriterTests):
             assert store.numbered("12") == sorted(named)
             assert store.numbered("99") == []
 
+    def test_raw_numbers_name_tasks_and_components(self) -> None:
+        """Whatever Slurm has under a number of its own, and nothing else, live or archived."""
+
+        def task(id_: str, raw: str | None, user: str = "ada") -> JobDocument:
+            told = Submission(raw_id=raw, user=user)
+            return JobDocument(id=f"slurm:{id_}", updated=NOON, submission=told)
+
+        with self.new_opener()() as store:
+            assert store.raw("1237") == []
+            jobs = [task("c:1234_5", "1237"), task("c:1234_6", "12370"), task("d:99+1", "1237")]
+            plain = [task("c:1237", "1237"), task("c:1234_9", "1234"), task("c:123", None)]
+            odd = [task("c:1234_10", '1237"'), task("c:1234_11", "01237"), task("c:1234_12", "")]
+            store.put([Put(one) for one in jobs + plain + odd])
+            assert store.raw("1237") == ["slurm:c:1234_5", "slurm:d:99+1"]
+            assert store.numbered("1237") == ["slurm:c:1237"]
+            assert not any(map(store.raw, ("1234", "123", "", "*", "1237:", "x")))
+            changed = store.get(["slurm:d:99+1"])["slurm:d:99+1"]
+            store.put([Put(task("d:99+1", "4711", user="eve"), changed.revision)])
+            assert store.raw("1237") == ["slurm:c:1234_5"]
+            assert store.raw("4711") == ["slurm:d:99+1"]
+            many = [task(f"e:7_{at}", "8") for at in range(1200)]
+            store.put([Put(one) for one in many])
+            assert store.raw("8") == sorted(one.id for one in many)
+            assert store.check().problems == 0
+
+    def test_raw_numbers_name_archived_tasks(self) -> None:
+        """Also of a job that came back with another number."""
+        end = Event(time=NOON, source="sacct", state=State.COMPLETED)
+        told = [Submission(raw_id=raw) for raw in ("1237", "1238", None)]
+        jobs = [
+            JobDocument(id=f"slurm:c:1234_{at}", updated=NOON, submission=one, timeline=(end,))
+            for at, one in enumerate(told)
+        ]
+        with self.new_opener()() as store:
+            store.merge(jobs)
+            assert store.prune(NOON + 1).documents == 3
+            assert store.raw("1237") == ["slurm:c:1234_0"]
+            assert store.raw("1234") == store.raw("9999") == []
+            again = JobDocument(
+                id=jobs[0].id, updated=NOON + 5, submission=Submission(raw_id="1300")
+            )
+            store.merge([again])
+            assert store.raw("1237") == []
+            assert store.raw("1300") == [jobs[0].id]
+            assert store.raw("1238") == [jobs[1].id]
+            assert store.check().problems == 0
+
     def test_active_jobs(self) -> None:
         """Those that have not ended as far as is known, by id, of one cluster or of all."""
         with self.new_opener()() as store:

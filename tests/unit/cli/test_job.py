@@ -237,6 +237,31 @@ def test_a_job_in_the_archive_is_found_by_its_number(tmp_path: Path) -> None:
     assert "COMPLETED" in shown(url, "7")
 
 
+@pytest.mark.parametrize("archived", [False, True])
+def test_a_task_is_found_by_the_number_that_slurm_itself_gave_it(
+    tmp_path: Path, archived: bool
+) -> None:
+    tasks = [
+        slurm_job(f"1234_{task}", *LIVES, submission=Submission(raw_id=raw))
+        for task, raw in (("5", "1237"), ("6", "1238"), ("7", "1234"))
+    ]
+    url = filled(tmp_path / "jobs.db", [*tasks, held_job(cluster=1238, proc=0)])
+    if archived:
+        with open_store(url) as store:
+            assert store.prune(START + 10_000 * SECOND).documents == 4
+    assert "job 1234_5 on grid" in shown(url, "1237")
+    assert "job 1234_5 on grid" in shown(url, "slurm:grid:1237")
+    assert "job 1234_5 on grid" in shown(url, "1237.batch")
+    assert [one["id"] for one in json.loads(shown(url, "1237", "--json"))] == [tasks[0].id]
+    with open_store(url) as store:
+        assert len(find_ids(store, "1234")) == 3
+        assert find_ids(store, "1238", "grid") == [tasks[1].id]
+        with pytest.raises(JobError, match="several clusters: htcondor:ap40:1238, slurm:grid:1238"):
+            find_ids(store, "1238")
+        with pytest.raises(JobError, match="knows no job"):
+            find_ids(store, "1237_5")
+
+
 def test_a_long_timeline_is_shown_from_both_ends(tmp_path: Path) -> None:
     loop = [
         told(

@@ -49,7 +49,7 @@ def said(*arguments: object, **environment: str) -> str:
 
 def test_the_status_in_words(url: str) -> None:
     lines = said("status", "--store", url).splitlines()
-    assert lines[0].endswith("jobs.db (sqlite, schema 1)")
+    assert lines[0].endswith("jobs.db (sqlite, schema 2)")
     assert lines[1] == "  5 jobs, 3 of which have not ended"
     assert ["pending", "1"] in [line.split() for line in lines]
     assert ["no", "state", "1"] in [line.split() for line in lines]
@@ -164,8 +164,8 @@ def test_a_damaged_store_is_told_with_status_1(url: str) -> None:
 
 
 def test_a_store_of_this_schema_needs_no_migration(url: str) -> None:
-    assert said("migrate", "--store", url) == "the store has schema 1 already\n"
-    assert json.loads(said("migrate", "--store", url, "--json")) == {"before": 1, "after": 1}
+    assert said("migrate", "--store", url) == "the store has schema 2 already\n"
+    assert json.loads(said("migrate", "--store", url, "--json")) == {"before": 2, "after": 2}
 
 
 def test_what_is_no_store_is_told(tmp_path: Path) -> None:
