@@ -6,7 +6,6 @@ of our own: what is written is run by DAGMan, by Slurm, or as processes here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler
@@ -37,18 +36,12 @@ NAMES = ("dagman", "slurm", "here")
 """Names of the schedulers."""
 
 
-def create(
-    name: str,
-    settings: Settings | None = None,
-    *,
-    progress: Callable[[PlanStatus], None] | None = None,
-) -> Scheduler:
+def create(name: str, settings: Settings | None = None) -> Scheduler:
     """The scheduler of that name.
 
     Args:
         name: one of `NAMES`.
         settings: how a scheduler's tools are run; None: their defaults.
-        progress: told of the plan by a scheduler that comes back only when all is done (here).
 
     Raises:
         UsageError: there is no such scheduler.
@@ -64,5 +57,5 @@ def create(
     if name == "here":
         from jobsight.cluster.local import Local
 
-        return Local(progress)
+        return Local()
     raise UsageError(f"no scheduler is named {name[:60]!r}; known are {', '.join(NAMES)}")

@@ -11,7 +11,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -47,14 +47,10 @@ class Local(Scheduler):
     and one where nodes ask for graphics processors.
 
     Args:
-        progress: told of the plan whenever a node was started or has ended.
         limits: how long is waited, and how much of the logs is kept.
     """
 
-    def __init__(
-        self, progress: Callable[[PlanStatus], None] | None = None, limits: Limits | None = None
-    ) -> None:
-        self._progress = progress
+    def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
 
     def write(self, plan: Plan) -> list[Path]:
@@ -93,7 +89,6 @@ class Local(Scheduler):
             write_json(_place(plan) / _RECORD, {"submission": submission})
             manager = Manager(
                 *(plan.folder, digest, submission, states, processes, lock, self._limits),
-                changed=lambda: self._tell(plan, states, submission),
                 told_to_stop=lambda: _told_to_stop(plan),
             )
             with _stopping_on_signals(manager):
@@ -109,10 +104,6 @@ class Local(Scheduler):
                 "submit again to go on"
             )
         return f"process {os.getpid()}"
-
-    def _tell(self, plan: Plan, states: dict[str, list[Attempt]], submission: int) -> None:
-        if self._progress is not None:
-            self._progress(status_of(plan, states, submission, _who(plan), active=True))
 
     def status(self, plan: Plan) -> PlanStatus:
         """What is known of the plan and its nodes."""

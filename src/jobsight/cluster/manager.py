@@ -90,7 +90,6 @@ class Manager:
         lock: descriptor of the lock file, handed on to the guards, so that nobody else begins while
             a node of ours is still being ended.
         limits: how long is waited.
-        changed: called whenever a node was started or has ended.
         told_to_stop: asked again and again; a reason, or None.
     """
 
@@ -101,7 +100,6 @@ class Manager:
     processes: int
     lock: int
     limits: Limits
-    changed: Callable[[], None]
     told_to_stop: Callable[[], str | None]
     stopping: str | None = field(default=None, init=False)
     _running: list[_Running] = field(default_factory=list, init=False)
@@ -235,7 +233,6 @@ class Manager:
         }
         take(self.states[name], told, self.digest)
         append(state_file(self.folder, name), told)
-        self.changed()
 
     def _end_all(self) -> None:
         """After trouble of our own: closing their lives ends the nodes; wait for the guards."""
