@@ -108,7 +108,7 @@ def _askers(settings: Settings) -> list[Asker]:
     askers += [CondorAsker(CondorClient(settings.condor, schedd=name), name) for name in names]
     client_here = CondorClient(settings.condor)
     if not names and client_here.has("condor_q"):
-        here = settings.access_point or client_here.setting("FULL_HOSTNAME")
+        here = settings.access_point or client_here.schedd_name()
         if here:
             askers.append(CondorAsker(client_here, here))
     return askers

@@ -6,8 +6,10 @@ Queue and history are read as JSON (``-json``), which all versions print that ar
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,6 +25,8 @@ Ad = dict[str, Any]
 """A job ad: values as JSON has them."""
 
 _MOST_OUTPUT = 256 << 20
+_MOST_AD = 1 << 20
+_NAME = re.compile(rb'^Name = "([^"\\\r\n]{1,255})"\s*$', re.MULTILINE)
 _SHOWN = 200
 
 
@@ -73,6 +77,28 @@ class CondorClient:
         told = ended.stdout.decode("utf-8", "surrogateescape").strip()
         return told if ended.status == 0 and told and "\n" not in told else None
 
+    def schedd_name(self) -> str | None:
+        """What this machine's schedd calls itself, in logs and in GlobalJobId; None: nothing tells.
+
+        It writes its own ad into a file, by which the tools find it. Without that file it has its
+        host's name, unless the setting SCHEDD_NAME says otherwise.
+
+        Raises:
+            SourceError: the name is another than its host's, and that file cannot be read; or the
+                tool gave no answer.
+        """
+        file = self.setting("SCHEDD_DAEMON_AD_FILE")
+        # Behind a prefix tools may run elsewhere, where files are others.
+        if file is not None and not self._settings.prefix and (told := _name_in(Path(file))):
+            return told
+        if self.setting("SCHEDD_NAME") is None:
+            return self.setting("FULL_HOSTNAME")
+        raise SourceError(
+            "HTCondor's configuration sets SCHEDD_NAME, and the file where the schedd writes what "
+            f"it is called ({printable(file or 'SCHEDD_DAEMON_AD_FILE', _SHOWN)}) cannot be read; "
+            "set access_point to the name that condor_status -schedd shows"
+        )
+
     def has(self, tool: str) -> bool:
         """Whether a tool is where the settings say; behind a prefix, it is supposed to be."""
         return find_tool(tool, self._settings.bin, self._settings.prefix) is not None
@@ -108,6 +134,16 @@ class CondorClient:
             limit = f"{settings.timeout:g} s"
             raise SourceError(f"{tool} gave no answer within {limit} (setting condor.timeout)")
         return ended
+
+
+def _name_in(file: Path) -> str | None:
+    """The attribute Name of the ad in a file, an attribute a line; None: it cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            found = _NAME.search(stream.read(_MOST_AD))
+    except OSError:
+        return None
+    return None if found is None else found[1].decode("utf-8", "replace")
 
 
 def _read_ads(tool: str, output: bytes) -> list[Ad]:

@@ -89,3 +89,53 @@ def test_where_there_are_no_tools_it_is_said_what_to_set(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceError, match=r"condor\.bin"):
         CondorClient(CondorSettings()).history(["1.0"])
+
+
+CONFIGURED = """#!/bin/sh
+case $1 in
+    SCHEDD_DAEMON_AD_FILE) [ -n "{file}" ] && echo "{file}" ;;
+    SCHEDD_NAME) [ -n "{name}" ] && echo "{name}" ;;
+    FULL_HOSTNAME) echo host.example.org ;;
+    *) false ;;
+esac
+"""
+
+
+def configured(tools: Tools, *, file: Path | str = "", name: str = "") -> CondorClient:
+    """HTCondor's configuration has these settings, and a host."""
+    tool = tools.folder / "condor_config_val"
+    tool.write_text(CONFIGURED.format(file=file, name=name))
+    return client(tools)
+
+
+@pytest.mark.parametrize("name", ["", "submit2"])
+def test_a_schedd_has_the_name_that_it_wrote(tools: Tools, tmp_path: Path, name: str) -> None:
+    file = tmp_path / ".schedd_classad"
+    file.write_text('Machine = "host"\nMyName = "a"\nName = "submit2@host.example.org"\nX = 1\n')
+    assert configured(tools, file=file, name=name).schedd_name() == "submit2@host.example.org"
+
+
+@pytest.mark.parametrize("text", [None, "", 'Name = "\n', 'Name = "a\\"b"\n', "Name = 7\n"])
+def test_a_schedd_that_wrote_no_name_has_its_hosts_unless_it_is_set(
+    tools: Tools, tmp_path: Path, text: str | None
+) -> None:
+    file = tmp_path / ".schedd_classad"
+    if text is not None:
+        file.write_text(text)
+    assert configured(tools, file=file).schedd_name() == "host.example.org"
+    assert configured(tools).schedd_name() == "host.example.org"
+    with pytest.raises(SourceError, match=r"schedd_classad.* cannot be read; set access_point"):
+        configured(tools, file=file, name="submit2").schedd_name()
+
+
+def test_behind_a_prefix_files_are_others(tools: Tools, tmp_path: Path) -> None:
+    file = tmp_path / ".schedd_classad"
+    file.write_text('Name = "here"\n')
+    configured(tools, file=file)
+    settings = CondorSettings(bin=tools.folder, timeout=10, prefix=("env",))
+    assert CondorClient(settings).schedd_name() == "host.example.org"
+
+
+def test_without_tools_a_schedd_has_no_name(tools: Tools) -> None:
+    (tools.folder / "condor_config_val").unlink()
+    assert client(tools).schedd_name() is None
