@@ -102,10 +102,12 @@ def seat(
     return Panel(first, seats if len(answerers) > 1 else {})
 
 
-def cluster_of(history: History) -> str | None:
-    """The access point that a history is of; None where it tells of none, or of several."""
+def cluster_of(history: History) -> str:
+    """The access point that a history is of; `DEFAULT` where it tells of none, or of several."""
+    from jobsight.learning.registry import DEFAULT
+
     names = history.jobs["access_point"].drop_nulls().unique()
-    return str(names[0]) if len(names) == 1 else None
+    return str(names[0]) if len(names) == 1 else DEFAULT
 
 
 def _champions(history: History, registry: Registry) -> dict[str | None, Entry | None]:

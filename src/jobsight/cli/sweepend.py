@@ -119,7 +119,6 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
     from jobsight.cli.champions import cluster_of
     from jobsight.files import new_folder
     from jobsight.learning.manifest import Source
-    from jobsight.learning.registry import DEFAULT
     from jobsight.learning.sweep.best import read_sources
     from jobsight.learning.sweep.config import SweepConfig
     from jobsight.learning.sweep.parsing import join_shards
@@ -143,7 +142,7 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
     place = layout.best / "model"
     with new_folder(place) as folder:
         trained.model.save(folder, seed=frozen.seed, facts=trained.facts())
-    cluster = config.cluster or cluster_of(history) or DEFAULT
+    cluster = config.cluster or cluster_of(history)
     return {
         **_described(trained.model),
         "path": place.relative_to(layout.folder).as_posix(),

@@ -81,6 +81,7 @@ def hold(
     as_json: JsonOption = False,
 ) -> None:
     """Train on released jobs: which of them succeeded?"""
+    from jobsight.cli.champions import cluster_of
     from jobsight.questions.hold.training.train import model_names
 
     check_output(output, [config], folder=True)
@@ -94,7 +95,7 @@ def hold(
     names = model_names(model, settings.hold.recipe)
     registered = _registered(settings.hold, output, registry, promote)
     history, _, sources = read_history(logs, settings, output=output, folder=True)
-    place = _Place(settings, _cluster(cluster, history)) if registered else None
+    place = _Place(settings, cluster or cluster_of(history)) if registered else None
     if place is not None:
         place.require_writable()
     with _folder(output) as folder:
@@ -137,13 +138,6 @@ def _registered(settings: HoldSettings, output: Path | None, wanted: bool, promo
         note(f"not put into the registry: {error}")
         return False
     return True
-
-
-def _cluster(named: str | None, history: History) -> str:
-    from jobsight.cli.champions import cluster_of
-    from jobsight.learning.registry import DEFAULT
-
-    return named or cluster_of(history) or DEFAULT
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jobsight.questions.page import Markup, element, figure, section, table
+from jobsight.questions.scores import SCORES
 from jobsight.questions.sweeps.forest import (
     Tested,
     best_baseline,
@@ -15,16 +16,6 @@ from jobsight.questions.sweeps.scales import short
 from jobsight.text import counted, printable
 
 __all__ = ["gain_words", "tested_part"]
-
-_SCORES = (
-    ("roc_auc", "ROC AUC"),
-    ("average_precision", "avg. prec."),
-    ("f1", "F1"),
-    ("f1_failure", "F1 of failure"),
-    ("brier", "Brier"),
-    ("ece", "ECE"),
-    ("log_loss", "log loss"),
-)
 
 
 def gain_words(test: Examination) -> str:
@@ -109,12 +100,12 @@ def _table(models: list[Tested], chosen: str, network: str) -> Markup:
     rows = [
         [
             f"{printable(one.name, 60)}{' (answers)' if one.name == chosen else ''}",
-            *(_number(one.scores.get(key)) for key, _ in _SCORES),
+            *(_number(one.scores.get(key)) for key, _ in SCORES),
         ]
         for one in models
     ]
     return table(
-        ["model", *(heading for _, heading in _SCORES)],
+        ["model", *(heading for _, heading in SCORES)],
         rows,
         caption="By batch. Higher is better up to F1 of failure, lower from Brier on.",
         marked=[k for k, one in enumerate(models) if one.name == network],

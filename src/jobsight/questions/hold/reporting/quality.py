@@ -18,19 +18,11 @@ from jobsight.questions.hold.reporting.plots import (
     slices_plot,
 )
 from jobsight.questions.page import Markup, element, figure, join, section, table
+from jobsight.questions.scores import SCORES
 from jobsight.text import printable
 
 __all__ = ["audit_part", "costs_part", "models_part", "slices_part"]
 
-_SCORES = (
-    ("roc_auc", "ROC AUC"),
-    ("average_precision", "avg. prec."),
-    ("f1", "F1"),
-    ("f1_failure", "F1 of failure"),
-    ("brier", "Brier"),
-    ("ece", "ECE"),
-    ("log_loss", "log loss"),
-)
 _SLICES = 4
 _STRATA = (
     ("cause", "By cause"),
@@ -85,11 +77,11 @@ def _scores_table(material: Material) -> Markup:
     rows = []
     for name in names:
         scores, bounds = evaluation.scores[name], evaluation.auc[name]
-        values = [number(getattr(scores, key)) for key, _ in _SCORES]
+        values = [number(getattr(scores, key)) for key, _ in SCORES]
         interval = "–" if bounds.low is None else f"{bounds.low:.2f}–{bounds.high:.2f}"
         label = f"{name} (answers)" if name == evaluation.chosen else name
         rows.append([label, values[0], interval, *values[1:]])
-    headings = [heading for _, heading in _SCORES]
+    headings = [heading for _, heading in SCORES]
     return table(
         ["model", headings[0], "95 % interval", *headings[1:]],
         rows,
@@ -102,11 +94,11 @@ def _scores_table(material: Material) -> Markup:
 def _release_table(material: Material) -> Markup:
     scores = material.evaluation.scores_by_release
     rows = [
-        [name, *(number(getattr(one, key)) for key, _ in _SCORES)]
+        [name, *(number(getattr(one, key)) for key, _ in SCORES)]
         for name, one in sorted(scores.items(), key=lambda item: -(item[1].roc_auc or 0.0))
     ]
     shown = table(
-        ["model", *(heading for _, heading in _SCORES)],
+        ["model", *(heading for _, heading in SCORES)],
         rows,
         caption="The same with every release counting once, large batches the most.",
     )
