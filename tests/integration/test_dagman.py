@@ -16,7 +16,7 @@ from tests.testbed import HtcondorPool
 from tests.testbed.namespace import until
 from tests.testbed.sites import SitePool
 
-from jobsight.cluster import NodeState, Program, Resources, create
+from jobsight.cluster import NodeState, Plan, Program, Resources, create
 from jobsight.cluster.dagman import Dagman
 from jobsight.errors import ClusterError
 
@@ -171,6 +171,37 @@ def test_an_evicted_node_goes_on_from_its_checkpoint(pool: HtcondorPool) -> None
     starts = [line["start"] for line in lines if "start" in line]
     assert starts[:2] == [0, 2]
     assert len(starts) == 3
+
+
+def test_a_node_that_is_started_ever_again_is_given_up(pool: HtcondorPool) -> None:
+    """As one whose output is never fetched; starts after an exit with 85 do not count."""
+    work = Work.at(pool, "ever-again")
+    plan = work.plan(
+        (
+            work.node("run", "train", "runs/1", "200", "0.5", "0", checkpoints=True),
+            work.node("saves", "train", "runs/2", "4", "0.2", "2", checkpoints=True),
+        ),
+        options={"starts": "2"},
+    )
+    work.submit(plan)
+    for start in (1, 2):
+        evict_start(work, plan, start)
+    status = work.wait(plan)
+    assert states(status) == {"run": "failed", "saves": "done"}
+    assert status.nodes["run"].cause == (
+        "held (JobPolicy): it was started 2 times and never ended; the last time: "
+        "User requested the job to vacate"
+    )
+    assert [line["start"] for line in work.told("runs/2") if "start" in line] == [0, 2]
+
+
+def evict_start(work: Work, plan: Plan, start: int) -> None:
+    """Evict the job of the node ``run`` as soon as it was started so often, without its output."""
+    status = work.until(plan, lambda told: told.nodes["run"].attempts == start, f"start {start}")
+    job = str(status.nodes["run"].job)
+    runs = lambda ad: ad.get("NumJobStarts", 0) >= start  # noqa: E731
+    work.pool.wait_for(int(job.partition(".")[0]), runs, "to run")
+    work.pool.run("condor_vacate_job", "-fast", job)
 
 
 def test_dagman_killed_takes_up_its_work_again(pool: HtcondorPool) -> None:

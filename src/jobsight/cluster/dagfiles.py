@@ -16,6 +16,9 @@ How a node fares:
 - It is held by trouble of a machine or of a transfer: released a few times, then removed. Held by
   anything else but a person (memory, size, time): removed. So a node ends, and none is left held.
 - Its machine is out of touch: it is started elsewhere after `LEASE_SECONDS`.
+- It was started `starts` times, not counting those that a save of it was fetched from, and never
+  ended: what it has is never fetched, say, which HTCondor counts nowhere and tries for ever. It is
+  held with the reason that was told last, and so removed.
 - A job that was removed or failed for good is submitted once more, if the node has retries.
 - A job of the submitting machine that failed is submitted anew, as often: the queue does not count
   how often jobs of the universe ``local`` complete, and would start it for ever.
@@ -89,8 +92,8 @@ _OURS = frozenset(
         "periodic_release", "periodic_remove", "periodic_vacate", "preserve_relative_paths",
         "queue", "request_cpus", "request_disk", "request_gpus", "request_memory", "retry_until",
         "should_transfer_files", "success_exit_code", "transfer_checkpoint_files",
-        "transfer_executable", "transfer_input_files", "transfer_output_files", "universe",
-        "when_to_transfer_output",
+        "transfer_container", "transfer_executable", "transfer_input_files",
+        "transfer_output_files", "universe", "when_to_transfer_output",
     }
 )  # fmt: skip
 _FOR_NEAR = frozenset({"accounting_group", "accounting_group_user", "priority", "nice_user"})
@@ -107,6 +110,8 @@ class Options:
         release_after: seconds after which a job held by trouble is released.
         releases: how often that is done.
         elsewhere: seconds for which a job that failed avoids where it ran last; 0: not at all.
+        starts: of a job to which files are sent, without an end or a save that was fetched, after
+            which it is given up; 0: never.
     """
 
     commands: Mapping[str, str]
@@ -114,6 +119,7 @@ class Options:
     release_after: int = 60
     releases: int = 3
     elsewhere: int = 600
+    starts: int = 50
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,7 @@ def options_of(plan: Plan) -> Options:
     own: dict[str, int] = {}
     for name, value in plan.options.get("dagman", {}).items():
         text = _one_line(name, value)
-        if name in ("release_after", "releases", "elsewhere"):
+        if name in ("release_after", "releases", "elsewhere", "starts"):
             own[name] = _whole(name, text)
         elif _SETTING.fullmatch(name):
             settings[name] = text
@@ -260,7 +266,7 @@ def _submit_lines(plan: Plan, kind: Kind) -> Iterator[str]:
     if not kind.near:
         yield from _transfer_lines(plan, kind)
     yield from _resource_lines(kind)
-    yield from _policy_lines(kind, options)
+    yield from _policy_lines(kind, options, sent=not (plan.shared or kind.near))
     for name, value in sorted(options.commands.items()):
         attribute = name.startswith(("+", "MY."))
         if name.lower() != "requirements" and (
@@ -300,6 +306,8 @@ def _starting_lines(plan: Plan, kind: Kind) -> Iterator[str]:
     yield f"transfer_executable = {transferred}"
     if plan.program.image and not kind.near:
         yield f"container_image = {macro_text(plan.program.image)}"
+        if plan.shared:  # or it would be transferred, which such a job does not
+            yield "transfer_container = False"
     yield f'arguments = "{word_list(words)} $(node_arguments)"'
 
 
@@ -330,7 +338,7 @@ def _resource_lines(kind: Kind) -> Iterator[str]:
         yield f"request_gpus = {asked.gpus}"
 
 
-def _policy_lines(kind: Kind, options: Options) -> Iterator[str]:
+def _policy_lines(kind: Kind, options: Options, *, sent: bool) -> Iterator[str]:
     """When a job is started again, where, and when it is given up."""
     if kind.retries and not kind.near:
         yield f"max_retries = {kind.retries}"
@@ -341,8 +349,7 @@ def _policy_lines(kind: Kind, options: Options) -> Iterator[str]:
         f"periodic_release = {passing} && time() - EnteredCurrentStatus >= {options.release_after}"
     )
     yield f"periodic_remove = JobStatus == 5 && !({passing}) && !{by_hand}"
-    if kind.resources.seconds is not None:
-        yield from _limit_lines(kind, kind.resources.seconds)
+    yield from _limit_lines(kind, options.starts if sent else 0)
     if kind.near:
         return
     if not any(name.lower() == "job_lease_duration" for name in options.commands):
@@ -360,14 +367,30 @@ def _policy_lines(kind: Kind, options: Options) -> Iterator[str]:
         yield f"requirements = {' && '.join(f'({one})' for one in wanted)}"
 
 
-def _limit_lines(kind: Kind, seconds: int) -> Iterator[str]:
-    """What becomes of an attempt that takes longer."""
-    overdue = f"JobStatus == 2 && time() - JobCurrentStartDate > {seconds}"
-    if kind.checkpoints:
-        yield f"periodic_vacate = {overdue}"
-        return
-    yield f"periodic_hold = {overdue}"
-    yield f'periodic_hold_reason = "it ran longer than the {seconds} s that it asked for"'
+def _limit_lines(kind: Kind, starts: int) -> Iterator[str]:
+    """What becomes of an attempt that takes longer, and of a job that is started ever again."""
+    held: list[tuple[str, str]] = []
+    if kind.resources.seconds is not None:
+        seconds = kind.resources.seconds
+        overdue = f"JobStatus == 2 && time() - JobCurrentStartDate > {seconds}"
+        if kind.checkpoints:
+            yield f"periodic_vacate = {overdue}"
+        else:
+            told = f'"it ran longer than the {seconds} s that it asked for"'
+            held.append((overdue, told))
+    if starts:
+        # Starts after an exit with CHECKPOINT do not count in NumShadowStarts.
+        worn = f"JobStatus == 1 && (NumShadowStarts ?: 0) > {starts} + (CheckpointNumber ?: -1)"
+        told = (
+            'strcat("it was started ", NumShadowStarts, " times and never ended; the last time: "'
+        )
+        held.append((worn, f'{told}, VacateReason ?: "no reason told")'))
+    if held:
+        yield f"periodic_hold = {' || '.join(f'({when})' for when, _ in held)}"
+        reason = held[-1][1]
+        for when, told in reversed(held[:-1]):
+            reason = f"ifThenElse({when}, {told}, {reason})"
+        yield f"periodic_hold_reason = {reason}"
 
 
 def _startd(name: str) -> str:

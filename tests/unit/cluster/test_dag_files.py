@@ -150,6 +150,15 @@ def test_a_container_image_is_the_pools_business() -> None:
     assert lines[0] == "universe = container"
     assert value(lines, "container_image") == "docker://a/b:1"
     assert value(lines, "transfer_executable") == "False"
+    assert value(lines, "transfer_container") is None, "a file of here is sent along"
+
+
+def test_a_container_image_is_not_sent_where_folders_are_shared() -> None:
+    """HTCondor refuses a job that is sent an image but no files."""
+    image = Program(("python3",), image="/shared/x.sif")
+    lines = submit(replace(plan(program=image), shared=True), "runs.sub")
+    assert value(lines, "transfer_container") == "False"
+    assert value(lines, "should_transfer_files") == "NO"
 
 
 def test_a_pack_goes_with_the_script_that_unpacks_it() -> None:
@@ -184,6 +193,26 @@ def test_no_job_is_left_held_but_by_a_person() -> None:
     assert release and release.endswith("NumHolds <= 2 && time() - EnteredCurrentStatus >= 9")
     assert remove and remove.startswith("JobStatus == 5 && !(member(HoldReasonCode")
     assert remove.endswith("!member(HoldReasonCode, {1, 15, 16})")
+
+
+def test_a_job_that_is_started_ever_again_is_held_and_so_removed() -> None:
+    lines = submit(plan(), "runs.sub")
+    worn = "JobStatus == 1 && (NumShadowStarts ?: 0) > 50 + (CheckpointNumber ?: -1)"
+    assert value(lines, "periodic_hold") == f"({worn})"
+    assert "VacateReason" in (value(lines, "periodic_hold_reason") or "")
+    fewer = {"options": {"dagman": {"starts": "7"}}}
+    assert "> 7 + " in (value(submit(plan(**fewer), "parse.sub"), "periodic_hold") or "")
+    for more in ({"shared": True}, {"options": {"dagman": {"starts": "0"}}}):
+        assert value(submit(plan(**more), "runs.sub"), "periodic_hold") is None
+    assert value(submit(plan(), "best.sub"), "periodic_hold") is None
+
+
+def test_a_job_with_a_limit_of_time_has_both_reasons_to_be_held() -> None:
+    kind = replace(kinds(plan())["runs.sub"][0], checkpoints=False)
+    lines = list(submit_lines(plan(), kind))
+    hold, reason = value(lines, "periodic_hold"), value(lines, "periodic_hold_reason")
+    assert hold and hold.startswith("(JobStatus == 2 && time() - JobCurrentStartDate > 3600) || (")
+    assert reason and reason.startswith("ifThenElse(JobStatus == 2 && ")
 
 
 def test_a_machine_that_is_out_of_touch_is_given_up_sooner_than_by_default() -> None:
