@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import pytest
@@ -17,7 +18,12 @@ from tests.sweepproof import OnCondor, OnSlurm, Sweep, assert_same, open_umask, 
 from tests.testbed import BedError, HtcondorPool, SlurmCluster
 from tests.testbed.containers import image, pack_image
 from tests.testbed.fixtures import python_folders
+from tests.testbed.namespace import until
 from tests.testbed.sites import SiteCluster, SitePool
+
+from jobsight.cluster import Node, NodeState, Plan, PlanStatus, Program, Resources, Stage
+from jobsight.cluster.slurm import Slurm
+from jobsight.settings import SlurmSettings
 
 PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
 pytestmark = pytest.mark.usefixtures("apptainer")
@@ -116,6 +122,72 @@ def finish(sweep: Sweep) -> None:
         told = sweep.runs()[run]
         assert len(told.starts) == 2 and told.starts[1] >= 3, "it went on from its checkpoint"
         assert told.repeated <= 1
+
+
+PROGRAM = r"""
+case $1 in
+    see) echo "$PWD|$(cat "$2")|$(ls "$3" 2>&1 | wc -l)|$PYTHONPATH|$PYTHONNOUSERSITE" > out/seen
+         cat /etc/debian_version >> out/seen ;;
+    save) trap 'echo saved >> out/save; exit 85' USR1
+          [ ! -s out/save ] || exit 0
+          : > out/save; sleep 600 & wait $! ;;
+    fail) echo "it broke" >&2; exit 3 ;;
+esac
+"""
+
+
+def submitted(
+    cluster: SlurmCluster, name: str, how: str, *nodes: Node
+) -> tuple[Callable[[], PlanStatus], Plan]:
+    """A plan of a shell script in an image, handed over to Slurm; how it is asked about."""
+    scheduler = Slurm(SlurmSettings(bin=cluster.bin))
+    with open_umask(), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", "/of/the/machine")
+        folder = cluster.folder / "work" / name
+        (folder / "out").mkdir(parents=True)
+        (folder / "program.sh").write_text(PROGRAM)
+        # Without its temporary folder and its home, nothing is seen but what is named.
+        apart = {"APPTAINER_NO_MOUNT": "tmp,home"}
+        contained = Program(("sh", "program.sh"), image=how, environment=apart)
+        plan = Plan("contained", folder, (Stage("all", nodes),), contained, shared=True)
+        scheduler.write(plan)
+        scheduler.submit(plan)
+    return lambda: scheduler.status(plan), plan
+
+
+def test_a_container_sees_what_is_named_and_is_told_to_save(cluster: SlurmCluster) -> None:
+    work = cluster.folder / "work"
+    (work / 'logs, "x"').mkdir(mode=0o777)
+    log = work / 'logs, "x"/it\'s'
+    log.write_text("read")
+    small = Resources(memory_mb=200)
+    see = Node("see", ("see", str(log), str(work)), inputs=(str(log),), resources=small)
+    save = Node("save", ("save",), resources=small, checkpoints=True)
+    ask, plan = submitted(cluster, 'it\'s "a, b"=c $d', str(work / "image.sif"), see, save)
+    saved = plan.folder / "out/save"
+    until(saved.exists, "the node to run", timeout=60)
+    job = ask().nodes["save"].job
+    assert job is not None
+    cluster.run("scancel", "--batch", "--signal=USR1", job)
+    until(lambda: not ask().active, "the plan to end", timeout=90, pause=1)
+    status = ask()
+    assert {one.state for one in status.nodes.values()} == {NodeState.DONE}, status
+    assert saved.read_text() == "saved\n" and status.nodes["save"].attempts == 2
+    seen, debian = (plan.folder / "out/seen").read_text().splitlines()
+    assert seen.split("|") == [str(plan.folder), "read", "2", "", "1"], "its folder, and the log's"
+    assert debian.startswith("12")
+
+
+def test_what_fails_in_a_container_or_for_want_of_one_is_told(cluster: SlurmCluster) -> None:
+    work = cluster.folder / "work"
+    small = Resources(memory_mb=200)
+    fails = Node("fails", ("fail",), resources=small)
+    ask, _ = submitted(cluster, "fails", str(work / "image"), fails)
+    other, _ = submitted(cluster, "none", str(work / "no.sif"), fails)
+    until(lambda: not (ask().active or other().active), "both to end", timeout=60, pause=1)
+    assert ask().nodes["fails"].cause == "ended with status 3: it broke"
+    cause = other().nodes["fails"].cause
+    assert cause is not None and "no.sif" in cause and "ended with status 255" in cause
 
 
 def test_a_sweep_on_a_pool_is_the_same_in_containers(

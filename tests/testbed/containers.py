@@ -18,7 +18,8 @@ __all__ = ["bind", "image", "need_apptainer", "pack_image"]
 _SHARE = frozenset({"doc", "locale", "man", "mysql", "perl"})
 _LARGE = 2_000_000
 """Bytes: programs beyond are those of databases."""
-_SECRETS = frozenset({"shadow", "shadow-", "gshadow", "gshadow-"})
+_SETTINGS = frozenset({"mysql", "shadow", "shadow-", "gshadow", "gshadow-"})
+"""With what not all may read, or of no use."""
 _EMPTY = ("dev", "proc", "sys", "tmp", "run", "home", "mnt", "opt", "root", "srv", "var/tmp")
 
 
@@ -71,7 +72,7 @@ def _left_out(folder: str, names: list[str]) -> set[str]:
         return set(names) & _SHARE
     if here.name in ("bin", "sbin"):
         return {name for name in names if (here / name).lstat().st_size > _LARGE}
-    return set(names) & _SECRETS if here.name == "etc" else set()
+    return set(names) & _SETTINGS if here.name == "etc" else set()
 
 
 def pack_image(space: Namespace, folder: Path, file: Path) -> Path:

@@ -118,6 +118,8 @@ def script_lines(plan: Plan, array: Array, digest: str) -> Iterator[str]:
     yield from _options(plan, array)
     yield from _BEGINNING
     yield f"digest={digest}"
+    if plan.program.image is not None:
+        yield _OLDER
     yield 'case "$place" in'
     for place, node in enumerate(array.nodes):
         yield f"{place}) node={node.name} retries={node.retries}"
@@ -215,6 +217,9 @@ def exported(plan: Plan, environment: Mapping[str, str]) -> str:
     names = [name for name in dict.fromkeys((*_USUAL, *more)) if name in environment]
     return ",".join(names) or "NIL"
 
+
+_OLDER = 'command -v apptainer > /dev/null || apptainer() { exec singularity "$@"; }'
+"""Apptainer by its former name, where a machine has no other; its options are the same."""
 
 _BEGINNING = r"""
 place=$(($1 + SLURM_ARRAY_TASK_ID)) token=$2

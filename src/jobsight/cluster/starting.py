@@ -14,6 +14,9 @@ from jobsight.cluster.plan import Node, Plan
 
 __all__ = ["START_SCRIPT", "START_SCRIPT_LINES", "command_of", "contained", "unpacking"]
 
+_APART = {"PYTHONNOUSERSITE": "1", "PYTHONPATH": "", "PYTHONHOME": ""}
+"""Variables of containers: the home folder, with packages for another Python, is shown to them."""
+
 START_SCRIPT = "start.sh"
 """Name of the script, in the folder of what was submitted."""
 
@@ -69,7 +72,8 @@ def contained(plan: Plan, node: Node, *, runner: str = "apptainer") -> tuple[str
     """`command_of`, run by apptainer in the plan's image where it has one (Slurm and here).
 
     The container sees the plan's folder and the node's inputs outside it under the same paths, and
-    the environment that the runner is started with.
+    the environment that the runner is started with, but for what would have its Python take
+    packages of the machine. Needs Apptainer, or Singularity 3.9.
 
     Args:
         plan: with an image, or without.
@@ -89,5 +93,8 @@ def _container_options(plan: Plan, node: Node) -> Iterator[str]:
         # A field in double quotes, as in comma-separated values; Apptainer's manual, "--mount".
         quoted = path.replace('"', '""')
         yield from ("--mount", f'type=bind,"src={quoted}","dst={quoted}"')
+    for name, value in _APART.items():
+        if name not in plan.program.environment:
+            yield from ("--env", f"{name}={value}")
     if node.resources.gpus:
         yield "--nv"

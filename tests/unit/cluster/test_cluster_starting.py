@@ -35,8 +35,11 @@ def test_a_container_sees_the_folder_and_what_is_read() -> None:
         "apptainer", "exec", "--pwd", "/sweep",
         "--mount", 'type=bind,"src=/sweep","dst=/sweep"',
         "--mount", 'type=bind,"src=/log, ""x""","dst=/log, ""x"""',
+        "--env", "PYTHONNOUSERSITE=1", "--env", "PYTHONPATH=", "--env", "PYTHONHOME=",
         "image.sif", "jobsight", "run", "1",
     )  # fmt: skip
+    own = Program(("jobsight",), image="image.sif", environment={"PYTHONPATH": "/in/it"})
+    assert "PYTHONPATH=" not in contained(plan(own), FAR), "it is passed on as it is"
     gpu = Node("gpu", (), resources=Resources(gpus=1))
     assert "--nv" in contained(made, gpu, runner="singularity")
     assert contained(made, NEAR) == ("jobsight", "best")

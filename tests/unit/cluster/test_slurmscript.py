@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -136,6 +137,7 @@ def test_our_own_options_are_checked() -> None:
 def test_images_and_packs(tmp_path: Path) -> None:
     image = plan(Path("/p"), node("a", "x"), program=Program(("job sight",), image="it's.sif"))
     assert any("apptainer exec" in line and "'it'\"'\"'s.sif'" in line for line in lines(image))
+    assert not any("singularity" in line for line in lines(plan(Path("/p"), node("a", "x"))))
     pack = Program(("python3",), pack=tmp_path / "env.tar")
     made = plan(tmp_path, node("a", "x"), program=pack)
     written = [path.name for path in Slurm().write(made)]
@@ -254,6 +256,21 @@ def test_told_to_save_it_is_queued_again(folder: Path) -> None:
     assert _when_ready(task, signal.SIGUSR1) == 85
     assert task.requeued() == ["requeue 12_0"]
     assert not task.attempts()[-1].final
+
+
+def test_singularity_serves_where_there_is_no_apptainer(folder: Path) -> None:
+    """And signals reach what runs in it."""
+    program = Program(("bash", "-c"), image="x.sif")
+    task = Task(plan(folder, node("a", SAVES, checkpoints=True), program=program))
+    fake = folder / "tools/singularity"
+    fake.write_text('#!/bin/bash\necho "$1" > asked\nexec "${@: -3}"\n')
+    fake.chmod(0o755)
+    task.environment["PATH"] = f"{folder}/tools:/usr/bin:/bin"
+    if shutil.which("apptainer", path=task.environment["PATH"]):
+        pytest.skip("this machine has Apptainer")
+    assert _when_ready(task, signal.SIGUSR1) == 85
+    assert (folder / "asked").read_text() == "exec\n"
+    assert task.requeued() == ["requeue 12_0"]
 
 
 def test_told_before_it_could_listen_nothing_is_lost(folder: Path) -> None:
