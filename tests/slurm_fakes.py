@@ -246,3 +246,13 @@ class Keeper:
     def words(self, name: str) -> list[str | None]:
         """Words of the timeline, in order."""
         return [event.word for event in self.job(name).timeline]
+
+
+def cluster(*jobs: FakeJob) -> FakeSlurm:
+    """A cluster with these jobs in its queue."""
+    return FakeSlurm(queue={job.id: job for job in jobs})
+
+
+def kept(slurm: FakeSlurm, **settings: object) -> Keeper:
+    """A source of it, with settings."""
+    return Keeper(slurm, SlurmSettings.model_validate(settings))

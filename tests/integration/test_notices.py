@@ -1,100 +1,46 @@
 """Job notices over the wire: a real broker process, real consumer groups, a real store.
 
-The scheduler is one in memory, so that thousands of jobs, rebalances and kills are quick; the last
-tests ask real Slurm and real HTCondor.
+The scheduler is one in memory, so that thousands of jobs, rebalances and kills are quick;
+`test_notices_live` asks real ones.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import random
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, TopicPartition
-from tests.testbed.condor import HtcondorPool
+from tests.noticing import QUICK, Collecting, Scheduler, committed, notice, settings, stored, until
 from tests.testbed.kafka import KafkaBroker
-from tests.testbed.slurm import SlurmCluster
 
 from jobsight.documents import (
-    JSON,
-    Event,
-    JobDocument,
-    Prediction,
     State,
-    Submission,
-    parse_key,
     slurm_id,
 )
-from jobsight.errors import OutputError, SourceError, StoreUnavailableError
-from jobsight.history.condor.client import CondorClient
-from jobsight.history.slurm.client import SlurmClient
-from jobsight.service.notices.askers import Asker, CondorAsker, SlurmAsker
+from jobsight.errors import SourceError, StoreUnavailableError
 from jobsight.service.notices.source import NoticeSource
 from jobsight.service.notices.watching import MOST_WAITING
-from jobsight.service.publishing import AnswerProducer
-from jobsight.service.worker import Worker
 from jobsight.settings import (
-    CollectSettings,
-    CondorSettings,
-    KafkaSettings,
     Settings,
-    SlurmSettings,
 )
 from jobsight.store import Store, open_store
 
 _numbers = itertools.count()
-NOW = 1_795_224_000
-
-
-class Scheduler(Asker):
-    """A cluster in memory: jobs by their ids, and how often it was asked."""
-
-    scheduler = "slurm"
-    cluster = "here"
-
-    def __init__(self) -> None:
-        self.jobs: dict[str, State] = {}
-        self.asked: list[int] = []
-        self.down = False
-
-    def collect(self, jobs: Collection[str]) -> list[JobDocument]:
-        self.asked.append(len(jobs))
-        if self.down:
-            raise SourceError("the controller is down")
-        return [self._document(job, self.jobs[job]) for job in sorted(jobs) if job in self.jobs]
-
-    def calls(self) -> dict[str, JSON]:
-        return {"squeue": len(self.asked)}
-
-    def _document(self, job: str, state: State) -> JobDocument:
-        start = Event(time=NOW * 1_000_000, source="squeue", state=State.RUNNING)
-        end = Event(time=(NOW + 9) * 1_000_000, source="sacct", state=state, return_value=0)
-        timeline = (start, end) if state.ended else (start,)
-        told = Submission(name=f"job {job}")
-        return JobDocument(slurm_id("here", job), end.time, submission=told, timeline=timeline)
-
-
-# The mock broker rebalances a group only when its members' sessions may have ended; one that is
-# shorter than its first delay of 3 s never begins.
-_QUICK = (
-    "session.timeout.ms=6000\nheartbeat.interval.ms=300\ntopic.metadata.refresh.interval.ms=1000\n"
-)
 
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("kafka") / "kafka.properties"
-    path.write_text(_QUICK)
+    path.write_text(QUICK)
     return path
 
 
@@ -107,68 +53,6 @@ def topic() -> str:
 def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(str(tmp_path / "jobs.db"), create=True) as opened:
         yield opened
-
-
-def settings(broker: KafkaBroker, topic: str, **others: Any) -> KafkaSettings:
-    return KafkaSettings.model_validate(
-        {
-            "brokers": broker.bootstrap,
-            "group": f"group-{topic}",
-            "topics": [topic],
-            "dead_letters": f"dead-{topic}",
-            "answers": f"answers-{topic}",
-            "poll_seconds": 0.2,
-            "gather_seconds": 0.1,
-            "collect_seconds": 0.3,
-            "timeout_seconds": 10.0,
-            **others,
-        }
-    )
-
-
-def notice(job: str | int, state: str = "PENDING") -> dict[str, Any]:
-    return {"cluster": "here", "job_id": job, "state": state, "time": NOW}
-
-
-class Collecting:
-    """A member of the group at work in a thread, stopped for sure."""
-
-    def __init__(self, store: Store, told: KafkaSettings, scheduler: Asker) -> None:
-        self.source = NoticeSource(told, [scheduler])
-        self.stop = threading.Event()
-        pauses = CollectSettings(first_pause=0.1, longest_pause=0.5)
-        self.worker = Worker(self.source, store, pauses, self.stop)
-
-    def __enter__(self) -> Worker:
-        self.worker.start()
-        return self.worker
-
-    def __exit__(self, *_: object) -> None:
-        self.stop.set()
-        assert self.worker.join(30)
-
-
-def until(ready: Callable[[], object], what: str, seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not ready():
-        assert time.monotonic() < deadline, f"it never came to {what}"
-        time.sleep(0.05)
-
-
-def stored(store: Store) -> dict[str, State | None]:
-    return {parse_key(one.id).job: one.state for one in store.scan()}
-
-
-def committed(broker: KafkaBroker, told: KafkaSettings) -> int:
-    """The sum of the group's committed offsets, over the topic's partitions."""
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": told.group})
-    try:
-        (topic,) = told.topics
-        partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
-        asked = [TopicPartition(topic, number) for number in partitions]
-        return sum(max(one.offset, 0) for one in consumer.committed(asked, timeout=10))
-    finally:
-        consumer.close()
 
 
 def test_a_notice_makes_jobsight_collect_the_job_until_it_has_ended(
@@ -369,10 +253,10 @@ from jobsight.service.worker import Worker
 from jobsight.service.notices.source import NoticeSource
 from jobsight.settings import CollectSettings, KafkaSettings
 from jobsight.store import open_store
-from tests.integration import test_notices as shared
+from tests import noticing
 
 told = KafkaSettings.model_validate_json(sys.argv[1])
-scheduler = shared.Scheduler()
+scheduler = noticing.Scheduler()
 scheduler.jobs = {str(job): State.COMPLETED for job in range(1, 601)}
 store = open_store(sys.argv[2])
 worker = Worker(NoticeSource(told, [scheduler]), store, CollectSettings(), threading.Event())
@@ -455,108 +339,9 @@ def test_a_damaged_position_is_one_clear_error(
 # answers
 
 
-def prediction(number: int) -> Prediction:
-    return Prediction(
-        question="hold",
-        model="rules+rates",
-        time=NOW * 1_000_000 + number,
-        inputs="ab" * 32,
-        answer={"answer": "release", "probability": 0.5, "nan": float("nan")},
-    )
-
-
-def test_answers_arrive_by_job_in_order(kafka_broker: KafkaBroker, topic: str) -> None:
-    told = settings(kafka_broker, topic)
-    with AnswerProducer(told) as answers:
-        for number in range(100):
-            answers.publish(f"htcondor:ap:{number % 7}.0", prediction(number))
-    assert answers.delivered == 100
-    values = [json.loads(value) for value in kafka_broker.consume(told.answers, 100)]
-    assert values[0]["question"] == "hold"
-    assert values[0]["answer"] == {"answer": "release", "probability": 0.5, "nan": None}
-    for job in range(7):
-        times = [one["time"] for one in values if one["id"] == f"htcondor:ap:{job}.0"]
-        assert times == sorted(times)
-        assert len(times) in (14, 15)
-
-
-def test_an_answer_that_does_not_arrive_is_an_error(topic: str) -> None:
-    with KafkaBroker() as broker:
-        told = settings(broker, topic, timeout_seconds=1.0)
-    answers = AnswerProducer(told)
-    answers.publish("htcondor:ap:1.0", prediction(1))
-    with pytest.raises(OutputError, match="not delivered"):
-        answers.flush()
-    assert answers.failed == 1
-    answers.close()
-
-
-def test_an_answer_that_is_no_json_is_an_error(kafka_broker: KafkaBroker, topic: str) -> None:
-    with AnswerProducer(settings(kafka_broker, topic)) as answers:
-        bad = Prediction(question="q", model="m", time=1, inputs="", answer={"x": {1: object()}})
-        with pytest.raises(OutputError):
-            answers.publish("slurm:c:1", bad)
-
-
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOBSIGHT_KAFKA__BROKERS", "a:1,b:2")
     assert Settings.load().kafka.brokers == "a:1,b:2"
 
 
 # real schedulers
-
-
-def test_real_slurm_tells_by_jobcomp_and_is_asked_for_the_rest(
-    bed_ready: None, kafka_broker: KafkaBroker, topic: str, store: Store, quick: Path
-) -> None:
-    name = topic.replace("notices-", "kc").replace("-", "x")
-    with SlurmCluster(kafka=kafka_broker.bootstrap, name=name, nodes=1) as cluster:
-        asked = SlurmSettings(bin=cluster.bin, cluster=name)
-        told = settings(
-            kafka_broker, topic, topics=[topic, name], collect_seconds=1.0, properties=quick
-        )
-        with Collecting(store, told, SlurmAsker(SlurmClient(asked), name, asked)) as worker:
-            failed = cluster.submit("#SBATCH --job-name=bad\nsleep 1; exit 3")
-            array = cluster.submit("exit 0", "--array=0-2")
-            running = cluster.submit("sleep 600")
-            # Slurm 24.11 tells of ends alone: the start is told by a notice of ours.
-            kafka_broker.produce(topic, [notice(running, "PENDING") | {"cluster": name}])
-            until(lambda: stored(store).get(running) is State.RUNNING, "a running job", 90)
-            cluster.cancel(running)
-            wanted = {
-                failed: State.FAILED,
-                running: State.CANCELLED,
-                **{f"{array}_{task}": State.COMPLETED for task in range(3)},
-            }
-            until(lambda: stored(store) == wanted, "all ends", 60)
-            until(lambda: worker.snapshot()["source"]["jobcomp"] == 5, "all messages", 60)
-            until(lambda: worker.snapshot()["source"]["watched"] == 0, "nothing to watch", 60)
-            assert worker.snapshot()["source"]["poison"] == 0
-        rows = {row["JobID"]: row for row in cluster.accounted("-X", fields="JobID,End,User")}
-    found = store.get([slurm_id(name, failed)])[slurm_id(name, failed)].document
-    assert found.outcome is not None
-    assert found.outcome.exit_code == 3
-    assert {"jobcomp", "sacct"} & {event.source for event in found.timeline}
-    assert found.submission.user == rows[failed]["User"]
-    assert found.submission.script is not None
-    assert "exit 3" in found.submission.script
-    ends = [event for event in found.timeline if event.state is not None and event.state.ended]
-    assert len(ends) == 1, "what jobcomp and sacct tell of one end counts once"
-
-
-def test_real_htcondor_is_asked_about_a_noticed_job(
-    condor_pool: HtcondorPool, kafka_broker: KafkaBroker, topic: str, store: Store
-) -> None:
-    asker = CondorAsker(CondorClient(CondorSettings(bin=condor_pool.bin)), "ap.testbed.example")
-    told = settings(kafka_broker, topic, collect_seconds=1.0)
-    cluster = condor_pool.submit("sleep 3; exit 5", count=2)
-    kafka_broker.produce(
-        topic,
-        [{"cluster": "ap.testbed.example", "job_id": f"{cluster}.{proc}"} for proc in range(2)],
-    )
-    with Collecting(store, told, asker) as worker:
-        until(lambda: len(stored(store)) == 2, "two jobs")
-        until(lambda: set(stored(store).values()) == {State.FAILED}, "their ends", 90)
-        until(lambda: worker.snapshot()["source"]["watched"] == 0, "nothing to watch")
-    outcomes = [document.outcome for document in store.scan()]
-    assert [one.exit_code for one in outcomes if one is not None] == [5, 5]
