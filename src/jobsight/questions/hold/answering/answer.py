@@ -33,7 +33,7 @@ from jobsight.questions.hold.answering.verdict import (
     hourly_delay_cost,
 )
 from jobsight.questions.hold.examples.builder import ExampleBuilder
-from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
+from jobsight.questions.hold.examples.decisions import held_jobs, held_rows, hold_decisions
 from jobsight.questions.hold.examples.evidence import Evidence
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.training.model import HoldModel
@@ -204,7 +204,7 @@ class Answerer:
         scale = self._scale_of(moment) if self._model is None else self._model.scale
         findings = Findings(self._index, moment, scale.windows[len(scale.windows) // 2])
         mine = held.select(~held_by_hand(pl.col("hold_code"))).to_series()
-        asked = held.filter(mine)
+        asked = held if mine.all() else held.filter(mine)
         chances, inputs = self._chances(asked, findings)
         rules = [] if self._model else rule_findings(asked, self._num_holds(asked))
         alike = self._alike(asked, moment)
@@ -331,12 +331,13 @@ class Answerer:
             self._by_cluster[self._cluster_start[one] : self._cluster_start[one + 1]]
             for one in clusters
         ]
-        together = self.held(moment, np.sort(np.concatenate(numbers)))
+        rows, _ = held_rows(self.history, moment, np.sort(np.concatenate(numbers)))
+        ids = self.history.jobs[self.history.job[rows]]
         families: dict[tuple[int, int, int], list[JobId]] = {}
         causes = self._labels.cause
-        for log, cluster, proc, row in together.select(
-            "log", "cluster", "proc", "hold_row"
-        ).iter_rows():
+        for log, cluster, proc, row in zip(
+            ids["log"], ids["cluster"], ids["proc"], rows, strict=True
+        ):
             families.setdefault((log, cluster, int(causes[row])), []).append(JobId(cluster, proc))
         return [
             families[log, cluster, int(causes[row])]

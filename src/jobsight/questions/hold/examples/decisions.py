@@ -24,7 +24,7 @@ from jobsight.questions.hold.examples.twins import first_told
 from jobsight.settings import HoldSettings
 
 __all__ = ["Decisions", "after_hold", "batch_weights", "described", "groups", "held_jobs",
-           "hold_decisions", "summary"]  # fmt: skip
+           "held_rows", "hold_decisions", "summary"]  # fmt: skip
 
 _LIFE = (0, 1, 5, 9, 12, 13)
 """Submitted, started, ended, removed, held, released: the last of these tells if it is held."""
@@ -108,16 +108,34 @@ def held_jobs(
         the columns of `Decisions.table` that are known as of a cut; `row` is null. Jobs held by
         their user's hand are among them: the caller says so to whoever asks.
     """
-    labels = labels or label_rows(history)
+    rows, cuts = held_rows(history, moment, jobs)
+    moments = np.full(len(rows), moment + 1)
+    table = described(history, labels or label_rows(history), rows, cuts, moments)
+    return table.hstack([pl.Series("row", [None] * len(rows), dtype=pl.Int64)])
+
+
+def held_rows(
+    history: History, moment: int, jobs: NDArray[np.integer] | None = None
+) -> tuple[Ints, Ints]:
+    """The holds (012) of the jobs that are held at `moment` (µs), and what can be seen then.
+
+    Args:
+        history: the indexed log.
+        moment: µs since 1970; rows at it are seen.
+        jobs: only these job numbers; all if None.
+
+    Returns:
+        int64 (n,), rows of the holds, ascending; int64 (n,), the first row of its own log that each
+        does not see.
+    """
     asked = np.arange(len(history.jobs)) if jobs is None else np.asarray(jobs)
     logs = np.arange(history.logs)
     ends = history.rows_at(logs, np.full(history.logs, moment + 1))
-    cuts = ends[history.jobs["log"].gather(asked).to_numpy()]
+    cuts = ends[history.jobs["log"].to_numpy()[asked]]
     last = _last_of_life(asked, cuts, history.job_rows, history.job_start, history.code)
-    held = (last >= 0) & (history.code[last] == _HELD)
-    moments = np.full(int(held.sum()), moment + 1)
-    table = described(history, labels, last[held], cuts[held], moments)
-    return table.with_columns(row=pl.lit(None, pl.Int64)).sort("log", "hold_row")
+    held = np.flatnonzero((last >= 0) & (history.code[last] == _HELD))
+    held = held[np.argsort(last[held], kind="stable")]
+    return last[held], cuts[held]
 
 
 def summary(table: pl.DataFrame) -> dict[str, Any]:
@@ -207,7 +225,9 @@ def described(
         cuts: int64 (n,), the first row of its own log that each does not see.
         moments: int64 (n,), µs.
     """
-    holds = history.table.select("hold_code", "hold_subcode", "reason")[hold_rows]
+    # Whole columns, of which rows are picked once: each expression costs as much as many rows.
+    told = [history.table[name] for name in ("hold_code", "hold_subcode", "reason")]
+    told += [labels.masked.alias("masked"), labels.site.alias("site")]
     jobs = history.job[hold_rows]
     ids = history.jobs[jobs].select(
         "access_point",
@@ -221,9 +241,7 @@ def described(
             ids,
             pl.DataFrame({"hold_row": hold_rows, "hold_time": history.clock[hold_rows]}),
             pl.DataFrame({"cut": cuts, "time": moments}),
-            holds,
-            labels.masked.gather(hold_rows).rename("masked").to_frame(),
-            labels.site.gather(hold_rows).rename("site").to_frame(),
+            pl.DataFrame(told)[hold_rows],
         ],
         how="horizontal",
     )
