@@ -328,6 +328,44 @@ class OnCondor:
                     seen += 1
         assert seen, "no run was seen"
 
+    def saves(self, run: int) -> int:
+        """How often the access point fetched what a run had while it went on."""
+        jobs = self.pool.queue(f'DAGNodeName == "run-{run:04d}"')
+        return max((int(job.get("CheckpointNumber", -1)) + 1 for job in jobs), default=0)
+
+    @contextlib.contextmanager
+    def lose_machine(self, run: int) -> Iterator[str]:
+        """Kill -9 what a run's site has, and the run, without a word to anybody; the site.
+
+        It comes back, and takes no job until the block ends.
+        """
+        site = str(self.job(run)["RemoteHost"]).split("@")[1].upper()
+        self.pool.configure([f"{site}.START = False"])
+        try:
+            pids = [pid for one in self._processes(run) for pid in (self._starter(one), one)]
+            self.pool.namespace.kill(f"condor_startd -f -local-name {site}")
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+            yield site
+        finally:
+            self.pool.configure([f"{site}.START = True"])
+            until(lambda: site in self.pool.run("condor_status", "-af", "TestbedSite"),
+                  f"{site} to be back", timeout=60)  # fmt: skip
+
+    def _processes(self, run: int) -> Iterator[int]:
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_text().split("\0")
+                here = str(self.pool.folder) in str((entry / "cwd").readlink())
+                if here and words[3:7] == ["sweep", "node", "run", str(run)]:
+                    yield int(entry.name)
+
+    def _starter(self, pid: int) -> int:
+        """The condor_starter that watches over a process."""
+        parent = int(Path(f"/proc/{pid}/status").read_text().partition("PPid:")[2].split()[0])
+        assert Path(f"/proc/{parent}/comm").read_text().strip() == "condor_starter"
+        return parent
+
     def managers(self) -> set[int]:
         """Processes of DAGMan."""
         found = self.pool.namespace.processes().items()
