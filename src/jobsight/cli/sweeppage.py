@@ -191,7 +191,7 @@ def progress_lines(progress: Progress, where: str, *, each: bool = False) -> Ite
 
 def _headline(progress: Progress) -> str:
     if progress.active:
-        return "running"
+        return "running" if progress.asked else "running, as far as its files tell"
     if progress.done:
         return "done"
     if progress.manager is None and progress.updated is None:
@@ -202,7 +202,7 @@ def _headline(progress: Progress) -> str:
 
 
 def _manager(progress: Progress) -> str:
-    return "" if progress.manager is None else f", {printable(progress.manager, 80)}"
+    return "" if progress.manager is None else f", {printable(progress.manager, 300)}"
 
 
 def _bar(stage: StageProgress) -> str:

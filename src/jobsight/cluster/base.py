@@ -78,11 +78,14 @@ class PlanStatus:
         nodes: every node of the plan, by name, in the plan's order.
         manager: one line about what drives the plan (the DAGMan job, a process); None: not handed
             over.
+        asked: the scheduler answered; else `manager` says why not, `nodes` is what files tell, and
+            what these do not tell to be over counts as active.
     """
 
     active: bool
     nodes: Mapping[str, NodeStatus]
     manager: str | None = None
+    asked: bool = True
 
 
 def busy(plan: Plan, who: str) -> ClusterError:

@@ -26,12 +26,14 @@ class Manager:
         active: it, or a job of it, is in the queue, or the queue does not answer.
         told: one line.
         broken: it ended by itself, and not well.
+        asked: False where the queue would have to tell, and does not answer.
     """
 
     job: int | None
     active: bool
     told: str | None
     broken: bool = False
+    asked: bool = True
 
 
 def manager_of(dag: Path) -> Manager:
@@ -75,7 +77,8 @@ def _queued(job: int) -> Manager:
             ("-af:t", "ClusterId", "JobStatus", "HoldReason"),
         )
     except ClusterError as error:
-        return Manager(job, True, f"DAGMan job {job}; how it fares is not known: {error}")
+        told = f"DAGMan job {job}; how it fares is not known: {error}"
+        return Manager(job, True, told, asked=False)
     lines = said.stdout.decode("utf-8", "replace").splitlines()
     jobs = {line.split("\t")[0]: line.split("\t")[1:] for line in lines if line.count("\t") >= 2}
     if not jobs:

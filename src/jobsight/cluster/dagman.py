@@ -103,7 +103,7 @@ class Dagman(Scheduler):
         if manager.broken and not any(node.cause for node in nodes.values()):
             words = last_error(_text(folder / f"{dagfiles.DAG}.dagman.out"))
             told = told if words is None else f"{told}: {words}"
-        return PlanStatus(manager.active, nodes, told)
+        return PlanStatus(manager.active, nodes, told, manager.asked)
 
     def cancel(self, plan: Plan) -> None:
         """Remove the DAGMan job, which removes its nodes' and writes a rescue file."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from jobsight.cluster.base import SUBMITTED, PlanStatus, Scheduler, busy
@@ -24,7 +25,7 @@ from jobsight.cluster.slurmscript import (
     job_name,
     script_lines,
 )
-from jobsight.cluster.slurmstatus import queued, ran, status_of, unexplained
+from jobsight.cluster.slurmstatus import queued, ran, status_of, supposed, unexplained
 from jobsight.cluster.starting import START_SCRIPT, START_SCRIPT_LINES
 from jobsight.cluster.states import Attempt, done, make_folders, plan_digest, read_states
 from jobsight.errors import ClusterError
@@ -102,13 +103,15 @@ class Slurm(Scheduler):
     def status(self, plan: Plan) -> PlanStatus:
         """What is known of the plan: one call of squeue, and one of sacct where that is not enough.
 
-        Raises:
-            ClusterError: the controller does not answer.
+        Where squeue is missing or does not answer, what the nodes themselves wrote.
         """
         record = Record.read(plan.folder)
         if record.digest != plan_digest(plan):
             record = Record()
-        seen = queued(self._rows(record.arrays)) if record.arrays else {}
+        try:
+            seen = queued(self._rows(record.arrays)) if record.arrays else {}
+        except ClusterError as error:
+            return _unasked(plan, record, error)
         states = _states(plan)  # behind the queue: what has ended there has told so here
         if lacking := unexplained(plan, states, record.tasks, seen):
             with contextlib.suppress(SlurmError):  # without accounts, the nodes' states must do
@@ -224,6 +227,17 @@ class Slurm(Scheduler):
             return self.client.act(tool, *arguments)
         except SlurmError as error:
             raise ClusterError(str(error)) from None
+
+
+def _unasked(plan: Plan, record: Record, error: ClusterError) -> PlanStatus:
+    """The status of a plan of which Slurm tells nothing."""
+    states = _states(plan)
+    seen = supposed(states, record.tasks, record.submission)
+    told = status_of(plan, states, record.tasks, seen, record.submission)
+    if not told.active:
+        return told
+    manager = f"{told.manager}; how it fares is not known: {error}"
+    return replace(told, manager=manager, asked=False)
 
 
 def _states(plan: Plan) -> dict[str, list[Attempt]]:

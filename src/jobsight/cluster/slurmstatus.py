@@ -22,7 +22,7 @@ from jobsight.documents.states import State, slurm_state
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
 
-__all__ = ["Seen", "queued", "ran", "status_of", "unexplained"]
+__all__ = ["Seen", "queued", "ran", "status_of", "supposed", "unexplained"]
 
 _ENDS = {
     State.OUT_OF_MEMORY: "out of memory; let it ask for more",
@@ -70,6 +70,23 @@ def ran(runs: Iterable[Run]) -> dict[Task, Seen]:
         tasks = run.id.tasks if run.id.tasks is not None else [run.id.task]
         seen = Seen(state, "", run.hosts not in _NOWHERE)
         found.update({(run.id.base, task): seen for task in tasks if task is not None})
+    return found
+
+
+def supposed(
+    states: Mapping[str, Sequence[Attempt]], tasks: Mapping[str, Task], submission: int
+) -> dict[Task, Seen]:
+    """Tasks as they may be, by what their nodes told, where the queue does not tell.
+
+    What runs, what is to be tried again, and what was not begun yet counts as in the queue.
+    """
+    found = {}
+    for name, task in tasks.items():
+        latest = [one for one in states.get(name, ()) if one.submission == submission]
+        if done(states.get(name, ())) or (latest and latest[-1].final):
+            continue
+        runs = bool(latest) and latest[-1].ended is None
+        found[task] = Seen(State.RUNNING if runs else State.PENDING, started=bool(latest))
     return found
 
 

@@ -88,6 +88,7 @@ class Progress:
     Attributes:
         active: a scheduler works on it.
         manager: what drives it; None: it was not handed over.
+        asked: the scheduler answered, where it was needed; else `manager` says why not.
         stages: in order; none where no scheduler was asked.
         runs: in order of their numbers.
         states: how many runs are in each state.
@@ -102,6 +103,7 @@ class Progress:
 
     active: bool
     manager: str | None
+    asked: bool
     stages: tuple[StageProgress, ...]
     runs: tuple[RunProgress, ...]
     states: dict[str, int]
@@ -138,6 +140,7 @@ def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus |
     return Progress(
         active=status.active,
         manager=status.manager,
+        asked=status.asked,
         stages=stages,
         runs=runs,
         states=dict(Counter(one.state for one in runs)),
