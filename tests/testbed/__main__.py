@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.testbed.condor import EventLogOptions, HtcondorPool
+from tests.testbed.containers import image, need_apptainer, pack_image
 from tests.testbed.errors import BedError, Unavailable
 from tests.testbed.fixtures import python_folders
 from tests.testbed.kafka import KafkaBroker
@@ -58,6 +59,9 @@ _SWEEP = """
       chown -R {owner} {work}/sweep
       {python} -m jobsight sweep submit {work}/sweep/small.yaml
       {python} -m jobsight sweep status {work}/sweep/small.yaml --watch
+"""
+_IMAGE = """
+  The same in containers: add  program: {{image: {file}}}
 """
 _NO_SWEEP = """
   Sweeps there need a pack (docs/sweeps.md): jobs do not see this Python, which lies in /usr.
@@ -118,7 +122,13 @@ def _sweep(where: str, bed: HtcondorPool | SlurmCluster) -> str:
         return _NO_SWEEP
     owner = ":".join(map(str, bed.namespace.users["alice"]))
     work = bed.folder / "work"
-    return _SWEEP.format(where=where, work=work, owner=owner, python=sys.executable)
+    said = _SWEEP.format(where=where, work=work, owner=owner, python=sys.executable)
+    try:
+        need_apptainer()
+    except Unavailable as error:
+        return f"{said}\n  In containers it cannot be run: {error}\n"
+    file = pack_image(bed.namespace, image(work / "image"), work / "image.sif")
+    return said + _IMAGE.format(file=file)
 
 
 def _build() -> None:
