@@ -68,6 +68,15 @@ def kinds(folder: Path) -> dict[str, str]:
     }
 
 
+def test_without_hashes_the_table_is_the_same(folder: Path) -> None:
+    for text in kinds(folder).values():
+        hashed, plain = (
+            read_inputs([text], Settings(), lambda *_: None, hashed=one) for one in (True, False)
+        )
+        assert plain.table.equals(hashed.table)
+        assert (plain.sources, plain.names) == ([], [one.name for one in hashed.sources])
+
+
 def test_the_event_table_is_that_of_the_log(folder: Path) -> None:
     tables = {
         name: read_inputs([text], Settings(), lambda *_: None)

@@ -1,6 +1,8 @@
 """Where compiled kernels are kept, and which folders are not trusted with that."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,17 @@ def test_a_named_cache_is_taken_as_it_is(
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/somewhere")
     assert jit._cache_directory() == "/somewhere"
+
+
+def test_kernels_are_loaded_without_scipy_which_still_works() -> None:
+    done = """
+import sys
+import numpy as np
+from jobsight.history.timelines import _follow
+assert _follow(np.array([3, 1, 2])).tolist() == [3, 3, 3]
+assert "scipy.linalg" not in sys.modules, "SciPy was loaded"
+from numba.np.linalg import ensure_blas
+ensure_blas()
+assert "scipy.linalg" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", done], check=True)
