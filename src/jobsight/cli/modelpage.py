@@ -231,7 +231,7 @@ def beside(folders: Sequence[Path]) -> dict[str, Any]:
         ModelError: one is damaged.
     """
     from jobsight.learning.manifest import read_manifest
-    from jobsight.learning.registry.directories import read_report
+    from jobsight.learning.registry import read_report
 
     reports = []
     for folder in folders:

@@ -84,7 +84,7 @@ def sweep(
     layout = layout_of(file)
     own = [layout.frozen, layout.plan, *map(layout.record, layout.numbers())]
     own += [] if file.is_dir() else [file]
-    check_output(output, own, model=layout.best / "model")
+    check_output(output, own, model=layout.best_model)
     write_report(layout.folder, output)
     say(f"wrote {output}")
 

@@ -35,9 +35,9 @@ def best_lines(facts: Mapping[str, Any], layout: Layout, network: str) -> Iterat
     kept = f"; the weights kept are of epoch {facts['best_epoch']}" if facts["best_epoch"] else ""
     yield f"  epochs      {facts['epochs']}{kept}"
     yield from _test(facts["model"], network)
-    yield f"model     {printable(layout.best / 'model')}"
+    yield f"model     {printable(layout.best_model)}"
     yield f"registry  {_registered(facts['registry'])}"
-    yield f"all else  {printable(layout.best / 'bestmodel.info')}, or --json"
+    yield f"all else  {printable(layout.best_info)}, or --json"
 
 
 def _test(model: Mapping[str, Any], network: str) -> Iterator[str]:

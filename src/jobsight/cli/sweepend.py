@@ -18,15 +18,13 @@ if TYPE_CHECKING:
     from jobsight.learning.sweep.records import RunRecord
     from jobsight.questions.hold.training.model import HoldModel
 
-__all__ = ["cancel_whole", "find_best", "make_server_sweep", "register_best"]
+__all__ = ["cancel_whole", "find_best", "register_best"]
 
 _TESTED = (
     *("roc_auc", "roc_auc_ci", "average_precision", "f1", "f1_failure", "brier", "ece", "log_loss"),
     "log_loss_gain",
 )
 """What is said of each model's test; ``best/model/report.json`` has all of it."""
-
-
 _ENDING_SECONDS = 60.0
 """For jobs that were told to stop, and save what they have."""
 
@@ -48,30 +46,6 @@ def cancel_whole(scheduler: Scheduler, plan: Plan) -> bool:
             return True
         time.sleep(0.5)
     return False
-
-
-def make_server_sweep(frozen: Frozen, layout: Layout) -> None:
-    """Make the sweep on the tracking server, where one is to decide and none was made yet.
-
-    Raises:
-        SweepError: the server cannot be reached, or refuses; nothing was started.
-    """
-    from jobsight.files import write_json
-    from jobsight.learning.sweep.config import SweepConfig
-    from jobsight.learning.sweep.definition import to_wandb
-    from jobsight.learning.tracking import create_sweep
-
-    config, told = frozen.config, frozen.config["tracking"]
-    if told["wandb"] != "online" or layout.tracking.exists():
-        return
-    definition = {
-        **to_wandb(SweepConfig.model_validate(config)),
-        "name": layout.folder.name.removesuffix(".sweep"),
-        "metric": {"name": f"kept.{config['metric']['name']}", "goal": config["metric"]["goal"]},
-        "run_cap": frozen.runs,
-    }
-    sweep = create_sweep(definition, project=told["project"], entity=told["entity"])
-    write_json(layout.tracking, {"sweep": sweep, "project": told["project"]})
 
 
 def find_best(frozen: Frozen, layout: Layout, *, again: bool = False) -> None:
@@ -105,7 +79,7 @@ def _kept(frozen: Frozen, layout: Layout, found: RunRecord) -> dict[str, Any] | 
 
     try:
         facts = read_best(layout)
-        digest = read_manifest(layout.best / "model", question=frozen.question).digest
+        digest = read_manifest(layout.best_model, question=frozen.question).digest
     except (SweepError, ModelError):
         return None
     same = (facts["sweep"], facts["run"], facts["model"]["digest"])
@@ -139,7 +113,7 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
             again=again,
             progress=progress,
         )
-    place = layout.best / "model"
+    place = layout.best_model
     with new_folder(place) as folder:
         trained.model.save(folder, seed=frozen.seed, facts=trained.facts())
     cluster = config.cluster or cluster_of(history)
@@ -186,7 +160,7 @@ def register_best(frozen: Frozen, layout: Layout) -> None:
     registry = Registry(Path(told) if told else load_settings(None, {}).registry)
     cluster = facts["model"]["cluster"]
     digest = registry.put(
-        layout.best / "model",
+        layout.best_model,
         frozen.question,
         cluster,
         why=f"best of {counted(frozen.runs, 'run')}, run {facts['run']} of sweep {frozen.digest}",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobsight.cli import sweepend
 from jobsight.cli.common import load_settings, progress_bar
 
 if TYPE_CHECKING:
@@ -102,8 +101,31 @@ def plan_sweep(file: Path, settings_file: Path | None) -> tuple[Planned, list[Pa
     program = (sys.executable, "-m", "jobsight")
     with progress_bar("planning") as progress:
         planned = lay_out(frozen, layout, program, active=active, progress=progress)
-    sweepend.make_server_sweep(planned.frozen, layout)
+    _make_server_sweep(planned.frozen, layout)
     return planned, [] if active else scheduler_named(told.where, settings_file).write(planned.plan)
+
+
+def _make_server_sweep(frozen: Frozen, layout: Layout) -> None:
+    """Make the sweep on the tracking server, where one is to decide and none was made yet.
+
+    Raises:
+        SweepError: the server cannot be reached, or refuses; nothing was started.
+    """
+    from jobsight.files import write_json
+    from jobsight.learning.sweep.config import SweepConfig
+    from jobsight.learning.sweep.definition import to_wandb
+    from jobsight.learning.tracking import create_sweep
+
+    config, told = frozen.config, frozen.config["tracking"]
+    if told["wandb"] != "online" or layout.tracking.exists():
+        return
+    definition = {
+        **to_wandb(SweepConfig.model_validate(config)),
+        "name": layout.name,
+        "metric": {"name": f"kept.{config['metric']['name']}", "goal": config["metric"]["goal"]},
+    }
+    sweep = create_sweep(definition, project=told["project"], entity=told["entity"])
+    write_json(layout.tracking, {"sweep": sweep, "project": told["project"]})
 
 
 def _is_active(layout: Layout, settings_file: Path | None) -> bool:

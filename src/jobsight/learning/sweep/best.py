@@ -17,7 +17,6 @@ from jobsight.text import counted, printable
 
 __all__ = [
     "best_of",
-    "data_hash",
     "described",
     "info_text",
     "is_collected",
@@ -27,8 +26,6 @@ __all__ = [
     "write_best",
 ]
 
-INFO = "bestmodel.info"
-FACTS = "bestmodel.json"
 SCHEMA = "jobsight.best/1"
 _WIDTH = 300
 _ORDER = (
@@ -106,7 +103,7 @@ def read_sources(frozen: Frozen, layout: Layout) -> list[dict[str, Any]]:
     return sources
 
 
-def data_hash(sources: Sequence[Mapping[str, Any]]) -> str:
+def _data_hash(sources: Sequence[Mapping[str, Any]]) -> str:
     """One SHA-256 for all sources, by their own: hexadecimal digits."""
     text = json.dumps([str(one["sha256"]) for one in sources])
     return hashlib.sha256(text.encode()).hexdigest()
@@ -126,8 +123,9 @@ def described(
         records: of all its runs.
         best: the one chosen.
         sources: of its history.
-        model: of the model directory: ``digest``, ``chosen``, ``reason``, ``settings``,
-            ``test`` (metrics of the test part by model, baselines among them).
+        model: of the model directory: ``digest``, ``chosen``, ``reason``, ``path``, ``cluster``,
+            ``looks`` at the test part, ``test`` (its metrics by model, baselines among them),
+            ``test_examples``, ``test_batches``.
     """
     metric, goal = frozen.metric
     return {
@@ -145,7 +143,7 @@ def described(
         "seconds": best.seconds,
         "select": dict(best.metrics),
         "runs": _counts(records),
-        "data": {"sha256": data_hash(sources), "sources": [dict(one) for one in sources]},
+        "data": {"sha256": _data_hash(sources), "sources": [dict(one) for one in sources]},
         "model": dict(model),
         "registry": None,
         "versions": dict(frozen.versions),
@@ -196,8 +194,8 @@ def write_best(layout: Layout, facts: Mapping[str, Any]) -> None:
     Raises:
         OutputError: they cannot be written.
     """
-    write_json(layout.best / FACTS, facts)
-    with new_file(layout.best / INFO) as temporary:
+    write_json(layout.best_facts, facts)
+    with new_file(layout.best_info) as temporary:
         temporary.write_text(info_text(facts), encoding="utf-8")
 
 
@@ -207,7 +205,7 @@ def read_best(layout: Layout) -> dict[str, Any]:
     Raises:
         SweepError: there is no best run yet, or the file is damaged.
     """
-    path = layout.best / FACTS
+    path = layout.best_facts
     try:
         found: dict[str, Any] = read_json(path, dict)
         if found["schema"] != SCHEMA:

@@ -69,6 +69,11 @@ class Layout:
     folder: Path
 
     @property
+    def name(self) -> str:
+        """The folder's name without its suffix: what the sweep is called."""
+        return self.folder.resolve().name.removesuffix(SUFFIX)
+
+    @property
     def frozen(self) -> Path:
         """The frozen config."""
         return self.folder / "sweep.json"
@@ -125,6 +130,10 @@ class Layout:
         """The network that a run kept."""
         return self.run(number) / "model"
 
+    def checkpoint(self, number: int) -> Path:
+        """From where a run goes on."""
+        return self.run(number) / "checkpoint"
+
     def round(self, number: int) -> Path:
         """Folder of what is decided after round `number` − 1; rounds count from 1."""
         return self.folder / "rounds" / str(number)
@@ -133,6 +142,21 @@ class Layout:
     def best(self) -> Path:
         """Folder of the best run's model and of what is said of it."""
         return self.folder / "best"
+
+    @property
+    def best_model(self) -> Path:
+        """The model directory that was made of the best run."""
+        return self.best / "model"
+
+    @property
+    def best_facts(self) -> Path:
+        """What is known of the best run, for programs."""
+        return self.best / "bestmodel.json"
+
+    @property
+    def best_info(self) -> Path:
+        """What is known of the best run, for people and scripts."""
+        return self.best / "bestmodel.info"
 
     @property
     def submitted(self) -> Path:

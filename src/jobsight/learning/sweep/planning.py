@@ -25,7 +25,7 @@ from jobsight.learning.sweep.search import draw, grid
 from jobsight.learning.sweep.stages import rounds_of, stages_of
 from jobsight.text import printable
 
-__all__ = ["Planned", "freeze", "lay_out", "plan_of", "read_plan"]
+__all__ = ["Planned", "freeze", "lay_out", "read_plan"]
 
 Command = Sequence[str]
 Report = Callable[[int, int], None]
@@ -119,7 +119,7 @@ def lay_out(
     before = _before(layout)
     if before is not None:
         frozen = follow_up(before, frozen, layout)
-    plan = plan_of(frozen, layout, command)
+    plan = _plan_of(frozen, layout, command)
     if before == frozen and _same_plan(layout, plan) and _is_whole(frozen, layout):
         return Planned(layout, frozen, plan, changed=False)
     if active:
@@ -132,7 +132,7 @@ def lay_out(
     return Planned(layout, frozen, plan, changed=True)
 
 
-def plan_of(frozen: Frozen, layout: Layout, command: Command) -> Plan:
+def _plan_of(frozen: Frozen, layout: Layout, command: Command) -> Plan:
     """The plan of a frozen config."""
     config = frozen.config
     asked = config["program"]
@@ -297,5 +297,5 @@ def _points(frozen: Frozen) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _plan_name(layout: Layout) -> str:
     """A name that every scheduler takes, made of the folder's."""
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", layout.folder.name.removesuffix(".sweep"))[:60]
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", layout.name)[:60]
     return f"sweep-{name.strip('-') or 'unnamed'}"

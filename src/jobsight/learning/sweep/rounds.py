@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Form", "Rounds", "form_of"]
 
-LEAST = 4
-ENOUGH = 10
+LEAST, ENOUGH = 4, 10
+"""Runs with a metric before anything is learned from them: a round's, within these bounds."""
 ATTEMPTS = 20
+"""Points asked for in the place of one that was tried before or is not allowed."""
 _LARGEST_SPAN = 1 << 40
 """Longer ranges of integers go by their quantile."""
 

@@ -14,9 +14,9 @@ from typing import Any
 from jobsight.cluster.plan import Node, Resources, Stage
 from jobsight.learning.sweep.layout import Frozen, Layout, Shard
 
-__all__ = ["RETRIES", "resources_of", "rounds_of", "run_of", "stages_of"]
+__all__ = ["rounds_of", "run_of", "stages_of"]
 
-RETRIES = 3
+_RETRIES = 3
 """Times that a node is tried again after trouble of its machine."""
 _ONCE = 1
 """The same, of nodes that choose and finish: what stops them is seldom the machine."""
@@ -31,7 +31,7 @@ _PARSING = Resources(cpus=1, memory_mb=2048, disk_mb=8192)
 """The reader's memory is bounded whatever the size of the logs."""
 
 
-def resources_of(config: Mapping[str, Any]) -> Resources:
+def _resources_of(config: Mapping[str, Any]) -> Resources:
     """What one run asks for, as the config has it."""
     asked = config["resources"]
     return Resources(
@@ -95,7 +95,7 @@ def _parse(shard: Shard, frozen: Frozen) -> Node:
         inputs=(_FROZEN, *(() if near else shard.inputs)),
         outputs=(str(_THERE.shard(shard.name)),),
         resources=_PARSING,
-        retries=RETRIES,
+        retries=_RETRIES,
         near=near,
     )
 
@@ -112,8 +112,8 @@ def _run(run: int, frozen: Frozen, *, until: int | None = None, again: bool = Fa
         ),
         inputs=(_FROZEN, str(_THERE.history), *((str(_THERE.tracking),) if online else ())),
         outputs=(place,),
-        resources=resources_of(frozen.config),
-        retries=RETRIES,
+        resources=_resources_of(frozen.config),
+        retries=_RETRIES,
         checkpoints=True,
     )
 
@@ -137,7 +137,7 @@ def _between(verb: str, number: int) -> Node:
 
 
 def _best(frozen: Frozen) -> Node:
-    asked = resources_of(frozen.config)
+    asked = _resources_of(frozen.config)
     return Node(
         name="best",
         arguments=("sweep", "node", "best", "."),

@@ -40,7 +40,7 @@ def _kept_run(layout: Layout) -> int | None:
 def _candidates(frozen: Frozen, layout: Layout, best: int | None) -> Iterator[Path]:
     for run in range(1, frozen.runs + 1):
         if layout.result(run).exists():
-            yield layout.run(run) / "checkpoint"
+            yield layout.checkpoint(run)
             # Before the best is known and kept, every model may be it.
             if best is not None and run != best:
                 yield layout.model(run)

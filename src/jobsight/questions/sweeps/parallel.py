@@ -13,7 +13,7 @@ from jobsight.questions.sweeps.scales import Axis, Column, Floats, numeric_axis,
 from jobsight.questions.sweeps.svg import Box, curve, label, linked, picture, segment
 from jobsight.questions.sweeps.words import run_words
 
-__all__ = ["MOST_AXES", "crowding", "parallel_plot", "shown_columns"]
+__all__ = ["MOST_AXES", "crowding", "parallel_plot"]
 
 MOST_AXES = 12
 _SPREAD = 0.62
@@ -23,7 +23,7 @@ _GUTTER = 26
 """Pixels below the axes: where lines go that have no value there."""
 
 
-def shown_columns(columns: Sequence[Column], told: Mapping[str, Importance]) -> tuple[Column, ...]:
+def _shown_columns(columns: Sequence[Column], told: Mapping[str, Importance]) -> tuple[Column, ...]:
     """The columns with an axis, the more telling the further right, next to the metric."""
     order = sorted(columns, key=lambda one: -(told[one.name].share or 0.0))[:MOST_AXES]
     return tuple(reversed(order))
@@ -31,7 +31,7 @@ def shown_columns(columns: Sequence[Column], told: Mapping[str, Importance]) -> 
 
 def parallel_plot(material: Material, told: Mapping[str, Importance]) -> Markup:
     """All runs as lines over the axes of what was searched, and of the metric."""
-    columns = shown_columns(material.columns, told)
+    columns = _shown_columns(material.columns, told)
     two_rows = len(columns) > 7
     left = 12 + min(92, _widest(columns[0]))
     top = 76 if two_rows else 58

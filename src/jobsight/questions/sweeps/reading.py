@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,11 @@ def read_material(folder: Path) -> Material:
     metric, goal = frozen.metric
     records = read_all(layout.runs)
     notes = _notes(records)
-    facts = _optional(lambda: read_best(layout), layout.best / "bestmodel.json", notes)
+    facts = _optional(lambda: read_best(layout), layout.best_facts, notes)
     model = facts.get("model")
     chosen = facts.get("run")
     material = Material(
-        name=layout.folder.resolve().name.removesuffix(".sweep"),
+        name=layout.name,
         config=frozen.config,
         metric=printable(metric, 60),
         maximize=goal == "maximize",
@@ -89,7 +90,7 @@ def _test(
     layout: Layout, network: object, model: Mapping[str, Any], notes: list[str]
 ) -> Examination | None:
     """The report of the best run's model, from its directory, else from what was said of it."""
-    path = layout.best / "model" / "report.json"
+    path = layout.best_model / "report.json"
     report = _optional(lambda: read_json(path, dict), path, notes)
     if not report and isinstance(model.get("test"), Mapping):
         report = {"models": model["test"], "chosen": model.get("chosen")}
@@ -184,7 +185,7 @@ def _provenance(frozen: Frozen, layout: Layout, facts: Mapping[str, Any]) -> lis
     sources = []
     for shard in frozen.shards:
         path = layout.read(shard.name)
-        told = _optional(lambda path=path: read_json(path, dict), path, [])  # type: ignore[misc]
+        told = _optional(partial(read_json, path, dict), path, [])
         if isinstance(told.get("sources"), list):
             sources += [one for one in told["sources"] if isinstance(one, Mapping)]
         if isinstance(told.get("first"), int) and isinstance(told.get("last"), int):

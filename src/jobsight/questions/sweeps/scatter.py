@@ -21,7 +21,7 @@ from jobsight.questions.sweeps.svg import (
 )
 from jobsight.questions.sweeps.words import run_words
 
-__all__ = ["metric_axis", "scatter_plot", "search_plot"]
+__all__ = ["scatter_plot", "search_plot"]
 
 _RUG = 12
 """Pixels below the points: where failed runs are marked."""
@@ -33,7 +33,7 @@ _MOST_LINKED = 400
 """Points of one picture that lead to their run; more would fill the page with their words."""
 
 
-def metric_axis(material: Material) -> Axis:
+def _metric_axis(material: Material) -> Axis:
     """The axis of the metric, the same in all pictures; the worst twentieth may lie at its edge."""
     values = material.values[material.judged]
     if len(values) >= 40:
@@ -46,7 +46,7 @@ def metric_axis(material: Material) -> Axis:
 def scatter_plot(material: Material, column: Column) -> Markup:
     """One dot a run over a parameter; bars: quartiles and median of runs with like values."""
     box = Box(330, 218, left=46, right=10, top=8, bottom=26 + _RUG)
-    axis = metric_axis(material)
+    axis = _metric_axis(material)
     if column.axis.kind == "category":
         across, wide = column.axis, (box.right - box.left) / max(len(column.axis.labels), 1)
     else:
@@ -169,7 +169,7 @@ def search_plot(material: Material) -> Markup:
     ended = [(run.ended or 0, run.number) for run in material.runs]
     order = sorted(material.judged.tolist(), key=lambda place: ended[place])
     box = Box(500, 300, left=52, right=14, top=12, bottom=42)
-    axis = metric_axis(material)
+    axis = _metric_axis(material)
     x = np.full(len(material.runs), np.nan)
     across = Axis("linear", 0.0, max(len(order), 2), whole=True)
     x[order] = box.xs(across.place(np.arange(1, len(order) + 1, dtype=np.float64)))
