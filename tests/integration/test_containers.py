@@ -8,20 +8,25 @@ ones, which the machines show to their containers.
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 from tests import small_sweeps
 from tests.sweepproof import OnCondor, OnSlurm, Sweep, assert_same, open_umask, program
-from tests.testbed import BedError, HtcondorPool, SlurmCluster
+from tests.testbed import BedError, HtcondorPool, SlurmCluster, Unavailable, containers
 from tests.testbed.containers import image, pack_image
 from tests.testbed.fixtures import python_folders
 from tests.testbed.namespace import until
+from tests.testbed.roots import cache_folder
 from tests.testbed.sites import SiteCluster, SitePool
 
 from jobsight.cluster import Node, NodeState, Plan, PlanStatus, Program, Resources, Stage
+from jobsight.cluster.dagman import Dagman
 from jobsight.cluster.slurm import Slurm
 from jobsight.settings import SlurmSettings
 
@@ -188,6 +193,41 @@ def test_what_fails_in_a_container_or_for_want_of_one_is_told(cluster: SlurmClus
     assert ask().nodes["fails"].cause == "ended with status 3: it broke"
     cause = other().nodes["fails"].cause
     assert cause is not None and "no.sif" in cause and "ended with status 255" in cause
+
+
+@pytest.mark.skipif(not PROVE, reason="a pool of its own: set JOBSIGHT_PROVE=1")
+def test_a_pool_that_shares_folders_runs_containers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folder lies not below /tmp, of which HTCondor gives containers one of their own."""
+    monkeypatch.setattr(tempfile, "tempdir", str(cache_folder()))
+    with HtcondorPool(sites=("ALPHA",)) as pool, open_umask():
+        folder = pool.folder / "work/shared"
+        (folder / "out").mkdir(parents=True)
+        (folder / "program.sh").write_text(PROGRAM)
+        (folder / "log").write_text("read")
+        file = pack_image(pool.namespace, image(folder / "image"), folder / "image.sif")
+        see = Node("see", ("see", "log", "/work"), resources=Resources(memory_mb=100, disk_mb=10))
+        contained = Program(("sh", "program.sh"), image=str(file))
+        plan = Plan("shared", folder, (Stage("all", (see,)),), contained, shared=True)
+        monkeypatch.setenv("PATH", str(pool.bin), prepend=os.pathsep)
+        scheduler = Dagman()
+        scheduler.write(plan)
+        alice = ":".join(map(str, pool.namespace.users["alice"]))
+        subprocess.run(["chown", "-R", alice, str(folder)], check=True)
+        scheduler.submit(plan)
+        until(lambda: not scheduler.status(plan).active, "the plan to end", timeout=90, pause=1)
+        status = scheduler.status(plan)
+        assert status.nodes["see"].state is NodeState.DONE, status
+        seen, debian = (folder / "out/seen").read_text().splitlines()
+        assert seen.startswith(f"{folder}|read|") and debian.startswith("12")
+
+
+def test_why_there_is_no_apptainer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "etc").mkdir()
+    monkeypatch.setattr(containers, "root", lambda _: tmp_path)
+    containers.need_apptainer()
+    (tmp_path / "etc/testbed-lacks").write_text("E: Unable to locate package apptainer\n")
+    with pytest.raises(Unavailable, match="no apptainer: E: Unable to locate package apptainer; "):
+        containers.need_apptainer()
 
 
 def test_a_sweep_on_a_pool_is_the_same_in_containers(
