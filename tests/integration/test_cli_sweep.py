@@ -264,8 +264,12 @@ def test_slurms_tools_are_those_of_the_settings_named(file: Path, tmp_path: Path
     folder = file.with_suffix(".sweep")
     digest = plan_digest(read_plan(Layout(folder)))
     Record(digest, 1, {"12": {0: "parse-s01"}}).write(folder)
-    for verb in ("plan", "submit", "status", "cancel", "collect", "cleanup"):
+    for verb in ("submit", "cancel"):
         assert missing in refused(verb, file, "--config", settings, kind=ClusterError)
+    shown = said("status", file, "--config", settings)
+    assert shown.startswith("running, as far as its files tell") and missing in shown
+    for verb in ("collect", "cleanup"):  # for all we know it is being worked on
+        assert "being worked on" in refused(verb, file, "--config", settings)
 
 
 @pytest.mark.parametrize(
