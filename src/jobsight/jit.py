@@ -15,6 +15,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,6 +30,7 @@ _KEPT = 3
 """How many caches are kept, this one among them."""
 
 
+@cache
 def _sources() -> str:
     """A name for this state of all source files that hold kernels.
 
