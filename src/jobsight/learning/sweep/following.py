@@ -67,7 +67,7 @@ def _of_versions(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
     """
     if frozen.runs == before.runs and not _not_ended(before, layout):
         return replace(frozen, versions=before.versions)
-    was, now = _shaping(before.versions), _shaping(frozen.versions)
+    was, now = _shaping(before), _shaping(frozen)
     for name in sorted({*was, *now}):
         if was.get(name) != now.get(name):
             there, here = was.get(name), now.get(name)
@@ -80,11 +80,18 @@ def _of_versions(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
     return frozen
 
 
-def _shaping(versions: Mapping[str, str]) -> dict[str, str]:
-    """Versions that may shape results: of Python, ``3.11`` alone; a later fix of it does not."""
+def _shaping(frozen: Frozen) -> dict[str, str]:
+    """Versions that shape the results of runs, as far as they are known here.
+
+    Of Python that is ``3.11`` alone, a later fix of it changes nothing. What an image or a pack has
+    is not known, but Jobsight must be the same there as here.
+    """
+    program = frozen.config["program"]
+    if program["image"] is not None or program["pack"] is not None:
+        return {name: version for name, version in frozen.versions.items() if name == "jobsight"}
     return {
         name: ".".join(version.split(".")[:2]) if name == "python" else version
-        for name, version in versions.items()
+        for name, version in frozen.versions.items()
     }
 
 

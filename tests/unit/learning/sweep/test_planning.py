@@ -272,3 +272,17 @@ def test_a_sweep_that_ended_stays_whatever_is_installed(
     assert not again.changed and again.frozen.versions == {"torch": "2.12.0"}
     with pytest.raises(SweepError, match="results of the two do not compare"):
         planned(tmp_path / "a", runs=7)
+
+
+def test_an_image_has_versions_of_its_own_but_for_jobsight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = {"program": {"image": "docker://x/y"}}
+    installed(monkeypatch, jobsight="1.0", torch="2.12.0")
+    layout = planned(tmp_path / "a", **image).layout
+    layout.record(1).write_text("{}\n")
+    installed(monkeypatch, jobsight="1.0", torch="2.13.0")
+    assert planned(tmp_path / "a", **image).changed
+    installed(monkeypatch, jobsight="1.1", torch="2.13.0")
+    with pytest.raises(SweepError, match=r"made with jobsight 1\.0, and here is 1\.1"):
+        planned(tmp_path / "a", **image)
