@@ -14,6 +14,7 @@ from bench import (
     polling,
     reader,
     store,
+    stored_answers,
     sweeps_planning,
     sweeps_training,
 )
@@ -24,6 +25,7 @@ _BENCHMARKS: dict[str, Callable[[], Section]] = {
     "reader": reader.run,
     "frames": frames.run,
     "answers": answers.run,
+    "stored_answers": stored_answers.run,
     "imports": imports.run,
     "store": store.run,
     "polling": polling.run,
