@@ -54,16 +54,7 @@ def _tool_folder(name: str) -> Path:
 
 
 class _NotOurs:
-    """No namespace: a test that looks inside skips."""
-
-    def __getattr__(self, name: str) -> Never:
-        if name == "namespace":
-            _ours_alone("looking inside")
-        raise AttributeError(name)
-
-
-class SitePool(_NotOurs, HtcondorPool):
-    """The site's own pool, through the tools in PATH."""
+    """Tools in PATH, and a folder of its own; no namespace, so a test that looks inside skips."""
 
     @cached_property
     def _own(self) -> Path:
@@ -74,6 +65,26 @@ class SitePool(_NotOurs, HtcondorPool):
     @property
     def folder(self) -> Path:
         return self._own
+
+    def stop(self, *, keep_logs: bool = False) -> Path | None:
+        shutil.rmtree(self._own, ignore_errors=True)
+        return None
+
+    def run(
+        self, *command: str, user: str = "root", check: bool = True, timeout: float = 60.0
+    ) -> str:
+        if user == "bob":
+            _ours_alone("choosing a job's user")
+        return _run(command, check=check, timeout=timeout)
+
+    def __getattr__(self, name: str) -> Never:
+        if name == "namespace":
+            _ours_alone("looking inside")
+        raise AttributeError(name)
+
+
+class SitePool(_NotOurs, HtcondorPool):
+    """The site's own pool, through the tools in PATH."""
 
     @property
     def event_log(self) -> Path:
@@ -86,17 +97,6 @@ class SitePool(_NotOurs, HtcondorPool):
     def start(self) -> "SitePool":
         _tool_folder("condor_submit")
         return self
-
-    def stop(self, *, keep_logs: bool = False) -> Path | None:
-        shutil.rmtree(self._own, ignore_errors=True)
-        return None
-
-    def run(
-        self, *command: str, user: str = "root", check: bool = True, timeout: float = 60.0
-    ) -> str:
-        if user == "bob":
-            _ours_alone("choosing a job's user")
-        return _run(command, check=check, timeout=timeout)
 
     def at(self, site: str) -> str:
         _ours_alone("choosing a job's site")
@@ -117,16 +117,6 @@ class SitePool(_NotOurs, HtcondorPool):
 class SiteCluster(_NotOurs, SlurmCluster):
     """The site's own Slurm, through the tools in PATH."""
 
-    @cached_property
-    def _own(self) -> Path:
-        folder = Path(tempfile.mkdtemp(prefix="jobsight-testbed-site-"))
-        (folder / "work").mkdir()
-        return folder
-
-    @property
-    def folder(self) -> Path:
-        return self._own
-
     @property
     def bin(self) -> Path:
         return _tool_folder("squeue")
@@ -134,17 +124,6 @@ class SiteCluster(_NotOurs, SlurmCluster):
     def start(self) -> "SiteCluster":
         _tool_folder("sbatch")
         return self
-
-    def stop(self, *, keep_logs: bool = False) -> Path | None:
-        shutil.rmtree(self._own, ignore_errors=True)
-        return None
-
-    def run(
-        self, *command: str, user: str = "root", check: bool = True, timeout: float = 60.0
-    ) -> str:
-        if user == "bob":
-            _ours_alone("choosing a job's user")
-        return _run(command, check=check, timeout=timeout)
 
     def start_slurmdbd(self) -> None:
         _ours_alone("starting daemons")
