@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jobsight.learning.sweep.planning import Planned
     from jobsight.learning.sweep.progress import Progress, StageProgress
 
-__all__ = ["command", "number", "plan_json", "plan_lines", "point_lines", "progress_lines", "size"]
+__all__ = ["command", "number", "plan_json", "plan_lines", "progress_lines", "size"]
 
 _SHOWN_POINTS = 5
 _SHOWN_TROUBLES = 10
@@ -94,7 +94,7 @@ def plan_lines(planned: Planned, files: list[Path]) -> Iterator[str]:
     if files:
         names = ", ".join(file.name for file in files[:6]) + (", …" if len(files) > 6 else "")
         yield f"  files     {counted(len(files), 'file')} for the scheduler: {names}"
-    yield from point_lines(planned)
+    yield from _point_lines(planned)
 
 
 def _data(frozen: Frozen) -> str:
@@ -144,7 +144,7 @@ def _sent(config: Mapping[str, Any]) -> str:
     return f"sent, and fetched every {often} of training"
 
 
-def point_lines(planned: Planned) -> list[str]:
+def _point_lines(planned: Planned) -> list[str]:
     """The first points as a table; nothing where a server decides."""
     points = list(_points(planned, _SHOWN_POINTS))
     if not points:
