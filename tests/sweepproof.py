@@ -356,7 +356,7 @@ class OnCondor:
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 words = (entry / "cmdline").read_text().split("\0")
-                here = str(self.pool.folder) in str((entry / "cwd").readlink())
+                here = self.pool.folder.name in str((entry / "cwd").readlink())
                 if here and words[3:7] == ["sweep", "node", "run", str(run)]:
                     yield int(entry.name)
 

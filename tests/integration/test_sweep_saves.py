@@ -123,7 +123,7 @@ def as_node(befalls: OnCondor) -> NodeStatus:
 
 
 def costs(folder: Path) -> list[float]:
-    """Seconds from each save until training went on, but for that before the machine died."""
+    """Seconds from each save until training went on; that behind the second tells of the death."""
     lines = [json.loads(line) for line in (folder / "record.jsonl").read_text().splitlines()]
     lines = [line for line in lines if line["event"] in ("stopped", "start")]
     spans = zip(lines[1::2], lines[2::2], strict=False)

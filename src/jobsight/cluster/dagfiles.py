@@ -379,8 +379,10 @@ def _limit_lines(kind: Kind, starts: int) -> Iterator[str]:
             told = f'"it ran longer than the {seconds} s that it asked for"'
             held.append((overdue, told))
     if starts:
-        # Starts after an exit with CHECKPOINT do not count in NumShadowStarts.
-        worn = f"JobStatus == 1 && (NumShadowStarts ?: 0) > {starts} + (CheckpointNumber ?: -1)"
+        # Starts behind a CHECKPOINT do not count in NumShadowStarts. A job may be idle for less
+        # time than passes between two looks, so one start too many is ended where it runs.
+        allowed = f"{starts} + (CheckpointNumber ?: -1) + ifThenElse(JobStatus == 2, 1, 0)"
+        worn = f"(NumShadowStarts ?: 0) > {allowed}"
         told = (
             'strcat("it was started ", NumShadowStarts, " times and never ended; the last time: "'
         )
