@@ -383,14 +383,12 @@ def _limit_lines(kind: Kind, starts: int) -> Iterator[str]:
         # time than passes between two looks, so one start too many is ended where it runs.
         allowed = f"{starts} + (CheckpointNumber ?: -1) + ifThenElse(JobStatus == 2, 1, 0)"
         worn = f"(NumShadowStarts ?: 0) > {allowed}"
-        told = (
-            'strcat("it was started ", NumShadowStarts, " times and never ended; the last time: "'
-        )
-        held.append((worn, f'{told}, VacateReason ?: "no reason told")'))
+        words = '"it was started ", NumShadowStarts, " times and never ended; the last time: "'
+        held.append((worn, f'strcat({words}, VacateReason ?: "no reason told")'))
     if held:
         yield f"periodic_hold = {' || '.join(f'({when})' for when, _ in held)}"
-        reason = held[-1][1]
-        for when, told in reversed(held[:-1]):
+        reason = "undefined"
+        for when, told in held:
             reason = f"ifThenElse({when}, {told}, {reason})"
         yield f"periodic_hold_reason = {reason}"
 

@@ -212,7 +212,8 @@ def test_a_job_with_a_limit_of_time_has_both_reasons_to_be_held() -> None:
     lines = list(submit_lines(plan(), kind))
     hold, reason = value(lines, "periodic_hold"), value(lines, "periodic_hold_reason")
     assert hold and hold.startswith("(JobStatus == 2 && time() - JobCurrentStartDate > 3600) || (")
-    assert reason and reason.startswith("ifThenElse(JobStatus == 2 && ")
+    assert reason and reason.startswith("ifThenElse((NumShadowStarts ?: 0) > 50")
+    assert "ifThenElse(JobStatus == 2 && " in reason
 
 
 def test_a_machine_that_is_out_of_touch_is_given_up_sooner_than_by_default() -> None:
