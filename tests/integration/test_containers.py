@@ -7,7 +7,9 @@ ones, which the machines show to their containers.
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -208,17 +210,46 @@ def test_a_pool_that_shares_folders_runs_containers(monkeypatch: pytest.MonkeyPa
         see = Node("see", ("see", "log", "/work"), resources=Resources(memory_mb=100, disk_mb=10))
         contained = Program(("sh", "program.sh"), image=str(file))
         plan = Plan("shared", folder, (Stage("all", (see,)),), contained, shared=True)
-        monkeypatch.setenv("PATH", str(pool.bin), prepend=os.pathsep)
-        scheduler = Dagman()
-        scheduler.write(plan)
-        alice = ":".join(map(str, pool.namespace.users["alice"]))
-        subprocess.run(["chown", "-R", alice, str(folder)], check=True)
-        scheduler.submit(plan)
+        scheduler = handed_over(pool, plan, monkeypatch)
         until(lambda: not scheduler.status(plan).active, "the plan to end", timeout=90, pause=1)
         status = scheduler.status(plan)
         assert status.nodes["see"].state is NodeState.DONE, status
         seen, debian = (folder / "out/seen").read_text().splitlines()
         assert seen.startswith(f"{folder}|read|") and debian.startswith("12")
+
+
+def test_a_machine_on_which_no_container_starts_is_left(
+    pool: HtcondorPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_umask():
+        folder = pool.folder / "work/left"
+        (folder / "out").mkdir(parents=True)
+        (folder / "no.sif").write_text("no image")
+        asked = Resources(memory_mb=100, disk_mb=10)
+        node = Node("see", ("see",), outputs=("out",), resources=asked)
+        contained = Program(("sh",), image=str(folder / "no.sif"))
+        plan = Plan("left", folder, (Stage("all", (node,)),), contained, shared=False)
+        scheduler = handed_over(pool, plan, monkeypatch)
+    events = folder / "submitted/events.log"
+
+    def left() -> list[str]:
+        told = events.read_text() if events.exists() else ""
+        return re.findall(r"Error from starter on [^@]*@(\w+)@", told)
+
+    until(lambda: len(left()) >= 3, "three machines to fail", timeout=60, pause=0.5)
+    scheduler.cancel(plan)
+    assert all(one != other for one, other in itertools.pairwise(left())), left()
+
+
+def handed_over(pool: HtcondorPool, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> Dagman:
+    """A plan on a pool; who to ask about it."""
+    monkeypatch.setenv("PATH", str(pool.bin), prepend=os.pathsep)
+    scheduler = Dagman()
+    scheduler.write(plan)
+    alice = ":".join(map(str, pool.namespace.users["alice"]))
+    subprocess.run(["chown", "-R", alice, str(plan.folder)], check=True)
+    scheduler.submit(plan)
+    return scheduler
 
 
 def test_why_there_is_no_apptainer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,6 +79,8 @@ BY_HAND = (1, 15, 16)
 
 _TROUBLES = ("NumJobCompletions", "NumHolds", "NumShadowExceptions")
 """Attributes that count how often an attempt failed; an eviction counts in none."""
+_LOST = "member(MY.VacateReasonCode ?: 0, {1002, 1003, 1006, 1007, 1008})"
+"""The machine was lost, or could start nothing (no container, say), which those do not count."""
 
 _UNPACKED = "jobsight-environment"
 _COMMAND = re.compile(r"[A-Za-z_]\w*|(?:\+|MY\.)[A-Za-z_]\w*", re.ASCII)
@@ -360,7 +362,8 @@ def _policy_lines(kind: Kind, options: Options, *, sent: bool) -> Iterator[str]:
         yield "job_machine_attrs_history_length = 1"
         troubles = " + ".join(f"(MY.{name} ?: 0)" for name in _TROUBLES)
         wanted.append(
-            f"{troubles} == 0 || {_startd('TARGET.Name')} =!= {_startd('MY.MachineAttrName0')} || "
+            f"{troubles} == 0 && !{_LOST} || "
+            f"{_startd('TARGET.Name')} =!= {_startd('MY.MachineAttrName0')} || "
             f"time() - EnteredCurrentStatus > {options.elsewhere}"
         )
     if wanted:
