@@ -29,14 +29,14 @@ How a node fares:
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from jobsight.cluster.base import SUBMITTED
 from jobsight.cluster.condortext import environment_list, macro_text, vars_value, word_list
-from jobsight.cluster.plan import CHECKPOINT, Node, Option, Plan, Resources
+from jobsight.cluster.dagoptions import Options, options_of
+from jobsight.cluster.plan import CHECKPOINT, Node, Plan, Resources
 from jobsight.cluster.starting import START_SCRIPT, command_of, unpacking
 from jobsight.errors import ClusterError
 from jobsight.text import printable
@@ -48,11 +48,9 @@ __all__ = [
     "NODES",
     "STATUS",
     "Kind",
-    "Options",
     "config_lines",
     "dag_lines",
     "kinds",
-    "options_of",
     "submit_lines",
 ]
 
@@ -83,45 +81,8 @@ _LOST = "member(MY.VacateReasonCode ?: 0, {1002, 1003, 1006, 1007, 1008})"
 """The machine was lost, or could start nothing (no container, say), which those do not count."""
 
 _UNPACKED = "jobsight-environment"
-_COMMAND = re.compile(r"[A-Za-z_]\w*|(?:\+|MY\.)[A-Za-z_]\w*", re.ASCII)
-_SETTING = re.compile(r"DAGMAN_[A-Z0-9_]+", re.ASCII)
-_OURS = frozenset(
-    {
-        "allowed_execute_duration", "arguments", "checkpoint_exit_code", "container_image",
-        "environment", "error", "executable", "getenv", "hold", "include", "initial_dir",
-        "initialdir", "job_machine_attrs", "job_machine_attrs_history_length", "kill_sig", "log",
-        "max_retries", "on_exit_hold", "on_exit_remove", "output", "periodic_hold",
-        "periodic_release", "periodic_remove", "periodic_vacate", "preserve_relative_paths",
-        "queue", "request_cpus", "request_disk", "request_gpus", "request_memory", "retry_until",
-        "should_transfer_files", "success_exit_code", "transfer_checkpoint_files",
-        "transfer_container", "transfer_executable", "transfer_input_files",
-        "transfer_output_files", "universe", "when_to_transfer_output",
-    }
-)  # fmt: skip
 _FOR_NEAR = frozenset({"accounting_group", "accounting_group_user", "priority", "nice_user"})
 """Commands that a job of the submitting machine takes too; attributes as well."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """The options ``dagman`` of a plan, sorted by what they are for.
-
-    Attributes:
-        commands: further submit commands.
-        settings: of DAGMan (``DAGMAN_…``).
-        release_after: seconds after which a job held by trouble is released.
-        releases: how often that is done.
-        elsewhere: seconds for which a job that failed avoids where it ran last; 0: not at all.
-        starts: of a job to which files are sent, without an end or a save that was fetched, after
-            which it is given up; 0: never.
-    """
-
-    commands: Mapping[str, str]
-    settings: Mapping[str, str]
-    release_after: int = 60
-    releases: int = 3
-    elsewhere: int = 600
-    starts: int = 50
 
 
 @dataclass(frozen=True)
@@ -132,58 +93,6 @@ class Kind:
     retries: int
     checkpoints: bool
     near: bool
-
-
-def options_of(plan: Plan) -> Options:
-    """The plan's options ``dagman``, checked.
-
-    Raises:
-        ClusterError: a name is none, or stands for what Jobsight writes; a value has line breaks.
-    """
-    commands: dict[str, str] = {}
-    settings: dict[str, str] = {}
-    own: dict[str, int] = {}
-    for name, value in plan.options.get("dagman", {}).items():
-        text = _one_line(name, value)
-        if name in ("release_after", "releases", "elsewhere", "starts"):
-            own[name] = _whole(name, text)
-        elif _SETTING.fullmatch(name):
-            settings[name] = text
-        elif not _COMMAND.fullmatch(name):
-            raise ClusterError(
-                f"option dagman.{printable(name, 60)} is no submit command; give names such as "
-                "requirements, accounting_group, MY.ProjectName, DAGMAN_MAX_JOBS_IDLE"
-            )
-        elif name.lower() in _OURS:
-            raise ClusterError(
-                f"option dagman.{name}: this submit command is written by jobsight; set the "
-                "config's own resources, program or shared instead, or leave it out"
-            )
-        else:
-            commands[name] = text
-    return Options(commands, settings, **own)
-
-
-def _one_line(name: str, value: Option) -> str:
-    if not isinstance(value, list):
-        text = str(value)
-    elif name.lower() == "requirements":
-        text = " && ".join(f"({item})" for item in value)
-    else:
-        text = ", ".join(str(item) for item in value)
-    if not text.isprintable() or not text.strip():
-        raise ClusterError(
-            f"option dagman.{printable(name, 60)} is empty or has line breaks; write it as one line"
-        )
-    return text.strip()
-
-
-def _whole(name: str, text: str) -> int:
-    if not text.isdecimal() or len(text) > 9:
-        raise ClusterError(
-            f"option dagman.{name} is {printable(text, 40)!r}; give a whole number from 0"
-        )
-    return int(text)
 
 
 def kinds(plan: Plan) -> dict[str, tuple[Kind, tuple[Node, ...]]]:

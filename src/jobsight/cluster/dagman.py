@@ -23,6 +23,7 @@ from jobsight.cluster.base import (
     busy,
 )
 from jobsight.cluster.condortools import manager_of, run_tool
+from jobsight.cluster.dagoptions import options_of
 from jobsight.cluster.nodelogs import follow_nodes, read_rows
 from jobsight.cluster.plan import Plan
 from jobsight.cluster.starting import START_SCRIPT, START_SCRIPT_LINES
@@ -172,7 +173,7 @@ def _try(plan: Plan, file: Path) -> None:
         ClusterError: it cannot be submitted, or an option is no command that HTCondor knows.
     """
     said = run_tool(("condor_submit", "-dry-run", "/dev/null"), (str(file),), folder=plan.folder)
-    given = dagfiles.options_of(plan).commands
+    given = options_of(plan).commands
     for name in _UNUSED.findall(said.stderr.decode("utf-8", "replace")):
         if name in given:
             raise ClusterError(

@@ -12,9 +12,9 @@ from jobsight.cluster.dagfiles import (
     config_lines,
     dag_lines,
     kinds,
-    options_of,
     submit_lines,
 )
+from jobsight.cluster.dagoptions import options_of
 from jobsight.errors import ClusterError
 
 FOLDER = Path("/data/my $sweep")
