@@ -3,6 +3,7 @@
 import functools
 import itertools
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -27,6 +28,7 @@ redis = pytest.importorskip("redis", reason="the redis package is not installed"
 
 NUMBERS = itertools.count()
 PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
+STORE_GUIDE = Path(__file__).parents[2] / "docs" / "store.md"
 UNBOUNDED = {"keys", "smembers", "hgetall", "hkeys", "hvals", "sort", "flushall", "flushdb"}
 
 
@@ -195,12 +197,9 @@ def test_a_password_is_asked_for_and_never_told(
 
 def test_a_user_with_few_rights(server: RedisServer, tmp_path: Path) -> None:
     """The commands that docs/store.md lists are enough; CONFIG and MEMORY are not needed."""
-    rights = (
-        "+evalsha +script|load +eval +get +set +del +getrange +mget +hget +hset +hsetnx "
-        "+hmget +hscan +hincrby +zadd +zrem +zrange +zcard +zscore +zrandmember +rpush +lrange "
-        "+scan +info +ping +select +client"
-    )
-    server.cli("ACL", "SETUSER", "jobs", "on", ">word", "~{jobsight}:*", *rights.split())
+    told = re.search(r"ACL SETUSER jobs on >PASSWORD ([^`]+)", STORE_GUIDE.read_text())
+    assert told is not None
+    server.cli("ACL", "SETUSER", "jobs", "on", ">word", *told[1].split())
     address = server.url.replace("//", "//jobs:word@")
     settings = StoreSettings(archive=str(tmp_path / "archive"))
     with open_store(address, settings=settings, create=True) as store:
@@ -211,6 +210,20 @@ def test_a_user_with_few_rights(server: RedisServer, tmp_path: Path) -> None:
         assert store.prune(10**18).documents == 2
         assert store.check().problems == 0
         assert store.numbered("1") == [made_document(1).id]
+        for user in ("ada", "eve"):
+            told_raw = Submission(raw_id="1237", user=user)
+            store.merge([JobDocument(id="slurm:c:1234_5", updated=NOON, submission=told_raw)])
+        assert store.raw("1237") == ["slurm:c:1234_5"]
+        assert store.check().problems == 0
+    server.cli("HSET", "{jobsight}:meta", "schema", "1")
+    with open_store(address, settings=settings, older=True) as store:
+        assert store.migrate() == (1, 2)
+    server.cli("ACL", "SETUSER", "jobs", "-zadd")
+    with (
+        open_store(address, settings=settings) as store,
+        pytest.raises(StoreError, match="ACL forbids"),
+    ):
+        store.put([Put(made_document(3))])
     server.cli("ACL", "SETUSER", "jobs", "-evalsha")
     with (
         open_store(address, settings=settings) as store,
@@ -348,6 +361,8 @@ def test_raw_numbers_come_into_a_store_of_schema_1(
     with open_store(server.url, settings=settings) as store:
         assert store.raw("507") == ["slurm:c:7_499"]
         assert store.check().problems == 0
+        server.cli("HSET", "{jobsight}:k", "slurm:c:7_3", "12")
+        assert store.check().problems == 1
         server.cli("DEL", "{jobsight}:r")
         assert store.check().problems == 500
     server.cli("HSET", "{jobsight}:meta", "schema", "1")
@@ -357,6 +372,32 @@ def test_raw_numbers_come_into_a_store_of_schema_1(
         pytest.raises(StoreError, match="others write to the store"),
     ):
         store.migrate()
+
+
+def test_a_store_that_another_process_migrated_meanwhile_is_left_as_it_is(
+    server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = StoreSettings(archive=str(tmp_path / "archive"))
+    task = JobDocument(id="slurm:c:7_1", updated=NOON, submission=Submission(raw_id="8"))
+    with _open(server, tmp_path) as store:
+        store.put([Put(task)])
+    server.cli("HSET", "{jobsight}:meta", "schema", "1")
+    read = redisraws._raw
+
+    def overtaken(id_: str, data: bytes) -> str | None:
+        """As if the other had come to its end, and a collector had told of another number."""
+        server.cli("HSET", "{jobsight}:meta", "schema", "2")
+        with open_store(server.url, settings=settings) as other:
+            told = Submission(raw_id="9")
+            other.merge([JobDocument(id=task.id, updated=NOON + 1, submission=told)])
+        return read(id_, data)
+
+    monkeypatch.setattr(redisraws, "_raw", overtaken)
+    with open_store(server.url, settings=settings, older=True) as store:
+        assert store.migrate() == (1, 2)
+    with open_store(server.url, settings=settings) as store:
+        assert (store.raw("8"), store.raw("9")) == ([], [task.id])
+        assert store.check().problems == 0
 
 
 def test_an_archive_without_a_folder(server: RedisServer) -> None:

@@ -124,13 +124,13 @@ def _wrong(server: RedisServer, prefix: str, live: Live, ids: Sequence[str]) -> 
             pipeline.zscore(f"{prefix}:u:{keys.user or ''}", place)
             pipeline.zscore(f"{prefix}:a", keys.id)
             pipeline.zscore(f"{prefix}:r", f"{raws[keys.id]}:{keys.id}")
-            pipeline.hexists(f"{prefix}:k", keys.id)
+            pipeline.hget(f"{prefix}:k", keys.id)
         told = pipeline.execute()
     for at, row in enumerate(rows.values()):
-        *scores, is_raw = told[6 * at : 6 * at + 6]
-        found = [*(score is not None for score in scores), bool(is_raw)]
-        has_raw = raws[row.keys.id] is not None
-        right = [True, True, row.keys.user is not None, row.keys.active, has_raw, has_raw]
+        *scores, kept = told[6 * at : 6 * at + 6]
+        raw = raws[row.keys.id]
+        found = [*(score is not None for score in scores), kept and kept.decode()]
+        right = [True, True, row.keys.user is not None, row.keys.active, raw is not None, raw]
         # Somebody may have written it between the two looks at it.
         if found != right and live([row.keys.id]).get(row.keys.id) == row:
             yield f"the indexes of {row.keys.id!r} are not its document's"

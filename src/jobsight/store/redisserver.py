@@ -47,6 +47,8 @@ _REFUSED = {
     "MOVED": "it is part of a Redis Cluster, which shares keys out; name a single server",
     "CROSSSLOT": "it is part of a Redis Cluster, which shares keys out; name a single server",
 }
+_NO_RIGHT_IN_SCRIPT = ("ACL failure in script", "The user executing the script can't")
+"""What servers say, by their version, where a command of a script is forbidden."""
 
 
 def without_secrets(url: str) -> str:
@@ -310,6 +312,8 @@ def _word(error: Exception) -> str:
     for kind, word in known:
         if isinstance(error, kind):
             return word
+    if any(sign in text for sign in _NO_RIGHT_IN_SCRIPT):
+        return "NOPERM"
     # A script's error names the command's own in front.
     found = re.search(r"\b(MISCONF|OOM|NOPERM|READONLY|WRONGTYPE|NOREPLICAS|MOVED)\b", text)
     return found[1] if found else text.partition(" ")[0]
