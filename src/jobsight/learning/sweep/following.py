@@ -67,7 +67,7 @@ def _of_versions(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
     """
     if frozen.runs == before.runs and not _not_ended(before, layout):
         return replace(frozen, versions=before.versions)
-    was, now = _shaping(before), _shaping(frozen)
+    was, now = _shaping(before, frozen)
     for name in sorted({*was, *now}):
         if was.get(name) != now.get(name):
             there, here = was.get(name), now.get(name)
@@ -80,19 +80,22 @@ def _of_versions(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
     return frozen
 
 
-def _shaping(frozen: Frozen) -> dict[str, str]:
-    """Versions that shape the results of runs, as far as they are known here.
+def _shaping(*sweeps: Frozen) -> list[dict[str, str]]:
+    """Versions that shape the results of runs, of each sweep, as far as they are known of all.
 
     Of Python that is ``3.11`` alone, a later fix of it changes nothing. What an image or a pack has
     is not known, but Jobsight must be the same there as here.
     """
-    program = frozen.config["program"]
-    if program["image"] is not None or program["pack"] is not None:
-        return {name: version for name, version in frozen.versions.items() if name == "jobsight"}
-    return {
-        name: ".".join(version.split(".")[:2]) if name == "python" else version
-        for name, version in frozen.versions.items()
-    }
+    programs = [one.config["program"] for one in sweeps]
+    if any(one["image"] is not None or one["pack"] is not None for one in programs):
+        return [{"jobsight": one.versions.get("jobsight", "")} for one in sweeps]
+    return [
+        {
+            name: ".".join(version.split(".")[:2]) if name == "python" else version
+            for name, version in one.versions.items()
+        }
+        for one in sweeps
+    ]
 
 
 def _not_ended(frozen: Frozen, layout: Layout) -> list[int]:

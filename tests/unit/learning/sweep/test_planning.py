@@ -286,3 +286,16 @@ def test_an_image_has_versions_of_its_own_but_for_jobsight(
     installed(monkeypatch, jobsight="1.1", torch="2.13.0")
     with pytest.raises(SweepError, match=r"made with jobsight 1\.0, and here is 1\.1"):
         planned(tmp_path / "a", **image)
+
+
+@pytest.mark.parametrize(("first", "then"), [({}, {"pack": "env.tar"}), ({"pack": "env.tar"}, {})])
+def test_what_nodes_are_started_by_may_change_while_jobsight_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: Any, then: Any
+) -> None:
+    installed(monkeypatch, jobsight="1.0", torch="2.12.0")
+    layout = planned(tmp_path / "a", program=first).layout
+    layout.record(1).write_text("{}\n")
+    assert planned(tmp_path / "a", program=then).changed
+    installed(monkeypatch, jobsight="1.1", torch="2.12.0")
+    with pytest.raises(SweepError, match=r"made with jobsight 1\.0, and here is 1\.1"):
+        planned(tmp_path / "a", program=first)
