@@ -147,7 +147,7 @@ class Plan:
         if not self.folder.is_absolute():
             raise PlanError(f"the plan's folder {self.folder} is not absolute; resolve it")
         _check_text("the plan's folder", str(self.folder))
-        _check_program(self.program)
+        _check_program(self.program, sent=not self.shared)
         for stage in self.stages:
             _check_name("a stage", stage.name)
             if not stage.nodes:
@@ -342,14 +342,21 @@ def _check_numbers(node: Node) -> None:
         raise PlanError(f"node {node.name}: retries is {node.retries}; give 0 to 100")
 
 
-def _check_program(program: Program) -> None:
+def _check_program(program: Program, *, sent: bool) -> None:
     for what, command in (("command", program.command), ("near command", program.near)):
         for word in command:
             _check_text(f"a word of the program's {what}", word)
     if not program.command:
         raise PlanError("the program has no command; give e.g. python3 -m jobsight")
-    if program.image is not None:
-        _check_text("the container image", program.image)
+    pack = None if program.pack is None else str(program.pack)
+    for what, path in (("the container image", program.image), ("the pack", pack)):
+        if path is not None:
+            _check_text(what, path)
+            if sent and "," in path:
+                raise PlanError(
+                    f"{what} {printable(path, 80)!r} cannot be transferred (a comma); rename it or "
+                    "use a shared file system"
+                )
     if program.image is not None and program.pack is not None:
         raise PlanError("the program has a container image and a pack; give one of them")
     if program.pack is not None and not program.pack.is_absolute():

@@ -131,6 +131,13 @@ def test_what_cannot_be_transferred_is_refused_where_nothing_is_shared(
     plan(node(near=True, **wrong), shared=False)
 
 
+@pytest.mark.parametrize("program", [{"pack": Path("/a, b/env.tar")}, {"image": "/a, b/x.sif"}])
+def test_a_pack_or_image_that_cannot_be_transferred_is_refused(program: dict[str, Any]) -> None:
+    made = plan(node(), program=Program(("jobsight",), **program))
+    with pytest.raises(PlanError, match=r"the (pack|container image) .*/a, b/.* transferred"):
+        replace(made, shared=False)
+
+
 def test_names_stand_for_one_node_in_any_case_of_letters() -> None:
     with pytest.raises(PlanError, match="2 nodes are named run-1"):
         plan(node("run-1"), node("RUN-1"))
@@ -152,6 +159,7 @@ def test_an_empty_plan_is_refused() -> None:
         (Program(("a\0b",)), "control"),
         (Program(("a",), image="i", pack=Path("/p")), "image and a pack"),
         (Program(("a",), pack=Path("p")), "not absolute"),
+        (Program(("a",), pack=Path("/a\nqueue 9/p.tar")), "the pack is .* control"),
         (Program(("a",), environment={"A B": ""}), "no name of an environment variable"),
         (Program(("a",), environment={"A": "b\nc"}), "line break"),
         (Program(("a",), environment={"WANDB_API_KEY": "x"}), "looks like a secret"),
