@@ -197,6 +197,8 @@ def _headline(progress: Progress) -> str:
     if progress.manager is None and progress.updated is None:
         return "not submitted yet"
     left = sum(stage.total - stage.done for stage in progress.stages)
+    if progress.stages and not left:
+        return "not done, though all nodes are; finish it with: jobsight sweep collect"
     what = f"stopped with {counted(left, 'node')} not done" if left else "not done"
     return f"{what}; submit again to go on"
 

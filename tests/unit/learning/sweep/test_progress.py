@@ -108,7 +108,11 @@ def test_what_is_tested_and_not_registered_is_not_done(tmp_path: Path) -> None:
     )
     assert [(one.what, one.cause) for one in stopped.troubles] == [("register", "full")]
     write_json(made.layout.best / "bestmodel.json", facts | {"registry": {}})
-    assert not looked(made, False, **nodes).done  # its report is missing
+    nodes["register"] = node("register", NodeState.DONE)
+    lost = looked(made, False, **nodes)
+    assert not lost.done and next(progress_lines(lost, "slurm")) == (  # its report is missing
+        "not done, though all nodes are; finish it with: jobsight sweep collect (slurm, job 7)"
+    )
     made.layout.report.write_text("")
     by_hand = looked(made, False, **nodes)
     assert by_hand.done and next(progress_lines(by_hand, "slurm")) == "done (slurm, job 7)"
