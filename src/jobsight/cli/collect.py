@@ -7,7 +7,6 @@ sources are well, else 1.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -140,7 +139,7 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
 
     from jobsight.service.collector import Collector, stopping_on_signals
     from jobsight.service.configured import make_sources
-    from jobsight.service.locks import locked
+    from jobsight.service.locks import locked, store_lock
     from jobsight.service.status import lock_path, status_path
     from jobsight.store import open_store
 
@@ -149,10 +148,9 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
         held.enter_context(locked(lock_path(path), f"with the status file {path}"))
         sources = make_sources(settings, kinds)
         store = open_store(settings=settings.store, create=True)
-        file = _file_of(store.url)
-        if file is not None:
-            beside = file.with_name(file.name + ".collect.lock")
-            held.enter_context(locked(beside, f"into the store {file}"))
+        beside = store_lock(store.url)
+        if beside is not None:
+            held.enter_context(locked(beside, f"into the store {store.url}"))
         days = settings.store.retention_days
         collector = Collector(
             store,
@@ -166,14 +164,6 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
         if collector.ended:
             store.close()
     return collector.status(), well
-
-
-def _file_of(url: str) -> Path | None:
-    """The file of an embedded store; None: it is a server."""
-    scheme, found, rest = url.partition("://")
-    if found and scheme != "sqlite":
-        return None
-    return Path(rest if found else url)
 
 
 def _status(settings: Settings, *, as_json: bool) -> None:

@@ -252,11 +252,15 @@ def _judge(found: CheckReport) -> None:
 def migrate(
     store: StoreOption = None, config: ConfigOption = None, as_json: JsonOption = False
 ) -> None:
-    """Bring a store that an older version wrote to this version's layout."""
+    """Bring a store that an older version wrote to this version's layout.
+
+    Stop what collects into it first: an older version would go on in its own way.
+    """
     from jobsight.store import open_store as open_at
 
     settings = load_settings(config, {"store": store})
     with open_at(settings=settings.store, older=True) as opened, stages() as progress:
+        _require_uncollected(opened)
         progress("migrating")
         old, new = opened.migrate()
     if as_json:
@@ -265,3 +269,17 @@ def migrate(
         say(f"the store has schema {new} already")
     else:
         say(f"the store's schema was {old} and is {new} now")
+
+
+def _require_uncollected(store: Store) -> None:
+    """Refuse an embedded store that a collector, perhaps of an older version, has open."""
+    from jobsight.errors import StoreError
+    from jobsight.locks import holder
+    from jobsight.service.locks import is_locked, store_lock
+
+    lock = store_lock(store.url)
+    if lock is not None and is_locked(lock):
+        raise StoreError(
+            f"a collector ({holder(lock) or 'unknown'}) works on {printable(store.url)}; stop it, "
+            "migrate, and start it again"
+        )

@@ -10,7 +10,7 @@ from pathlib import Path
 from jobsight.errors import SourceError
 from jobsight.locks import holder, is_locked, take
 
-__all__ = ["is_locked", "locked"]
+__all__ = ["is_locked", "locked", "store_lock"]
 
 
 @contextlib.contextmanager
@@ -36,3 +36,16 @@ def locked(path: Path, what: str) -> Iterator[None]:
         yield
     finally:
         os.close(number)
+
+
+def store_lock(url: str) -> Path | None:
+    """The lock of the collector into an embedded store; None: it is a server's, with no lock.
+
+    Args:
+        url: as the store tells it.
+    """
+    scheme, found, rest = url.partition("://")
+    if found and scheme != "sqlite":
+        return None
+    file = Path(rest if found else url)
+    return file.with_name(f"{file.name}.collect.lock")

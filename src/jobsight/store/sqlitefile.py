@@ -291,11 +291,15 @@ class SqliteFile:
             yield self._thread_connection()
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self, *, older: bool = False) -> Iterator[sqlite3.Connection]:
         """This thread's connection in a write transaction, committed when the block ends well.
 
+        Args:
+            older: write to a file of an older schema too.
+
         Raises:
-            StoreUnavailableError, StoreError: as by `explained`.
+            StoreUnavailableError, StoreError: as by `explained`; or another process has migrated
+                the file since it was opened.
         """
         if self.read_only:
             raise StoreError(f"the store {self._shown}: {_LASTING[sqlite3.SQLITE_READONLY]}")
@@ -303,6 +307,7 @@ class SqliteFile:
             db = self._thread_connection()
             db.execute("BEGIN IMMEDIATE")
             try:
+                self._require_ours(db, older)
                 yield db
                 db.execute("COMMIT")
             except BaseException:
@@ -358,7 +363,7 @@ class SqliteFile:
         Raises:
             StoreError: there is no way from that schema, or the file is read-only.
         """
-        with self.writing() as db:
+        with self.writing(older=True) as db:
 
             def take(step: Callable[[sqlite3.Connection], None], schema: int) -> None:
                 step(db)

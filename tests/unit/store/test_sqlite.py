@@ -151,6 +151,19 @@ def test_schemas(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(list(store.scan())) == 1
 
 
+def test_who_opened_a_file_before_it_was_migrated_writes_no_more(
+    store: SqliteStore, path: Path
+) -> None:
+    store.put([Put(made_document(1))])
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 3")
+    db.close()
+    with pytest.raises(StoreError, match=r"schema 3, and this version knows 2.*newer"):
+        store.put([Put(made_document(2))], [Move("log", None, {"at": 1})])
+    assert len(list(store.scan())) == 1
+    assert store.positions() == {}
+
+
 def test_raw_numbers_come_into_a_file_of_schema_1(tmp_path: Path) -> None:
     path = tmp_path / "jobs.db"
     tasks = [
