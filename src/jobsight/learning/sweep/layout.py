@@ -29,12 +29,14 @@ from typing import Any
 from jobsight.errors import SweepError
 from jobsight.files import read_json
 from jobsight.learning.sweep.runrecord import Goal
+from jobsight.text import printable
 
 __all__ = [
     "SCHEMA",
     "Frozen",
     "Layout",
     "Shard",
+    "named_by",
     "point_of",
     "read_frozen",
     "read_point",
@@ -268,6 +270,18 @@ class Frozen:
         """As it lies in ``sweep.json``."""
         body = asdict(self)
         return {"schema": SCHEMA, "digest": self.digest, **body}
+
+
+def named_by(base: Path, text: str) -> Path:
+    """The path that a config in the folder `base` names, ``~`` and ``~user`` expanded.
+
+    Raises:
+        SweepError: there is no such home folder.
+    """
+    try:
+        return base / Path(text).expanduser()
+    except RuntimeError:
+        raise SweepError(f"{printable(text, 200)}: there is no such home folder") from None
 
 
 def read_frozen(folder: Path) -> Frozen:

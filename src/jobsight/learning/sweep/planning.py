@@ -19,7 +19,14 @@ from jobsight.files import read_json, write_json
 from jobsight.learning.manifest import package_versions
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.following import as_read_back, follow_up, has_begun
-from jobsight.learning.sweep.layout import Frozen, Layout, Shard, point_of, read_frozen
+from jobsight.learning.sweep.layout import (
+    Frozen,
+    Layout,
+    Shard,
+    named_by,
+    point_of,
+    read_frozen,
+)
 from jobsight.learning.sweep.rounds import Rounds
 from jobsight.learning.sweep.search import draw, grid
 from jobsight.learning.sweep.stages import rounds_of, stages_of
@@ -60,14 +67,14 @@ def freeze(
         base: folder of the config, from which it names an image or a pack.
 
     Raises:
-        SweepError: there is no such image beside the config.
+        SweepError: there is no such image beside the config, or no such home folder.
     """
     plain = config.model_dump(mode="json")
     program = plain["program"]
     if program["image"] is not None:
         program["image"] = _image(program["image"], base)
     if program["pack"] is not None:
-        program["pack"] = str((base / Path(program["pack"]).expanduser()).resolve())
+        program["pack"] = str(named_by(base, program["pack"]).resolve())
     return Frozen(
         config=plain,
         settings=dict(settings),
@@ -80,12 +87,12 @@ def freeze(
 
 def _image(told: str, base: Path) -> str:
     """Where an image is: a file or a folder of here or of the other machines, or an address."""
-    path = base / Path(told).expanduser()
+    path = named_by(base, told)
     if path.exists():
         return str(path.resolve())
     if ":" in told:  # docker://…, docker-archive:…
         return told
-    if not Path(told).expanduser().is_absolute():
+    if not told.startswith(("/", "~")):
         raise SweepError(
             f"program.image: there is no {printable(path, 200)}; name a file or a folder that is "
             "there, a whole path where runs run, or an address such as docker://…"

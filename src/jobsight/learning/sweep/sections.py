@@ -171,7 +171,7 @@ class ProgramSettings(Section):
     """How `jobsight` starts where a run runs, if not from where it is installed here."""
 
     image: Text | None = None
-    """A container image: a file, or an address such as ``docker://…``."""
+    """A container image: a file or folder, or an address such as ``docker://…``."""
     pack: Text | None = None
     """What ``jobsight sweep pack`` wrote, relative to the config file."""
     environment: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")], str] = Field(

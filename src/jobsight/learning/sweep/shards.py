@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from jobsight.errors import SourceError, UsageError
+from jobsight.errors import SourceError, SweepError, UsageError
 from jobsight.history.eventlog.logfiles import LogFile, find_logs
 from jobsight.history.eventlog.segments import plan as logs_of
-from jobsight.learning.sweep.layout import Shard
+from jobsight.learning.sweep.layout import Shard, named_by
 
 __all__ = ["MOST", "shards_of"]
 
@@ -45,6 +45,7 @@ def shards_of(
     Raises:
         SourceError: a log is missing or cannot be read; begins with its place in the config.
         UsageError: standard input is named, or an address holds a password; so does this.
+        SweepError: there is no such home folder; so does this.
     """
     documents: list[str] = []
     logs: list[LogFile] = []
@@ -55,7 +56,7 @@ def shards_of(
                 documents.append(placed)
             else:
                 logs += find_logs([placed])
-        except (SourceError, UsageError) as error:
+        except (SourceError, SweepError, UsageError) as error:
             raise type(error)(f"{place(number)}: {error}") from None
     groups = _groups(find_logs(logs)) if logs else []
     shards = [_of_logs(f"s{k:02d}", group) for k, group in enumerate(groups, start=1)]
@@ -81,7 +82,7 @@ def _placed(text: str, base: Path) -> str:
                 "store.password_file in the settings"
             )
         return text
-    return str(base / Path(text).expanduser())
+    return str(named_by(base, text))
 
 
 def _holds_password(address: str) -> bool:

@@ -73,6 +73,8 @@ def test_an_image_is_a_file_a_folder_or_an_address(tmp_path: Path) -> None:
         assert image(there) == there
     with pytest.raises(SweepError, match=r"no .*/configs/x\.sif; name a file or a folder"):
         image("x.sif")
+    with pytest.raises(SweepError, match=r"~no-such-user/x\.sif: there is no such home folder"):
+        image("~no-such-user/x.sif")
 
 
 def test_files_of_one_name_and_stores_are_parsed_near(tmp_path: Path) -> None:

@@ -90,6 +90,8 @@ def test_stores_come_behind_the_logs(tmp_path: Path) -> None:
     ]
     file = f"sqlite://{tmp_path}/a@b.db"
     assert cut(tmp_path, file, documents=(".db",))[0].inputs == (file,)
+    with pytest.raises(SweepError, match="~no-such-user/log: there is no such home folder"):
+        cut(tmp_path, "~no-such-user/log")
     with pytest.raises(UsageError, match="standard input"):
         cut(tmp_path, "-")
     with pytest.raises(SourceError, match=r"^sweep.yaml:1:1: there is no file"):
