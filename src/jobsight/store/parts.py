@@ -85,9 +85,10 @@ class Part:
 
     def may_hold_raw(self, number: int) -> bool:
         """Whether a job that has this raw number may be in it."""
-        if self.raws is None:
-            return True
-        return any(_overlap(zone, (number, number)) for zone in self.raws.values())
+        if self.raws is not None:
+            return any(_overlap(zone, (number, number)) for zone in self.raws.values())
+        # To look means to read every document; only Slurm has jobs under two numbers.
+        return self.zones is None or any(name.startswith("slurm:") for name in self.zones)
 
     def may_hold(self, zones: Zones) -> bool:
         """Whether a job of these zones may be in it."""

@@ -6,12 +6,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from jobsight.documents import JobDocument, Submission
 from jobsight.errors import OutputError, StoreError
 from jobsight.files import sha256
 from jobsight.settings import StoreSettings
 from jobsight.store import Put, archive
 from jobsight.store.archive import Archive
 from jobsight.store.packing import Keys, pack
+from jobsight.store.partfiles import texts_of
 from jobsight.store.parts import Part, name_of
 from jobsight.store.rows import Row
 from jobsight.store.sqlite import SqliteStore
@@ -184,6 +186,38 @@ def test_jobs_without_numbers_and_many_clusters(
     assert set(kept.find([part], [one.id for one in documents])) == {one.id for one in documents}
     assert kept.numbered([part], "1") == {one.id for one in documents}
     assert kept.find([part], ["slurm:a:s0123456789abc", "slurm:a:5"]) == {}
+
+
+def _as_of_old(part: Part) -> Part:
+    """As a version told of a part that knew no raw numbers."""
+    told = json.loads(part.to_text())
+    del told["raws"]
+    return Part.from_text(json.dumps(told))
+
+
+def test_raw_numbers_are_looked_for_only_where_they_may_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Archive(tmp_path)
+    tasks = [
+        JobDocument(id=f"slurm:c:7_{at}", updated=NOON, submission=Submission(raw_id=str(8 + at)))
+        for at in range(3)
+    ]
+    rows = [Row(Keys.of(one), 1, pack(one)) for one in tasks]
+    slurm, condor = kept.write(name_of(1, 0), rows, []), kept.write(name_of(1, 1), _rows(5), [])
+    assert (slurm.raws, condor.raws) == ({"slurm:c": (8, 10)}, {})
+    read: list[str] = []
+
+    def texts(file: pq.ParquetFile, group: int) -> list[tuple[str, bytes]]:
+        read.append(file.metadata.row_group(group).column(0).statistics.min)
+        return texts_of(file, group)
+
+    monkeypatch.setattr(archive, "texts_of", texts)
+    assert kept.raw([slurm, condor], "11") == kept.raw([slurm, condor], "5") == set()
+    assert read == []
+    assert kept.raw([slurm, condor], "9") == {"slurm:c:7_1"}
+    assert kept.raw([_as_of_old(slurm), _as_of_old(condor)], "9") == {"slurm:c:7_1"}
+    assert read == ["slurm:c:7_0"] * 2
 
 
 def test_no_more_than_some_indexes_are_kept(
