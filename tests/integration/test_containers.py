@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 
 import pytest
 from tests import small_sweeps
-from tests.sweepproof import OnCondor, OnSlurm, Sweep, assert_same, open_umask, program
+from tests.sweepbefalls import OnCondor, OnSlurm
+from tests.sweepproof import Sweep, assert_same, open_umask, program
 from tests.testbed import BedError, HtcondorPool, SlurmCluster, Unavailable, containers
 from tests.testbed.containers import image, pack_image
 from tests.testbed.fixtures import python_folders

@@ -13,11 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from tests.sweepbefalls import OnCondor, OnSlurm, OnThisMachine
 from tests.sweepproof import (
     SPACE,
-    OnCondor,
-    OnSlurm,
-    OnThisMachine,
     Sweep,
     assert_same,
     differences,

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.sweepproof import OnCondor, Sweep, differences, open_umask, program, read_run
+from tests.sweepbefalls import OnCondor
+from tests.sweepproof import Sweep, differences, open_umask, program, read_run
 from tests.testbed import HtcondorPool
 from tests.testbed.fixtures import python_folders
 from tests.testbed.namespace import until
