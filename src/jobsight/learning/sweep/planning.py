@@ -5,6 +5,7 @@ Planning draws nothing twice: the same config gives the same bytes, wherever and
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 import shutil
@@ -88,8 +89,8 @@ def freeze(
 def _image(told: str, base: Path) -> str:
     """Where an image is: a file or a folder of here or of the other machines, or an address."""
     path = named_by(base, told)
-    if path.exists():
-        return str(path.resolve())
+    with contextlib.suppress(OSError):  # it may lie where only nodes may look
+        return str(path.resolve(strict=True))
     if ":" in told:  # docker://…, docker-archive:…
         return told
     if not told.startswith(("/", "~")):

@@ -69,7 +69,8 @@ def test_an_image_is_a_file_a_folder_or_an_address(tmp_path: Path) -> None:
     assert image("../x.sif") == str(tmp_path / "x.sif")
     assert image("../box") == str(tmp_path / "box")
     assert image("~/no.sif") == str(Path.home() / "no.sif")
-    for there in ("/cvmfs/images/box", "docker://a/b:1", "docker-archive:/box.tar"):
+    unseen = f"/{'x' * 300}/y.sif"  # as a folder that only nodes may enter: no answer, no file
+    for there in ("/cvmfs/images/box", unseen, "docker://a/b:1", "docker-archive:/box.tar"):
         assert image(there) == there
     with pytest.raises(SweepError, match=r"no .*/configs/x\.sif; name a file or a folder"):
         image("x.sif")
