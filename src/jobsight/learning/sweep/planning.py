@@ -89,7 +89,7 @@ def freeze(
 def _image(told: str, base: Path) -> str:
     """Where an image is: a file or a folder of here or of the other machines, or an address."""
     path = named_by(base, told)
-    with contextlib.suppress(OSError):  # it may lie where only nodes may look
+    with contextlib.suppress(OSError, RuntimeError):  # it may lie where only nodes may look
         return str(path.resolve(strict=True))
     if ":" in told:  # docker://…, docker-archive:…
         return told

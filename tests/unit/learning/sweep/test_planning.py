@@ -66,6 +66,8 @@ def test_an_image_is_a_file_a_folder_or_an_address(tmp_path: Path) -> None:
         return freeze(config, {}, (LOG,), base=tmp_path / "configs").config["program"]["image"]
 
     (tmp_path / "configs").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    assert image(str(tmp_path / "loop")) == str(tmp_path / "loop")
     assert image("../x.sif") == str(tmp_path / "x.sif")
     assert image("../box") == str(tmp_path / "box")
     assert image("~/no.sif") == str(Path.home() / "no.sif")
