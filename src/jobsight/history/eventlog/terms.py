@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENTRY_COLUMNS", "LOOK_BACK", "PREFIX", "begun", "event_kinds", "event_schema"]
 
+# Kernels have it compiled in: naming numba here makes `jobsight.jit` compile them anew with it.
 LOOK_BACK = 256
 """How many records may lie between an event and its 028: several writers share a global log, and
 each appends its event and its 028 in two writes."""
