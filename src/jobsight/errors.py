@@ -19,7 +19,7 @@ The tree::
     └── ModelError                a model directory is missing, damaged or of another schema
 
 A message names the bad value, the valid choices, and what to do next; it is one line. Damage inside
-a readable input is no error: it is skipped, counted and reported (`jobsight.history.Skipped`).
+a readable input is no error: it is skipped, counted and reported (`jobsight.history.readreport`).
 """
 
 __all__ = [

@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from jobsight.documents import Event, JobDocument, parse_key
+from jobsight.errors import DocumentError
 from jobsight.history.eventlog.terms import ENTRY_COLUMNS, LOOK_BACK, PREFIX, begun, event_kinds
 from jobsight.jit import kernel
 
@@ -47,6 +48,9 @@ def event_table(documents: Iterable[JobDocument]) -> pl.DataFrame:
 
     Args:
         documents: of any jobs, each once, in any order; read once.
+
+    Raises:
+        DocumentError: one holds a number that no event log does.
     """
     frames = [block.frame() for block in _blocks(documents)]
     table = pl.concat(frames) if frames else _Block().frame()
@@ -95,7 +99,23 @@ class _Block:
             "cluster": self._clusters, "proc": self._procs, "access_point": self._access_points,
             "log": [None] * len(self.entries),
         }  # fmt: skip
-        return pl.DataFrame([_series(name, told[name]) for name in event_kinds()])
+        return pl.DataFrame([self._series(name, told[name]) for name in event_kinds()])
+
+    def _series(self, name: str, values: list[Any]) -> pl.Series:
+        try:
+            return _series(name, values)
+        except (TypeError, OverflowError):
+            pass
+        # Looked for only now: a look at each value takes as long as all the rest.
+        for at, value in enumerate(values):
+            try:
+                _series(name, [value])
+            except (TypeError, OverflowError):
+                job = f"{self._clusters[at]}.{self._procs[at]}"
+                raise DocumentError(
+                    f"the document of job {job} has {value} as {name}, which no event log holds"
+                ) from None
+        raise AssertionError(name)
 
 
 def _series(name: str, values: list[Any]) -> pl.Series:

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from tests.growing import event, read_at_once
 from tests.logtext import (
     ABORTED,
@@ -21,6 +22,7 @@ from tests.logtext import (
 )
 
 from jobsight.documents import Event, JobDocument, State
+from jobsight.errors import DocumentError
 from jobsight.history.events import EventReader, read_events
 from jobsight.history.eventtables import event_table
 from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
@@ -119,6 +121,29 @@ def test_entries_of_others_are_no_records(tmp_path: Path) -> None:
     slurm = JobDocument(id="slurm:a:1", updated=1, timeline=(asked,))
     assert len(event_table([mixed, slurm])) == 1
     assert len(event_table([])) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "job"),
+    [
+        ("code", 70_000, "7.1"),
+        ("return_value", 2**40, "7.1"),
+        ("memory_mb", -(2**70), "7.1"),
+        ("time", 2**63, "7.1"),
+        ("proc", 2**31, f"7.{2**31}"),
+    ],
+)
+def test_numbers_that_no_log_holds_are_refused_with_their_job(
+    name: str, value: int, job: str
+) -> None:
+    sound = Event(time=1, source="eventlog-a", position=0, code=0)
+    odd = sound if name == "proc" else structs.replace(sound, **{name: value})
+    jobs = [
+        JobDocument(id=f"htcondor:ap1:{one}", updated=1, timeline=(event,))
+        for one, event in (("7.0", sound), (job, odd))
+    ]
+    with pytest.raises(DocumentError, match=f"job {job} has {value} as {name}, which no event log"):
+        event_table(jobs)
 
 
 def test_sections_are_told_by_records_and_their_ads(tmp_path: Path) -> None:
