@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import llvmlite.binding
 import numba
 import numba.np.linalg
 
@@ -45,9 +46,25 @@ def _sources() -> str:
     return digest.hexdigest()[:16]
 
 
+def _processor() -> str:
+    """A name for the kind of processor that Numba compiles for.
+
+    Of two processes that compile one kernel in one folder at the same time, for processors of two
+    kinds, Numba may keep the code of the one under the name of the other's.
+    """
+    name = getattr(numba.config, "CPU_NAME", None) or llvmlite.binding.get_host_cpu_name()
+    features = getattr(numba.config, "CPU_FEATURES", None)
+    if features is None:
+        try:
+            features = llvmlite.binding.get_host_cpu_features().flatten()
+        except RuntimeError:  # LLVM does not know them here
+            features = ""
+    return hashlib.sha256(f"{name} {features}".encode()).hexdigest()[:16]
+
+
 def kernels_marker() -> str:
-    """A file in the package that says: what these very sources compile to lies beside them."""
-    return f"__pycache__/kernels-{_sources()}"
+    """A file in the package that says: what its sources are here compiled to lies beside them."""
+    return f"__pycache__/kernels-{_sources()}-{_processor()}"
 
 
 def _is_beside_sources() -> bool:
@@ -68,10 +85,12 @@ def _cache_directory() -> str | None:
         base.mkdir(parents=True, exist_ok=True, mode=0o700)
         roots.insert(0, base / "jobsight")
     for root in roots:
-        folder = root / "numba" / _sources()
+        sources = root / "numba" / _sources()
+        folder = sources / _processor()
+        way = (root, sources.parent, sources, folder)
         with contextlib.suppress(OSError):
-            if all(map(_made_ours, (root, folder.parent, folder))) and os.access(folder, os.W_OK):
-                _forget_older(folder)
+            if all(map(_made_ours, way)) and os.access(folder, os.W_OK):
+                _forget_older(sources)
                 return str(folder)
     return None
 

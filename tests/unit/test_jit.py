@@ -25,8 +25,8 @@ def places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Path, Path]
 def test_the_cache_is_the_users_and_closed_to_others(places: tuple[Path, Path]) -> None:
     own, _ = places
     found = Path(jit._cache_directory() or "")
-    assert found.parent == own / "numba"
-    for folder in (found, found.parent, own, own.parent):
+    assert found.parent.parent == own / "numba"
+    for folder in (found, *found.parents[:4]):
         assert folder.stat().st_mode & 0o077 == 0
     assert jit._cache_directory() == str(found)
 
@@ -35,18 +35,19 @@ def test_temporary_files_are_the_second_choice(places: tuple[Path, Path]) -> Non
     own, shared = places
     own.parent.write_text("a file where the folder should be")
     found = Path(jit._cache_directory() or "")
-    assert found.parent == shared / "numba"
+    assert found.parent.parent == shared / "numba"
     assert found.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("level", [0, 1, 2])
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
 @pytest.mark.parametrize("how", ["link", "open to others", "file"])
 def test_each_folder_on_the_way_must_be_ours(
     places: tuple[Path, Path], tmp_path: Path, level: int, how: str
 ) -> None:
     own, shared = places
     own.parent.write_text("")
-    way = [shared, shared / "numba", shared / "numba" / jit._sources()]
+    sources = shared / "numba" / jit._sources()
+    way = [shared, sources.parent, sources, sources / jit._processor()]
     for folder in way[:level]:
         folder.mkdir(mode=0o700)
     planted = way[level]
@@ -75,7 +76,21 @@ def test_older_caches_go_but_the_newest(places: tuple[Path, Path], tmp_path: Pat
     found = jit._cache_directory()
     left = {path.name for path in numba.iterdir()}
     kept = {f"{k:016x}" for k in (3, 4, 9)}
-    assert left == kept | {"mine", Path(found or "").name}
+    assert left == kept | {"mine", Path(found or "").parent.name}
+
+
+def test_each_kind_of_processor_has_a_cache_of_its_own(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numba numbers files of machine code, which two processes would number alike."""
+    found = {jit._cache_directory()}
+    markers = {jit.kernels_marker()}
+    for name, value in (("CPU_NAME", "generic"), ("CPU_FEATURES", "+sse")):
+        monkeypatch.setattr(f"numba.config.{name}", value)
+        found.add(jit._cache_directory())
+        markers.add(jit.kernels_marker())
+    assert len(found) == len(markers) == 3
+    assert len({Path(one or "").parent for one in found}) == 1
 
 
 def test_a_named_cache_is_taken_as_it_is(

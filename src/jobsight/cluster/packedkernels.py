@@ -1,8 +1,7 @@
 """Machine code of the kernels, compiled where they are packed, so that no node has to.
 
-Numba tells machine code apart by the content of the source file and by the processor. It looks
-beside the sources where that is said to be complete (`jobsight.jit`), and where it finds none that
-fits, on another kind of processor say, it compiles as ever.
+Numba looks for it beside the sources where a file says that it lies there, for these very sources
+and this kind of processor (`jobsight.jit`); elsewhere it compiles as ever, for the user's cache.
 """
 
 from __future__ import annotations
