@@ -30,7 +30,7 @@ import stat
 import sys
 import sysconfig
 import tarfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
@@ -127,14 +127,7 @@ def pack(
     if not re.search(r"\.(tar|tar\.gz|tgz)$", output.name):
         raise UsageError(f"{output} is no name of an archive; write NAME.tar.gz or NAME.tar")
     found = _distributions("jobsight")
-    files: dict[str, Path | bytes] = {}
-    for distribution in found.values():
-        files |= dict(_installed(distribution))
-    if with_python:
-        files |= dict(_interpreter())
-    files |= _scripts(with_python)
-    if practice:
-        files |= dict(compiled_kernels(practice, f"{_PACKAGES}/jobsight"))
+    files = dict(_packed(found.values(), with_python, practice))
     with new_file(output) as temporary:
         manifest = _write(temporary, files, found, with_python, output.name, progress)
     return Pack(
@@ -145,6 +138,19 @@ def pack(
         files=len(files),
         bytes=manifest["bytes"],
     )
+
+
+def _packed(
+    found: Iterable[importlib.metadata.Distribution], with_python: bool, practice: Sequence[str]
+) -> Iterator[tuple[str, Path | bytes]]:
+    """Where each file goes, and where it lies, or what is in it."""
+    for distribution in found:
+        yield from _installed(distribution)
+    if with_python:
+        yield from _interpreter()
+    yield from _scripts(with_python).items()
+    if practice:
+        yield from compiled_kernels(practice, f"{_PACKAGES}/jobsight")
 
 
 def _distributions(root: str) -> dict[str, importlib.metadata.Distribution]:

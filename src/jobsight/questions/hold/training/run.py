@@ -94,10 +94,8 @@ def train_run(
     try:
         whole = with_parameters(settings, parameters)
         return _trained(attempt, history, whole, stop, until, saving)
-    except (SettingsError, TrainingError) as error:
-        return _failed(attempt, str(error))
-    except (MemoryError, RuntimeError) as error:
-        return _failed(attempt, _shortage(error, run, settings, parameters))
+    except (SettingsError, TrainingError, MemoryError, RuntimeError) as error:
+        return _failed(attempt, _cause(error, run, settings, parameters))
 
 
 def _trained(
@@ -169,14 +167,16 @@ def _require_device(settings: HoldSettings) -> None:
         raise JobsightError(str(error)) from None
 
 
-def _shortage(
+def _cause(
     error: Exception, run: int, settings: HoldSettings, parameters: Mapping[str, Any]
 ) -> str:
-    """What to say where memory does not suffice.
+    """Why these parameters fail anywhere: they are impossible, or memory does not suffice.
 
     Raises:
         JobsightError: PyTorch failed for another reason, which may pass elsewhere.
     """
+    if isinstance(error, SettingsError | TrainingError):
+        return str(error)
     if not isinstance(error, MemoryError) and not any(words in str(error) for words in _NO_MEMORY):
         first = (str(error).splitlines() or [""])[0]
         raise JobsightError(f"run {run}: PyTorch failed: {printable(first, 300)}") from error
