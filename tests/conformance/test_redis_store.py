@@ -306,6 +306,19 @@ def test_a_server_that_was_emptied(server: RedisServer, tmp_path: Path) -> None:
             store.put([Put(made_document(2))])
 
 
+def test_who_opened_a_store_before_it_was_migrated_is_told(
+    server: RedisServer, tmp_path: Path
+) -> None:
+    with _open(server, tmp_path) as store:
+        store.put([Put(made_document(1))])
+        server.cli("HSET", "{jobsight}:meta", "schema", "3")
+        for use in (lambda: store.put([Put(made_document(2))]), lambda: list(store.scan())):
+            with pytest.raises(StoreError, match="brought to schema 3 meanwhile"):
+                use()
+        server.cli("HSET", "{jobsight}:meta", "schema", "2")
+        assert len(list(store.scan())) == 1
+
+
 def test_another_program_has_the_keys(server: RedisServer, tmp_path: Path) -> None:
     server.cli("SET", "{jobsight}:meta", "mine")
     with pytest.raises(StoreError, match="belong to another program"):

@@ -17,8 +17,9 @@ __all__ = ["ADD_RAWS", "END_RAWS", "PAGE", "PUT", "RETIRE"]
 
 _COMMON = """
 local prefix, schema = ARGV[1], ARGV[2]
-if redis.call('HGET', prefix .. ':meta', 'schema') ~= schema then
-    return {'schema'}
+local written = redis.call('HGET', prefix .. ':meta', 'schema')
+if written ~= schema then
+    return {'schema', written or ''}
 end
 local function head(key)
     local text = redis.call('GETRANGE', key, 0, 255)

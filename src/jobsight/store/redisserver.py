@@ -194,14 +194,20 @@ class RedisServer:
 
         Raises:
             StoreUnavailableError, StoreError: as by `explained`, or the server no longer has the
-                store.
+                store, or has it in another schema.
         """
         with self.explained():
             reply: list[Any] = self.client.register_script(script)(args=args)
+        if reply[0] == b"schema" and reply[1]:
+            schema = printable(reply[1].decode(errors="replace"), 20)
+            raise StoreError(
+                f"the store {self.url} was brought to schema {schema} meanwhile; go on with the "
+                "jobsight that did so"
+            )
         if reply[0] == b"schema":
             raise StoreError(
-                f"the store {self.url} is gone, or was changed to another schema: somebody emptied "
-                "the server, or it began with other files; bring back its append-only file"
+                f"the store {self.url} is gone: somebody emptied the server, or it began with "
+                "other files; bring back its append-only file"
             )
         return reply
 
