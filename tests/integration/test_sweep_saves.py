@@ -111,7 +111,7 @@ def check(befalls: OnCondor, site: str, record_property: Record) -> None:
     assert record.saves >= 2 and record.repeated == 0
     assert told.starts[0] == 0 and 0 < told.starts[1] < told.starts[2]
     assert {one.ending for one in record.history} == {"end"}  # one host name, of two sites
-    (ad,) = befalls.pool.history('DAGNodeName == "run-0001"')
+    ad = befalls.pool.history('DAGNodeName == "run-0001"')[0]  # other tests' are older
     assert f"@{site.lower()}@" not in ad["LastRemoteHost"]
     until(lambda: as_node(befalls).state is NodeState.DONE, "the end to be told", timeout=20)
     assert (as_node(befalls).attempts, as_node(befalls).cause) == (2, None)
