@@ -95,7 +95,9 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:
         _abandon_output()
-        print(f"jobsight: {error.strerror or error}", file=sys.stderr)  # noqa: T201
+        named = "" if error.filename is None else f"{error.filename}: "
+        told = visible(f"{named}{error.strerror or error}")
+        print(f"jobsight: {told}", file=sys.stderr)  # noqa: T201
         sys.exit(1)
     except MemoryError:
         print("jobsight: out of memory; give fewer logs at a time", file=sys.stderr)  # noqa: T201
