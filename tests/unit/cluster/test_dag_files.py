@@ -237,6 +237,7 @@ def test_dagmans_own_settings_have_a_file() -> None:
     [
         ("executable", "/bin/sh", "written by jobsight"),
         ("GetEnv", "True", "written by jobsight"),
+        ("periodic_hold_reason", '"x"', "written by jobsight"),
         ("queue", "5", "written by jobsight"),
         ("two words", "1", "no submit command"),
         ("queue 5 #", "1", "no submit command"),
