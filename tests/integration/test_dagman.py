@@ -59,8 +59,6 @@ def test_three_stages_run_to_the_end(pool: HtcondorPool, shared: bool) -> None:
         program=Program(("python3", "program.py"), environment={"GREETING": greeting}),
     )
     work.submit(plan)
-    with pytest.raises(ClusterError, match=r"plan work is active \(DAGMan job \d+"):
-        Dagman().submit(plan)
     status = work.wait(plan)
     assert set(states(status).values()) == {"done"}
     assert not status.active
@@ -233,13 +231,15 @@ def kill_dagman(pool: HtcondorPool, work: Work) -> int:
 def test_a_cancelled_plan_can_be_submitted_again(pool: HtcondorPool) -> None:
     work = Work.at(pool, "cancelled")
     plan = work.plan(
-        (work.node("done", "make", "done"),), (work.node("long", "train", "long", "3", "3", "0"),)
+        (work.node("done", "make", "done"),), (work.node("long", "train", "long", "3", "99", "0"),)
     )
     scheduler = create("dagman")
     with pytest.raises(ClusterError, match="not active"):
         scheduler.cancel(plan)
     work.submit(plan)
     work.until(plan, lambda told: told.nodes["long"].state is NodeState.RUNNING, "to run")
+    with pytest.raises(ClusterError, match=r"plan work is active \(DAGMan job \d+"):
+        scheduler.submit(plan)
     scheduler.cancel(plan)
     status = work.wait(plan)
     assert states(status) == {"done": "done", "long": "removed"}
