@@ -10,7 +10,9 @@ The files of one rotated log, named ``<log>#<file>``, are one source. *State*: o
 that has one.
 
 So a document merged twice changes nothing, the parts of a log may come in pieces of any size, and
-the timeline is the same in whatever order two sources are heard.
+the timeline is the same in whatever order two sources are heard. One thing is not: an end that
+nobody told, once it is forgotten for an end that was told, stays so, though it be heard later that
+the job had gone on. Then the job counts as active, and is asked about when collecting begins anew.
 """
 
 from __future__ import annotations

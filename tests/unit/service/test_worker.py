@@ -119,6 +119,7 @@ def test_a_source_half_in_trouble_is_not_well_and_is_told_once(
         until(lambda: worker.healthy)
         assert worker.snapshot()["trouble"] is None
         until(lambda: worker.snapshot()["last_error"]["over"] is not None)
+        until(lambda: "source recovered" in [one.message for one in caplog.records])
     events = [one.message for one in caplog.records]
     assert events.count("source in trouble") == events.count("source recovered") == 1
 
