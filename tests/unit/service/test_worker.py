@@ -109,7 +109,7 @@ def test_a_source_half_in_trouble_is_not_well_and_is_told_once(
 ) -> None:
     source = LineSource(lines)
     source.half = "squeue: timed out"
-    with caplog.at_level(logging.INFO), Running(source, store) as worker:
+    with caplog.at_level(logging.INFO, "jobsight.service"), Running(source, store) as worker:
         until(lambda: worker.snapshot()["polls"] > 5)
         told = worker.snapshot()
         assert (told["healthy"], told["trouble"], told["errors"]) == (False, "squeue: timed out", 1)
