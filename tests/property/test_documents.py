@@ -264,6 +264,14 @@ def test_a_document_merged_twice_changes_nothing(parts: list[list[Event]], which
     assert merge(document, again) is document
 
 
+def test_a_word_takes_no_place_in_a_log_from_a_record_that_says_the_same() -> None:
+    word = Event(time=SECOND + 1, source="a", code=7, state=State.PREEMPTED)
+    record = Event(time=SECOND, source="b", position=9, state=State.PREEMPTED)
+    one = joined([part([word, record])])
+    assert one.timeline == (word,)
+    assert merge(one, part([word, record])) is one
+
+
 @FEW
 @given(DOCUMENTS, DOCUMENTS)
 def test_any_two_documents_merge_once_for_all(first: JobDocument, second: JobDocument) -> None:

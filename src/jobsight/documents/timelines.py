@@ -168,8 +168,11 @@ def _fold(group: list[_Told], teller: str) -> list[_Told]:
 
 def _absorb(told: _Told, twin: _Told) -> None:
     if told.event.position is None:
-        # Word and reason are what the event is known by when its source tells it again.
-        same: dict[str, Any] = {"word": told.event.word, "reason": told.event.reason}
+        # Word and reason are what the event is known by when its source tells it again, and that
+        # it has no place in a log.
+        same: dict[str, Any] = {
+            "word": told.event.word, "reason": told.event.reason, "position": None,
+        }  # fmt: skip
         if told.event.return_value is not None or told.event.signal is not None:
             # The one being unknown says something of the other.
             same |= {"return_value": told.event.return_value, "signal": told.event.signal}
