@@ -6,20 +6,18 @@ The scheduler is one in memory, so that thousands of jobs, rebalances and kills 
 
 from __future__ import annotations
 
-import itertools
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, TopicPartition
-from tests.noticing import QUICK, Collecting, Scheduler, committed, notice, settings, stored, until
+from tests.noticing import Collecting, Scheduler, committed, notice, settings, stored, until
 from tests.testbed.kafka import KafkaBroker
 
 from jobsight.documents import (
@@ -32,27 +30,7 @@ from jobsight.service.notices.watching import MOST_WAITING
 from jobsight.settings import (
     Settings,
 )
-from jobsight.store import Store, open_store
-
-_numbers = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("kafka") / "kafka.properties"
-    path.write_text(QUICK)
-    return path
-
-
-@pytest.fixture
-def topic() -> str:
-    return f"notices-{os.getpid()}-{next(_numbers)}"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(str(tmp_path / "jobs.db"), create=True) as opened:
-        yield opened
+from jobsight.store import Store
 
 
 def test_a_notice_makes_jobsight_collect_the_job_until_it_has_ended(

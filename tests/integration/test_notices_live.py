@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from tests.noticing import QUICK, Collecting, notice, settings, stored, until
+from tests.noticing import Collecting, notice, settings, stored, until
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.kafka import KafkaBroker
 from tests.testbed.slurm import SlurmCluster
@@ -24,27 +20,7 @@ from jobsight.settings import (
     CondorSettings,
     SlurmSettings,
 )
-from jobsight.store import Store, open_store
-
-_numbers = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("kafka") / "kafka.properties"
-    path.write_text(QUICK)
-    return path
-
-
-@pytest.fixture
-def topic() -> str:
-    return f"notices-live-{os.getpid()}-{next(_numbers)}"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(str(tmp_path / "jobs.db"), create=True) as opened:
-        yield opened
+from jobsight.store import Store
 
 
 def test_real_slurm_tells_by_jobcomp_and_is_asked_for_the_rest(
