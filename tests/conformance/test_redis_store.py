@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from tests.testbed import RedisServer
-from tests.testbed.namespace import free_ports
+from tests.testbed.namespace import free_ports, until
 
 from jobsight.documents import JobDocument, State, Submission
 from jobsight.errors import StoreError, StoreUnavailableError, UsageError
@@ -84,6 +84,35 @@ def test_a_server_that_goes_away_and_comes_back(server: RedisServer, tmp_path: P
         server.restart()
         assert len(list(store.scan())) == 2
         assert store.check().problems == 0
+
+
+def test_what_was_put_outlives_a_kill_on_a_slow_disk(server: RedisServer, tmp_path: Path) -> None:
+    """During an fsync, a server answers what it only has in its memory."""
+    with _open(server, tmp_path) as store:
+        _be_in_an_fsync(server)
+        store.put([Put(made_document(1))], [Move("log", None, {"at": 1})])
+        server.kill()
+        server.resume()
+        assert [one.id for one in store.scan()] == [made_document(1).id]
+        assert store.position("log") == {"at": 1}
+
+
+def test_a_disk_that_is_too_slow(server: RedisServer, tmp_path: Path) -> None:
+    with _open(server, tmp_path, busy_timeout_s=0.2) as store:
+        _be_in_an_fsync(server)
+        with pytest.raises(StoreUnavailableError, match="disk is too slow"):
+            store.put([Put(made_document(1))])
+
+
+def _be_in_an_fsync(server: RedisServer) -> None:
+    """Leave the server within an fsync that ends long after what the caller does next."""
+    server.slow_disk(10.0)
+
+    def begun() -> bool:
+        server.cli("SET", "other", "word")
+        return "aof_pending_bio_fsync:1" in server.cli("INFO", "persistence")
+
+    until(begun, "the server to begin an fsync")
 
 
 def test_killed_in_the_middle_of_a_batch(server: RedisServer, tmp_path: Path) -> None:

@@ -109,11 +109,30 @@ class RedisServer:
         self.shut_down()
         self.resume()
 
+    def slow_disk(self, seconds: float) -> None:
+        """From now on until it ends, each fsync of the server takes so long, as on a busy disk."""
+        pid, calls = self._pid(), "fdatasync,fsync"
+        self.namespace.spawn(
+            "strace", "--follow-forks", "--quiet=all", f"--trace={calls}",
+            f"--inject={calls}:delay_enter={round(seconds * 1e6)}",
+            f"--attach={_status(pid, 'NSpid')}", log="strace.out",
+        )  # fmt: skip
+        until(lambda: _status(pid, "TracerPid") != "0", "strace to hold the server")
+
     def _signal(self, number: int) -> None:
+        pid = self._pid()
+        self.namespace.kill(f"{self.server}-server", number)
+        # Who slows its disk would keep what is left of it, the port included, until its delay ends.
+        if number == signal.SIGKILL:
+            self.namespace.kill("strace")
+        gone = lambda: not Path(f"/proc/{pid}").exists()  # noqa: E731
+        until(gone, f"{self.server}-server to end", timeout=20)
+
+    def _pid(self) -> int:
+        """The server's process, as the host numbers it."""
         program = f"{self.server}-server"
-        self.namespace.kill(program, number)
-        gone = lambda: program not in self.namespace.processes().values()  # noqa: E731
-        until(gone, f"{program} to end", timeout=20)
+        (pid,) = [pid for pid, name in self.namespace.processes().items() if name == program]
+        return pid
 
     def cli(self, *command: str, check: bool = True) -> str:
         """Give the server a command by its own client; what it said.
@@ -125,3 +144,10 @@ class RedisServer:
         return self.namespace.run(
             f"{self.server}-cli", "-e", "-s", str(self.socket), *secret, *command, check=check
         )
+
+
+def _status(pid: int, name: str) -> str:
+    """The last word of a line of `/proc/PID/status`: of NSpid, the number that itself has of it."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    told = dict(line.split(":", 1) for line in lines)
+    return told[name].split()[-1]

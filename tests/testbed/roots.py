@@ -57,7 +57,7 @@ RECIPES = {
         (
             *_SLURM, "slurm-wlm-mysql-plugin", "slurm-wlm-kafka-plugin",
             "condor", "python3-minimal", "redis-server", "valkey-server",
-            "fuse3", "squashfs-tools", "squashfuse",
+            "fuse3", "squashfs-tools", "squashfuse", "strace",
         ),
         later="sid:apptainer",
     ),

@@ -7,8 +7,8 @@ what a killed collector had put would be there without the position that says so
 
 *Durability.* The server writes each script to its append-only file as one transaction; what
 ``appendfsync everysec`` may lose with the power are whole transactions from the end, so documents
-and positions go together. Of a kill of the server's process nothing is lost: after each put the
-server is asked whether it could append it.
+and positions go together. A kill of the server's process takes nothing back that was put: each put
+waits until the server has appended it, which with a busy disk comes after its answer.
 
 *Cost.* No command looks at more keys than the page it is asked for. `redisscripts` has the layout.
 """
@@ -95,8 +95,8 @@ class RedisStore(TieredStore):
 
     def _require_ours(self, create: bool, older: bool) -> None:
         with self._server.explained():
-            if create:
-                self._server.client.hsetnx(f"{self._prefix}:meta", "schema", SCHEMA)
+            if create and self._server.client.hsetnx(f"{self._prefix}:meta", "schema", SCHEMA):
+                self._server.require_written()
             told = self._server.client.hget(f"{self._prefix}:meta", "schema")
         if told is None:
             raise StoreError(
@@ -201,6 +201,7 @@ class RedisStore(TieredStore):
         def take(step: Callable[[Any, str], None], schema: int) -> None:
             step(client, self._prefix)
             client.hset(meta, "schema", schema)
+            self._server.require_written()
 
         with self._server.explained():
             return climb(self.url, int(client.hget(meta, "schema")), SCHEMA, STEPS, take)
@@ -321,18 +322,22 @@ class RedisStore(TieredStore):
     def _identity(self) -> str:
         meta, client = f"{self._prefix}:meta", self._server.client
         with self._server.explained():
-            client.hsetnx(meta, "identity", secrets.token_hex(8))
+            if client.hsetnx(meta, "identity", secrets.token_hex(8)):
+                self._server.require_written()
             return str(client.hget(meta, "identity").decode())
 
     def _fence(self) -> int:
         with self._server.explained():
-            return int(self._server.client.hincrby(f"{self._prefix}:meta", "fence", 1))
+            fence = int(self._server.client.hincrby(f"{self._prefix}:meta", "fence", 1))
+        self._server.require_written()
+        return fence
 
     def _retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
         args = [word for keys, revision in rows for word in (keys.id, f"{revision:016x}")]
         told = self._call(RETIRE, fence, part.to_text(), *args)
         if told[0] == b"fence":
             raise StoreError("another prune began meanwhile and goes on; this one stopped")
+        self._server.require_written()
         return int(told[1])
 
     def _index_problems(self) -> Iterator[str]:

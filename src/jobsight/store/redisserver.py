@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,8 @@ PASSWORD = "JOBSIGHT_STORE_PASSWORD"  # noqa: S105  # the name of a variable
 _LEAST_VERSION = (6, 2)
 _CONNECT_S = 5.0
 _IDLE_S = 30
+_FIRST_PAUSE_S = 0.002
+_LONGEST_PAUSE_S = 0.1
 _TOLD = {
     "MISCONF": "it cannot write its append-only file; free some space on its disk, look at its log",
     "OOM": "its memory is full (maxmemory); give it more, or move old jobs to the archive "
@@ -38,6 +41,10 @@ _TOLD = {
     "CLUSTERDOWN": "its cluster is down; try again",
     "NOREPLICAS": "it wants replicas that are not there (min-replicas-to-write); mend them",
 }
+_SLOW = (
+    "its disk is too slow: what it was given is not in its append-only file yet; look at the load "
+    "of the disk, or give it longer (store.busy_timeout_s)"
+)
 _REFUSED = {
     "NOAUTH": f"it wants a password; give it in {PASSWORD} or in the file store.password_file",
     "WRONGPASS": f"it refused user name and password; mend {PASSWORD} or store.password_file",
@@ -112,6 +119,7 @@ class RedisServer:
         self.url = without_secrets(url)
         self.facts: dict[str, str] = {}
         self._closed = False
+        self._patience_s = settings.busy_timeout_s
         told = {} if (password := _password(settings)) is None else {"password": password}
         try:
             self.client: Any = redis.Redis.from_url(
@@ -255,18 +263,29 @@ class RedisServer:
         return told
 
     def require_written(self) -> None:
-        """Check that the server could append what it was given last.
+        """Wait until the server has appended all that it was given: then no kill takes it back.
 
-        With ``appendfsync everysec`` it answers a write that it could not append (a full disk) as
-        if all were well, and refuses only the next one.
+        With ``appendfsync everysec`` it answers first. What comes during an fsync waits in its
+        memory for up to two seconds (``aof_buffer_length``), and of a write that failed (a full
+        disk) it tells only the next one.
 
         Raises:
-            StoreUnavailableError: it could not; what it was given is lost if it ends now.
+            StoreUnavailableError: it could not append, or not in time; what it was given is lost
+                if it ends now.
         """
-        with self.explained():
-            told = self.client.info("persistence")
-        if told.get("aof_last_write_status") != "ok":
-            raise StoreUnavailableError(f"the store {self.url}: {_TOLD['MISCONF']}")
+        patience = time.monotonic() + self._patience_s
+        pause = _FIRST_PAUSE_S
+        while True:
+            with self.explained():
+                told = self.client.info("persistence")
+            if told.get("aof_last_write_status") != "ok":
+                raise StoreUnavailableError(f"the store {self.url}: {_TOLD['MISCONF']}")
+            if not told.get("aof_buffer_length"):
+                return
+            if time.monotonic() > patience:
+                raise StoreUnavailableError(f"the store {self.url}: {_SLOW}")
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
 
     def _setting(self, name: str) -> str | None:
         """A setting of the server; None where its ACL or its host forbid to ask."""
