@@ -309,9 +309,12 @@ def test_without_slurmdbd(bed_ready: None) -> None:
         live = Live(cluster, accounting=None, unknown_end_after=3)
         live.poll()
         assert live.source.status()["accounting"] is False
+        array = cluster.submit("sleep 300", "--array=0-2%1")
+        cluster.wait_for(array, lambda state: state in ("RUNNING", "PENDING"), "to be queued")
         good, bad = cluster.submit("sleep 1"), cluster.submit("exit 5")
         gone = cluster.submit("sleep 2")
         live.poll()
+        cluster.cancel(f"{array}_2")  # nobody tells of it any more
         live.until(good, bad)
         outcome = live.job(bad).outcome
         assert outcome is not None
@@ -323,7 +326,7 @@ def test_without_slurmdbd(bed_ready: None) -> None:
         cluster.wait(unseen)
         while cluster.states(unseen):  # the controller purges every half minute
             time.sleep(1)
-        live.until(unseen, gone)
+        live.until(unseen, gone, f"{array}_2")
         assert live.job(unseen).state in (State.UNKNOWN_END, State.COMPLETED)
         assert "sacct" not in live.client.calls
         with pytest.raises(SlurmError) as caught:

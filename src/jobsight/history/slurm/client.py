@@ -29,6 +29,7 @@ ENDED_STATES = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,RV,TO"
 """States that sacct is asked for when it is asked what ended in a span of time."""
 
 _MICROS = 1_000_000
+_MOST_TOLD = 1000
 _KEPT_ENVIRONMENT = frozenset(
     (
         *("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_DEBUG_FLAGS"),
@@ -231,7 +232,8 @@ class SlurmClient:
             raise SlurmError(
                 f"{tool} gave no answer within {limit:g} s (setting slurm.timeout)", Trouble.SLOW
             )
-        told = ended.stderr.decode("utf-8", "replace")
+        # To 25.11, scontrol tells of a task that is not there on standard output.
+        told = (ended.stderr or ended.stdout[:_MOST_TOLD]).decode("utf-8", "replace")
         if ended.status == 127 and not ended.stdout:
             raise SlurmError(f"{tool}: {printable(told, 200)}", Trouble.MISSING)
         if ended.status != 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
 
@@ -21,7 +21,7 @@ from jobsight.history.slurm.ids import SlurmId, expand, pack, unpack
 from jobsight.history.slurm.scontrol import Shown
 from jobsight.history.slurm.sharing import SharedScripts
 from jobsight.history.slurm.shown import of_shown
-from jobsight.history.slurm.troubles import SlurmError, Trouble
+from jobsight.history.slurm.troubles import PASSING, SlurmError, Trouble
 from jobsight.settings import SlurmSettings
 
 __all__ = ["Details"]
@@ -29,7 +29,6 @@ __all__ = ["Details"]
 _MOST_WAITING = 5000
 _MOST_PARTS = 1000
 _MOST_TRIES = 20
-_PASSING = (Trouble.DOWN, Trouble.SLOW, Trouble.MISSING)
 
 
 class Details:
@@ -140,7 +139,7 @@ class Details:
 
     # --- fetching ---
 
-    def fetch(self, now: int, budget: int) -> list[JobDocument]:
+    def fetch(self, now: int, budget: int, *, late: bool = True) -> list[JobDocument]:
         """Documents of the next submissions that wait.
 
         Trouble that may pass ends it; the submission that met it waits behind all others, lest one
@@ -150,13 +149,14 @@ class Details:
             now: µs since 1970.
             budget: how many submissions at most; three calls each, at most. Fewer where they take
                 longer than one call may.
+            late: ask for scripts that the accounting kept of jobs that have ended.
         """
         found: list[JobDocument] = []
         self.trouble = None
         if self.kept is False:
             self._late.clear()
         enough = time.monotonic() + self._settings.timeout
-        for number in self._turns(budget):
+        for number in self._turns(budget, self._late if late and self.kept else {}):
             if time.monotonic() > enough:
                 break
             try:
@@ -170,9 +170,8 @@ class Details:
                 break
         return found
 
-    def _turns(self, budget: int) -> list[int]:
+    def _turns(self, budget: int, late: Collection[int]) -> list[int]:
         """The next to be looked at; those that met trouble go last."""
-        late = self._late if self.kept else {}
         known = self._live.keys() | self._late.keys() if self._postponed else ()
         self._postponed = {one: tries for one, tries in self._postponed.items() if one in known}
         turns = itertools.chain(self._live, (one for one in late if one not in self._live))
@@ -223,7 +222,7 @@ class Details:
         try:
             script: str | None = self._client.script(base)
         except SlurmError as error:
-            if error.trouble in _PASSING:
+            if error.trouble in PASSING:
                 raise
             script = self._kept_script(base) if self.kept else None
         if not script:
@@ -261,7 +260,7 @@ class Details:
         Raises:
             SlurmError: it may pass.
         """
-        if error.trouble in _PASSING:
+        if error.trouble in PASSING:
             raise error
         self.refused += 1
         self.last_refused = str(error)

@@ -3,8 +3,9 @@
 A poll is one ``squeue`` for all jobs; one ``sacct`` for what ended since the watermark; at most one
 ``sacct`` for jobs that left the queue and are not told of yet; details of at most
 ``details_per_poll`` new submissions; now and then one ``scontrol show config``. Each of the three
-tools pauses on its own when in trouble, so a slow controller is not asked the more, and what the
-others tell is not lost: after an outage sacct catches up from the watermark.
+tools pauses on its own when in trouble, scontrol together with squeue, so a slow controller is not
+asked the more, and what the others tell is not lost: after an outage sacct catches up from the
+watermark.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.settling import Open, Settling
 from jobsight.history.slurm.shown import of_shown
-from jobsight.history.slurm.troubles import SlurmError, Trouble
+from jobsight.history.slurm.troubles import PASSING, SlurmError, Trouble
 from jobsight.history.slurm.watch import Change, Look, Watch
 from jobsight.history.sources import Observed, Position, Source
 from jobsight.settings import SlurmSettings
@@ -74,7 +75,6 @@ class SlurmSource(Source):
         self._config: Config | None = None
         self._config_due = 0.0
         self._due = 0.0
-        self._config_trouble: SlurmError | None = None
         self._skew = 0
         self._backlog: Iterator[JobDocument] = iter(())
         self._saved: Position = {}
@@ -205,8 +205,10 @@ class SlurmSource(Source):
                 or self._accounts.trouble
                 or SourceError(f"{self.name}: the controller is asked again after a pause")
             )
-        documents = [*self._of_accounts(runs or [], now), *self._settle(now)]
-        documents += self._details.fetch(now, self._settings.details_per_poll)
+        documents = [*self._of_accounts(runs or [], now), *self._settle(now, look)]
+        if look is not None:
+            late = self._accounts.usable()
+            documents += self._details.fetch(now, self._settings.details_per_poll, late=late)
         self._details.forget(self._told_before(now) - _MEMORY, now)
         changes = look.changes if look is not None else []
         return itertools.chain(documents, (self._of_change(change, now) for change in changes))
@@ -230,17 +232,16 @@ class SlurmSource(Source):
 
     def _look_at_config(self) -> None:
         """The configuration and the clock, when it is time; trouble leaves the last ones."""
-        if time.monotonic() < self._config_due:
+        moment = time.monotonic()
+        if moment < self._config_due or not self._queue_pause.over(moment):
             return
         before = self._clock()
         try:
             self._config = self._client.config()
         except SlurmError as error:
             self._note(error)
-            self._config_trouble = error
             self._config_due = time.monotonic() + self._settings.interval
             return
-        self._config_trouble = None
         self._config_due = time.monotonic() + self._settings.config_every
         if self._config.now is not None:
             middle = int((before + self._clock()) / 2 * _MICROS)
@@ -299,12 +300,12 @@ class SlurmSource(Source):
                     self._settling.reopen(job, found[-1].submit, submitted, now)
             yield self._details.shared.into(document, job)
 
-    def _settle(self, now: int) -> list[JobDocument]:
+    def _settle(self, now: int, look: Look | None) -> list[JobDocument]:
         """Ask about jobs that left the queue, by their ids: in one call, or under the cap."""
         documents: list[JobDocument] = []
         if self._keeps_accounts():
             documents += self._settle_by_sacct(now)
-        else:
+        elif look is not None:
             documents += self._settle_by_scontrol(now)
         if not self._keeps_accounts() or self._accounts.trouble is not None:
             documents += self._settling.told_by_queue(now)
@@ -335,7 +336,7 @@ class SlurmSource(Source):
                 documents += self._shown_end(known, now)
             except SlurmError as error:
                 self._note(error)
-                if error.trouble is not Trouble.NO_JOB:
+                if error.trouble in PASSING:
                     break
             self._settling.asked([known], now)
         return documents

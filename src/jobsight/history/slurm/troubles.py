@@ -7,7 +7,7 @@ import re
 
 from jobsight.errors import SourceError
 
-__all__ = ["SlurmError", "Trouble", "classify"]
+__all__ = ["PASSING", "SlurmError", "Trouble", "classify"]
 
 
 class Trouble(enum.StrEnum):
@@ -29,6 +29,10 @@ class Trouble(enum.StrEnum):
     OTHER = "other"
 
 
+PASSING = (Trouble.DOWN, Trouble.SLOW, Trouble.MISSING)
+"""Trouble that says nothing of the job that was asked about: asked again, it may be told."""
+
+
 class SlurmError(SourceError):
     """A Slurm tool gave no answer.
 
@@ -43,7 +47,10 @@ class SlurmError(SourceError):
 
 _SIGNS: tuple[tuple[Trouble, str], ...] = (
     (Trouble.NO_ACCOUNTING, r"accounting storage is disabled|accounting is disabled"),
-    (Trouble.NO_JOB, r"invalid job id|job\S* not found|job/step already completing|no such job"),
+    (
+        Trouble.NO_JOB,
+        r"invalid job id|job\S*( [\d_+]+)? not found|job/step already completing|no such job",
+    ),
     (
         Trouble.NO_PERMISSION,
         r"access/permission denied|permission denied|user .*not authorized|"

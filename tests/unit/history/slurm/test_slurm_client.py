@@ -57,6 +57,14 @@ def test_errors_are_told_apart(tmp_path: Path, said: str, kind: str) -> None:
     assert "\n" not in str(error)
 
 
+def test_a_task_that_is_not_there_is_told_of_on_either_stream(tmp_path: Path) -> None:
+    for stream in (1, 2):  # the second since 26.05
+        ask = client(tmp_path, f"echo 'Job 12_3 not found' >&{stream}; exit 1")
+        with pytest.raises(SlurmError, match="Job 12_3 not found") as caught:
+            ask.show("12_3")
+        assert caught.value.trouble is Trouble.NO_JOB
+
+
 def test_a_missing_tool_names_the_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     error = trouble(SlurmClient(SlurmSettings()))

@@ -49,6 +49,30 @@ def test_a_controller_in_trouble_is_asked_less_while_accounts_go_on() -> None:
     assert keeper.source.status()["backoff_s"] > 0
 
 
+def test_a_controller_in_trouble_is_asked_less_by_scontrol_too() -> None:
+    slurm = cluster(*(FakeJob(str(number), str(number)) for number in range(1, 10)))
+    keeper = kept(slurm, interval=60, config_every=1e-6, details_per_poll=1)
+    keeper.poll()
+    before = keeper.client.calls["scontrol"]
+    slurm.down = {"squeue": Trouble.SLOW, "scontrol": Trouble.SLOW}
+    for _ in range(5):
+        keeper.poll()
+    assert keeper.client.calls["squeue"] == 2
+    assert keeper.client.calls["scontrol"] - before == 1
+
+
+def test_without_slurmdbd_a_job_that_scontrol_refuses_holds_up_no_other() -> None:
+    slurm = cluster(FakeJob("7", "7"), FakeJob("8", "8"))
+    slurm.accounting = "(null)"
+    keeper = kept(slurm, unknown_end_after=100, details=False, scripts=False)
+    keeper.poll()
+    slurm.queue.clear()
+    slurm.down = {"scontrol": Trouble.OTHER}
+    for _ in range(10):
+        keeper.poll()
+    assert {keeper.job(job).state for job in ("7", "8")} == {State.UNKNOWN_END}
+
+
 def test_without_slurmdbd_the_controller_tells_ends() -> None:
     slurm = cluster(FakeJob("7", "7"), FakeJob("8", "8"))
     slurm.accounting = "(null)"
