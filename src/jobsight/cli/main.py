@@ -5,6 +5,7 @@ is written to standard output; progress and errors go to standard error.
 """
 
 import gc
+import io
 import os
 import sys
 from typing import Annotated
@@ -77,6 +78,9 @@ for _verb in _VERBS:
 def main() -> None:
     """Run the command line and leave with its exit status."""
     gc.set_threshold(_COLLECT_AFTER)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Bars, dashes and file names that the locale's encoding lacks become question marks.
+        sys.stdout.reconfigure(errors="replace")
     try:
         try:
             app()

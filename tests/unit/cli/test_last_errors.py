@@ -1,9 +1,11 @@
 """Errors that nothing else caught: one line each, whatever is in it."""
 
 import errno
+import io
 
 import pytest
 
+from jobsight.cli import common
 from jobsight.cli import main as cli
 
 
@@ -26,3 +28,14 @@ def test_trouble_with_a_file_is_one_line_that_names_it(
         cli.main()
     assert left.value.code == 1
     assert capsys.readouterr().err == f"jobsight: {said}\n"
+
+
+def test_letters_that_the_output_cannot_encode_are_question_marks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1"))
+    monkeypatch.setattr(cli, "app", lambda: common.say("é █ – a\udce9"))
+    cli.main()
+    common.flush()
+    assert written.getvalue() == "é ? ? a?\n".encode("latin-1")
