@@ -228,6 +228,13 @@ def test_jobs_are_counted_by_their_ids(tmp_path: Path) -> None:
     assert read_events([write(tmp_path / "log", data)], timezone="UTC").report.jobs == 3
 
 
+def test_a_file_whose_name_is_no_utf8_is_read_as_any_other(tmp_path: Path) -> None:
+    name = write(tmp_path / os.fsdecode(b"caf\xe9.log"), LOG)
+    read = read_events([name])
+    assert read.table["source"].unique().to_list() == [f"{tmp_path}/caf?.log"]
+    assert read.report.events == 4
+
+
 def test_nothing_to_read_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="there is no file"):
         read_events([str(tmp_path / "none")])

@@ -88,8 +88,9 @@ def _same_in_all(origin: Origin, rows: int) -> dict[str, pa.Array]:
 
     text = pa.large_string()
     point = pa.scalar(origin.access_point, text)
+    source = origin.source.encode("utf-8", "replace").decode()  # a file's name may be no UTF-8
     return {
-        "source": pa.repeat(pa.scalar(origin.source, text), rows),
+        "source": pa.repeat(pa.scalar(source, text), rows),
         "access_point": pa.repeat(point, rows) if origin.access_point else pa.nulls(rows, text),
         "log": pa.repeat(pa.scalar(origin.log, pa.int32()), rows),
     }
