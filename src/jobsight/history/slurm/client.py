@@ -2,7 +2,8 @@
 
 What is read is text (``squeue --format``, ``sacct --parsable``, ``scontrol``): it is steadier over
 22.05 to 26.05 than their JSON. Every delimiter holds 16 random characters, so no job name can
-imitate it. Times are asked for as seconds since 1970 (``SLURM_TIME_FORMAT=%s``).
+imitate it. Times are asked for as seconds since 1970 (``SLURM_TIME_FORMAT=%s``). Of a federation
+the cluster's own jobs alone are asked for (``--local``), whatever it shows to people.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ class SlurmClient:
         try:
             text = self._run(
                 "squeue",
+                "--local",
                 "--noheader",
                 "--all",
                 "--states=all",
@@ -121,7 +123,7 @@ class SlurmClient:
         Raises:
             SlurmError: no answer, or no such job (any more).
         """
-        text = self._run("scontrol", "--oneliner", "show", "job", job)
+        text = self._run("scontrol", "--local", "--oneliner", "show", "job", job)
         return list(read_jobs(text, job.partition("_")[0].partition("+")[0], self._zone))
 
     def script(self, job: str) -> str:
@@ -138,7 +140,8 @@ class SlurmClient:
         Raises:
             SlurmError: the accounting gave no answer.
         """
-        text = self._run("sacct", f"--jobs={job}", "--batch-script", "--starttime=uts1000000")
+        since = "--starttime=uts1000000"
+        text = self._run("sacct", "--local", f"--jobs={job}", "--batch-script", since)
         return batchscript.from_sacct(text)
 
     def config(self) -> Config:
@@ -177,6 +180,7 @@ class SlurmClient:
             try:
                 return self._run(
                     "sacct",
+                    "--local",
                     "--allusers",
                     "--duplicates",
                     "--parsable",

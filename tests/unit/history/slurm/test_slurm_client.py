@@ -145,6 +145,18 @@ def test_nothing_is_read_by_a_shell(tmp_path: Path) -> None:
     assert "--jobs=$(id),7;touch x" in (tmp_path / "said").read_text().splitlines()
 
 
+def test_jobs_of_a_federation_s_other_clusters_are_not_asked_for(tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    ask = client(tmp_path, f'echo "$@" >> {said}; echo "JobID State"', tool="scontrol")
+    ask.queue()
+    ask.show("7")
+    ask.kept_script("7")
+    with pytest.raises(SlurmError, match="no header"):
+        ask.accounts(["7"])
+    calls = said.read_text().splitlines()
+    assert [call for call in calls if "--local" not in call.split()] == ["--helpformat"]
+
+
 def test_columns_that_a_version_lacks_are_not_asked_for(tmp_path: Path) -> None:
     script = (
         'case "$1" in --helpformat) echo "JobID  State"; echo "Start End";; '
