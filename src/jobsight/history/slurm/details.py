@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
 
-from jobsight.documents import JSON, JobDocument, Submission, slurm_id
+from jobsight.documents import JSON, JobDocument, Submission, number_of, slurm_id
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.documents import script_parts
 from jobsight.history.slurm.fetched import Fetched
@@ -87,6 +87,13 @@ class Details:
         if len(self._late) > _MOST_WAITING:
             del self._late[next(iter(self._late))]
             self.forgotten += 1
+
+    def known(self, document: JobDocument) -> None:
+        """Tell of a living job that the store has: a script that it has is not fetched again."""
+        self.shared.known(document)
+        number = number_of(document.id)
+        if document.submission.script is not None and number.isdecimal():
+            self._done.add(int(number))
 
     def forget(self, before: int, now: int) -> None:
         """Forget what was fetched of jobs that nobody has told of since long before `before`."""

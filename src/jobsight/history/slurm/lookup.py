@@ -44,8 +44,18 @@ class SlurmLookup:
         self._cluster = cluster
         self._settings = settings
         self._clock = clock
-        self._details = Details(client, cluster, settings)
+        self.resume()
+
+    def resume(self) -> None:
+        """Begin anew: what was collected last may not have been saved."""
+        self._watch = Watch(self._settings.array_tasks)
+        self._details = Details(self._client, self._cluster, self._settings)
         self._details.kept = False  # the next look at a job that lives is soon enough
+
+    def known(self, document: JobDocument) -> None:
+        """Tell of a living job that the store has: what it holds is not told or fetched again."""
+        self._watch.restore(document)
+        self._details.known(document)
 
     @property
     def remembered(self) -> int:
@@ -84,7 +94,8 @@ class SlurmLookup:
         runs, accounts_trouble = self._runs(asked)
         if queue_trouble is not None and accounts_trouble is not None:
             raise queue_trouble
-        yield from self._of_queue(lines, wanted, now)
+        if queue_trouble is None:
+            yield from self._of_queue(lines, asked, wanted, now)
         for job, found in group_runs(runs, self._settings.array_tasks):
             if job.name in wanted or job.base in wanted:
                 yield self._details.shared.into(of_runs(self._cluster, job, found, now), job)
@@ -97,16 +108,17 @@ class SlurmLookup:
                 yield document
 
     def _of_queue(
-        self, lines: Sequence[Queued], wanted: Collection[str], now: int
+        self, lines: Sequence[Queued], asked: Collection[str], wanted: Collection[str], now: int
     ) -> Iterator[JobDocument]:
-        look = Watch(self._settings.array_tasks).look(lines, now)
-        told = [(change.id, change.line, change.events) for change in look.changes]
+        """All jobs that the queue knows; of those that live, what is not as it was is told."""
+        look = self._watch.look(lines, now, asked)
+        news = {change.id.name: change.events for change in look.changes}
+        told = [(job, line, news.get(job.name, ())) for job, line in look.living]
         told += [(job, line, tuple(ended_events(line, now))) for job, line in look.ended.values()]
         for job, line, events in told:
             if job.name in wanted or job.base in wanted:
-                yield self._details.shared.into(
-                    of_queue(self._cluster, line, job, events, now), job
-                )
+                document = of_queue(self._cluster, line, job, events, now)
+                yield self._details.shared.into(document, job)
 
     def _lines(self, asked: Collection[str]) -> tuple[list[Queued], SlurmError | None]:
         try:

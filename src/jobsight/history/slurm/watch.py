@@ -7,7 +7,7 @@ reason for waiting is another.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from jobsight.documents import Event, JobDocument, State, parse_key
@@ -51,8 +51,10 @@ class Change:
 class Look:
     """What one look at the queue showed."""
 
+    living: list[tuple[SlurmId, Queued]]
+    """All jobs that live, each with its line."""
     changes: list[Change]
-    """Of living jobs."""
+    """Of these."""
     ended: dict[str, tuple[SlurmId, Queued]]
     """Jobs that have ended and still stand in the queue, by name."""
     gone: list[Seen]
@@ -60,7 +62,7 @@ class Look:
 
 
 class Watch:
-    """The living jobs of one cluster.
+    """The living jobs of one cluster, or those of them that somebody asks for by their ids.
 
     Attributes:
         seen: those jobs, by their names.
@@ -95,13 +97,13 @@ class Watch:
             first_submit=first,
         )
 
-    def look(self, lines: Iterable[Queued], now: int) -> Look:
+    def look(self, lines: Iterable[Queued], now: int, asked: Collection[str] | None = None) -> Look:
         """Compare the queue with what it was.
 
         Args:
-            lines: the whole queue.
+            lines: the whole queue, or what is asked for of it.
             now: the controller's clock, µs since 1970.
-
+            asked: names of jobs, or of whole arrays and heterogeneous jobs; None: all.
         """
         self._looks += 1
         living: list[tuple[SlurmId, Queued, State | None]] = []
@@ -127,13 +129,15 @@ class Watch:
         gone = [
             seen
             for seen in self.seen.values()
-            if seen.look != self._looks and not _among(seen, partly)
+            if seen.look != self._looks
+            and (asked is None or seen.id.name in asked or seen.id.base in asked)
+            and not _among(seen, partly)
         ]
         for seen in gone:
             del self.seen[seen.id.name]
         for name in [name for name in ended if name in self.seen]:
             del ended[name]
-        return Look(changes, ended, gone)
+        return Look([(job, line) for job, line, _ in living], changes, ended, gone)
 
     def _compare(self, job: SlurmId, line: Queued, state: State | None, now: int) -> Change | None:
         name = job.name

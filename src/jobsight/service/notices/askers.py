@@ -44,6 +44,12 @@ class Asker(ABC):
     def calls(self) -> dict[str, JSON]:
         """How often each command was run."""
 
+    def resume(self) -> None:  # noqa: B027  # who remembers nothing has nothing to forget
+        """Begin anew: what was collected last may not have been saved."""
+
+    def known(self, document: JobDocument) -> None:  # noqa: B027
+        """Tell of a living job that the store has: what it holds need not be told again."""
+
 
 class SlurmAsker(Asker):
     """Asks one Slurm cluster; the client is this one's alone."""
@@ -62,6 +68,14 @@ class SlurmAsker(Asker):
     def calls(self) -> dict[str, JSON]:
         """As the contract says."""
         return dict(self._client.calls)
+
+    def resume(self) -> None:
+        """As the contract says."""
+        self._lookup.resume()
+
+    def known(self, document: JobDocument) -> None:
+        """As the contract says."""
+        self._lookup.known(document)
 
 
 class CondorAsker(Asker):

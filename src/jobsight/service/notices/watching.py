@@ -91,6 +91,8 @@ class Watched:
             ValueError: the position is damaged.
         """
         self._jobs.clear()
+        for asker in self._askers.values():
+            asker.resume()
         for key, since, events in _read_waiting(waiting):
             self._jobs[key] = _Entry(since, events)
         self.adopt(documents)
@@ -109,6 +111,7 @@ class Watched:
                 continue
             if len(self._jobs) < self._most:
                 self._jobs[key] = _Entry(now, found=True)
+                self._askers[key[:2]].known(document)
             else:
                 self.left_out += 1
 

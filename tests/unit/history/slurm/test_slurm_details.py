@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.slurm_fakes import FakeClient, FakeJob, FakeSlurm, Keeper
 
+from jobsight.documents import JobDocument, State, merge
 from jobsight.history.slurm.lookup import SlurmLookup
 from jobsight.history.slurm.troubles import Trouble
 from jobsight.settings import SlurmSettings
@@ -135,6 +136,61 @@ def test_damage_is_told(kind: str) -> None:
     keeper = kept(FakeSlurm())
     with pytest.raises(Exception, match="slurm:fake is damaged"):
         keeper.source.resume({kind: "x"}, keeper.active)
+
+
+class Looking:
+    """A lookup of job 7, with a store in memory."""
+
+    def __init__(self, slurm: FakeSlurm) -> None:
+        self.slurm = slurm
+        self.client = FakeClient(SlurmSettings(), slurm)
+        clock = lambda: float(slurm.now)  # noqa: E731
+        self.lookup = SlurmLookup(self.client, "fake", SlurmSettings(), clock=clock)
+        self.job: JobDocument | None = None
+
+    def look(self, times: int = 1) -> JobDocument:
+        for _ in range(times):
+            self.slurm.now += 30
+            for document in self.lookup.collect(["7"]):
+                self.job = merge(self.job, document)
+        assert self.job is not None
+        return self.job
+
+
+def test_a_job_that_is_as_it_was_is_not_told_of_at_each_look() -> None:
+    slurm = FakeSlurm(queue={"7": FakeJob("7", "7")})
+    looking = Looking(slurm)
+    looking.look(50)
+    slurm.queue["7"].reason = "Resources"
+    looking.look(50)
+    slurm.start("7")
+    looking.look(50)
+    slurm.queue["7"].state = "SUSPENDED"
+    assert looking.look(50).state is State.SUSPENDED
+    slurm.queue["7"].state = "RUNNING"
+    told = looking.look(50)
+    assert told.state is State.RUNNING
+    reasons = [event.reason for event in told.timeline if event.reason]
+    assert reasons == ["Priority", "Resources"]
+    assert len([event for event in told.timeline if event.state]) == 6
+
+
+def test_what_a_lookup_told_and_nobody_saved_is_told_again() -> None:
+    looking = Looking(FakeSlurm(queue={"7": FakeJob("7", "7")}, scripts={"7": "#!/bin/sh\n"}))
+    first = looking.look()
+    looking.job = None
+    looking.lookup.resume()
+    assert looking.look().submission.script == first.submission.script == "#!/bin/sh\n"
+    assert [event.word for event in first.timeline if event.reason] == ["PENDING"]
+
+
+def test_a_script_that_the_store_has_is_not_looked_up_again() -> None:
+    slurm = FakeSlurm(queue={"7": FakeJob("7", "7")}, scripts={"7": "#!/bin/sh\n"})
+    saved = Looking(slurm).look()
+    anew = Looking(slurm)
+    anew.lookup.known(saved)
+    anew.look()
+    assert anew.client.calls == {"squeue": 1, "sacct": 2}
 
 
 def test_lookups_forget_what_they_fetched_long_ago() -> None:

@@ -19,6 +19,7 @@ class Cluster(Asker):
         self.jobs: dict[str, State] = {}
         self.asked: list[list[str]] = []
         self.down = False
+        self.known_of: list[str] | None = None
 
     def collect(self, jobs: Collection[str]) -> list[JobDocument]:
         self.asked.append(sorted(jobs))
@@ -32,6 +33,13 @@ class Cluster(Asker):
 
     def calls(self) -> dict[str, JSON]:
         return {"squeue": len(self.asked)}
+
+    def resume(self) -> None:
+        self.known_of = []
+
+    def known(self, document: JobDocument) -> None:
+        assert self.known_of is not None
+        self.known_of.append(document.id)
 
 
 def document(job: str, state: State, cluster: str = "here", source: str = "squeue") -> JobDocument:
@@ -171,6 +179,7 @@ def test_living_jobs_left_out_are_counted_and_asked_for_when_there_is_room(clock
     living = [document(str(job), State.RUNNING, source="notice") for job in range(1, 6)]
     watched.restore([], living)
     assert (len(watched), watched.left_out, watched.short) == (2, 3, False)
+    assert cluster.known_of == [one.id for one in living[:2]]
     cluster.jobs = dict.fromkeys("12", State.COMPLETED)
     watched.look()
     room = watched.short
