@@ -89,7 +89,7 @@ def _tres(text: str) -> dict[str, int]:
         name, equals, amount = part.strip().rpartition("=")
         if not part.strip() or part.strip().lower() in _NOTHING:
             continue
-        if not equals or not re.fullmatch(r"[\w./:+-]{1,120}", name, re.ASCII):
+        if not equals or not re.fullmatch(r"[^\s,=]{1,120}", name):
             raise ValueError(f"{part[:40]!r} is no resource such as cpu=4")
         size = _amount(name, amount)
         if size is not None:

@@ -56,6 +56,12 @@ def test_resources() -> None:
     assert gpus({"cpu": 1}) is None
 
 
+def test_resources_are_named_by_sites() -> None:
+    """Licenses of servers are named so (`sacctmgr add resource`), and sites name GRES."""
+    found = parse_tres("cpu=1,license/matlab@flex=2,gres/fpga#é=1")
+    assert found == {"cpu": 1, "license/matlab@flex": 2, "gres/fpga#é": 1}
+
+
 def test_used_resources() -> None:
     text = "cpu=00:01:02,energy=0,fs/disk=10485,mem=4128K,pages=0,vmem=0"
     found = parse_tres(text)
