@@ -41,7 +41,8 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
 
     Args:
         old: the document so far, itself a result of `merge`; None: there is none.
-        new: what a source knows; its `state` and `outcome` are not looked at.
+        new: what a source knows; its `state` and `outcome` are not looked at, but for what a newer
+            version tells of the end that follows from the timeline.
 
     Raises:
         ValueError: the two are of different jobs.
@@ -55,7 +56,7 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
         raise ValueError(f"{new.id!r} cannot be merged into {old.id!r}")
     first, second = (new, old) if _is_later(new, old) else (old, new)
     timeline, dropped = union(old, new.timeline)
-    state, outcome = _derive(timeline)
+    state, outcome = _derive(timeline, first.outcome, second.outcome)
     merged = JobDocument(
         id=old.id,
         updated=old.updated,
@@ -77,7 +78,7 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
 
 def _alone(new: JobDocument, timeline: tuple[Event, ...]) -> JobDocument:
     """The document of a job that nothing is known of but `new`, whose timeline is in order."""
-    state, outcome = _derive(timeline)
+    state, outcome = _derive(timeline, new.outcome)
     return msgspec.structs.replace(
         new,
         state=state,
@@ -102,7 +103,10 @@ def _is_later(new: JobDocument, old: JobDocument) -> bool:
     return new.updated >= old.updated
 
 
-def _derive(timeline: Sequence[Event]) -> tuple[State | None, Outcome | None]:
+def _derive(
+    timeline: Sequence[Event], *told: Outcome | None
+) -> tuple[State | None, Outcome | None]:
+    """State and outcome, which keeps what a newer version `told` of that very end."""
     last = next((event for event in reversed(timeline) if event.state is not None), None)
     if last is None or last.state is None:
         return None, None
@@ -115,4 +119,7 @@ def _derive(timeline: Sequence[Event]) -> tuple[State | None, Outcome | None]:
         signal=last.signal,
         reason=last.reason,
     )
+    for one in told:
+        if one is not None and one.unknown and (one.state, one.ended) == (last.state, last.time):
+            return last.state, msgspec.structs.replace(outcome, unknown=one.unknown)
     return last.state, outcome
