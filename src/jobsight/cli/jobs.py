@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
@@ -71,6 +72,7 @@ def jobs(
 
     settings = load_settings(config, {"timezone": timezone, "store": store})
     zone = zone_named(settings.timezone)
+    most = min(limit, sys.maxsize - 1) or None
     asked = _Asked(
         user,
         parse_states(state or []),
@@ -79,11 +81,11 @@ def jobs(
         cluster,
     )
     with open_store(settings) as opened:
-        found = asked.of(opened, limit + 1 if limit else None)
+        found = asked.of(opened, most and most + 1)
         if as_json:
-            print_documents(itertools.islice(found, limit or None))
+            print_documents(itertools.islice(found, most))
             return
-        shown = list(itertools.islice(found, limit or None))
+        shown = list(itertools.islice(found, most))
         more = next(found, None) is not None
     if shown:
         print_table(shown)
@@ -180,10 +182,14 @@ def parse_since(text: str, zone: dt.tzinfo) -> int:
     import re
 
     from jobsight.clock import micros, parse_moment
+    from jobsight.errors import UsageError
 
     found = re.fullmatch(r"\s*(\d{1,9})\s*(s|min|h|d|w)\s*", text, re.ASCII)
     if found is None:
-        return micros(parse_moment(text, zone))
+        try:
+            return micros(parse_moment(text, zone))
+        except UsageError as error:
+            raise UsageError(f"{error}, or as a span until now: 90s, 30min, 2h, 7d, 4w") from None
     size = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}[found[2]]
     return int((time.time() - int(found[1]) * size) * 1e6)
 

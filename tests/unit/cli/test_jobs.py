@@ -124,6 +124,7 @@ def test_jobs_of_one_cluster_need_no_column_for_it(url: str) -> None:
         (["--since", "1h"], []),
         (["--limit", "2"], ["12.3", "3_7"]),
         (["--limit", "0"], ["12.3", "3_7", "2", "1"]),
+        (["--limit", str(10**20)], ["12.3", "3_7", "2", "1"]),
     ],
 )
 def test_what_is_asked_for_is_shown(url: str, asked: list[str], found: list[str]) -> None:
@@ -275,6 +276,12 @@ def test_states_in_words() -> None:
 )
 def test_spans_until_now(text: str, seconds: int) -> None:
     assert abs(parse_since(text, UTC) / 1e6 - (time.time() - seconds)) < 5
+
+
+@pytest.mark.parametrize("text", ["", "30m", "1.5h", "yesterday", "-2h"])
+def test_what_is_neither_time_nor_span_is_told_how_both_are_written(text: str) -> None:
+    with pytest.raises(UsageError, match=r"is not a time; write it as '2026.*span.*30min, 2h"):
+        parse_since(text, UTC)
 
 
 def test_of_many_jobs_the_newest_are_shown_at_once(tmp_path: Path) -> None:
