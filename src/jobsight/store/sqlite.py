@@ -264,7 +264,7 @@ class SqliteStore(TieredStore):
         return len(gone)
 
     def _index_problems(self) -> Iterator[str]:
-        with self._file.snapshot() as db:
+        with self._file.explained(), self._file.snapshot() as db:
             for (told,) in db.execute("PRAGMA integrity_check(20)"):
                 if told != "ok":
                     yield f"SQLite: {told}"

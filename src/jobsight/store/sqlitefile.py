@@ -62,10 +62,13 @@ _PASSING = {
     "at work, look for one that hangs (fuser {path})",
     sqlite3.SQLITE_LOCKED: "it is locked; try again",
     sqlite3.SQLITE_FULL: "the disk is full; nothing of this was stored, and nothing was lost: free "
-    "some space, or move old jobs elsewhere (jobsight store prune)",
-    sqlite3.SQLITE_IOERR: "the disk failed ({error}); look at its health and at the kernel's log",
+    "some space (to read takes 32 kB too, for what SQLite keeps beside the file)",
+    sqlite3.SQLITE_IOERR: "the disk failed ({error}); look at your quota on it, at its health, and "
+    "at the kernel's log",
     sqlite3.SQLITE_PROTOCOL: "its lock is contended; try again",
 }
+_NO_ROOM_TO_SHARE = 0x130A
+"""SQLITE_IOERR_SHMSIZE, as it calls a disk too full for the memory that is shared (``-shm``)."""
 _LASTING = {
     sqlite3.SQLITE_CORRUPT: "it is damaged ({error}); keep a copy, and bring back a backup",
     sqlite3.SQLITE_NOTADB: "it is no SQLite database; name another file",
@@ -390,4 +393,6 @@ def _tables(db: sqlite3.Connection) -> int:
 def _code(error: sqlite3.Error) -> int | None:
     """SQLite's primary result code."""
     code = getattr(error, "sqlite_errorcode", None)
+    if code == _NO_ROOM_TO_SHARE:
+        return sqlite3.SQLITE_FULL
     return None if code is None else code & 0xFF

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -182,6 +183,22 @@ def test_a_file_that_was_damaged(path: Path) -> None:
     assert report is None or report.problems
 
 
+def test_check_tells_of_an_index_that_is_damaged(path: Path) -> None:
+    """Also where no document is: what reads documents reads another index."""
+    with SqliteStore(path, QUICK, create=True) as store:
+        store.put([Put(made_document(number)) for number in range(600)])
+    with sqlite3.connect(path) as db:
+        (root,) = db.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'jobs_by_state'"
+        ).fetchone()
+    db.close()
+    with path.open("r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(bytes(4096))
+    with SqliteStore(path, QUICK) as store, pytest.raises(StoreError, match="damaged"):
+        store.check()
+
+
 def _reads(store: SqliteStore) -> bool:
     try:
         list(store.scan())
@@ -244,8 +261,11 @@ with SqliteStore(Path(sys.argv[1])) as store:
     assert "read-only here" in done.stdout
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
-def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder with room for 2 MB."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
@@ -253,27 +273,40 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     )
     if mounted.returncode:
         pytest.skip("this machine mounts nothing")
-    try:
-        with SqliteStore(disk / "jobs.db", QUICK, create=True) as store:
-            noise = "".join(f"{at * 2654435761 % 2**32:08x}" for at in range(10_000))
-            number = -1
-            with pytest.raises(StoreUnavailableError, match=r"disk is full.*store prune"):
-                while True:
-                    number += 1
-                    old = {"at": number - 1} if number else None
-                    document = made_document(number, script=noise + str(number))
-                    store.put([Put(document)], [Move("log", old, {"at": number})])
-            assert number > 3
-            assert len(list(store.scan())) == number
-            assert store.position("log") == {"at": number - 1}
-            assert store.check().problems == 0
-            with pytest.raises(StoreUnavailableError):
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_full_disk_loses_nothing(small_disk: Path) -> None:
+    with SqliteStore(small_disk / "jobs.db", QUICK, create=True) as store:
+        noise = "".join(f"{at * 2654435761 % 2**32:08x}" for at in range(10_000))
+        number = -1
+        with pytest.raises(StoreUnavailableError, match=r"disk is full.*free some space"):
+            while True:
+                number += 1
+                old = {"at": number - 1} if number else None
+                document = made_document(number, script=noise + str(number))
                 store.put([Put(document)], [Move("log", old, {"at": number})])
-            subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
+        assert number > 3
+        assert len(list(store.scan())) == number
+        assert store.position("log") == {"at": number - 1}
+        assert store.check().problems == 0
+        with pytest.raises(StoreUnavailableError):
             store.put([Put(document)], [Move("log", old, {"at": number})])
-            assert len(list(store.scan())) == number + 1
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
+        subprocess.run(["mount", "-o", "remount,size=8m", str(small_disk)], check=True)
+        store.put([Put(document)], [Move("log", old, {"at": number})])
+        assert len(list(store.scan())) == number + 1
+
+
+def test_a_disk_too_full_to_read_is_told_as_full(small_disk: Path) -> None:
+    """SQLite calls it a fault of the disk, where only the memory it shares finds no room."""
+    path = small_disk / "jobs.db"
+    SqliteStore(path, QUICK, create=True).close()
+    with (small_disk / "other").open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    with pytest.raises(StoreUnavailableError, match="disk is full"):
+        SqliteStore(path, QUICK)
 
 
 def test_every_page_is_read_off_an_index(path: Path) -> None:
