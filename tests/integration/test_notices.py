@@ -287,8 +287,8 @@ def test_a_broker_that_is_not_there_is_trouble_that_may_pass(topic: str, store: 
     with KafkaBroker() as broker:
         told = settings(broker, topic)
     with Collecting(store, told, Scheduler()) as worker:
-        until(lambda: worker.snapshot()["errors"] >= 1, "trouble")
-        assert "kafka" in worker.snapshot()["last_error"]["text"]
+        until(lambda: worker.snapshot()["failures"] >= 3, "trouble that lasts")
+        assert "kafka: no broker answers" in worker.snapshot()["last_error"]["text"]
 
 
 def test_a_property_that_is_wrong_is_told_without_secrets(

@@ -39,6 +39,9 @@ _FROM_ENVIRONMENT = {
     "JOBSIGHT_KAFKA_KEY_PASSWORD": "ssl.key.password",
 }
 _WIDTH = 300
+_SPAN = re.compile(r"\d+ms|\(\d+ identical error\(s\) suppressed\)")
+_SELDOM_S = 60.0
+_MOST_TOLD = 1000
 
 
 def library() -> types.ModuleType:
@@ -53,6 +56,32 @@ def library() -> types.ModuleType:
         raise SettingsError(
             "Kafka needs the package confluent-kafka; install jobsight[kafka]"
         ) from None
+
+
+class _Seldom(logging.Filter):
+    """Lets what the library says pass once a minute: it says the same at each try of a broker."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the same, but for how long it took, was not told within the last minute."""
+        same = _SPAN.sub("", record.getMessage())
+        last = self._told.get(same)
+        if last is not None and 0 <= record.created - last < _SELDOM_S:
+            return False
+        if len(self._told) >= _MOST_TOLD:
+            self._told.clear()
+        self._told[same] = record.created
+        return True
+
+
+def _library_log() -> logging.Logger:
+    logger = logging.getLogger("jobsight.service.librdkafka")
+    if not any(isinstance(one, _Seldom) for one in logger.filters):
+        logger.addFilter(_Seldom())
+    return logger
 
 
 class Connection:
@@ -100,14 +129,17 @@ class Connection:
             "socket.timeout.ms": 10_000,
             # A topic may come into being after us: jobcomp's does with the first job that ends.
             "topic.metadata.refresh.interval.ms": 30_000,
-            "logger": logging.getLogger("jobsight.service.librdkafka"),
+            # Its own pause between two tries of a broker that refuses does not grow.
+            "reconnect.backoff.ms": 1000,
+            "logger": _library_log(),
             **self._properties,
             **ours,
         }
 
     def shown(self, error: object) -> str:
-        """An error of the library as one line, without secrets."""
-        text = str(error)
+        """An error of the library as one line, in its words and without secrets."""
+        inner = error.args[0] if isinstance(error, Exception) and error.args else error
+        text = str(inner.str() if hasattr(inner, "str") else error)
         for secret in self._secrets:
             text = text.replace(secret, "***") if len(secret) > 2 else text
         return printable(text, _WIDTH)

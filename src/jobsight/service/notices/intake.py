@@ -23,6 +23,7 @@ __all__ = ["Intake"]
 
 _Partition = tuple[str, int]
 _COMMITTED_S = 2.0
+_PROBE_S = 2.0
 
 
 class Intake:
@@ -57,6 +58,8 @@ class Intake:
         self._paused: set[_Partition] = set()
         self._base: dict[_Partition, int] = {}
         self._trouble: str | None = None
+        self._down = False
+        self._topic = settings.topics[0]
         self.broken = False
         configuration = connection.configuration(
             {
@@ -107,7 +110,24 @@ class Intake:
         if not taken and self._trouble is not None:
             trouble, self._trouble = self._trouble, None
             raise SourceError(f"kafka: {trouble}")
+        if self._down and not taken:
+            self._probe()
+        self._down = False
         return taken
+
+    def _probe(self) -> None:
+        """Ask for a broker after all went: the library tells it once, then is silent as if well."""
+        try:
+            self._consumer.list_topics(self._topic, timeout=_PROBE_S)
+        except self._kafka.KafkaException:
+            self._trouble = None  # of tries meanwhile, which tell the same
+            raise SourceError(f"kafka: {self._nobody()}") from None
+
+    def _nobody(self) -> str:
+        return (
+            f"no broker answers at {self._connection.brokers}; see that they run and that their "
+            "addresses are right"
+        )
 
     def pause(self, wanted: bool) -> None:
         """Let messages wait at the brokers, or no more.
@@ -269,7 +289,13 @@ class Intake:
         ignored = (self._kafka.KafkaError._PARTITION_EOF, self._kafka.KafkaError._TRANSPORT)
         if error.code() in ignored and not error.fatal():
             return  # one broker of several went away; when all have, that is told too
+        if error.code() == self._kafka.KafkaError._ALL_BROKERS_DOWN:
+            self._down = True
+            self._trouble = self._trouble or self._nobody()  # refused access says more
+            return
         self._trouble = self._connection.shown(error)
+        if error.code() == self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
+            self._trouble += "; make the topic, or name others in kafka.topics"
         self.broken = self.broken or error.fatal()
 
 

@@ -103,6 +103,11 @@ class Library:
                 raise KafkaException(told)
             return [Library.TopicPartition(one.topic, one.partition, told) for one in places]
 
+        def list_topics(self, topic: str, timeout: float) -> None:
+            told = self.library.script.pop(0)
+            if isinstance(told, KafkaError):
+                raise KafkaException(told)
+
         def close(self) -> None:
             self.closed += 1
 
@@ -129,6 +134,33 @@ def test_what_was_taken_before_trouble_is_handed_out_and_the_trouble_told_next(
     with pytest.raises(SourceError, match="slow"):
         intake.take(10, 0.01, 0.0)
     assert intake.take(10, 0.01, 0.0) == []
+
+
+def test_a_topic_that_lacks_is_told_in_words_with_what_to_do(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, "not available: news")
+    monkeypatch.setattr(Message, "error", lambda _: lacking)
+    library.script = [[Message(7)]]
+    with pytest.raises(SourceError) as caught:
+        Intake(Connection(SETTINGS, {}), SETTINGS).take(10, 0.01, 0.0)
+    advice = "make the topic, or name others in kafka.topics"
+    assert str(caught.value) == f"kafka: not available: news; {advice}"
+
+
+def test_brokers_that_all_went_are_trouble_until_one_answers(library: Library) -> None:
+    intake = Intake(Connection(SETTINGS, {}), SETTINGS)
+    library.made[0].on_error(KafkaError(KafkaError._ALL_BROKERS_DOWN, "1/1 brokers are down"))
+    # Told once by the library; then a look at the topic is what tells, until one succeeds.
+    scripts: list[list[Any]] = [[[]], [[], passing()], [[], passing()]]
+    for script in scripts:
+        library.script = script
+        with pytest.raises(SourceError, match="no broker answers at localhost:1; see that"):
+            intake.take(10, 0.01, 0.0)
+    library.script = [[], "topics", []]
+    assert intake.take(10, 0.01, 0.0) == []
+    assert intake.take(10, 0.01, 0.0) == []
+    assert not library.script
 
 
 def test_a_commit_that_was_refused_is_tried_again_with_what_is_done_by_then(
