@@ -77,6 +77,7 @@ class Follower:
         )
         self.documents: dict[str, JobDocument] = {}
         self.position: dict[str, Any] | None = None
+        self.missed: list[str] = []
         self.now = BEGUN + 1e6
         self.restart()
 
@@ -100,6 +101,7 @@ class Follower:
         for document in found.documents:
             self.documents[document.id] = merge(self.documents.get(document.id), document)
         self.position = found.position
+        self.missed += found.missed
         return found.more
 
     def catch_up(self) -> None:

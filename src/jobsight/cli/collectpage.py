@@ -42,6 +42,8 @@ def page(report: Report) -> Iterator[str]:
         yield from mine
         if one.get("state") in _PAUSES and isinstance(one.get("until"), int):
             yield from _told(f"asked again at {moment(one['until'])}", most, indent="  ")
+        for line in _missed(one.get("source") or {}):
+            yield from _told(line, most, indent="  ")
         # The trouble of now is told among the problems.
         if one.get("healthy") and (last := _past(one)):
             yield from _told(last, most, indent="  ")
@@ -79,6 +81,19 @@ def _past(one: dict[str, Any]) -> str | None:
     over = error.get("over")
     until = f", over since {moment(over)}" if isinstance(over, int) else ""
     return f"last trouble {moment(error['time'])}{until}: {printable(error.get('text'), _TEXT)}"
+
+
+def _missed(source: dict[str, Any]) -> Iterator[str]:
+    """What could not be read of an event log since it was first followed."""
+    keys = ("gaps", "gap_bytes", "skipped", "skipped_bytes")
+    told = (source.get(key) for key in keys)
+    gaps, missing, skipped, size = (one if isinstance(one, int) else 0 for one in told)
+    if gaps:
+        advice = printable(source.get("advice"), _TEXT)
+        yield f"{counted(gaps, 'gap')}, at least {missing:,} bytes missing: {advice}"
+    if skipped:
+        stretches = counted(skipped, "damaged stretch", "damaged stretches")
+        yield f"{stretches} skipped, {size:,} bytes"
 
 
 def _table(rows: list[list[str]], most: int | None) -> list[list[str]]:

@@ -15,14 +15,16 @@ already rotated, tells an attribute otherwise than an older one, the section kee
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
-from jobsight.clock import format_micros, zone_named
+from jobsight.clock import zone_named
 from jobsight.documents import JSON, JobDocument
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.columns import Batch, Origin
@@ -46,7 +48,9 @@ from jobsight.settings import EventLogSettings
 __all__ = ["EventLogSource"]
 
 _HEAD = 1 << 20  # as `segments` looks for the access point
-_MOST_OPEN = 200
+_MOST_OPEN = 100
+"""Files taken up at once, the oldest: these are in danger of being rotated away."""
+
 _MOST_SETTLING = 8
 """Newer files behind which a rotated one is done with at once."""
 
@@ -56,12 +60,6 @@ _ABSENCE_SECONDS = 10.0
 _TRIES = 20
 _PAUSE_SECONDS = 0.02
 """Rotation renames file after file; what is not found halfway is looked for again."""
-
-
-_MORE_ROTATIONS = (
-    "records were rotated away or cut off before they were read; set EVENT_LOG_MAX_ROTATIONS to 5 "
-    "or more (1 keeps one rotated file) and EVENT_LOG_MAX_SIZE to what the pool writes in an hour"
-)
 
 
 class EventLogSource(Source):
@@ -95,8 +93,10 @@ class EventLogSource(Source):
         self._zone = zone_named(timezone)
         self._clock = clock
         self._saved = Saved()
+        self._reported = self._saved.counts()
         self._parts: list[Part] = []
         self._pending: dict[str, Gap] = {}  # before files of which nothing was read yet
+        self._left = False  # whether there are files that were not taken up yet
         self._nameless_since: float | None = None
         self._absent_since: float | None = None
 
@@ -108,41 +108,32 @@ class EventLogSource(Source):
         self._nameless_since = self._absent_since = None
         self._pending = {}
         self._saved = Saved() if position is None else read_position(self.name, position)
+        self._reported = self._saved.counts()
         self._parts = [Part(place) for place in self._saved.parts]
 
     def poll(self) -> Observed | None:
         """See `Source.poll`."""
         now = self._clock()
-        trouble = self._look(now)
         try:
+            trouble = self._look(now)
             found = self._advance(now) if self._named(now) else None
         except OSError as error:
             self.close()
             raise explain(self.path, error) from error
-        if found is None and trouble is not None:
+        if trouble is None:
+            return found
+        if found is None:
             raise trouble
-        return found
+        return replace(found, more=True)
 
     def status(self) -> dict[str, JSON]:
         """See `Source.status`: what was read, skipped and missed, and how far behind it is."""
-        saved = self._saved
-        last = saved.last_event
         return {
             "path": str(self.path),
-            "access_point": saved.access_point,
             "identity": self._parts[-1].place.name if self._parts else None,
             "bytes_behind": self._behind(),
             "files_open": sum(part.open for part in self._parts),
-            "files_seen": saved.files,
-            "events": saved.events,
-            "last_event": None if last is None else format_micros(last),
-            "skipped": saved.skipped,
-            "skipped_bytes": saved.skipped_bytes,
-            "last_skipped": [list(one) for one in saved.last_skipped],
-            "gaps": saved.gaps,
-            "gap_bytes": saved.gap_bytes,
-            "last_gaps": [msgspec.to_builtins(gap) for gap in saved.last_gaps],
-            "advice": _MORE_ROTATIONS if saved.gaps else None,
+            **self._saved.told(),
         }
 
     def close(self) -> None:
@@ -163,8 +154,11 @@ class EventLogSource(Source):
         try:
             status = look(self.path)
             newest = self._parts[-1] if self._parts else None
-            known = newest is not None and newest.open
-            if not known or newest is None or newest.inode != (status.st_dev, status.st_ino):
+            inode = (status.st_dev, status.st_ino)
+            known = newest is not None and newest.inode == inode
+            all_open = all(part.open for part in self._parts)
+            # With many files still to be read, others wait until some of these are done with.
+            if not all_open or (not known and len(self._parts) <= _MOST_OPEN // 2):
                 self._find(now)
         except SourceError as error:
             return error if self._lasts(error, now) else None
@@ -190,11 +184,12 @@ class EventLogSource(Source):
         if not strange and not any_known:
             return  # nothing there has a whole record yet
         lost = self._drop_lost()
-        if not any_known and lost is not None:
-            strange = [file for file in strange if follows(_begin(file), lost.place)]
-        for file in strange:
-            self._take_up(file, now, lost)
-            lost = None
+        with contextlib.ExitStack() as not_taken:
+            for file in strange:
+                not_taken.callback(file.close)
+            for file in strange:
+                self._take_up(file, now, lost)
+                lost = None
         if lost is not None:
             self._saved.note_gap(Gap("gone", _micros(now), None, None, ""))
 
@@ -209,23 +204,38 @@ class EventLogSource(Source):
     def _compare(self, now: float) -> tuple[list[Opened], bool]:
         """Files not known yet that are newer than all that are, oldest first; is any known?"""
         strange: list[Opened] = []
-        any_known = False
-        for file in opened_family(self.path):
-            try:
-                if self._is_known(file, now):
+        any_known = self._left = False
+        with contextlib.ExitStack() as in_trouble:
+            for file in opened_family(self.path):
+                in_trouble.callback(file.close)
+                try:
+                    known = self._is_known(file, now)
+                except OSError as error:
+                    raise explain(file.path, error) from error
+                if known:
                     any_known = True
-                elif file.generation is not None and not any_known:
+                elif not any_known and self._is_newer(file):
                     strange.append(file)
+                    if len(strange) > _MOST_OPEN:
+                        strange.pop(0).close()  # it is found again
+                        self._left = True
                     continue
-            except OSError as error:
-                raise explain(file.path, error) from error
-            file.close()
-            if any_known and all(part.open for part in self._parts):
-                break
-        found = oldest_first(strange)
-        for file in found[_MOST_OPEN:]:
-            file.close()  # the oldest are in danger; these are found again
-        return found[:_MOST_OPEN], any_known
+                file.close()
+                if any_known and all(part.open for part in self._parts):
+                    break
+            in_trouble.pop_all()
+        return oldest_first(strange), any_known
+
+    def _is_newer(self, file: Opened) -> bool:
+        """Whether an unknown file was begun after all known ones, as far as that can be told.
+
+        A rotated file that is not stays behind where the number of files kept is changed: one of
+        them is called ``.old``, more of them are numbered.
+        """
+        if file.generation is None:
+            return False
+        newest = self._parts[-1].place if self._parts else None
+        return file.path == self.path or newest is None or follows(_begin(file), newest)
 
     def _is_known(self, file: Opened, now: float) -> bool:
         """Whether `file` is being read; if its part had lost its file, here it is again."""
@@ -322,6 +332,8 @@ class EventLogSource(Source):
 
     def _settle(self, part: Part, now: float) -> Piece | None:
         """A rotated file that has no more: after a while it is done with."""
+        if not part.open:
+            return None  # it has not been found again yet
         if part.ended is None:
             part.ended = now
         newer = len(self._parts) - self._parts.index(part) - 1
@@ -362,8 +374,10 @@ class EventLogSource(Source):
         saved.note_skipped(part.place.name, piece.skipped)
         # Files of which nothing was read will be found again.
         saved.parts = [one.place for one in self._parts if one.begun]
-        more = part is not self._parts[-1] or part.size() > part.place.offset
-        return Observed(documents, msgspec.to_builtins(saved), more)
+        more = part is not self._parts[-1] or piece.more or self._left
+        missed = saved.since(self._reported)
+        self._reported = saved.counts()
+        return Observed(documents, msgspec.to_builtins(saved), more, missed)
 
 
 def _begin(file: Opened) -> Place:

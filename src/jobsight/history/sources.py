@@ -28,11 +28,13 @@ class Observed:
         documents: what the source knows now of jobs that changed; parts, to be merged.
         position: where the source stands after them.
         more: more is waiting; ask again at once.
+        missed: what the source could not tell and never will, for people: records lost or damaged.
     """
 
     documents: Sequence[JobDocument]
     position: Position
     more: bool = False
+    missed: Sequence[str] = ()
 
 
 class Source(ABC):

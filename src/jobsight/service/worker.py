@@ -194,6 +194,8 @@ class Worker:
             return False
         self._save(observed)
         self._source.committed()
+        for what in observed.missed:
+            log("records missed", logging.WARNING, source=self.name, what=what)
         return observed.more
 
     def _save(self, observed: Observed) -> None:

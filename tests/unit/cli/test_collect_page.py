@@ -86,6 +86,18 @@ def test_trouble_that_is_over_has_its_time_and_that_of_now_is_told_among_the_pro
     assert any(line.startswith(over) for line in shown[:at])  # Kafka's, before
 
 
+def test_what_was_missed_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    told = {"bytes_behind": 0, "gaps": 2, "gap_bytes": 4000, "advice": "keep more files"}
+    told |= {"skipped": 1, "skipped_bytes": 70}
+    shown = lines(report({"eventlog:/log": source(source=told)}))
+    assert "runs well" in shown[0]
+    assert shown[-2:] == [
+        "  2 gaps, at least 4,000 bytes missing: keep more files",
+        "  1 damaged stretch skipped, 70 bytes",
+    ]
+
+
 def test_hostile_texts_stay_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = "\x1b[2J\u202e"
     error = {"time": AT, "text": bad, "event": bad}

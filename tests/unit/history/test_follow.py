@@ -159,6 +159,20 @@ def test_rubbish_is_counted_once(tmp_path: Path) -> None:
     one.close()
 
 
+def test_what_was_skipped_is_told_once(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(LOG + b"rubbish\n...\n")
+    one = follower(log)
+    one.catch_up()
+    (told,) = one.missed
+    assert told.startswith(f"1 damaged stretch skipped; the last has 12 bytes at {len(LOG)} of ")
+    with log.open("ab") as file:
+        file.write(record(13, "Job was released.\n"))
+    one.catch_up()
+    assert len(one.missed) == 1
+    one.close()
+
+
 def test_nuls_of_a_network_file_system_are_waited_for(tmp_path: Path) -> None:
     log = tmp_path / "log"
     late = record(9, ABORTED)
@@ -172,6 +186,21 @@ def test_nuls_of_a_network_file_system_are_waited_for(tmp_path: Path) -> None:
         file.write(late)
     one.catch_up()
     assert codes(one) == [0, 28, 12, 28, 9, 13]
+    one.close()
+
+
+def test_nuls_that_stay_do_not_stop_a_busy_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(LOG + bytes(100) + b"\n...\n")
+    one = follower(log)
+    for _ in range(9):
+        with log.open("ab") as file:
+            file.write(record(6, "Image size of job updated: 1\n"))
+        one.now += 5
+        os.utime(log, (one.now, one.now))  # which is always now, or later by the server's clock
+        one.catch_up()
+    assert codes(one) == [0, 28, 12, 28, *[6] * 9]
+    assert one.source.status()["skipped"] == 1
     one.close()
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.growing import Follower, GrowingLog, event, read_at_once
@@ -225,6 +228,87 @@ def test_a_stale_handle_is_opened_again(tmp_path: Path, monkeypatch: pytest.Monk
             one.poll()
     one.catch_up()
     assert [entry.code for entry in one.documents[JOB].timeline] == [0, 9]
+    one.close()
+
+
+@pytest.mark.parametrize("name", ["preadv", "fstat"])
+def test_whichever_call_fails_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    plain = getattr(os, name)
+    for bad in itertools.count():
+        folder = tmp_path / str(bad)
+        folder.mkdir()
+        log = GrowingLog(folder)
+        log.write(event(0, 1))
+        one = Follower(log.path)
+        one.catch_up()
+        log.write(event(1, 1))
+        log.rotate()
+        log.write(event(2, 1))
+        calls = itertools.count()
+
+        def stale(*args: Any, calls: Iterator[int] = calls, bad: int = bad) -> Any:
+            if next(calls) == bad:
+                raise OSError(116, "Stale file handle")
+            return plain(*args)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, stale)
+            try:
+                one.catch_up()
+            except SourceError:
+                one.catch_up()
+        assert one.documents == read_at_once(everything(folder)), bad
+        assert (one.source.status()["gaps"], one.source.status()["events"]) == (0, 7), bad
+        one.close()
+        if next(calls) <= bad:
+            break
+    assert bad > 5
+
+
+def test_rotated_files_that_cannot_be_read_now_are_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = GrowingLog(tmp_path)
+    for number in range(3):
+        log.write(event(number, 1))
+        log.rotate()
+    one = Follower(log.path)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    plain = os.open
+
+    def refused(path: Path, *args: Any, **more: Any) -> int:
+        if str(path).endswith("EventLog.2"):
+            raise PermissionError(13, "Permission denied")
+        return plain(path, *args, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refused)
+        for _ in range(3):
+            with pytest.raises(SourceError, match=r"EventLog\.2': may not be read; let"):
+                one.poll()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    one.catch_up()
+    assert one.documents == read_at_once(everything(tmp_path))
+    one.close()
+
+
+def test_rotated_files_of_a_log_that_is_named_by_a_link_are_found(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path)
+    link = tmp_path / "elsewhere"
+    link.symlink_to(log.path)
+    log.write(event(0, 1))
+    one = Follower(link)
+    one.catch_up()
+    one.close()
+    log.write(event(1, 1))
+    log.rotate()
+    log.write(event(2, 1))
+    one.restart()
+    one.catch_up()
+    assert one.documents == read_at_once(everything(tmp_path))
+    assert one.source.status()["gaps"] == 0
     one.close()
 
 

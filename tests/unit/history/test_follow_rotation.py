@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.growing import Follower, GrowingLog, event, read_at_once
+from tests.growing import BEGUN, Follower, GrowingLog, event, read_at_once
 
+from jobsight.errors import SourceError
 from jobsight.history.eventlog.family import Opened, opened_family
 
 JOB = "htcondor:ap1:123.0"
@@ -187,10 +188,12 @@ def test_files_rotated_away_unread_are_a_gap(tmp_path: Path) -> None:
     assert (gap["kind"], gap["files"]) == ("rotated", 2)
     assert gap["bytes"] == status["gap_bytes"] > 2 * 256
     assert "EVENT_LOG_MAX_ROTATIONS" in status["advice"]
+    assert one.missed == [f"2 files rotated away unread, {gap['bytes']:,} bytes"]
     one.close()
     one.restart()
     one.catch_up()
     assert one.source.status()["gaps"] == 1
+    assert len(one.missed) == 1
     one.close()
 
 
@@ -207,4 +210,85 @@ def test_a_file_that_was_read_to_its_end_and_is_gone_is_no_gap(tmp_path: Path) -
     one.catch_up()
     assert one.source.status()["gaps"] == 0
     assert one.source.status()["events"] == 5
+    one.close()
+
+
+def test_files_that_another_number_of_rotations_left_behind_are_passed_over(
+    tmp_path: Path,
+) -> None:
+    log = GrowingLog(tmp_path, keep=3)
+    log.write(event(0, 1))
+    log.rotate()
+    (tmp_path / "EventLog.1").rename(tmp_path / "EventLog.old")
+    one = Follower(log.path, settle_seconds=60)
+    for number in range(1, 8):
+        log.write(event(number, 1))
+        one.catch_up()
+        one.now += 100
+        one.catch_up()
+        log.rotate()
+    one.catch_up()
+    status = one.source.status()
+    assert (status["gaps"], status["files_seen"]) == (0, 9)
+    one.close()
+
+
+def test_a_log_that_begins_while_the_clock_is_set_back_is_followed(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path)
+    log.sequence = 4
+    log.begin()
+    log.write(event(0, 1))
+    one = Follower(log.path)
+    one.catch_up()
+    for number in (1, 2):
+        log.rotate()
+        early = log.path.read_bytes().replace(str(log.ctime).encode(), str(BEGUN - 99).encode())
+        log.path.write_bytes(early)
+        log.write(event(number, 1))
+    one.catch_up()
+    assert one.documents == read_at_once(everything(tmp_path))
+    assert one.source.status()["files_seen"] == 3
+    one.close()
+
+
+def test_more_rotated_files_than_may_be_open(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path, keep=0)
+    count = 350
+    for number in range(count):
+        log.write(event(number, number % 3))
+        age = log.path.with_name(f"EventLog.{count - number}")
+        log.path.rename(age)
+        log.offset += age.stat().st_size
+        log.begin()
+    one = Follower(log.path)
+    opened = 0
+    while one.poll():
+        opened = max(opened, one.source.status()["files_open"])
+    status = one.source.status()
+    assert (status["files_seen"], status["gaps"]) == (count + 1, 0)
+    assert 100 <= opened <= 150
+    assert one.documents == read_at_once(everything(tmp_path))
+    one.close()
+
+
+def test_a_rotated_file_waits_until_the_log_is_there_again(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path)
+    log.write(event(0, 1))
+    one = Follower(log.path, settle_seconds=60)
+    one.catch_up()
+    log.rotate()
+    log.write(event(1, 1))
+    one.catch_up()
+    one.close()
+    log.write(event(2, 1), age=1)
+    away = log.path.rename(tmp_path / "away")
+    one.restart()
+    assert not one.poll()
+    for _ in range(3):
+        one.now += 61
+        with pytest.raises(SourceError, match="no such file yet"):
+            one.poll()
+    away.rename(log.path)
+    one.catch_up()
+    assert one.documents == read_at_once(everything(tmp_path))
     one.close()

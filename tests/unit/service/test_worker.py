@@ -2,6 +2,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,25 @@ def test_a_document_that_no_store_can_keep_stops_nothing(lines: Path, store: Sto
     assert worker.state == "done"
     assert worker.snapshot()["refused"] == 1
     assert sum(1 for _ in store.scan()) == 3
+
+
+def test_what_a_source_missed_is_logged_once_it_is_saved(
+    lines: Path, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = LineSource(lines)
+    poll = source.poll
+
+    def missing() -> Observed | None:
+        found = poll()
+        return found and replace(found, missed=["2 files rotated away unread"])
+
+    source.poll = missing  # type: ignore[method-assign]
+    with caplog.at_level(logging.WARNING):
+        worker = run_once(source, store)
+    assert worker.state == "done"
+    told = [one for one in caplog.records if "records missed" in one.getMessage()]
+    assert len(told) == worker.snapshot()["polls"] > 0
+    assert "2 files rotated away unread" in str(vars(told[0]))
 
 
 def test_another_collector_on_the_same_source_is_told_and_nothing_doubled(

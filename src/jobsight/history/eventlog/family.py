@@ -6,7 +6,6 @@ only which file is newer. Everything is found by asking again: network file syst
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
@@ -103,15 +102,14 @@ def opened_family(path: Path) -> Iterator[Opened]:
     The oldest has got a name then that the folder did not list before.
 
     Raises:
-        SourceError: the newest file, or the folder, cannot be read.
+        SourceError: a file of them, or the folder, cannot be read.
     """
     yield _opened(path)
     oldest = 0.0
     while older := sorted(found for found in _rotated(path) if found[0] > oldest):
         for age, rotated in older:
-            # A file may be gone by now, or be no log of ours: the log itself has been read.
-            with contextlib.suppress(SourceError):
-                yield _opened(rotated)
+            if (file := _opened_older(rotated)) is not None:
+                yield file
             oldest = age
 
 
@@ -133,7 +131,13 @@ def oldest_first(files: Iterable[Opened]) -> list[Opened]:
 
 
 def _rotated(path: Path) -> Iterator[tuple[float, Path]]:
-    """Age and path of the rotated files beside `path`."""
+    """Age and path of the rotated files beside `path`, and beside what it links to."""
+    yield from _beside(path)
+    if path.is_symlink():
+        yield from _beside(Path(os.path.realpath(path)))
+
+
+def _beside(path: Path) -> Iterator[tuple[float, Path]]:
     form = re.compile(re.escape(path.name) + _ROTATED)
     try:
         with os.scandir(path.parent) as entries:
@@ -143,6 +147,20 @@ def _rotated(path: Path) -> Iterator[tuple[float, Path]]:
     for name in names:
         if found := form.fullmatch(name):
             yield 0.5 if found[1] == "old" else float(found[1]), path.with_name(name)
+
+
+def _opened_older(path: Path) -> Opened | None:
+    """The rotated file `path`; None where it is gone by now, or is no log of ours.
+
+    Any other is asked for again: without it, what only it holds would be passed over.
+    """
+    try:
+        return _opened(path)
+    except SourceError as error:
+        cause = error.__cause__
+        if cause is None or isinstance(cause, FileNotFoundError):
+            return None
+        raise
 
 
 def _opened(path: Path) -> Opened:

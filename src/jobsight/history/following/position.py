@@ -7,15 +7,22 @@ from typing import Any, Literal
 
 import msgspec
 
+from jobsight.clock import format_micros
+from jobsight.documents import JSON
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.generations import Generation
 from jobsight.history.eventlog.logfiles import Kind
 from jobsight.history.sources import Position
+from jobsight.text import counted
 
 __all__ = ["Gap", "Place", "Saved", "follows", "gap_between", "read_position", "skips"]
 
 _VERSION = 1
 _NOTES = 5
+_MORE_ROTATIONS = (
+    "records were rotated away or cut off before they were read; set EVENT_LOG_MAX_ROTATIONS to 5 "
+    "or more (1 keeps one rotated file) and EVENT_LOG_MAX_SIZE to what the pool writes in an hour"
+)
 
 
 class Place(msgspec.Struct, forbid_unknown_fields=True):
@@ -79,6 +86,15 @@ class Gap(msgspec.Struct, forbid_unknown_fields=True):
     bytes: int | None
     before: str
 
+    def words(self) -> str:
+        """What is missing, for people."""
+        if self.kind == "truncated":
+            return "the file was truncated or written anew: what was cut off unread is missing"
+        size = "" if self.bytes is None else f", {self.bytes:,} bytes"
+        if self.kind == "gone":
+            return f"the file that was being read is gone: what was not read of it is missing{size}"
+        return f"{counted(self.files or 0, 'file')} rotated away unread{size}"
+
 
 class Saved(msgspec.Struct, forbid_unknown_fields=True):
     """The position: what must be known to go on."""
@@ -109,6 +125,41 @@ class Saved(msgspec.Struct, forbid_unknown_fields=True):
         told = [(name, *one) for one in skipped[-_NOTES:]]
         self.last_skipped = [*self.last_skipped, *told][-_NOTES:]
 
+    def counts(self) -> tuple[int, int]:
+        """Gaps and skipped stretches so far."""
+        return self.gaps, self.skipped
+
+    def since(self, counts: tuple[int, int]) -> list[str]:
+        """What was missed since there were so many gaps and skipped stretches, for people."""
+        gaps, skipped = self.gaps - counts[0], self.skipped - counts[1]
+        found = [gap.words() for gap in self.last_gaps[-gaps:]] if gaps else []
+        if gaps > len(found):
+            found.append(f"{counted(gaps - len(found), 'gap')} before these")
+        if skipped:
+            name, at, size, reason = self.last_skipped[-1]
+            stretches = counted(skipped, "damaged stretch", "damaged stretches")
+            found.append(
+                f"{stretches} skipped; the last has {size:,} bytes at {at} of {name}: {reason}"
+            )
+        return found
+
+    def told(self) -> dict[str, JSON]:
+        """What a status tells of it."""
+        last = self.last_event
+        return {
+            "access_point": self.access_point,
+            "files_seen": self.files,
+            "events": self.events,
+            "last_event": None if last is None else format_micros(last),
+            "skipped": self.skipped,
+            "skipped_bytes": self.skipped_bytes,
+            "last_skipped": [list(one) for one in self.last_skipped],
+            "gaps": self.gaps,
+            "gap_bytes": self.gap_bytes,
+            "last_gaps": [msgspec.to_builtins(gap) for gap in self.last_gaps],
+            "advice": _MORE_ROTATIONS if self.gaps else None,
+        }
+
 
 def read_position(name: str, position: Position) -> Saved:
     """What was saved for the source `name`.
@@ -131,9 +182,13 @@ def read_position(name: str, position: Position) -> Saved:
 
 
 def follows(new: Place, old: Place) -> bool:
-    """Whether a file was begun after another, as far as headers tell."""
-    told = new.sequence is not None and old.sequence is not None
-    return not told or new.name > old.name
+    """Whether a file was begun after another, as far as headers tell.
+
+    By its moment, or by its number: clocks are set back, and numbers begin anew.
+    """
+    if new.sequence is None or old.sequence is None:
+        return True
+    return new.name > old.name or new.sequence > old.sequence
 
 
 def skips(old: Place, new: Place) -> bool:

@@ -39,11 +39,13 @@ class Piece:
         batch: records of one generation: `source` and `offset` are its name and their places in it.
         time: int64 (n,), µs since 1970.
         skipped: stretches without a sound record: (offset in the file, length, reason).
+        more: the file has more behind them.
     """
 
     batch: Batch
     time: np.ndarray[Any, np.dtype[np.int64]]
     skipped: list[tuple[int, int, str]]
+    more: bool
 
 
 class _Stream:
@@ -78,6 +80,7 @@ class Part:
         self.header: Header | None = None
         self.ended: float | None = None
         self.begun = place.offset > 0
+        self._hole = (-1, 0.0)  # where NULs begin, and since when they have been seen there
         self._descriptor = -1
 
     @property
@@ -128,11 +131,11 @@ class Part:
         place.cuts += 1
         place.offset = place.start = min(place.offset, file.size)
         place.segment = f"{place.name}~{place.cuts}"
-        place.mark = _mark(file.descriptor, place)
+        place.mark = _mark(file.descriptor, place, place.offset)
 
     def fits(self, file: Opened) -> bool:
         """Whether what was read of this part stands in `file` as it did."""
-        unchanged = _mark(file.descriptor, self.place) == self.place.mark
+        unchanged = _mark(file.descriptor, self.place, self.place.offset) == self.place.mark
         return file.size >= self.place.offset and unchanged
 
     def read(
@@ -164,17 +167,21 @@ class Part:
         if not self._has_more(status.st_size):
             return None
         settled = final or now - status.st_mtime > _HOLES_SECONDS
-        taken = self._take(room, most, origin, status.st_size, final=final, settled=settled)
+        seen = None if settled else now
+        taken = self._take(room, most, origin, status.st_size, final=final, now=seen)
         if taken is None:
             return None
+        # Whatever fails is before anything has changed: then the same is read again.
+        end = self.place.offset + taken.end
+        mark = _mark(self._descriptor, self.place, end)
         known = self.place.times is not None or self.header is not None
         resolver = TimeResolver(zone, first_year=_ANY_YEAR if known else first_year(taken.batch))
         times, noted = self._dated(taken, FutureDates(max(now, status.st_mtime)), resolver)
         batch = in_generation(taken.batch, self.place.segment, self.place.start)
         self.begun = True
-        self.place.offset += taken.end
-        self.place.mark = _mark(self._descriptor, self.place)
-        return Piece(batch, times, sorted([*taken.batch.skipped, *noted]))
+        self.place.offset, self.place.mark = end, mark
+        skipped = sorted([*taken.batch.skipped, *noted])
+        return Piece(batch, times, skipped, more=end < status.st_size)
 
     def _has_more(self, size: int) -> bool:
         """Whether there are bytes behind the place, and those before it are what they were."""
@@ -182,18 +189,18 @@ class Part:
             raise ShrunkError
         if size == self.place.offset:
             return False
-        if _mark(self._descriptor, self.place) != self.place.mark:
+        if _mark(self._descriptor, self.place, self.place.offset) != self.place.mark:
             raise ShrunkError
         return True
 
     def _take(
-        self, room: int, most: int, origin: Origin, size: int, *, final: bool, settled: bool
+        self, room: int, most: int, origin: Origin, size: int, *, final: bool, now: float | None
     ) -> Taken | None:
         place = self.place
         while True:
             data = read_at(self._descriptor, room, place.offset)
             full = place.offset + len(data) < size
-            hole = -1 if settled else data.find(b"\0")
+            hole = -1 if now is None else self._arriving(data, now)
             if hole >= 0:
                 del data[hole:]
                 full = False
@@ -202,6 +209,17 @@ class Part:
             if taken is not None or not full or room >= LARGEST:
                 return taken
             room *= 2
+
+    def _arriving(self, data: bytearray, now: float) -> int:
+        """Where `data` has NULs in whose place bytes may still arrive, -1 where it has none.
+
+        A busy log is written all the time: NULs that have been there for a while are there to stay.
+        """
+        found = data.find(b"\0")
+        at = self.place.offset + found
+        if found >= 0 and self._hole[0] != at:
+            self._hole = (at, now)
+        return found if found >= 0 and now - self._hole[1] <= _HOLES_SECONDS else -1
 
     def _dated(
         self, taken: Taken, dates: FutureDates, resolver: TimeResolver
@@ -239,10 +257,10 @@ _HOLES_SECONDS = 30.0
 _IN_FUTURE = "dated in the future; taken as of the record before"
 
 
-def _mark(descriptor: int, place: Place) -> str:
-    """Digest of the bytes before the place, without those that may be written anew."""
-    start = max(place.first, place.offset - _MARK)
-    size = place.offset - start
+def _mark(descriptor: int, place: Place, end: int) -> str:
+    """Digest of the bytes before `end`, without those that may be written anew."""
+    start = max(place.first, end - _MARK)
+    size = end - start
     if size <= 0:
         return ""
     return hashlib.sha256(read_at(descriptor, size, start)).hexdigest()[:16]
