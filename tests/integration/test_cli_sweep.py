@@ -24,6 +24,7 @@ from jobsight.errors import (
     SweepError,
     UsageError,
 )
+from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.registry import Registry
 from jobsight.learning.sweep.layout import Layout
 from jobsight.learning.sweep.planning import read_plan
@@ -161,6 +162,7 @@ def test_what_is_best_is_said_in_few_lines(swept: Path) -> None:
     assert f"learning_rate {facts['parameters']['learning_rate']}" in lines[1]
     assert lines[2].startswith("  epochs      2; the weights kept are of epoch ")
     assert "looked at once" in lines[3]
+    assert f"the baseline's ({Bootstrap.level * 100:.0f} %)" in lines[4]
     assert any(re.search(r"lstm, .*the run's .* [-+]0\.\d+ \([-+]0", line) for line in lines)
     assert any("the best baseline" in line for line in lines)
     assert not any("rules:" in line for line in lines if "best baseline" not in line)

@@ -54,7 +54,7 @@ def _test(model: Mapping[str, Any], network: str) -> Iterator[str]:
         roles.setdefault(baseline, []).append(_BASELINE)
     rows = [_row(name, said, test[name]) for name, said in roles.items() if name in test]
     columns = [Column("model"), *(Column(one, right=True) for one in _SCORES.values())]
-    columns.append(Column("log loss less the baseline's (90 %)", spare=1))
+    columns.append(Column("log loss less the baseline's (95 %)", spare=1))
     yield (
         f"test part: {counted(model['test_examples'], 'example')} in "
         f"{counted(model['test_batches'], 'batch', 'batches')}, looked at "
