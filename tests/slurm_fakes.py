@@ -54,6 +54,8 @@ class FakeSlurm:
     flags: str = "job_comment,job_script"
     unreadable: dict[str, Trouble] = field(default_factory=dict)
     """Jobs whose kept scripts sacct never gives."""
+    private: bool = False
+    """The controller gives us nobody's script."""
 
     def end(self, name: str, state: str, code: str = "0:0", *, listed: bool = False) -> None:
         """A job ends now; `listed`: it stays in the queue as ended, as within MinJobAge."""
@@ -194,6 +196,8 @@ class FakeClient(SlurmClient):
         return text
 
     def _script(self, base: str) -> str:
+        if self.slurm.private:
+            raise SlurmError("scontrol: Invalid user id", Trouble.NO_PERMISSION)
         if base not in self.slurm.scripts:
             raise SlurmError("scontrol: job script retrieval failed", Trouble.OTHER)
         return self.slurm.scripts[base]

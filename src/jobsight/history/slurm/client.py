@@ -31,6 +31,9 @@ ENDED_STATES = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,RV,TO"
 
 _MICROS = 1_000_000
 _MOST_TOLD = 1000
+_UNWRITTEN = b"job script retrieval failed"
+"""What scontrol says of any trouble with a batch script; it ends as if all were well (to 24.11)."""
+
 _KEPT_ENVIRONMENT = frozenset(
     (
         *("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_DEBUG_FLAGS"),
@@ -240,7 +243,7 @@ class SlurmClient:
         told = (ended.stderr or ended.stdout[:_MOST_TOLD]).decode("utf-8", "replace")
         if ended.status == 127 and not ended.stdout:
             raise SlurmError(f"{tool}: {printable(told, 200)}", Trouble.MISSING)
-        if ended.status != 0:
+        if ended.status != 0 or (not ended.stdout and _UNWRITTEN in ended.stderr):
             raise SlurmError(f"{tool}: {printable(told, 200) or 'failed'}", classify(told))
 
     def _find(self, tool: str) -> str:

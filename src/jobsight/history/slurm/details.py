@@ -232,6 +232,8 @@ class Details:
             if error.trouble in PASSING:
                 raise
             script = self._kept_script(base) if self.kept else None
+            if script is None and error.trouble is Trouble.NO_PERMISSION:
+                self._refuse(error)
         if not script:
             return None
         self.scripts += 1

@@ -65,6 +65,25 @@ def test_a_task_that_is_not_there_is_told_of_on_either_stream(tmp_path: Path) ->
         assert caught.value.trouble is Trouble.NO_JOB
 
 
+@pytest.mark.parametrize(
+    ("why", "kind"),
+    [
+        ("Unable to contact slurm controller (connect failure)", "down"),
+        ("Socket timed out on send/recv operation", "slow"),
+        ("Invalid job id specified", "no_job"),
+        ("Invalid user id", "no_permission"),
+        ("Job script not specified", "other"),
+    ],
+)
+def test_a_script_that_scontrol_could_not_get_is_no_empty_script(
+    tmp_path: Path, why: str, kind: str
+) -> None:
+    ask = client(tmp_path, f"echo 'job script retrieval failed: {why}' >&2; exit 0")
+    with pytest.raises(SlurmError) as caught:
+        ask.script("7")
+    assert caught.value.trouble == Trouble(kind)
+
+
 def test_a_missing_tool_names_the_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     error = trouble(SlurmClient(SlurmSettings()))

@@ -115,6 +115,16 @@ def test_a_living_job_whose_script_the_accounts_refuse_is_told_without() -> None
     assert (status(keeper)["details_pending"], status(keeper)["details_refused"]) == (0, 1)
 
 
+def test_a_script_that_is_not_ours_to_read_is_counted_and_told() -> None:
+    slurm = FakeSlurm(private=True, queue={name: FakeJob(name, name) for name in ("7", "8")})
+    keeper = kept(slurm)
+    slurm.scripts["8"] = "#!/bin/sh\ntrue\n"  # the accounts have this one
+    keeper.poll()
+    assert keeper.job("8").submission.script == slurm.scripts["8"]
+    assert status(keeper)["details_refused"] == 1
+    assert "Invalid user id" in str(status(keeper)["last_detail_refused"])
+
+
 def test_tasks_that_ended_before_the_look_at_their_array_have_its_script() -> None:
     slurm = FakeSlurm(down={"scontrol": Trouble.DOWN})
     slurm.queue = {f"7_{task}": FakeJob(f"7_{task}", str(7 + task)) for task in range(3)}
