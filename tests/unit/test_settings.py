@@ -40,6 +40,19 @@ def test_flags_win_over_environment_over_named_file_over_home(
     [
         ("hold:\n  sede: 1\n", r"x\.yaml:2:3: there is no setting 'hold\.sede'"),
         ("hold:\n  seed: many\n", r"x\.yaml:2:3: hold\.seed: .*given 'many'"),
+        ("hold: 3\n", r"x\.yaml:1:1: hold: Input should be a mapping of names .*given 3"),
+        (
+            "eventlog:\n  paths: /var/EventLog\n",
+            r"x\.yaml:2:3: eventlog\.paths: Input should be a list such as \[a, b\] or 'auto' "
+            r"\(given '/var/EventLog'\)$",
+        ),
+        (
+            "hold: {windows: [a]}",
+            r"x\.yaml:1:\d+: hold\.windows\.0: Input should be a valid number",
+        ),
+        ("kafka: {topics: []}", r"x\.yaml:1:9: kafka\.topics: Input should be longer"),
+        ("registry: 5", r"x\.yaml:1:1: registry: Input should be a path"),
+        ("a-b: 5", r"x\.yaml:1:1: there is no setting 'a-b'"),
         ("hold: {seed: 50,, }", r"x\.yaml:1:\d+"),
         ("- a\n- b\n", "settings are a mapping"),
     ],

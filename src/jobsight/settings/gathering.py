@@ -112,7 +112,7 @@ class KafkaSettings(Section):
     """Consumer group; all collectors of one store share it."""
     member: str | None = None
     """Name of this collector in the group; None: the machine's name."""
-    topics: tuple[str, ...] = ("jobsight-notices",)
+    topics: Annotated[tuple[str, ...], Field(min_length=1)] = ("jobsight-notices",)
     """Topics of job notices, and of Slurm's jobcomp/kafka (named as the cluster)."""
     dead_letters: str = "jobsight-dead-letters"
     """Topic for messages that tell of no job, with the reason in their headers."""

@@ -8,6 +8,7 @@ that make objects), and its aliases may not multiply it beyond `MOST_VALUES`. YA
 from __future__ import annotations
 
 import datetime
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,17 @@ __all__ = ["MOST_BYTES", "Location", "YamlFile", "explain", "shown"]
 
 MOST_BYTES = 256 << 10
 MOST_VALUES = 100_000
+
+_SHOULD = "Input should be "
+_WANTED = {
+    "tuple_type": f"{_SHOULD}a list such as [a, b]",
+    "too_short": f"{_SHOULD}longer",
+    "model_type": f"{_SHOULD}a mapping of names to values",
+    "path_type": f"{_SHOULD}a path",
+}
+"""What pydantic says in Python's words, in those of the file, by its type of error."""
+
+_KIND = re.compile(r"[\[-]|^(bool|int|float|str)$")
 
 Location = tuple[int | str, ...]
 """Keys and indices from the root to a value."""
@@ -164,12 +176,26 @@ def shown(value: Any, width: int = 60) -> str:
 
 def explain(error: pydantic.ValidationError, files: list[YamlFile]) -> SettingsError:
     """The first trouble that pydantic found, with the place of it in the last file that has it."""
-    first = error.errors()[0]
-    location = first["loc"]
+    errors = error.errors()
+    first = errors[0]
+    location = _of_setting(first)
     name = ".".join(str(part) for part in location)
     where = next((found for file in reversed(files) if (found := file.position(location))), None)
     if first["type"] == "extra_forbidden":
         reason = f"there is no setting {name!r}"
     else:
-        reason = f"{name}: {first['msg']} (given {shown(first.get('input'))})"
+        # One for each kind of value that the setting takes.
+        wanted = [
+            _WANTED.get(one["type"], one["msg"]) for one in errors if _of_setting(one) == location
+        ]
+        other = "".join(f" or {one.removeprefix(_SHOULD)}" for one in wanted[1:])
+        reason = f"{name}: {wanted[0]}{other} (given {shown(first.get('input'))})"
     return SettingsError(f"{where}: {reason}" if where else reason)
+
+
+def _of_setting(one: Any) -> Location:
+    """Where pydantic found it, without the kind of value that it tried, such as ``tuple[str]``."""
+    location: Location = one["loc"]
+    if one["type"] == "extra_forbidden":
+        return location
+    return tuple(part for part in location if isinstance(part, int) or not _KIND.search(part))
