@@ -96,7 +96,7 @@ def _stands(source: str, position: dict[str, Any]) -> Iterator[str]:
     yield "  " + (name if most is None else shorten(name, max(most - 2, 1)))
     told = []
     for key, value in sorted(position.items()):
-        if isinstance(value, dict | list | None):
+        if isinstance(value, dict | list | None) or value == "":
             continue  # --json has it
         late = isinstance(value, int) and value > _MICROS
         shown = moment(value) if late else printable(value, _POSITION)

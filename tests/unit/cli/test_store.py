@@ -63,7 +63,7 @@ def test_the_status_in_words(url: str) -> None:
 def test_where_sources_stand_is_readable_at_80_columns(url: str) -> None:
     position = {
         "version": 1, "events": 11158, "parts": [{"offset": 3}], "last_event": START,
-        "access_point": "x" * 150, "gap": None, "bad\x1b[2J": "\x1b[2J",
+        "access_point": "x" * 150, "gap": None, "late": "", "bad\x1b[2J": "\x1b[2J",
     }  # fmt: skip
     with open_store(url) as store:
         store.put([], [Move("eventlog:" + "/spool" * 20 + "/EventLog", None, position)])
@@ -73,6 +73,7 @@ def test_where_sources_stand_is_readable_at_80_columns(url: str) -> None:
     assert any(line.startswith("  eventlog:…/") and line.endswith("/EventLog") for line in lines)
     text = "\n".join(lines)
     assert "events 11158" in text
+    assert "late" not in text
     assert "last event 2026-11-21 01:35:00Z" in " ".join(text.split())
     assert "{" not in text
     assert all(line.isprintable() for line in lines)
