@@ -178,7 +178,7 @@ def test_an_empty_store_has_no_jobs(tmp_path: Path) -> None:
     [
         (["--state", "asleep\x1b[2J"], "'asleep [2J' is no state"),
         (["--since", "yesterday"], "'yesterday' is not a time"),
-        (["--until", "2 hours"], "or as a span until now such as 2h or 7d"),
+        (["--until", "2 hours"], "or as a span until now: 90s, 30min, 2h"),
         (["--store", "mysql://host"], "no store is addressed by mysql://"),
         (["--timezone", "Mars/North"], "no time zone is named"),
     ],
