@@ -7,7 +7,7 @@ also of ``PER_JOB_HISTORY_DIR``). ``condor_q -l`` and ``-json`` are read as well
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jobsight.documents import JobDocument
@@ -16,7 +16,7 @@ from jobsight.history.eventlog.logfiles import LogFile, looks_like_log
 from jobsight.history.importers.adtext import Piece, cut_json, cut_text, parse_text
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
 from jobsight.history.importers.lines import Meter, blocks
-from jobsight.history.jobads import document_from_ad
+from jobsight.history.jobads import access_point_of, document_from_ad
 
 __all__ = ["CondorHistory"]
 
@@ -59,9 +59,10 @@ class CondorHistory(Importer):
     ) -> Iterator[list[JobDocument]]:
         """Documents of the ads, file after file."""
         meter = Meter(files, report, options.progress)
+        points: set[str] = set()
         for file in files:
             good, batch = 0, []
-            for document in _documents(file, options, report, meter):
+            for document in _documents(file, options, report, meter, points):
                 batch.append(document)
                 good += 1
                 if len(batch) >= BATCH:
@@ -77,8 +78,9 @@ class CondorHistory(Importer):
 
 
 def _documents(
-    file: LogFile, options: Options, report: ImportReport, meter: Meter
+    file: LogFile, options: Options, report: ImportReport, meter: Meter, points: set[str]
 ) -> Iterator[JobDocument]:
+    """Documents of a file's ads; `points` gathers the access points that ads of all files name."""
     for piece, ad in _ads(file, report, meter):
         report.rows += 1
         shown = piece.data[:200].decode("utf-8", "replace")
@@ -86,9 +88,24 @@ def _documents(
             report.refuse(file.name, piece.line, piece.fault or "no ad", shown)
             continue
         try:
+            _check_point(ad, options.access_point, points)
             yield document_from_ad(ad, options.access_point)
         except DocumentError as error:
             report.refuse(file.name, piece.line, str(error), shown)
+
+
+def _check_point(ad: Mapping[str, Any], given: str | None, points: set[str]) -> None:
+    """Refuse ads of a second schedd where one name is given to all: ids would be taken twice."""
+    if given is None or (told := access_point_of(ad)) is None:
+        return
+    points.add(told)
+    if len(points) > 1:
+        points.discard(told)
+        (first,) = points
+        raise DocumentError(
+            f"it is of the access point {told[:100]!r}, the first of {first[:100]!r}, and all were "
+            f"to be named {given[:100]!r}; import each access point by itself"
+        )
 
 
 def _ads(file: LogFile, report: ImportReport, meter: Meter) -> _Ads:

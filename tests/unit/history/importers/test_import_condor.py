@@ -54,6 +54,18 @@ def test_the_access_point_may_be_given() -> None:
     assert job.id.startswith("htcondor:mine:")
 
 
+def test_one_name_is_not_given_to_the_jobs_of_two_schedds(tmp_path: Path) -> None:
+    ads = [
+        f'{{"ClusterId": 7, "ProcId": 0, "QDate": 1772442000, "GlobalJobId": "{point}#7.0#1"}}'
+        for point in ("one", "two", "one")
+    ]
+    path = written(tmp_path, "[" + ",\n".join(ads) + "]")
+    _, report = imported(path, options=Options(access_point="ap"))
+    assert (report.rows, report.bad, report.first_bad[0].place) == (3, 1, 2)
+    assert "'two', the first of 'one'" in report.first_bad[0].reason
+    assert imported(path)[1].bad == 0
+
+
 def test_strings_of_text_ads_keep_their_backslashes() -> None:
     ad = parse_text(
         b'A = "C:\\new\\table \\" x"\nB = "end\\"\nC = regexp("\\\\d", y)\nD = undefined\n'
