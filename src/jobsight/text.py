@@ -58,6 +58,8 @@ def beginning(head: bytes, width: int = 60) -> str:
     first = head.lstrip()[:width]
     if not first:
         return "nothing but blanks" if head else "nothing: it is empty"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "text in UTF-16, which iconv -f UTF-16 -t UTF-8 makes readable"
     if b"\0" in first:
         return f"bytes that are no text ({first[:8].hex(' ')})"
     return repr(printable(first.partition(b"\n")[0].decode("utf-8", "replace"), width))
