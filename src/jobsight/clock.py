@@ -2,9 +2,11 @@
 
 import contextlib
 import datetime as dt
+import itertools
 import os
 import re
 import zoneinfo
+from collections.abc import Sequence
 from pathlib import Path
 
 from jobsight.errors import UsageError
@@ -13,6 +15,7 @@ __all__ = [
     "format_micros",
     "format_moment",
     "format_span",
+    "likeliest",
     "local_zone",
     "micros",
     "parse_moment",
@@ -98,6 +101,30 @@ def format_moment(moment: dt.datetime) -> str:
 def micros(moment: dt.datetime) -> int:
     """A moment as µs since 1970."""
     return (moment - _EPOCH) // dt.timedelta(microseconds=1)
+
+
+def likeliest(
+    showings: Sequence[Sequence[int | None]], span_s: float | None = None
+) -> tuple[int | None, ...]:
+    """Which moments are meant by what a clock showed that was turned back in between.
+
+    Args:
+        showings: of each moment of a life, in its order, those that may be meant, in µs since 1970:
+            one, or of an hour that was shown twice both; None: it is not known.
+        span_s: seconds between the last two, where they are told.
+
+    Returns:
+        The first choice that keeps the order, and the span if that can be; else the first of all.
+    """
+
+    def fits(times: tuple[int | None, ...]) -> tuple[bool, bool]:
+        known = [time for time in times if time is not None]
+        *_, start, end = times
+        if span_s is None or start is None or end is None:
+            return known == sorted(known), False
+        return known == sorted(known), end - start == span_s * 1e6
+
+    return max(itertools.product(*showings), key=fits)
 
 
 def format_micros(moment: int) -> str:

@@ -95,6 +95,7 @@ def test_a_truncated_file_is_imported_as_far_as_it_goes(tmp_path: Path) -> None:
         (b"JobID|State|Submit\n1|COMPLETED|2026-01-01T00:00:00\n", (), 2, ("--cluster",)),
         (b"x", ("--format", "pbs"), 2, ("no format is named 'pbs'",)),
         (b"x", ("--columns", "user,state"), 2, ("JobID among them",)),
+        (b"x", ("--delimiter", ""), 2, ("at least one character",)),
         (b"x", ("--timezone", "Mars/North"), 2, ("no time zone", "Mars")),
     ],
 )
@@ -109,6 +110,23 @@ def test_errors_are_one_line(
     assert said.startswith("jobsight: ")
     assert said.count("\n") == 1
     assert all(word in said for word in words), said
+
+
+def test_slurms_zone_is_not_that_of_event_logs(tmp_path: Path) -> None:
+    """The collector reads them so, and both must tell of one job at the same moments."""
+    log = tmp_path / "log"
+    log.write_text(
+        "000 (7.000.000) 2026-03-02 09:00:00 Job submitted from host: <1.2.3.4:5>\n...\n"
+    )
+    accounts = tmp_path / "sacct"
+    accounts.write_text("JobID|State|Cluster|Submit\n7|PENDING|c|2026-03-02T09:00:00\n")
+    settings = tmp_path / "settings.yaml"
+    settings.write_text("timezone: Europe/Paris\nslurm: {timezone: America/Denver}\n")
+    found = [
+        summary(tmp_path / f"{path.name}.db", path, "--config", settings)["first"]
+        for path in (log, accounts)
+    ]
+    assert found == ["2026-03-02T08:00:00Z", "2026-03-02T16:00:00Z"]
 
 
 def test_hostile_rows_are_shown_escaped(tmp_path: Path) -> None:

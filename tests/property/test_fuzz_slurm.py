@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from jobsight.documents import decode, encode, merge
 from jobsight.history.slurm.batchscript import directives, from_sacct
 from jobsight.history.slurm.documents import group_runs, of_queue, of_runs
+from jobsight.history.slurm.dumps import table_rows
 from jobsight.history.slurm.ids import expand, pack, parse_id, unpack
-from jobsight.history.slurm.sacct import exact_rows, join_runs, table_rows
+from jobsight.history.slurm.sacct import exact_rows, join_runs
 from jobsight.history.slurm.scontrol import read_config, read_jobs
 from jobsight.history.slurm.shown import of_shown
 from jobsight.history.slurm.sizes import parse_memory, parse_tres
@@ -132,9 +133,8 @@ def test_accounts_in_our_form_whole_and_cut(rows: list[list[str]], cut: int) -> 
 @given(st.lists(st.lists(CELL, max_size=20).map("|".join) | HOSTILE, max_size=8))
 def test_accounts_as_people_keep_them(lines: list[str]) -> None:
     refused: list[ValueError] = []
-    runs = list(
-        join_runs(table_rows(["JobID|JobName|State|Start", *lines]), dt.UTC, refused.append)
-    )
+    columns = ["JobID", "JobName", "State", "Start", "SubmitLine"]
+    runs = list(join_runs(table_rows(enumerate(lines, 2), columns), dt.UTC, refused.append))
     for job, found in group_runs(runs, 20):
         _sound_document(of_runs("c", job, found, NOW))
 

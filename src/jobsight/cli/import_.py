@@ -83,13 +83,16 @@ def import_(
     from jobsight.history.importers import FileImport, Options
     from jobsight.store import open_store
 
+    if delimiter == "":
+        raise UsageError("--delimiter needs at least one character")
     settings = load_settings(config, {"store": {"url": store}})
     with progress_bar("importing") as progress:
         options = Options(
             cluster=cluster,
             access_point=access_point or settings.access_point,
             timezone=timezone,
-            site_timezone=settings.slurm.timezone or settings.timezone,
+            slurm_timezone=settings.slurm.timezone,
+            site_timezone=settings.timezone,
             columns=_columns(columns),
             delimiter=delimiter,
             most_tasks=settings.slurm.array_tasks,

@@ -40,8 +40,9 @@ class Options:
         cluster: name of the Slurm cluster (or of the trace); None: as the files tell.
         access_point: name of the HTCondor access point; None: as the files tell.
         timezone: IANA name of the zone of times without one; None: the format's own, as of the
-            traces of one machine, else `site_timezone`.
-        site_timezone: of formats that have none of their own; None: the machine's.
+            traces of one machine, else the site's.
+        slurm_timezone: the site's, of what Slurm's tools print; None: `site_timezone`.
+        site_timezone: the site's, of formats that have none of their own; None: the machine's.
         columns: names of the columns, for sacct's output without a header.
         delimiter: between the fields of sacct's output; None: as its header shows.
         most_tasks: pending tasks of an array that one row may stand for; those beyond are counted.
@@ -51,6 +52,7 @@ class Options:
     cluster: str | None = None
     access_point: str | None = None
     timezone: str | None = None
+    slurm_timezone: str | None = None
     site_timezone: str | None = None
     columns: tuple[str, ...] | None = None
     delimiter: str | None = None

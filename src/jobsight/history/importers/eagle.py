@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from jobsight.clock import likeliest
 from jobsight.documents import JobDocument, Request, Submission, Usage, slurm_id
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import ImportReport, Options, Unknowable
@@ -22,7 +23,7 @@ from jobsight.history.importers.life import Life
 from jobsight.history.importers.lines import Meter
 from jobsight.history.importers.tables import rows
 from jobsight.history.importers.trace import Reader, TableImporter, state_of
-from jobsight.history.importers.values import amount, count, moment, text
+from jobsight.history.importers.values import amount, count, showings, text
 
 __all__ = ["Eagle"]
 
@@ -77,7 +78,10 @@ class _Rows(Reader):
 
     def document(self, row: Mapping[str, Any]) -> JobDocument:
         number = count(row["job_id"])
-        submit = moment(row["submit_time"], self.zone)
+        wall = amount(row.get("run_time"))
+        names = ("submit_time", "start_time", "end_time")
+        moments = [showings(row.get(name), self.zone) for name in names]
+        submit, start, end = likeliest(moments, wall)
         if number is None or submit is None:
             raise ValueError(f"no {'number' if number is None else 'time of submission'}")
         array_id = None
@@ -88,8 +92,8 @@ class _Rows(Reader):
         word = text(row["state"])
         life = Life(
             submit,
-            start=moment(row.get("start_time"), self.zone),
-            end=moment(row.get("end_time"), self.zone),
+            start=start,
+            end=end,
             state=state_of(word),
             word=word,
         )
@@ -99,7 +103,7 @@ class _Rows(Reader):
             updated=timeline[-1].time,
             request=_request(row),
             submission=_submission(row, submit, array_id),
-            usage=Usage(wall_s=amount(row.get("run_time"))),
+            usage=Usage(wall_s=wall),
             timeline=timeline,
         )
 

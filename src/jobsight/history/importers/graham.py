@@ -13,18 +13,20 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
+from jobsight.clock import likeliest
 from jobsight.documents import JobDocument, Request, Submission, Usage, slurm_id
 from jobsight.errors import UsageError
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import ImportReport, Options, Unknowable
 from jobsight.history.importers.life import Life
 from jobsight.history.importers.trace import Reader, TableImporter, state_of
-from jobsight.history.importers.values import amount, count, moment, text
+from jobsight.history.importers.values import amount, count, showings, text
 from jobsight.history.slurm.sizes import gpus, parse_tres
 
 __all__ = ["Graham"]
 
 _ZONES = {"graham": "America/Toronto", "cedar": "America/Vancouver"}
+_MOMENTS = ("submit_time", "eligible_time", "poll_time", "start_time", "end_time")
 
 
 class Graham(TableImporter):
@@ -70,10 +72,21 @@ class Graham(TableImporter):
 class _Rows(Reader):
     def document(self, row: Mapping[str, Any]) -> JobDocument:
         number = count(row["job_unique_id"])
-        submit = moment(row["submit_time"], self.zone)
+        moments = [showings(row.get(name), self.zone) for name in _MOMENTS]
+        submit, eligible, polled, start, end = likeliest(moments, amount(row.get("elapsed_time")))
         if number is None or submit is None:
             raise ValueError(f"no {'number' if number is None else 'time of submission'}")
-        timeline = self._life(row, submit).timeline(Graham.name)
+        word = text(row["state"])
+        life = Life(
+            submit,
+            eligible=eligible,
+            start=start,
+            end=end,
+            seen=() if polled is None or polled == submit else (polled,),
+            state=state_of(word),
+            word=word,
+        )
+        timeline = life.timeline(Graham.name)
         return JobDocument(
             id=slurm_id(self.cluster, str(number)),
             updated=timeline[-1].time,
@@ -83,19 +96,6 @@ class _Rows(Reader):
                 wall_s=amount(row.get("elapsed_time")), nodes=count(row.get("alloc_nodes"))
             ),
             timeline=timeline,
-        )
-
-    def _life(self, row: Mapping[str, Any], submit: int) -> Life:
-        polled = moment(row["poll_time"], self.zone)
-        word = text(row["state"])
-        return Life(
-            submit,
-            eligible=moment(row.get("eligible_time"), self.zone),
-            start=moment(row.get("start_time"), self.zone),
-            end=moment(row.get("end_time"), self.zone),
-            seen=() if polled is None or polled == submit else (polled,),
-            state=state_of(word),
-            word=word,
         )
 
 

@@ -78,5 +78,9 @@ def lines(file: LogFile, report: ImportReport, meter: Meter) -> Iterator[Line]:
                 report.rows += 1
                 report.refuse(file.name, number + 1, f"longer than {LONGEST_LINE} bytes", shown)
             rest, skipping = b"", True
-    if rest:
-        yield Line(number + 1, rest.decode("utf-8", "replace").removesuffix("\r"))
+    last = Line(number + 1, rest.decode("utf-8", "replace").removesuffix("\r"))
+    if rest and report.breaks[-1:] and report.breaks[-1][0] == file.name:
+        report.rows += 1
+        report.refuse(file.name, last.number, "the file breaks off in it", last.text)
+    elif rest:
+        yield last

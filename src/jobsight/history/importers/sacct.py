@@ -20,7 +20,8 @@ from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
 from jobsight.history.importers.lines import Line, Meter, lines
 from jobsight.history.slurm.documents import group_runs, of_runs
-from jobsight.history.slurm.sacct import Run, join_runs, table_rows
+from jobsight.history.slurm.dumps import RowError, table_rows
+from jobsight.history.slurm.sacct import Run, join_runs
 from jobsight.history.slurm.times import NOTHING
 from jobsight.text import printable
 
@@ -30,10 +31,10 @@ _NAME = re.compile(r"[A-Za-z]+(?:%-?\d+)?")
 _HEADLESS = re.compile(
     rb"(?:\d{1,10}(?:_(?:\d{1,10}|\[[^\]]*\])|\+\d+)?|s[0-9A-Za-z]{13})(?:\.\w+)?\|"
 )
-_NUMBERED = re.compile(r"line \d+: ")
 _MOMENTS = ("submit", "start", "end", "eligible")
 _TABLE = re.compile(r"[- ]*-{4,} -{4,}[- ]*")
 
+_Header = tuple[tuple[str, ...], str]
 _Rows = Iterable[Mapping[str, str] | ValueError]
 
 
@@ -74,7 +75,8 @@ def header_of(line: str) -> tuple[tuple[str, ...], str] | None:
     """The columns of a header and what separates them; None where the line is no header.
 
     A header names JobID or JobIDRaw and at least two other columns, with the same delimiter between
-    all, which may be any text without letters, or several characters.
+    all, which may be any text without letters, or several characters. A last, empty name tells that
+    rows end with the delimiter, as the header does.
     """
     text = line.strip("\r\n")
     names = list(_NAME.finditer(text))
@@ -84,7 +86,8 @@ def header_of(line: str) -> tuple[tuple[str, ...], str] | None:
     delimiter = delimiters.pop()
     if delimiters or text[names[-1].end() :] not in ("", delimiter) or not delimiter.strip(" "):
         return None
-    return tuple(name[0].partition("%")[0] for name in names), delimiter
+    closed = ("",) if names[-1].end() < len(text) else ()
+    return (*(name[0].partition("%")[0] for name in names), *closed), delimiter
 
 
 def _lowered(names: list[re.Match[str]]) -> set[str]:
@@ -105,16 +108,14 @@ class _File:
 
     def __init__(self, file: LogFile, options: Options, report: ImportReport) -> None:
         self._file, self._options, self._report = file, options, report
-        self._zone = zone_named(options.timezone or options.site_timezone)
+        self._zone = zone_named(options.timezone or options.slurm_timezone or options.site_timezone)
         self._line = Line(0, "")
+        self._other: _Header | None = None
         self._rows = self._runs = self._steps = self._refused = self._beyond = 0
 
     def batches(self, source: Iterator[Line]) -> Iterator[list[JobDocument]]:
         """Documents; all runs of a job that follow each other are in one batch."""
-        columns, delimiter, first = self._header(source)
-        rows = table_rows(self._watched(first, source), delimiter=delimiter, columns=columns)
-        names = {name.lower(): name for name in columns}
-        runs = join_runs(self._checked(rows, names), self._zone, self._refuse)
+        runs = join_runs(self._tables(source), self._zone, self._refuse)
         waiting: list[Run] = []
         for run in runs:
             if len(waiting) >= BATCH and run.id.name != waiting[-1].id.name:
@@ -127,18 +128,36 @@ class _File:
             yield self._documents(waiting)
         self._finish()
 
-    def _header(self, source: Iterator[Line]) -> tuple[tuple[str, ...], str, list[str]]:
+    def _tables(self, source: Iterator[Line]) -> _Rows:
+        """Rows of the dumps that were put together in the file, each under a header of its own."""
+        columns, delimiter, first = self._header(source)
+        while True:
+            names = {name.lower(): name for name in columns if name}
+            if "state" not in names:
+                raise SourceError(
+                    f"{self._file.name} has no column State, which tells what became of a job; ask "
+                    "sacct for it: sacct -P -o JobID,State,Submit,Start,End,..."
+                )
+            own = self._watched(itertools.chain(first, source), (columns, delimiter))
+            rows = table_rows(own, columns, delimiter, headed=not first)
+            yield from self._checked(rows, names)
+            if self._other is None:
+                return
+            (columns, delimiter), first, self._other = self._other, [], None
+
+    def _header(self, source: Iterator[Line]) -> tuple[tuple[str, ...], str, list[Line]]:
         """Columns, delimiter, and lines that were read already but are rows."""
         first = next((line for line in source if line.text.strip()), Line(0, ""))
         found = header_of(first.text)
         given = self._options.delimiter
         if found is not None and (given is None or given == found[1]):
-            return self._options.columns or found[0], found[1], []
+            closed = () if found[0][-1] else ("",)
+            named = self._options.columns
+            return (*named, *closed) if named else found[0], found[1], []
         if given is not None and "JobID" in first.text.split(given):
-            return tuple(name.strip() for name in first.text.split(given) if name), given, []
+            return tuple(name.strip() for name in first.text.split(given)), given, []
         if self._options.columns:
-            self._line = first._replace(number=first.number - 1)
-            return self._options.columns, given or "|", [first.text]
+            return self._options.columns, given or "|", [first]
         raise SourceError(f"{self._file.name} {self._without_header(first.text, source)}")
 
     def _without_header(self, first: str, source: Iterator[Line]) -> str:
@@ -154,25 +173,25 @@ class _File:
             "--columns jobid,state,submit,..."
         )
 
-    def _watched(self, first: list[str], source: Iterator[Line]) -> Iterator[str]:
-        """The text of each line, noting which it is; headers of files put together are left out."""
-        for text in first:
-            self._line = Line(self._line.number + 1, text)
-            self._rows += 1
-            yield text
-        for line in source:
+    def _watched(self, lines: Iterable[Line], header: _Header) -> Iterator[Line]:
+        """The lines up to a header of other columns, noting where the reading stands."""
+        for line in lines:
             self._line = line
-            if line.text and not (line.text[:5] in ("JobID", "jobid") and header_of(line.text)):
-                self._rows += 1
-                yield line.text
+            if "jobid" in line.text.lower() and (found := header_of(line.text)) is not None:
+                if found != header and self._options.columns is None:
+                    self._other = found
+                    return
+                continue
+            yield line
 
     def _checked(self, rows: _Rows, names: Mapping[str, str]) -> _Rows:
         """Rows that say what became of a job, and when; others are errors."""
         moments = [names[name] for name in _MOMENTS if name in names]
-        state, job = names.get("state"), names.get("jobid") or names["jobidraw"]
+        state, job = names["state"], names.get("jobid") or names["jobidraw"]
         for row in rows:
+            self._rows += 1
             if not isinstance(row, ValueError) and "." not in row[job]:
-                if state is not None and not _is_state(row[state]):
+                if not _is_state(row[state]):
                     yield ValueError(f"column {state}: {row[state][:40]!r} is no state of Slurm's")
                     continue
                 if all(row[name].strip().lower() in NOTHING for name in moments):
@@ -182,8 +201,10 @@ class _File:
 
     def _refuse(self, error: ValueError) -> None:
         self._refused += 1
-        reason = _NUMBERED.sub("", str(error), count=1)
-        self._report.refuse(self._file.name, self._line.number, reason, self._line.text)
+        number, text = self._line
+        if isinstance(error, RowError):
+            number, text = error.number, error.text
+        self._report.refuse(self._file.name, number, str(error), text)
 
     def _documents(self, runs: list[Run]) -> list[JobDocument]:
         most = self._options.most_tasks

@@ -12,7 +12,7 @@ from typing import Any
 
 from jobsight.clock import micros
 
-__all__ = ["amount", "count", "moment", "text"]
+__all__ = ["amount", "count", "showings", "text"]
 
 _NOTHING = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "nat"})
 _LARGEST = 2**53
@@ -56,16 +56,21 @@ def text(value: Any) -> str | None:
     return None if value is None else str(value)[:16_384]
 
 
-def moment(value: Any, zone: dt.tzinfo) -> int | None:
-    """µs since 1970 of a date and time; one without an offset is read in `zone`."""
+def showings(value: Any, zone: dt.tzinfo) -> tuple[int | None, ...]:
+    """µs since 1970 of a date and time; one without an offset is read in `zone`.
+
+    Both, first the earlier, where a clock that was turned back showed it twice.
+    """
     value = _told(value)
     if value is None:
-        return None
+        return (None,)
     try:
         found = value if isinstance(value, dt.datetime) else dt.datetime.fromisoformat(value)
-        time = micros(found if found.tzinfo else found.replace(tzinfo=zone))
+        local = found.tzinfo is None
+        times = [found.replace(tzinfo=zone, fold=fold) for fold in (0, 1)] if local else [found]
+        shown = tuple(dict.fromkeys(map(micros, times)))
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{str(value)[:40]!r} is no time such as 2021-05-01 12:00:00") from None
-    if not 0 < time < _LATEST:
+    if not 0 < min(shown) <= max(shown) < _LATEST:
         raise ValueError(f"{str(value)[:40]!r} is no time of a job")
-    return time
+    return shown

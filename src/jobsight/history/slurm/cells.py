@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TypedDict, TypeVar
 
+from jobsight.clock import likeliest
 from jobsight.history.slurm.ids import SlurmId, parse_id
 from jobsight.history.slurm.sizes import parse_memory, parse_number, parse_tres
 from jobsight.history.slurm.times import parse_minutes, parse_span, parse_time
@@ -14,6 +15,7 @@ from jobsight.history.slurm.times import parse_minutes, parse_span, parse_time
 __all__ = ["Cells"]
 
 _NO_HOST = frozenset({"", "none assigned", "(null)", "none", "n/a"})
+_MOMENTS = ("submit", "eligible", "start", "end")
 _Value = TypeVar("_Value")
 
 
@@ -100,19 +102,33 @@ class Cells:
 
     def times(self) -> _Times:
         """The moments and spans of a run."""
-        end = self._time("end")
         raw = self._checked("elapsedraw", parse_number)
+        elapsed = self.span("elapsed") if raw is None else float(raw)
         minutes = self._checked("timelimitraw", parse_minutes)
+        submit, eligible, start, end = self._moments(elapsed)
         return {
-            "submit": self._time("submit"),
-            "eligible": self._time("eligible"),
-            "start": self._time("start"),
+            "submit": submit,
+            "eligible": eligible,
+            "start": start,
             "end": end,
             "unfinished": end is None and "end" in self._row,
-            "elapsed_s": self.span("elapsed") if raw is None else float(raw),
+            "elapsed_s": elapsed,
             "time_limit_s": self.span("timelimit") if minutes is None else minutes,
             "cpu_s": self.span("totalcpu"),
         }
+
+    def _moments(self, elapsed: float | None) -> tuple[int | None, ...]:
+        """Submission, eligibility, start and end, also across the hour that is shown twice."""
+        first = tuple(map(self._time, _MOMENTS))
+        *_, start, end = first
+        lasted = None if start is None or end is None else (end - start) / 1e6
+        known = [time for time in first if time is not None]
+        if known == sorted(known) and elapsed in (None, lasted):
+            return first
+        both = [
+            (time, self._time(name, again=True)) for name, time in zip(_MOMENTS, first, strict=True)
+        ]
+        return likeliest(both, elapsed)
 
     def amounts(self) -> _Amounts:
         """The counts of a run."""
@@ -130,8 +146,8 @@ class Cells:
         found = self.bytes(name)
         return self.bytes(older) if found is None else found
 
-    def _time(self, name: str) -> int | None:
-        return self._checked(name, lambda text: parse_time(text, self._zone))
+    def _time(self, name: str, *, again: bool = False) -> int | None:
+        return self._checked(name, lambda text: parse_time(text, self._zone, again=again))
 
     def _checked(self, name: str, parse: Callable[[str], _Value]) -> _Value | None:
         text = self._row.get(name)

@@ -1,14 +1,12 @@
 """sacct's text → records: one of each run of a job (a requeued job has several), with its steps.
 
-Two forms are read. `exact_rows` reads what `Client` asks for: ``--parsable`` with a delimiter that
-nobody can foresee, so that names with separators and line ends stay whole. `table_rows` reads what
-people keep: ``|`` between fields, one row a line, ``--parsable`` or ``--parsable2``, columns in any
-order under a header. Format: sacct(1).
+`exact_rows` reads what `Client` asks for: ``--parsable`` with a delimiter that nobody can foresee,
+so that names with separators and line ends stay whole. `jobsight.history.slurm.dumps` cuts what
+people keep. Format: sacct(1).
 """
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -18,7 +16,7 @@ from jobsight.history.slurm.cells import Cells
 from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.sizes import parse_tres
 
-__all__ = ["COLUMNS", "Run", "Step", "exact_rows", "join_runs", "read_row", "table_rows"]
+__all__ = ["COLUMNS", "Run", "Step", "exact_rows", "join_runs", "read_row"]
 
 COLUMNS = (
     "JobID",
@@ -64,8 +62,6 @@ COLUMNS = (
     "SLUID",
 )
 """Columns worth asking for; a version that lacks some is asked for the others."""
-
-_LONGEST = 1 << 20
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -150,65 +146,6 @@ def exact_rows(text: str, delimiter: str) -> Iterator[dict[str, str]]:
         yield dict(zip(names, row, strict=True))
 
 
-def table_rows(
-    lines: Iterable[str], *, delimiter: str = "|", columns: Sequence[str] | None = None
-) -> Iterator[dict[str, str] | ValueError]:
-    """Rows of sacct's text as people keep it; a bad row is given as the error it is.
-
-    A row with too many fields holds the delimiter in its job name: where JobName is a column, its
-    surplus fields are taken as parts of the name. A delimiter behind each row is no field.
-
-    Args:
-        lines: the text, line by line.
-        delimiter: between fields.
-        columns: names of the columns; None: the first line tells.
-    """
-    names = list(columns) if columns else None
-    closed = False
-    for number, line in enumerate(lines, 1):
-        row = line.rstrip("\r\n")
-        if not row:
-            continue
-        if len(row) > _LONGEST:
-            yield ValueError(f"line {number}: longer than {_LONGEST} characters")
-            continue
-        fields = _cut(row, delimiter)
-        if names is None:
-            names = [name.strip() for name in fields]
-            closed = len(names) > 1 and not names[-1]
-            names = names[:-1] if closed else names
-            continue
-        if closed and not fields[-1]:
-            fields = fields[:-1]
-        yield _row(names, fields, number, delimiter)
-
-
-def _cut(row: str, delimiter: str) -> list[str]:
-    """Fields of a line; quoted ones only between commas, where people's exports quote."""
-    if delimiter == "," and '"' in row:
-        try:
-            return next(csv.reader([row]))
-        except (csv.Error, StopIteration):
-            return row.split(delimiter)
-    return row.split(delimiter)
-
-
-def _row(
-    names: list[str], fields: list[str], number: int, delimiter: str
-) -> dict[str, str] | ValueError:
-    lowered = [name.lower() for name in names]
-    surplus = len(fields) - len(names)
-    if surplus == 1 and not fields[-1] and "jobname" not in lowered[-1:]:
-        return dict(zip(names, fields, strict=False))
-    if surplus > 0 and "jobname" in lowered:
-        at = lowered.index("jobname")
-        behind = at + surplus + 1
-        fields = [*fields[:at], delimiter.join(fields[at:behind]), *fields[behind:]]
-    if len(fields) != len(names):
-        return ValueError(f"line {number}: {len(fields)} fields for {len(names)} columns")
-    return dict(zip(names, fields, strict=True))
-
-
 def read_row(row: Mapping[str, str], zone: dt.tzinfo) -> Run | tuple[SlurmId, Step]:
     """What a row tells: a run of a job, or a step and whose it is.
 
@@ -278,7 +215,7 @@ def join_runs(
     sacct prints the steps of a run behind it; steps of an unknown run are left out.
 
     Args:
-        rows: of `exact_rows` or `table_rows`.
+        rows: of `exact_rows` or `dumps.table_rows`.
         zone: of times without one.
         refused: is told of each row that cannot be read.
     """

@@ -79,11 +79,11 @@ def parse_minutes(text: str) -> float | None:
 
 
 @lru_cache(4096)
-def parse_time(text: str, zone: dt.tzinfo) -> int | None:
+def parse_time(text: str, zone: dt.tzinfo, *, again: bool = False) -> int | None:
     """µs since 1970 of seconds since 1970, or of an ISO time read in `zone`.
 
-    The hour that a clock turned back shows twice is read as its first showing. Zero and the words
-    of `NOTHING` are None, as Slurm means them.
+    The hour that a clock turned back shows twice is read as its first showing, or `again` as its
+    second. Zero and the words of `NOTHING` are None, as Slurm means them.
 
     Raises:
         ValueError: the text is no time.
@@ -98,7 +98,7 @@ def parse_time(text: str, zone: dt.tzinfo) -> int | None:
         raise ValueError(f"{word[:40]!r} is no time such as 2026-11-21T01:35:00")
     try:
         moment = dt.datetime.fromisoformat(word)
-        found = micros(moment if moment.tzinfo else moment.replace(tzinfo=zone))
+        found = micros(moment if moment.tzinfo else moment.replace(tzinfo=zone, fold=again))
     except OverflowError:
         raise ValueError(f"{word[:40]!r} is out of range") from None
     return found if found > 0 else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,94 @@ def test_names_may_hold_the_delimiter(tmp_path: Path) -> None:
     assert imported(written(tmp_path, f"{head}\n{row}\n"))[0]["7"].submission.name == "a|b|c"
 
 
+LONG = "JobID|JobName|User|State|Submit|Start|End|Comment|WorkDir|SubmitLine|MaxRSS"
+TIMES = "2026-03-02T09:00:00|2026-03-02T09:01:00|2026-03-02T09:02:00"
+HARD = (  # as sacct of 24.11 prints them
+    f"1|na|me|ann|COMPLETED|{TIMES}||/work|sbatch --wrap echo a | cat\necho b -J na|me|",
+    f"2|nl\nname|ann|FAILED|{TIMES}|x|y|/work|sbatch --wrap true --comment x|y|",
+    f"2.batch|batch||FAILED|{TIMES}||||3436K",
+    f"3|plain|bob|COMPLETED|{TIMES}||/work|sbatch run.sh|",
+)
+
+
+@pytest.mark.parametrize("end", ["", "|"])
+@pytest.mark.parametrize("headed", [True, False])
+def test_names_and_lines_may_hold_delimiters_and_line_ends(
+    end: str, headed: bool, tmp_path: Path
+) -> None:
+    rows = [*([LONG] if headed else []), *HARD]
+    columns = None if headed else tuple(LONG.split("|"))
+    path = written(tmp_path, "".join(f"{row}{end}\n" for row in rows))
+    jobs, report = imported(path, format="sacct", options=Options(cluster="c", columns=columns))
+    assert (report.bad, report.rows, set(jobs)) == (0, 4, {"1", "2", "3"})
+    one, two = jobs["1"].submission, jobs["2"].submission
+    assert (one.name, one.line) == ("na|me", "sbatch --wrap echo a | cat\necho b -J na|me")
+    assert (two.name, two.comment, two.user) == ("nl\nname", "x|y", "ann")
+    assert jobs["2"].usage.memory_mb == 4
+
+
+def test_a_row_cut_short_takes_nothing_from_the_next(tmp_path: Path) -> None:
+    rows = [LONG, "1|a|ann|COMP", HARD[3], "4|b|ann|COMPLETED|2026-03-02T09:0", "no row", HARD[3]]
+    jobs, report = imported(written(tmp_path, "\n".join(rows) + "\n"), options=Options(cluster="c"))
+    assert set(jobs) == {"3"}
+    assert [(row.place, row.value[:5]) for row in report.first_bad] == [
+        (2, "1|a|a"), (4, "4|b|a"), (5, "no ro"),
+    ]  # fmt: skip
+
+
+def test_a_row_that_lacks_the_delimiter_its_header_ends_with_was_cut(tmp_path: Path) -> None:
+    path = written(tmp_path, f"{HEAD}|\n{ROW}|\n{ROW.replace('7', '8', 1)[:-1]}")
+    jobs, report = imported(path, options=UTC)
+    assert (set(jobs), report.bad, report.first_bad[0].place) == ({"7"}, 1, 3)
+
+
+def test_a_last_line_that_its_archive_cuts_is_no_row(tmp_path: Path) -> None:
+    rows = "".join(f"{ROW.replace('7', str(at), 1)}\n" for at in range(1, 3000))
+    whole = gzip.compress(f"{HEAD}\n{rows}".encode(), mtime=0)
+    # Wherever the archive is cut: a date that lacks its last digit is a date as well.
+    for size in range(len(whole) // 2, len(whole) // 2 + 40):
+        jobs, report = imported(written(tmp_path, whole[:size]), options=UTC)
+        ends = {job.timeline[-1].time for job in jobs.values()}
+        assert (len(report.breaks), len(ends)) == (1, 1)
+        assert report.rows == len(jobs) + report.bad
+
+
+def test_dumps_with_headers_of_other_columns_are_read_each_by_its_own(tmp_path: Path) -> None:
+    head, row = f"{HEAD}|User|Account", f"{ROW}|ann|lab"
+    other = "Cluster|JobID|Account|User|State|Submit|End"
+    text = f"{head}\n{row}\n{other}\nd|8|lab|ann|FAILED|2026-03-02T09:00:00|2026-03-02T09:02:00\n"
+    jobs, report = imported(written(tmp_path, text), options=UTC)
+    assert (set(jobs), report.bad) == ({"7", "8"}, 0)
+    assert jobs["8"].id == "slurm:d:8"
+    for job in jobs.values():
+        assert (job.submission.user, job.request.account) == ("ann", "lab")
+
+
+def test_without_states_nothing_is_told_of_jobs(tmp_path: Path) -> None:
+    path = written(tmp_path, "JobID|Submit|End\n7|2026-03-02T09:00:00|2026-03-02T09:02:00\n")
+    with pytest.raises(SourceError, match="no column State"):
+        imported(path, options=Options(cluster="c"))
+
+
+@pytest.mark.parametrize(
+    ("submit", "start", "end", "elapsed", "meant"),
+    [
+        ("00:30", "01:50", "01:10", "00:20:00", ("06:30", "07:50", "08:10")),
+        ("01:50", "01:20", "04:10", "02:50:00", ("07:50", "08:20", "11:10")),
+        ("00:30", "00:50", "01:10", "01:20:00", ("06:30", "06:50", "08:10")),
+        ("00:30", "00:50", "01:10", "00:20:00", ("06:30", "06:50", "07:10")),
+    ],
+)
+def test_the_hour_shown_twice_keeps_the_order_of_a_life(
+    submit: str, start: str, end: str, elapsed: str, meant: tuple[str, ...], tmp_path: Path
+) -> None:
+    times = "|".join(f"2025-11-02T{time}:00" for time in (submit, start, end))
+    path = written(tmp_path, f"{HEAD}|Elapsed\n7|COMPLETED|c|{times}|{elapsed}\n")
+    job = imported(path, options=Options(timezone="America/Denver"))[0]["7"]
+    assert str(job.state) == "completed"
+    assert [format_micros(event.time)[11:16] for event in job.timeline] == list(meant)
+
+
 def test_without_a_header_the_columns_must_be_named(tmp_path: Path) -> None:
     rows = SAMPLE.read_text().splitlines()
     path = written(tmp_path, "\n".join(rows[1:]))
@@ -182,7 +271,7 @@ def test_steps_apart_from_their_job_are_noted(tmp_path: Path) -> None:
     ("line", "found"),
     [
         ("JobID|State|User", (("JobID", "State", "User"), "|")),
-        ("User|JobIDRaw|State|", (("User", "JobIDRaw", "State"), "|")),
+        ("User|JobIDRaw|State|", (("User", "JobIDRaw", "State", ""), "|")),
         ("JobID%20,State%10,User", (("JobID", "State", "User"), ",")),
         ("JobID\tState\tUser", (("JobID", "State", "User"), "\t")),
         ("JobID State User", None),

@@ -122,6 +122,22 @@ def test_bad_rows_of_tables(old: str, new: str, reason: str, tmp_path: Path) -> 
     assert reason in report.first_bad[0].reason
 
 
+@pytest.mark.parametrize(
+    ("start", "end", "seconds", "meant"),
+    [("01:50", "01:10", 1200, ("07:50", "08:10")), ("00:50", "01:10", 4800, ("06:50", "08:10"))],
+)
+def test_the_hour_that_eagles_clock_showed_twice(
+    start: str, end: str, seconds: int, meant: tuple[str, str], tmp_path: Path
+) -> None:
+    head, first, *_ = EAGLE.read_text().splitlines()
+    row = dict(zip(head.split(","), first.split(","), strict=True))
+    told = {"submit_time": "00:30", "start_time": start, "end_time": end}
+    row |= {name: f"2019-11-03 {time}:00" for name, time in told.items()}
+    row["run_time"] = str(seconds)
+    (job,) = imported(written(tmp_path, f"{head}\n{','.join(row.values())}\n"))[0].values()
+    assert tuple(format_micros(event.time)[11:16] for event in job.timeline[1:]) == meant
+
+
 def test_quoted_fields_may_hold_commas(tmp_path: Path) -> None:
     text = EAGLE.read_text().replace("name02", '"a, ""b"""')
     assert imported(written(tmp_path, text))[0]["7002"].submission.name == 'a, "b"'

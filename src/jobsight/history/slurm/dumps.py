@@ -1,0 +1,185 @@
+"""Rows of sacct's text as people keep it: ``--parsable`` or ``--parsable2``, a delimiter, a header.
+
+sacct quotes nothing: names of jobs, submit lines and comments stand in it with whatever delimiters
+and line ends they hold (seen with 24.11). Such a row has too many fields, or goes on in the next
+line; it is put together again where its columns then hold what they should. Format: sacct(1).
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from jobsight.documents.states import slurm_state
+from jobsight.history.slurm.cells import Cells
+from jobsight.history.slurm.ids import parse_id
+from jobsight.history.slurm.sacct import read_row
+
+__all__ = ["RowError", "table_rows"]
+
+_LONGEST = 1 << 20
+"""Characters of the longest row."""
+
+_FREE = ("jobname", "submitline", "comment", "admincomment", "systemcomment", "extra", "workdir")
+"""Columns of free text, those first that hold delimiters most often."""
+
+_MOST_MIXED = 8
+"""Surplus fields that are tried in several columns; more are all in one."""
+
+_MOST_LINES = 50
+
+
+class RowError(ValueError):
+    """A text that is no row of its table.
+
+    Attributes:
+        number, text: of its line, or of the first of its lines.
+        unfinished: the next line may go on with it.
+    """
+
+    def __init__(self, reason: str, number: int, text: str, *, unfinished: bool = False) -> None:
+        super().__init__(reason)
+        self.number, self.text, self.unfinished = number, text, unfinished
+
+
+_Row = dict[str, str] | RowError
+
+
+def table_rows(
+    lines: Iterable[tuple[int, str]],
+    columns: Sequence[str],
+    delimiter: str = "|",
+    *,
+    headed: bool = True,
+) -> Iterator[_Row]:
+    """Rows by the names of their columns; a bad line is given as the error it is.
+
+    Args:
+        lines: numbers and texts of lines, without line ends and header; empty ones do not count.
+        columns: their names; the last is empty where each row ends with the delimiter.
+        delimiter: between fields.
+        headed: the columns are those of a header; else nobody tells how rows end.
+    """
+    table = _Table(columns, delimiter, headed=headed)
+    begun: list[RowError] = []
+    for number, text in lines:
+        if not text:
+            continue
+        row = table.row(number, text)
+        if begun:
+            whole = _joined(table, begun, row, text)
+            if isinstance(whole, RowError) and isinstance(row, RowError):
+                begun.append(row)
+                continue
+            if whole is None:
+                yield from begun
+            else:
+                row = whole
+        begun = [row] if isinstance(row, RowError) and row.unfinished else []
+        if not begun:
+            yield row
+    yield from begun
+
+
+def _joined(table: _Table, begun: list[RowError], row: _Row, text: str) -> _Row | None:
+    """The row that was begun, with the next line; None: the line is no part of it."""
+    if len(begun) >= _MOST_LINES or (not isinstance(row, RowError) and _sound(row)):
+        return None
+    before = "\n".join(one.text for one in begun)
+    whole = table.row(begun[0].number, f"{before}\n{text}")
+    if isinstance(whole, RowError):
+        return whole if whole.unfinished and isinstance(row, RowError) else None
+    return whole if _sound(whole) else None
+
+
+class _Table:
+    """The columns of a table, and how its rows are cut."""
+
+    def __init__(self, columns: Sequence[str], delimiter: str, *, headed: bool) -> None:
+        self._headed = headed
+        self._closed = not columns[-1]
+        self._names = list(columns[:-1] if self._closed else columns)
+        lowered = [name.lower() for name in self._names]
+        self._free = [lowered.index(name) for name in _FREE if name in lowered]
+        self._id = lowered.index("jobid" if "jobid" in lowered else "jobidraw")
+        self._delimiter = delimiter
+
+    def row(self, number: int, text: str) -> _Row:
+        """The row that a text holds."""
+        if len(text) > _LONGEST:
+            return RowError(f"longer than {_LONGEST} characters", number, text)
+        fields, most = _cut(text, self._delimiter), len(self._names)
+        if self._closed:
+            if fields[-1]:
+                reason = f"it does not end with {self._delimiter!r}, as the header does"
+                return RowError(reason, number, text, unfinished=self._begins(fields))
+            del fields[-1]
+        elif not self._headed and len(fields) > most and not fields[-1]:
+            row = self._fitted(fields[:-1])
+            if row is not None and _sound(row):
+                return row
+        row = self._fitted(fields)
+        if row is not None:
+            return row
+        reason = f"{len(fields)} fields for {most} columns"
+        return RowError(reason, number, text, unfinished=self._begins(fields))
+
+    def _begins(self, fields: Sequence[str]) -> bool:
+        """Whether a row may begin so: by the id of a job, before any free text."""
+        if self._id >= min([*self._free, len(fields)]):
+            return False
+        try:
+            parse_id(fields[self._id])
+        except ValueError:
+            return False
+        return True
+
+    def _fitted(self, fields: Sequence[str]) -> dict[str, str] | None:
+        """The row; surplus fields are in columns of free text, in the first way that is sound.
+
+        None: there are too few fields, or there is no such way.
+        """
+        if len(fields) == len(self._names):
+            return dict(zip(self._names, fields, strict=True))
+        for extra in self._ways(len(fields) - len(self._names)):
+            rest = iter(fields)
+            row = {
+                name: self._delimiter.join(itertools.islice(rest, 1 + extra.get(at, 0)))
+                for at, name in enumerate(self._names)
+            }
+            if _sound(row):
+                return row
+        return None
+
+    def _ways(self, surplus: int) -> Iterator[Mapping[int, int]]:
+        """Surplus fields by column: all in one, then in several."""
+        if surplus < 0:
+            return
+        yield from ({at: surplus} for at in self._free)
+        if surplus <= _MOST_MIXED:
+            yield from map(Counter, itertools.combinations_with_replacement(self._free, surplus))
+
+
+def _sound(row: Mapping[str, str]) -> bool:
+    """Whether all columns hold what they should."""
+    cells = Cells(row, dt.UTC)
+    try:
+        read_row(row, dt.UTC)
+        cells.bytes("maxrss")  # of jobs it is empty, and so not looked at
+    except ValueError:
+        return False
+    known = slurm_state(cells.text("state")) is not None
+    return known and cells.text("workdir")[:1] in ("", "/")
+
+
+def _cut(row: str, delimiter: str) -> list[str]:
+    """Fields of a line; quoted ones only between commas, where people's exports quote."""
+    if delimiter == "," and '"' in row:
+        try:
+            return next(csv.reader([row]))
+        except (csv.Error, StopIteration):
+            return row.split(delimiter)
+    return row.split(delimiter)
