@@ -145,7 +145,8 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
 
     with contextlib.ExitStack() as held:
         path = status_path(settings.collect)
-        held.enter_context(locked(lock_path(path), f"with the status file {path}"))
+        elsewhere = "name a status file that can be written with collect.status_file"
+        held.enter_context(locked(lock_path(path), f"with the status file {path}", elsewhere))
         sources = make_sources(settings, kinds)
         store = open_store(settings=settings.store, create=True)
         beside = store_lock(store.url)

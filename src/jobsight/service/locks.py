@@ -7,25 +7,31 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobsight.errors import SourceError
+from jobsight.errors import OutputError, SourceError
 from jobsight.locks import holder, is_locked, take
 
 __all__ = ["is_locked", "locked", "store_lock"]
 
 
 @contextlib.contextmanager
-def locked(path: Path, what: str) -> Iterator[None]:
+def locked(
+    path: Path, what: str, advice: str = "mend the permissions of its folder"
+) -> Iterator[None]:
     """Hold the lock file `path`, which is made where it lacks and stays behind.
 
     Args:
         path: the lock file; it tells its holder.
         what: what the lock is for, in the words of an error: "with the status file …".
+        advice: what to do where the file cannot be made.
 
     Raises:
         SourceError: another process holds it; names that process.
         OutputError: the file cannot be made or opened.
     """
-    number = take(path)
+    try:
+        number = take(path)
+    except OutputError as error:
+        raise OutputError(f"{error}; {advice}") from None
     if number is None:
         who = holder(path)
         raise SourceError(

@@ -88,7 +88,7 @@ def test_leavings_of_killed_writers_are_deleted_after_a_day(
 def test_a_registry_that_cannot_be_written_is_one_error(tmp_path: Path, made: Made) -> None:
     (tmp_path / "file").write_text("")
     blocked = Registry(tmp_path / "file")
-    with pytest.raises(OutputError, match=r"cannot write into the registry .*Not a directory"):
+    with pytest.raises(OutputError, match=r"the registry .*Not a directory; name another with"):
         blocked.put(made(), "hold")
     with pytest.raises(OutputError, match="cannot write into the registry"):
         blocked.require_writable("hold")

@@ -166,7 +166,10 @@ class Ledger:
             yield path
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
-            raise OutputError(f"cannot write into the registry {self.folder}: {reason}") from error
+            raise OutputError(
+                f"cannot write into the registry {self.folder}: {reason}; name another with "
+                "JOBSIGHT_REGISTRY"
+            ) from error
         finally:
             shutil.rmtree(path, ignore_errors=True)
 
