@@ -55,6 +55,7 @@ CREATE TABLE parts (name TEXT PRIMARY KEY, part TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO numbers VALUES ('revision', 0), ('generation', 0), ('fence', 0);
 """
+_ELSEWHERE = "name another with --store or JOBSIGHT_STORE"
 _SHRINK_PAGES = 2000
 _MARKS = ("application_id", "user_version")
 _PASSING = {
@@ -148,17 +149,17 @@ class SqliteFile:
             elif not create:
                 raise StoreError(
                     f"there is no store at {self._shown}; `jobsight collect` and `jobsight import` "
-                    "make one, or name another with --store or JOBSIGHT_STORE"
+                    f"make one, or {_ELSEWHERE}"
                 )
             else:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise StoreError(
-                f"no store can be kept at {self._shown}: its folder is a file"
+                f"no store can be kept at {self._shown}: its folder is a file; {_ELSEWHERE}"
             ) from None
         except OSError as error:
             raise StoreError(
-                f"no store can be kept at {self._shown}: {error.strerror or error}"
+                f"no store can be kept at {self._shown}: {error.strerror or error}; {_ELSEWHERE}"
             ) from None
 
     def _is_blank(self) -> bool:

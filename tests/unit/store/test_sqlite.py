@@ -62,7 +62,7 @@ def test_places_where_no_file_can_be(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is no file"):
         SqliteStore(tmp_path, QUICK, create=True)
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="its folder is a file"):
+    with pytest.raises(StoreError, match="its folder is a file; name another with --store"):
         SqliteStore(tmp_path / "file" / "jobs.db", QUICK, create=True)
     with pytest.raises(StoreError, match="File name too long"):
         SqliteStore(tmp_path / ("x" * 300), QUICK, create=True)
