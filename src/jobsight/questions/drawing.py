@@ -6,6 +6,7 @@ Okabe and Ito (https://jfly.uni-koeln.de/color/), which colour-blind readers can
 
 from __future__ import annotations
 
+import logging
 import re
 import warnings
 from collections.abc import Callable
@@ -67,6 +68,8 @@ def draw(
         alternative: what it shows, for readers who do not see it.
         paint: draws on the empty figure.
     """
+    # Where the library keeps its cache, if the home folder is not writable, is nobody's news.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     # A figure of its own backend: nothing global, no display, no state between two figures.
     from matplotlib import style
     from matplotlib.backends.backend_svg import FigureCanvasSVG

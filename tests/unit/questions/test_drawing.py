@@ -1,4 +1,7 @@
+import os
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from jobsight.questions.drawing import draw
@@ -53,3 +56,17 @@ def test_drawing_changes_nothing_global() -> None:
     before = dict(mpl.rcParams)
     draw("one", 3, 2, "words", paint)
     assert dict(mpl.rcParams) == before
+
+
+def test_nothing_is_said_where_the_home_folder_cannot_be_written() -> None:
+    script = (
+        "from jobsight.questions.drawing import draw; draw('one', 3, 2, 'words', lambda _: None)"
+    )
+    environment = {**os.environ, "HOME": "/proc/none"}
+    for name in ("MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        environment.pop(name, None)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment, capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert done.stderr == ""
