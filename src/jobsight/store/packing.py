@@ -244,7 +244,7 @@ def position_from_text(source: str, text: str | bytes) -> dict[str, object]:
     """
     try:
         found = json.loads(text)
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise StoreError(f"the position of {printable(source, 80)!r} in the store is damaged")

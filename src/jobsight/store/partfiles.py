@@ -137,6 +137,10 @@ def damaged(path: Path) -> Iterator[None]:
             f"{path} is missing, which the store counts among its files; bring it back from a "
             "backup, or name the folder where it lies in the setting store.archive"
         ) from None
+    except PermissionError:
+        raise StoreError(
+            f"{path} may not be read; mend its permissions, and those of its folder"
+        ) from None
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         reason = str(error).partition("\n")[0][:200]
         raise StoreError(f"{path} cannot be read ({reason}); bring it back from a backup") from None

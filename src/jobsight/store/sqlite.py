@@ -15,6 +15,7 @@ them. A killed process leaves a log from which SQLite restores what was committe
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -64,8 +65,8 @@ class SqliteStore(TieredStore):
     """A store in one file.
 
     Args:
-        path: of the file. Its archive lies beside it, in ``<path>.archive``, unless the settings
-            name a folder.
+        path: of the file, or a link to it. Its archive lies beside the file itself, in
+            ``<path>.archive``, unless the settings name a folder.
         settings: of the store.
         create: make the file where there is none.
         older: open a file of an older schema too, to migrate it.
@@ -89,8 +90,8 @@ class SqliteStore(TieredStore):
         self._file.open(create=create, older=older)
         self.path = path
         self.url = str(path)
-        folder = Path(settings.archive).expanduser() if settings.archive else None
-        self.archive = Archive(folder or path.with_name(f"{path.name}.archive"))
+        folder = settings.archive or f"{os.path.realpath(path)}.archive"
+        self.archive = Archive(Path(folder).expanduser())
         self._known_parts: tuple[int, Sequence[Part]] = (0, ())
 
     def put(
@@ -193,7 +194,9 @@ class SqliteStore(TieredStore):
     @contextmanager
     def _snapshot(self) -> Iterator[View]:
         with self._file.snapshot() as db:
-            yield _Snapshot(db, self._file.explained, self._parts_in(db))
+            with self._file.explained():
+                parts = self._parts_in(db)
+            yield _Snapshot(db, self._file.explained, parts)
 
     def _parts(self) -> Sequence[Part]:
         with self._file.reading() as db:
@@ -208,6 +211,8 @@ class SqliteStore(TieredStore):
             "ON numbers.value <> ? WHERE numbers.name = 'generation' ORDER BY parts.name",
             (known,),
         ).fetchall()
+        if not rows:
+            raise _lost("generation")
         generation = rows[0][0]
         if generation == known:
             return parts
@@ -336,8 +341,14 @@ def _require_unchanged(
 
 
 def _number(db: sqlite3.Connection, name: str) -> int:
-    value: int = db.execute("SELECT value FROM numbers WHERE name = ?", (name,)).fetchone()[0]
-    return value
+    row = db.execute("SELECT value FROM numbers WHERE name = ?", (name,)).fetchone()
+    if row is None or type(row[0]) is not int:
+        raise _lost(name)
+    return row[0]
+
+
+def _lost(name: str) -> StoreError:
+    return StoreError(f"the store is damaged: it has lost its {name}; bring back a backup")
 
 
 def _next(db: sqlite3.Connection, name: str) -> int:

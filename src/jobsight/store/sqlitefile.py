@@ -1,7 +1,4 @@
-"""The SQLite file under a store: opened, checked, locked, and every fault one error.
-
-SQLite's result codes: https://www.sqlite.org/rescode.html.
-"""
+"""The SQLite file under a store: opened, checked, locked, and every fault one error."""
 
 from __future__ import annotations
 
@@ -15,9 +12,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from jobsight.errors import StoreError, StoreUnavailableError
+from jobsight.errors import StoreError
 from jobsight.store.filesystems import is_remote
 from jobsight.store.schemas import climb, require_readable
+from jobsight.store.sqlitefaults import READ_ONLY, code_of, explained
 from jobsight.store.sqliteraws import add_raws
 from jobsight.text import printable
 
@@ -58,26 +56,6 @@ INSERT INTO numbers VALUES ('revision', 0), ('generation', 0), ('fence', 0);
 _ELSEWHERE = "name another with --store or JOBSIGHT_STORE"
 _SHRINK_PAGES = 2000
 _MARKS = ("application_id", "user_version")
-_PASSING = {
-    sqlite3.SQLITE_BUSY: "another process has kept it locked for {timeout:g} s; if none is "
-    "at work, look for one that hangs (fuser {path})",
-    sqlite3.SQLITE_LOCKED: "it is locked; try again",
-    sqlite3.SQLITE_FULL: "the disk is full; nothing of this was stored, and nothing was lost: free "
-    "some space (to read takes 32 kB too, for what SQLite keeps beside the file)",
-    sqlite3.SQLITE_IOERR: "the disk failed ({error}); look at your quota on it, at its health, and "
-    "at the kernel's log",
-    sqlite3.SQLITE_PROTOCOL: "its lock is contended; try again",
-}
-_NO_ROOM_TO_SHARE = 0x130A
-"""SQLITE_IOERR_SHMSIZE, as it calls a disk too full for the memory that is shared (``-shm``)."""
-_LASTING = {
-    sqlite3.SQLITE_CORRUPT: "it is damaged ({error}); keep a copy, and bring back a backup",
-    sqlite3.SQLITE_NOTADB: "it is no SQLite database; name another file",
-    sqlite3.SQLITE_READONLY: "it is read-only here; open it as its owner, or mend its permissions",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; mend the permissions of the file and its folder",
-    sqlite3.SQLITE_PERM: "it may not be opened; mend its permissions",
-    sqlite3.SQLITE_TOOBIG: "a document is larger than SQLite can keep",
-}
 
 
 class _Handle:
@@ -111,6 +89,8 @@ class SqliteFile:
     ) -> None:
         self.read_only = False
         self._path = path
+        # What SQLite keeps beside a file is beside the file itself, not beside a link to it.
+        self._log = Path(f"{os.path.realpath(path)}-wal")
         self._timeout = timeout
         self._filesystem = filesystem
         self._closed = False
@@ -134,12 +114,18 @@ class SqliteFile:
                 "(JOBSIGHT_STORE)"
             )
         self._require_place(create)
-        self.read_only = self._path.exists() and not os.access(self._path, os.W_OK)
+        writable = os.access(self._path, os.W_OK)
+        folder = os.access(self._log.parent, os.W_OK)
+        self.read_only = self._path.exists() and not (writable and (folder or self._log.exists()))
         with self.explained():
             if create and self._is_blank():
                 self._create()
             db = self._thread_connection()
             self._require_ours(db, older)
+            if not self.read_only:
+                # A copy that was made by VACUUM INTO has no log; while it is read, it stays so.
+                with suppress(sqlite3.OperationalError):
+                    db.execute("PRAGMA journal_mode = WAL")
 
     def _require_place(self, create: bool) -> None:
         try:
@@ -196,7 +182,7 @@ class SqliteFile:
                 db.execute("COMMIT")
                 return
             except sqlite3.OperationalError as error:
-                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                if code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
             finally:
@@ -217,7 +203,11 @@ class SqliteFile:
 
     def _connect(self) -> sqlite3.Connection:
         mode = "ro" if self.read_only else "rwc"
-        if self.read_only and self._rests():
+        if self.read_only and not self._log.exists():
+            # Nobody has the file open. Whoever may not write it must not make a log beside it
+            # either: its owner could not write that. SQLite needs one unless it is told that
+            # nobody changes the file meanwhile. A writer that begins while it is read may make
+            # that untrue; what is read is then refused or old, and the next reader finds the log.
             mode += "&immutable=1"
         db = sqlite3.connect(
             f"file:{quote(str(self._path.absolute()))}?mode={mode}",
@@ -233,16 +223,6 @@ class SqliteFile:
             db.close()
             raise
         return db
-
-    def _rests(self) -> bool:
-        """Whether nobody has the file open, and this user can make no log of its own beside it.
-
-        SQLite refuses to read such a file unless it is told that nobody changes it meanwhile. A
-        writer that begins while it is read may make that untrue; what is read is then refused or
-        old, and the next reader finds the writer's log.
-        """
-        log = self._path.with_name(f"{self._path.name}-wal")
-        return not log.exists() and not os.access(self._path.parent, os.W_OK)
 
     def _thread_connection(self) -> sqlite3.Connection:
         handle: _Handle | None = getattr(self._local, "handle", None)
@@ -276,13 +256,7 @@ class SqliteFile:
     def _explain(self, error: sqlite3.Error) -> StoreError:
         if self._closed:
             return StoreError(f"the store {self._shown} was closed")
-        code = _code(error)
-        known = {**_PASSING, **_LASTING}.get(
-            code or 0, "SQLite says: {error}; run: jobsight store check"
-        )
-        reason = known.format(timeout=self._timeout, path=self._shown, error=printable(error, 200))
-        kind = StoreUnavailableError if code in _PASSING else StoreError
-        return kind(f"the store {self._shown}: {reason}")
+        return explained(error, self._shown, self._timeout)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -306,7 +280,7 @@ class SqliteFile:
                 the file since it was opened.
         """
         if self.read_only:
-            raise StoreError(f"the store {self._shown}: {_LASTING[sqlite3.SQLITE_READONLY]}")
+            raise StoreError(f"the store {self._shown}: {READ_ONLY}")
         with self.explained():
             db = self._thread_connection()
             db.execute("BEGIN IMMEDIATE")
@@ -340,7 +314,7 @@ class SqliteFile:
     def size(self) -> int:
         """Bytes of the file and its log."""
         size = 0
-        for path in (self._path, self._path.with_name(f"{self._path.name}-wal")):
+        for path in (self._path, self._log):
             with suppress(OSError):
                 size += path.stat().st_size
         return size
@@ -357,7 +331,10 @@ class SqliteFile:
     def shrink(self) -> None:
         """Give pages that deletions freed back to the file system, a few at a time."""
         with self.reading() as db:
-            while db.execute("PRAGMA freelist_count").fetchone()[0] > _SHRINK_PAGES:
+            before = None
+            # A file that somebody has set to give nothing back does not.
+            while (free := _free(db)) > _SHRINK_PAGES and free != before:
+                before = free
                 # A script is stepped to its end; `execute` would free a single page.
                 db.executescript(f"PRAGMA incremental_vacuum({_SHRINK_PAGES})")
 
@@ -386,14 +363,11 @@ class SqliteFile:
         self._local = threading.local()
 
 
+def _free(db: sqlite3.Connection) -> int:
+    pages: int = db.execute("PRAGMA freelist_count").fetchone()[0]
+    return pages
+
+
 def _tables(db: sqlite3.Connection) -> int:
     number: int = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     return number
-
-
-def _code(error: sqlite3.Error) -> int | None:
-    """SQLite's primary result code."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code == _NO_ROOM_TO_SHARE:
-        return sqlite3.SQLITE_FULL
-    return None if code is None else code & 0xFF

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection
 
+from jobsight.errors import StoreError
 from jobsight.store.packing import ACTIVE, Keys, cluster_of
 from jobsight.store.rows import Order, Query, Row
 
@@ -77,8 +78,7 @@ def read_rows(cursor: sqlite3.Cursor) -> list[Row]:
     found = []
     held = 0
     for id_, state, user, time, revision, data in cursor:
-        keys = Keys(id_, cluster_of(id_), state, user, time)
-        found.append(Row(keys, revision, data))
+        found.append(_row(id_, state, user, time, revision, data))
         held += len(data)
         if held >= _PAGE_BYTES:
             break
@@ -94,10 +94,18 @@ def live_rows(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, Row]:
         f"SELECT {COLUMNS} FROM jobs WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608
         (json.dumps(list(ids)),),
     )
-    return {
-        id_: Row(Keys(id_, cluster_of(id_), state, user, time), revision, data)
-        for id_, state, user, time, revision, data in cursor
-    }
+    return {columns[0]: _row(*columns) for columns in cursor}
+
+
+def _row(id_: str, state: str, user: str | None, time: int, revision: int, data: bytes) -> Row:
+    """A row of its columns, which SQLite hands out as they lie in a damaged page, of any type."""
+    texts = type(id_) is type(state) is str and (user is None or type(user) is str)
+    if not (texts and type(time) is type(revision) is int and type(data) is bytes):
+        raise StoreError(
+            "a page of the store is damaged; keep a copy, and bring back a backup (all that is "
+            "wrong: jobsight store check)"
+        )
+    return Row(Keys(id_, cluster_of(id_), state, user, time), revision, data)
 
 
 def revisions(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, tuple[int, str]]:

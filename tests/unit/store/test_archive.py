@@ -13,7 +13,7 @@ from jobsight.settings import StoreSettings
 from jobsight.store import Put, archive
 from jobsight.store.archive import Archive
 from jobsight.store.packing import Keys, pack
-from jobsight.store.partfiles import texts_of
+from jobsight.store.partfiles import damaged, texts_of
 from jobsight.store.parts import Part, name_of
 from jobsight.store.rows import Row
 from jobsight.store.sqlite import SqliteStore
@@ -25,6 +25,13 @@ NOON = 1_700_000_000_000_000
 def _rows(*numbers: int, revision: int = 1) -> list[Row]:
     documents = [made_document(number, time=NOON + number) for number in numbers]
     return [Row(Keys.of(one), revision, pack(one)) for one in documents]
+
+
+def test_a_part_that_may_not_be_read_is_not_called_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "part"
+    wanted = f"{path} may not be read; mend its permissions"
+    with pytest.raises(StoreError, match=wanted), damaged(path):
+        raise PermissionError(errno.EACCES, "Permission denied")
 
 
 def test_a_part_tells_what_is_in_it(tmp_path: Path) -> None:

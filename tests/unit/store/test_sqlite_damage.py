@@ -1,0 +1,105 @@
+"""An embedded store whose file was damaged, or tampered with: one error, which says so."""
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from jobsight.errors import StoreError
+from jobsight.settings import StoreSettings
+from jobsight.store import Put
+from jobsight.store.sqlite import SqliteStore
+from jobsight.testing import made_document
+
+QUICK = StoreSettings(busy_timeout_s=0.1)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "jobs.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SqliteStore]:
+    with SqliteStore(path, QUICK, create=True) as opened:
+        yield opened
+
+
+def _reads(store: SqliteStore) -> bool:
+    try:
+        list(store.scan())
+    except StoreError as error:
+        assert re.search("damaged", str(error))
+        return False
+    return True
+
+
+def test_a_file_that_was_damaged(path: Path) -> None:
+    with SqliteStore(path, QUICK, create=True) as store:
+        store.put([Put(made_document(number, script=str(number) * 900)) for number in range(600)])
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(size // 2)
+        file.write(b"\xff" * 8192)
+    with SqliteStore(path, QUICK) as store:
+        report = store.check() if _reads(store) else None
+    assert report is None or report.problems
+
+
+def test_check_tells_of_an_index_that_is_damaged(path: Path) -> None:
+    """Also where no document is: what reads documents reads another index."""
+    with SqliteStore(path, QUICK, create=True) as store:
+        store.put([Put(made_document(number)) for number in range(600)])
+    with sqlite3.connect(path) as db:
+        (root,) = db.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'jobs_by_state'"
+        ).fetchone()
+    db.close()
+    with path.open("r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(bytes(4096))
+    with SqliteStore(path, QUICK) as store, pytest.raises(StoreError, match="damaged"):
+        store.check()
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        "UPDATE jobs SET document = 5",
+        "UPDATE jobs SET revision = 'x'",
+        "UPDATE jobs SET user = x'ff'",
+        "DELETE FROM numbers",
+    ],
+)
+def test_whatever_type_a_damaged_page_gives_is_one_error(
+    store: SqliteStore, path: Path, tamper: str
+) -> None:
+    store.put([Put(made_document(1, user="u"))])
+    with sqlite3.connect(path) as db:
+        db.execute(tamper)
+    db.close()
+    reads: list[Callable[[], object]] = [
+        lambda: list(store.scan()), store.check, lambda: store.prune(2**62),
+    ]  # fmt: skip
+    for read in reads:
+        with pytest.raises(StoreError, match="damaged"):
+            read()
+
+
+def test_check_finds_what_was_tampered_with(store: SqliteStore, path: Path) -> None:
+    store.put([Put(made_document(number, user="u")) for number in range(5)])
+    ids = [made_document(number).id for number in range(5)]
+    assert store.check().problems == 0
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE jobs SET document = x'00' WHERE id = ?", (ids[0],))
+        db.execute("UPDATE jobs SET time = 5 WHERE id = ?", (ids[1],))
+        db.execute("UPDATE jobs SET active = 1 WHERE id = ?", (ids[2],))
+        db.execute("UPDATE counts SET jobs = 99")
+    db.close()
+    report = store.check()
+    told = "\n".join(report.first)
+    assert report.problems == 4
+    for sign in (ids[0], ids[1], "wrongly marked", "counted as"):
+        assert sign in told
