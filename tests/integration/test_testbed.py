@@ -303,6 +303,21 @@ def test_a_killed_tool_is_dead_inside_too(slurm_cluster: SlurmCluster) -> None:
     slurm_cluster.cancel_all()
 
 
+def test_a_job_from_a_folder_that_is_not_seen_inside_runs_in_work(
+    slurm_cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    submit = [slurm_cluster.bin / "sbatch", "--parsable", "--wrap", "pwd"]
+    job = subprocess.run(submit, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert slurm_cluster.wait(job.strip()) == {job.strip(): "COMPLETED"}
+    work = slurm_cluster.folder / "work"
+    assert (work / f"slurm-{job.strip()}.out").read_text() == f"{work}\n"
+
+
+def test_a_job_that_asks_for_no_memory_is_given_some(condor_pool: HtcondorPool) -> None:
+    cluster = condor_pool.submit_text("executable = /bin/true\nlog = /dev/null\nqueue")
+    assert condor_pool.wait(cluster)[0]["RequestMemory"] == 64
+
+
 def test_a_clusters_tools_serve_as_a_sites_own(
     slurm_cluster: SlurmCluster, condor_pool: HtcondorPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -284,7 +284,7 @@ class Namespace:
         They run as `user` unless `JOBSIGHT_TESTBED_USER` names another (root, alice or bob), keep
         the caller's environment but for what names another cluster (HTCondor's own bindings set
         CONDOR_CONFIG when they are imported), and run in the caller's folder where that is seen
-        from inside.
+        from inside, else in `folder/work`.
         """
         cases = "".join(
             f"    {who}) HOME={'/root' if who == 'root' else f'/home/{who}'}; enter()"
@@ -299,8 +299,8 @@ class Namespace:
                 f'case "$USER" in\n{cases}'
                 '    *) echo "JOBSIGHT_TESTBED_USER: root, alice or bob" >&2; exit 2 ;;\nesac\n'
                 "export HOME USER PATH\nunset LD_PRELOAD CONDOR_CONFIG SLURM_CONF\n"
-                """enter /bin/sh -c 'cd "$0" 2>/dev/null || cd /; exec "$@"' """
-                f'"$PWD" {name} "$@"\n'
+                """enter /bin/sh -c 'cd "$0" 2>/dev/null || cd "$1"; shift; exec "$@"' """
+                f'"$PWD" {shlex.quote(str(self.folder / "work"))} {name} "$@"\n'
             )
             script.chmod(0o755)
         return self.folder / "bin"
