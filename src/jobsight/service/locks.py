@@ -47,11 +47,13 @@ def locked(
 def store_lock(url: str) -> Path | None:
     """The lock of the collector into an embedded store; None: it is a server's, with no lock.
 
+    It lies beside the file itself, so that a store of two names has one.
+
     Args:
         url: as the store tells it.
     """
     scheme, found, rest = url.partition("://")
     if found and scheme != "sqlite":
         return None
-    file = Path(rest if found else url)
+    file = Path(os.path.realpath(rest if found else url))
     return file.with_name(f"{file.name}.collect.lock")

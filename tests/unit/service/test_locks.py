@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobsight.errors import OutputError, SourceError
-from jobsight.service.locks import is_locked, locked
+from jobsight.service.locks import is_locked, locked, store_lock
 
 HOLDER = """
 import sys, time
@@ -59,3 +59,13 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(OutputError), locked(tmp_path / "lock", "with it"):
         pass
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_store_of_two_names_has_one_lock(tmp_path: Path) -> None:
+    (tmp_path / "jobs.db").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "jobs.db")
+    lock = tmp_path / "jobs.db.collect.lock"
+    for name in ("jobs.db", "link"):
+        assert store_lock(str(tmp_path / name)) == lock
+        assert store_lock(f"sqlite://{tmp_path / name}") == lock
+    assert store_lock("redis://127.0.0.1/0") is None
