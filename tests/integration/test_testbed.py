@@ -306,7 +306,7 @@ def test_a_killed_tool_is_dead_inside_too(slurm_cluster: SlurmCluster) -> None:
 def test_a_job_from_a_folder_that_is_not_seen_inside_runs_in_work(
     slurm_cluster: SlurmCluster, tmp_path: Path
 ) -> None:
-    submit = [slurm_cluster.bin / "sbatch", "--parsable", "--wrap", "pwd"]
+    submit = [str(slurm_cluster.bin / "sbatch"), "--parsable", "--wrap", "pwd"]
     job = subprocess.run(submit, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert slurm_cluster.wait(job.strip()) == {job.strip(): "COMPLETED"}
     work = slurm_cluster.folder / "work"
