@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 import threading
 import time
 from collections.abc import Callable
 
 from jobsight.documents import JSON
-from jobsight.errors import JobsightError
 from jobsight.service.logs import log
+from jobsight.service.troubles import LastTrouble
 from jobsight.settings import CollectSettings
 from jobsight.store.base import Store
-from jobsight.text import printable
 
 __all__ = ["Housekeeper"]
 
 _STATUS_EVERY_S = 60.0
-_ERROR_WIDTH = 300
 _LONGEST_WAIT_S = 86400.0
 
 
@@ -45,7 +42,7 @@ class Housekeeper:
         self._stop = stop
         self._status: dict[str, JSON] = {"url": store.url}
         self._prunes = self._pruned = self._errors = 0
-        self._error: dict[str, JSON] | None = None
+        self._last = LastTrouble()
         self._last_prune: int | None = None
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
 
@@ -67,7 +64,7 @@ class Housekeeper:
             "pruned": self._pruned,
             "last_prune": self._last_prune,
             "errors": self._errors,
-            "last_error": self._error,
+            "last_error": self._last.snapshot(),
         }
 
     def ask(self) -> None:
@@ -93,20 +90,9 @@ class Housekeeper:
             work()
         except Exception as error:
             self._errors += 1
-            text = printable(error, _ERROR_WIDTH)
-            if not isinstance(error, JobsightError):
-                text = f"{type(error).__name__}: {text}"
-            now = time.time_ns() // 1000
-            self._error = {"time": now, "text": text, "event": event, "over": None}
-            log(event, logging.ERROR, store=self._store.url, error=text)
+            self._last.tell(event, error, store=self._store.url)
         else:
-            self._worked(event)
-
-    def _worked(self, event: str) -> None:
-        """What failed last is over if that very thing has now been done."""
-        error = self._error
-        if error is not None and error["event"] == event and error["over"] is None:
-            self._error = {**error, "over": time.time_ns() // 1000}
+            self._last.over(event)
 
     def _ask(self) -> None:
         status = dataclasses.asdict(self._store.status())

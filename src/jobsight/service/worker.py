@@ -26,6 +26,7 @@ from jobsight.history.pauses import Pause
 from jobsight.history.sources import Observed, Position, Source
 from jobsight.service.logs import log
 from jobsight.service.rates import Rate
+from jobsight.service.troubles import WIDTH, LastTrouble
 from jobsight.settings import CollectSettings
 from jobsight.store.base import Merged, Move, Store
 from jobsight.text import printable
@@ -38,7 +39,6 @@ SourceState = Literal[
 """``conflict``: another collector moved this source's position, it is resumed after a pause;
 ``done`` and ``failed``: how a source ended that was polled but once."""
 
-_ERROR_WIDTH = 300
 _REFUSALS_LOGGED = 3
 
 
@@ -84,7 +84,7 @@ class Worker:
         )
         self._since = self._last_poll = _now()
         self._until: int | None = None
-        self._error: dict[str, JSON] | None = None
+        self._last = LastTrouble()
         self._half: str | None = None
         self._told: dict[str, JSON] = {}
         self._due = clock() + settings.stuck_seconds
@@ -136,8 +136,8 @@ class Worker:
             "until": self._until,
             "last_poll": self._last_poll,
             "failures": self._pause.failures,
-            "trouble": None if self._half is None else printable(self._half, _ERROR_WIDTH),
-            "last_error": self._error,
+            "trouble": None if self._half is None else printable(self._half, WIDTH),
+            "last_error": self._last.snapshot(),
             "documents_per_s": round(self._rate.value(), 3),
             **self._counts,
             "source": self._told,
@@ -256,11 +256,7 @@ class Worker:
         self, event: str, counter: str, error: BaseException, place: str | None = None
     ) -> None:
         self._counts[counter] += 1
-        text = printable(error, _ERROR_WIDTH)
-        if place is not None:
-            text = f"{type(error).__name__}: {text}"
-        self._error = {"time": _now(), "text": text, "event": event, "over": None}
-        log(event, logging.ERROR, source=self.name, error=text, place=place)
+        self._last.tell(event, error, source=self.name, place=place)
 
     def _wait_after_trouble(self, error: BaseException) -> None:
         taken = isinstance(error, ConflictError) and bool(error.sources)
@@ -281,8 +277,8 @@ class Worker:
         if self._pause.failures:
             log("source recovered", source=self.name, failures=self._pause.failures)
             self._pause.worked()
-        if self._error is not None and self._error["over"] is None and self._half is None:
-            self._error = {**self._error, "over": _now()}
+        if self._half is None:
+            self._last.over()
 
     def _close(self) -> None:
         log(
