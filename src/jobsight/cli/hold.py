@@ -10,9 +10,7 @@ line.
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -32,6 +30,7 @@ from jobsight.cli.common import (
     say,
     stages,
 )
+from jobsight.cli.terminal import paint, width, wrap
 from jobsight.errors import JobsightError
 from jobsight.ids import JobId
 from jobsight.text import counted, printable
@@ -284,12 +283,19 @@ def _print_one(one: Answer, when: str) -> None:
         label = ""
     _field("advice", printable(one.advice.text))
     if one.advice.command:
-        _field("", one.advice.command)
+        say(f"{'':11}{one.advice.command}")
     _field("model", f"{printable(one.model, 80)}, as of {when}")
 
 
 def _field(label: str, text: str) -> None:
-    say(f"  {label:<9}{text}")
+    for number, line in enumerate(_fitted(text, 11)):
+        say(f"  {'' if number else label:<9}{line}")
+
+
+def _fitted(text: str, before: int) -> list[str]:
+    """Prose in lines that the terminal has room for behind so many letters; commands stay whole."""
+    most = width()
+    return [text] if most is None else wrap(text, max(most - before, 20))
 
 
 def _headline(one: Answer) -> str:
@@ -328,11 +334,8 @@ def _cause(one: Answer) -> str:
     return f"{hold_name(one.hold_code)} ({one.hold_code}{subcode})"
 
 
-def _paint(verb: str, width: int = 0) -> str:
-    text = verb.upper().ljust(width)
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
-        return text
-    return f"\x1b[1;{_COLOURS[verb]}m{text}\x1b[0m"
+def _paint(verb: str, letters: int = 0) -> str:
+    return paint(verb.upper().ljust(letters), f"1;{_COLOURS[verb]}")
 
 
 def _print_all(answers: list[Answer], when: str, *, each: bool) -> None:
@@ -367,11 +370,12 @@ def _print_group(group: GroupAnswer) -> None:
     _line(printable(first.reason, 160) or "no reason given")
     _line(printable(group.advice.text))
     if group.advice.command:
-        _line(group.advice.command)
+        say(f"{'':9}{group.advice.command}")
 
 
 def _line(text: str) -> None:
-    say(f"{'':9}{text}")
+    for line in _fitted(text, 9):
+        say(f"{'':9}{line}")
 
 
 def _print_row(one: Answer) -> None:
@@ -380,8 +384,10 @@ def _print_row(one: Answer) -> None:
         chance = _chance(one.now.probability, one.now.low, one.now.high)
     gain = f"{one.verdict.gain:.1f}" if one.verdict.gain > 0 else "–"
     # A trial is for several jobs together: it stands in the rows of --all.
-    command = one.advice.command if one.verdict.verb != "unsure" else None
-    say(
-        f"{_paint(one.verdict.verb, 8)} {one.job!s:<12} {chance:<18} {gain:>5}  "
-        f"{_cause(one):<32} {command or '–'}"
-    )
+    command = (one.advice.command if one.verdict.verb != "unsure" else None) or "–"
+    told = f"{one.job!s:<12} {chance:<18} {gain:>5}  {_cause(one):<32}"
+    most = width()
+    beside = most is None or 9 + len(told) + 1 + len(command) <= most
+    say(f"{_paint(one.verdict.verb, 8)} {f'{told} {command}' if beside else told.rstrip()}")
+    if not beside and command != "–":
+        say(f"{'':9}{command}")

@@ -127,6 +127,22 @@ def test_all_at_the_end_of_the_log(run: Run, log: str, model: str) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("asked", [("7.1",), ("--all",), ("--each",)])
+def test_a_narrow_terminal_breaks_prose_between_words_and_no_command(
+    run: Run, log: str, model: str, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = (*asked, "--log", log, "--model", model)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    wide = run(*arguments).stdout
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = run(*arguments).stdout
+    assert narrow.replace("–", "").split() == wide.replace("–", "").split()
+    below = [line for line in narrow.splitlines() if line.startswith("  ")]
+    assert all(len(line) <= 60 or "condor_" in line for line in below)
+    assert any(len(line) > 60 for line in wide.splitlines())
+    assert all(line in narrow for line in wide.splitlines() if "condor_release -c" in line)
+
+
 def test_several_as_a_list(run: Run, log: str) -> None:
     done = run("--all", "--log", log, *AT, "--json")
     found = json.loads(done.stdout)
