@@ -226,8 +226,9 @@ def _to_standard_output() -> Iterator[TextIO]:
 
 
 def note(text: str) -> None:
-    """Write to standard error: what is worth knowing beside the answer."""
-    sys.stderr.write(text + "\n")
+    """Write to standard error what is worth knowing beside the answer, if anybody can be told."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text + "\n")
 
 
 @contextlib.contextmanager

@@ -78,6 +78,8 @@ for _verb in _VERBS:
 def main() -> None:
     """Run the command line and leave with its exit status."""
     gc.set_threshold(_COLLECT_AFTER)
+    if sys.stderr is None:  # it was closed (`2>&-`): what is beside the answer goes nowhere
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Bars, dashes and file names that the locale's encoding lacks become question marks.
         sys.stdout.reconfigure(errors="replace")

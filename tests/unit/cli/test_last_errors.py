@@ -2,6 +2,8 @@
 
 import errno
 import io
+import subprocess
+import sys
 
 import pytest
 
@@ -39,3 +41,37 @@ def test_letters_that_the_output_cannot_encode_are_question_marks(
     cli.main()
     common.flush()
     assert written.getvalue() == "é ? ? a?\n".encode("latin-1")
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full"])
+def test_where_standard_error_is_closed_or_full_the_answer_is_given_all_the_same(
+    closed: str,
+) -> None:
+    program = """
+from jobsight.cli import common, main
+def answer():
+    with common.progress_bar("x") as progress, common.stages() as stage:
+        progress(1, 2)
+        stage("x")
+    common.say("the answer")
+    common.note("beside it")
+main.app = answer
+main.main()
+"""
+    assert _without_errors(program, closed) == (0, "the answer\n")
+
+
+@pytest.mark.parametrize(("arguments", "status"), [(["nope"], 2), (["jobs", "--store", "/no"], 1)])
+def test_no_error_goes_where_answers_go(arguments: list[str], status: int) -> None:
+    program = f"import sys; sys.argv[1:] = {arguments}; from jobsight.cli.main import main; main()"
+    assert _without_errors(program, "2>&-") == (status, "")
+
+
+def _without_errors(program: str, closed: str) -> tuple[int, str]:
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, program],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
