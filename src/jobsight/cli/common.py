@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -355,14 +355,18 @@ def open_case(
     return Case(settings, trained, history, read)
 
 
-def table(headings: list[str], rows: list[list[str]]) -> str:
-    """A table of plain text: the first column to the left, the others to the right."""
-    cells = [headings, *rows]
-    widths = [max(len(row[k]) for row in cells) for k in range(len(headings))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if k == 0 else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    )
+def table(headings: list[str], rows: list[list[str]], spare: Sequence[str] = ()) -> str:
+    """A table of plain text: the first column to the left, the others to the right.
+
+    Args:
+        headings: of the columns.
+        rows: cells without control characters.
+        spare: headings of columns that a narrow terminal does without, the first of them first.
+    """
+    from jobsight.cli.terminal import Column, grid, width
+
+    columns = [
+        Column(name, right=k > 0, spare=len(spare) - spare.index(name) if name in spare else 0)
+        for k, name in enumerate(headings)
+    ]
+    return "\n".join(grid(columns, rows, most=width() if spare else None))

@@ -96,7 +96,7 @@ def scores_table(report: dict[str, Any]) -> str:
                 ),
             ]
         )
-    return table(headings, rows)
+    return table(headings, rows, ["avg. precision", "95 %", "ECE", "F1", "Brier"])
 
 
 def _number(value: float | None) -> str:

@@ -94,12 +94,14 @@ def listing(rows: Sequence[dict[str, Any]]) -> str:
             "–" if row["batches"] is None else str(row["batches"]),
             _number(row["log_loss"]),
             _baseline_text(row["best_baseline"]),
-            f"{row['added']}  {printable(row['by'], 40)}",
+            row["added"],
+            printable(row["by"], 40),
         ]
         for row in rows
     ]
     damaged = [f"damaged: {printable(row['damaged'])}" for row in rows if row["damaged"]]
-    return "\n".join([table([*headings, "added"], lines), *damaged])
+    spare = ["by", "question", "batches", "best baseline", "log loss"]
+    return "\n".join([table([*headings, "added", "by"], lines, spare), *damaged])
 
 
 def _baseline_text(best: dict[str, Any] | None) -> str:

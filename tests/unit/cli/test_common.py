@@ -7,7 +7,7 @@ import pytest
 from tests.hold_models import constant_model
 from typer.testing import CliRunner
 
-from jobsight.cli.common import check_output
+from jobsight.cli.common import check_output, table
 from jobsight.cli.main import app
 from jobsight.errors import OutputError
 
@@ -88,3 +88,17 @@ def test_devices_pipes_and_folders_are_no_files(tmp_path: Path) -> None:
     check_output(tmp_path, [tmp_path.parent / "x"], folder=True)
     check_output(tmp_path / "new", [tmp_path / "none", None])
     check_output(None, [tmp_path])
+
+
+def test_a_table_in_a_narrow_terminal_does_without_what_it_can_spare(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    headings, rows = ["model", "F1", "Brier", "log loss"], [["rates", "0.5", "0.25", "0.693"]]
+    monkeypatch.delenv("COLUMNS", raising=False)
+    whole = "model   F1  Brier  log loss\nrates  0.5   0.25     0.693"
+    assert table(headings, rows, ["Brier", "F1"]) == whole
+    monkeypatch.setenv("COLUMNS", "21")
+    assert table(headings, rows, ["Brier", "F1"]) == "model   F1  log loss\nrates  0.5     0.693"
+    assert table(headings, rows) == whole
+    monkeypatch.setenv("COLUMNS", "15")
+    assert table(headings, rows, ["Brier", "F1"]) == "model  log loss\nrates     0.693"
