@@ -219,6 +219,31 @@ def test_a_second_signal_ends_it_at_once(place: Place) -> None:
     assert process.returncode in (0, -signal.SIGTERM, -signal.SIGINT)
 
 
+@pytest.mark.parametrize("cluster", [None, "c1"])
+@pytest.mark.parametrize("once", [False, True])
+def test_a_tool_that_hangs_does_not_outlive_a_collector_that_is_stopped(
+    cluster: str | None, once: bool, place: Place
+) -> None:
+    """While it asks what the cluster is called, and, where that is set, in its first poll."""
+    tools, called = place.folder / "tools", place.folder / "called"
+    tools.mkdir()
+    for name in ("squeue", "sacct", "scontrol"):
+        (tools / name).write_text(f"#!/bin/sh\necho $$ >> {called}\nexec sleep 600\n")
+        (tools / name).chmod(0o755)
+    place.config.write_text(
+        f"{{store: {place.store}, slurm: {{bin: {tools}, cluster: {cluster or 'null'}}},"
+        f" collect: {{status_file: {place.status_file}, stop_seconds: 0.5}}}}\n"
+    )
+    process = place.start("--slurm", *(["--once"] if once else []))
+    until(lambda: called.exists() and called.read_text().endswith("\n"), "a tool")
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, "Traceback" in said) == (int(once), False), said
+    for number in map(int, called.read_text().split()):
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+
+
 def test_killed_at_random_moments_it_ends_with_the_same_documents(
     place: Place, pool: bytes
 ) -> None:

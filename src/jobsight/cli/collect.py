@@ -1,8 +1,8 @@
 """``jobsight collect``: gather what happens, continuously, into the store.
 
 Exit status: 0 it was stopped, or with --once everything was collected; 1 it cannot start, or with
---once a source gave trouble; 2 the call is wrong. With --status: 0 a collector runs and all its
-sources are well, else 1.
+--once a source gave trouble or it was stopped before its end; 2 the call is wrong. With --status: 0
+a collector runs and all its sources are well, else 1.
 """
 
 from __future__ import annotations
@@ -121,7 +121,10 @@ def _failure(told: dict[str, Any], *, once: bool) -> str:
     """Why not all went well, in one line."""
     failed = {name: one for name, one in told["sources"].items() if one["state"] == "failed"}
     if not (once and failed):
-        return "not all sources ended in time; what the store has is whole, the next run goes on"
+        why = "not all sources ended in time"
+        if all(one["state"] in ("done", "stopped") for one in told["sources"].values()):
+            why = "stopped before all was collected"
+        return f"{why}; what the store has is whole, the next run goes on"
     shown = []
     for name, one in sorted(failed.items())[:_FAILED_SHOWN]:
         reason = (one.get("last_error") or {}).get("text")
@@ -144,6 +147,7 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
     from jobsight.store import open_store
 
     with contextlib.ExitStack() as held:
+        stops = held.enter_context(stopping_on_signals(1 if once else 0))
         path = status_path(settings.collect)
         elsewhere = "name a status file that can be written with collect.status_file"
         held.enter_context(locked(lock_path(path), f"with the status file {path}", elsewhere))
@@ -160,8 +164,8 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
             keep_seconds=None if days is None else days * 86_400,
             once=once,
         )
-        with stopping_on_signals(collector):
-            well = collector.run()
+        stops(collector)
+        well = collector.run()
         if collector.ended:
             store.close()
     return collector.status(), well

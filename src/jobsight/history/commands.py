@@ -17,12 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-__all__ = ["Ended", "child_environment", "find_tool", "run_command"]
+__all__ = ["Ended", "child_environment", "end_commands", "find_tool", "run_command"]
 
 _MOST_STDERR = 64 << 10
 _PIECE = 1 << 18
 _NOT_THEIRS = ("JOBSIGHT_", "LANG", "LC_")
 """Our settings, which hold passwords, and what makes a tool answer in another language."""
+
+_running: set[subprocess.Popen[bytes]] = set()
+"""What `run_command` has begun, in any thread."""
 
 
 def child_environment(**more: str) -> dict[str, str]:
@@ -95,6 +98,7 @@ def run_command(
     )
     assert process.stdout is not None
     assert process.stderr is not None
+    _running.add(process)
     try:
         with process.stdout, process.stderr:
             printed = _drain(process.stdout, process.stderr, started + timeout, most_output)
@@ -104,11 +108,23 @@ def run_command(
         status = process.poll()
     finally:
         if process.poll() is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _kill(process)
             process.wait()
+        _running.discard(process)
     took = time.monotonic() - started
     return Ended(status, printed.stdout, printed.stderr, took, overflow=printed.overflow)
+
+
+def end_commands() -> None:
+    """End what `run_command` runs now, in whatever thread: there it comes back as killed."""
+    for process in tuple(_running):
+        if process.returncode is None:
+            _kill(process)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 @dataclass

@@ -14,7 +14,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 from jobsight import __version__
 from jobsight.documents import JSON
 from jobsight.errors import OutputError, UsageError
+from jobsight.history.commands import end_commands
 from jobsight.history.sources import Source
 from jobsight.service import status as status_file
 from jobsight.service.housekeeping import Housekeeper
@@ -34,6 +35,8 @@ from jobsight.store.base import Store
 __all__ = ["Collector", "stopping_on_signals"]
 
 _TICK_S = 0.5
+_ENDED_S = 1.0
+"""Given to sources whose tools were ended."""
 
 
 class Collector:
@@ -181,6 +184,7 @@ class Collector:
         log("collector stopping")
         deadline = time.monotonic() + self._settings.stop_seconds
         late = [one for one in self._workers if not one.join(deadline - time.monotonic())]
+        late = _without_tools(late)
         for worker in late:
             log("source did not finish in time", logging.WARNING, source=worker.name)
         rested = self._housekeeper.join(deadline - time.monotonic())
@@ -192,28 +196,45 @@ class Collector:
         self._write()
         self._notifier.close()
         log("collector stopped", uptime_s=round(time.time() - self._started, 1))
-        failed = self._once and any(worker.state == "failed" for worker in self._workers)
-        return self.ended and not failed
+        done = all(worker.state == "done" for worker in self._workers)
+        return self.ended and (done or not self._once)
+
+
+def _without_tools(late: list[Worker]) -> list[Worker]:
+    """Who is late still when schedulers' tools that hang, and must not outlive us, are ended."""
+    deadline = time.monotonic() + _ENDED_S
+    while late and time.monotonic() < deadline:
+        end_commands()  # again: a source may have begun another
+        late = [one for one in late if not one.join(_ENDED_S / 20)]
+    return late
 
 
 @contextlib.contextmanager
-def stopping_on_signals(collector: Collector) -> Iterator[None]:
+def stopping_on_signals(status: int) -> Iterator[Callable[[Collector], None]]:
     """SIGTERM and SIGINT ask the collector to stop; the second of them ends the process at once.
 
-    To be used in the main thread.
+    To be used in the main thread. Yields what is to be told of the collector; before that, a signal
+    ends the process by `SystemExit`, so that no tool asked meanwhile is left running.
+
+    Args:
+        status: the exit status of a process that is stopped before it collects.
     """
+    collectors: list[Collector] = []
 
     def handle(number: int, frame: FrameType | None) -> None:
-        del frame
+        del number, frame
         for one in (signal.SIGTERM, signal.SIGINT):
             signal.signal(one, signal.SIG_DFL)
-        collector.stop()
+        if not collectors:
+            raise SystemExit(status)
+        for collector in collectors:
+            collector.stop()
 
     before: dict[signal.Signals, Any] = {}
     try:
         for one in (signal.SIGTERM, signal.SIGINT):
             before[one] = signal.signal(one, handle)
-        yield
+        yield collectors.append
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)

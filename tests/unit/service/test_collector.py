@@ -112,18 +112,36 @@ def test_a_thread_that_died_is_started_again(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = some_lines(tmp_path, "a", 5)
+    died: list[str] = []
 
     def failing(event: str, *arguments: Any, **fields: Any) -> None:
         if event == "source crashed":
+            died.append(event)
             raise MemoryError
         log(event, *arguments, **fields)
 
     # Trouble while trouble is told is what ends a thread.
-    monkeypatch.setattr("jobsight.service.worker.log", failing)
+    monkeypatch.setattr("jobsight.service.troubles.log", failing)
     source.troubles = [KeyError("x"), KeyError("y")]
     with Running(Collector(store, [source], settings(tmp_path))):
         until(lambda: sum(1 for _ in store.scan()) == 5)
     assert source.resumed == 3
+    assert len(died) == 2
+
+
+def test_once_stopped_before_all_is_collected_is_not_well(tmp_path: Path, store: Store) -> None:
+    sources = [some_lines(tmp_path, "a", 9), some_lines(tmp_path, "b", 200)]  # two polls
+    sources[1].gate = gate = threading.Event()
+    collector = Collector(store, sources, settings(tmp_path), once=True)
+    running = Running(collector)
+    with running:
+        until(lambda: collector.status()["sources"][sources[0].name]["state"] == "done")
+        until(lambda: collector.status()["sources"][sources[1].name]["state"] == "running")
+        collector.stop()
+        until(collector._halt.is_set)
+        gate.set()
+    assert not running.well
+    assert collector.ended
 
 
 def test_a_source_that_does_not_end_in_time_is_left_behind(tmp_path: Path, store: Store) -> None:
