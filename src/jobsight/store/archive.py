@@ -122,7 +122,7 @@ class Archive:
                 )
 
     def require(self, part: Part) -> None:
-        """Check that a part's file is there, before its documents are deleted elsewhere.
+        """Check that a part's file is there, as far as its size tells.
 
         Raises:
             StoreError: it is not, or not whole.
@@ -131,7 +131,10 @@ class Archive:
         with damaged(path):
             size = path.stat().st_size
         if size != part.size:
-            raise StoreError(f"{path} has {size} bytes, but {part.size} were written; prune again")
+            raise StoreError(
+                f"{path} has {size} bytes, but {part.size} were written; look at the disk, and "
+                "bring it back from a backup if the store counts it among its files (store check)"
+            )
 
     def clear(self, parts: Sequence[Part], fence: int) -> None:
         """Delete what a kill left behind: parts that are not registered, unfinished files.

@@ -42,7 +42,7 @@ from jobsight.store.redisserver import RedisServer
 from jobsight.store.reports import Position, StoreStatus
 from jobsight.store.rows import Order, Query, Row
 from jobsight.store.schemas import climb, require_readable
-from jobsight.store.tiers import ArchiveGrewError, TieredStore, View
+from jobsight.store.tiers import OVERTAKEN, ArchiveGrewError, TieredStore, View
 from jobsight.text import printable
 
 __all__ = ["SCHEMA", "STEPS", "RedisStore"]
@@ -332,11 +332,15 @@ class RedisStore(TieredStore):
         self._server.require_written()
         return fence
 
+    def _latest_fence(self) -> int:
+        with self._server.explained():
+            return int(self._server.client.hget(f"{self._prefix}:meta", "fence"))
+
     def _retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
         args = [word for keys, revision in rows for word in (keys.id, f"{revision:016x}")]
         told = self._call(RETIRE, fence, part.to_text(), *args)
         if told[0] == b"fence":
-            raise StoreError("another prune began meanwhile and goes on; this one stopped")
+            raise StoreError(OVERTAKEN)
         self._server.require_written()
         return int(told[1])
 

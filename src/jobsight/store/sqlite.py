@@ -48,7 +48,7 @@ from jobsight.store.sqlitequeries import (
     within_cluster,
 )
 from jobsight.store.sqliteraws import raw_ids, wrong_raws
-from jobsight.store.tiers import TieredStore, View
+from jobsight.store.tiers import OVERTAKEN, TieredStore, View
 
 __all__ = ["SqliteStore"]
 
@@ -253,10 +253,14 @@ class SqliteStore(TieredStore):
         with self._file.writing() as db:
             return _next(db, "fence")
 
+    def _latest_fence(self) -> int:
+        with self._file.reading() as db:
+            return _number(db, "fence")
+
     def _retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
         with self._file.writing() as db:
             if _number(db, "fence") != fence:
-                raise StoreError("another prune began meanwhile and goes on; this one stopped")
+                raise StoreError(OVERTAKEN)
             before = revisions(db, [keys.id for keys, _ in rows])
             gone = [keys for keys, revision in rows if before.get(keys.id, (None,))[0] == revision]
             if not gone:

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jobsight.documents import JobDocument, State
-from jobsight.errors import StoreError
+from jobsight.errors import OutputError, StoreError
 from jobsight.store.archive import Archive
 from jobsight.store.base import Store, Stored
 from jobsight.store.packing import ENDED, Keys, cluster_of, numbered_ranges, raw_of
@@ -29,7 +29,10 @@ from jobsight.store.parts import Part, name_of
 from jobsight.store.reports import CheckReport, PruneReport
 from jobsight.store.rows import Order, Query, Row
 
-__all__ = ["ArchiveGrewError", "TieredStore", "View"]
+__all__ = ["OVERTAKEN", "ArchiveGrewError", "TieredStore", "View"]
+
+OVERTAKEN = "another prune began meanwhile and goes on; this one stopped"
+"""What a prune says whose fence is no longer the latest."""
 
 _PAGE = 500
 _PART_ROWS = 10_000
@@ -110,6 +113,10 @@ class TieredStore(Store):
     @abstractmethod
     def _fence(self) -> int:
         """Take the next fence; earlier ones are no longer the latest."""
+
+    @abstractmethod
+    def _latest_fence(self) -> int:
+        """The fence that was taken last."""
 
     @abstractmethod
     def _retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
@@ -238,6 +245,10 @@ class TieredStore(Store):
         archive = self._archive()
         if least > 1 and not self._worth_a_file(before, least, overdue):
             return PruneReport(0, 0, 0)
+        if known := self._parts():
+            # Where its latest file is not, the folder is another, or its disk is away: what would
+            # be written there now is hidden once it is back.
+            archive.require(known[-1])
         archive.claim(self._identity())
         fence = self._fence()
         archive.clear(self._parts(), fence)
@@ -245,14 +256,24 @@ class TieredStore(Store):
         after: Order | None = None
         while rows := self._oldest(before, after):
             after = Query().order(rows[-1].keys)
-            part = archive.write(name_of(fence, parts), rows, self._parts())
-            archive.require(part)
+            part = self._written(archive, name_of(fence, parts), rows, fence)
             moved = self._retire(part, [(row.keys, row.revision) for row in rows], fence)
             documents += moved
             parts += 1 if moved else 0
             size += part.size if moved else 0
         archive.clear(self._parts(), fence)
         return PruneReport(documents, parts, size)
+
+    def _written(self, archive: Archive, name: str, rows: Sequence[Row], fence: int) -> Part:
+        """A new part, safely on disk."""
+        try:
+            part = archive.write(name, rows, self._parts())
+            archive.require(part)
+        except (OutputError, StoreError):
+            if self._latest_fence() != fence:  # the later one cleared it away
+                raise StoreError(OVERTAKEN) from None
+            raise
+        return part
 
     def _worth_a_file(self, before: int, least: int, overdue: int | None) -> bool:
         with self._view() as view:

@@ -53,6 +53,15 @@ def _before_retiring(store: Store, act: Callable[[], object]) -> None:
     tiered._retire = retire  # type: ignore[method-assign,assignment]
 
 
+def _stopped(store: Store) -> str:
+    """What a prune says that cannot go on."""
+    try:
+        store.prune(NOON + 10 * HOUR)
+    except StoreError as error:
+        return str(error)
+    raise AssertionError("a prune went on that should have stopped")
+
+
 class _SlowPrune:
     """A prune in another thread that stands still before it clears the archive's folder.
 
@@ -223,14 +232,44 @@ class ArchiveTests:
             documents = _documents()
             store.put([Put(one) for one in documents])
             _before_retiring(store, lambda: other.prune(NOON))
-            try:
-                store.prune(NOON + 10 * HOUR)
-            except StoreError as error:
-                assert "another prune" in str(error)
-            else:
-                raise AssertionError("a prune that was overtaken went on")
+            assert "another prune" in _stopped(store)
             assert list(other.scan()) == documents
             assert other.check().problems == 0
+
+    def test_a_prune_whose_file_a_later_one_clears_away_says_why_it_stops(self) -> None:
+        """That its own file is gone is no news, and nothing to be brought back."""
+        opener = self.new_opener()
+        with opener() as store, opener() as other:
+            documents = _documents()
+            store.put([Put(one) for one in documents])
+            archive = _tiered(store).archive
+            assert archive is not None
+            original = archive.require
+
+            def require(part: Any) -> None:
+                other.prune(NOON)
+                original(part)
+
+            archive.require = require  # type: ignore[method-assign]
+            assert "another prune" in _stopped(store)
+            assert list(other.scan()) == documents
+            assert other.check().problems == 0
+
+    def test_nothing_is_written_to_a_folder_that_lacks_what_was(self) -> None:
+        """Its disk is away, and what would be written in its place is hidden once it is back."""
+        with self.new_opener()() as store:
+            documents = _documents()
+            store.put([Put(one) for one in documents])
+            store.prune(NOON + 5 * HOUR)
+            archive = _tiered(store).archive
+            assert archive is not None
+            away = archive.folder.rename(f"{archive.folder}.away")
+            store.put([Put(made_document(99, access_point="other"))])
+            assert "is missing" in _stopped(store)
+            assert not archive.folder.exists()
+            away.rename(archive.folder)
+            assert store.prune(NOON + 10 * HOUR).documents == 4
+            assert len(list(store.scan())) == 31
 
     def test_a_prune_leaves_the_files_of_a_later_one(self) -> None:
         """Whichever clearing of the earlier one comes between writing and registering a part."""
@@ -263,12 +302,7 @@ class ArchiveTests:
                 return part
 
             archive.write = write  # type: ignore[method-assign,assignment]
-            try:
-                store.prune(NOON + 10 * HOUR)
-            except StoreError as error:
-                assert "is missing" in str(error)
-            else:
-                raise AssertionError("a part that is not there was registered")
+            assert "is missing" in _stopped(store)
             assert list(store.scan()) == documents
             assert store.status().archived == 0
 
