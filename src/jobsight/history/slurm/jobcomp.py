@@ -88,7 +88,7 @@ def _submission(message: Message, job: SlurmId) -> Submission:
     )
     script = message.get("script")
     if isinstance(script, str) and script.strip():
-        parts = script_parts(script)
+        parts = script_parts(_sound(script))
         submission = msgspec.structs.replace(
             submission, script=parts.script, directives=parts.directives
         )
@@ -174,7 +174,12 @@ def _text(message: Message, name: str) -> str | None:
         return None
     if not isinstance(value, str):
         raise ValueError(f"{name}: no text")
-    return None if value.strip() in ("", "(null)") else bounded(value)
+    return None if value.strip() in ("", "(null)") else bounded(_sound(value))
+
+
+def _sound(text: str) -> str:
+    """Without halves of characters, which JSON can spell out (``\\ud800``) and no store can keep."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _number(message: Message, name: str) -> int | None:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from jobsight.documents import Event, JobDocument, State, merge
+from jobsight.documents import Event, JobDocument, State, decode, encode, merge
 from jobsight.history.slurm.jobcomp import document_from_message, job_of_message
 
 ENDED: dict[str, Any] = {
@@ -99,3 +99,10 @@ def test_long_texts_are_bounded() -> None:
     submission = document_from_message(message, "c1").submission
     assert len(submission.name or "") <= 4096
     assert len(submission.script or "") <= 300_000
+
+
+def test_halves_of_characters_are_nothing_that_a_store_could_keep() -> None:
+    message = {**ENDED, "job_name": "a\ud800", "script": "#!/bin/sh\n: \udfff\n"}
+    document = merge(None, document_from_message(message, "c1"))
+    assert decode(encode(document)) == document
+    assert document.submission.name == "a?"
