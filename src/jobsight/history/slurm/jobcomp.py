@@ -178,7 +178,7 @@ def _text(message: Message, name: str) -> str | None:
 
 
 def _sound(text: str) -> str:
-    """Without halves of characters, which JSON can spell out (``\\ud800``) and no store can keep."""
+    """Without halves of characters, which JSON can spell out and no store can keep."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
