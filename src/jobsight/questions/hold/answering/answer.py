@@ -190,7 +190,7 @@ class Answerer:
         """The jobs held at `moment` (µs), all or those of the job numbers given.
 
         Returns:
-            what `jobsight.questions.hold.decisions.held_jobs` returns.
+            what `jobsight.questions.hold.examples.decisions.held_jobs` returns.
         """
         return held_jobs(self.history, moment, self._labels, jobs)
 

@@ -47,7 +47,7 @@ def rule_findings(held: pl.DataFrame, num_holds: NDArray[np.int64]) -> list[Find
     """What each of today's rule sets says of each held job: n findings.
 
     Args:
-        held: n rows of `jobsight.questions.hold.decisions.held_jobs`.
+        held: n rows of `jobsight.questions.hold.examples.decisions.held_jobs`.
         num_holds: int64 (n,), how often each was held, this hold among them.
     """
     inputs = _facts_only(

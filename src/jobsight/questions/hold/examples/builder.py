@@ -82,7 +82,7 @@ class ExampleBuilder:
         """Examples of released jobs, as of `delay` seconds before each decision.
 
         Args:
-            decisions: rows of `jobsight.questions.hold.decisions.Decisions.table`.
+            decisions: rows of `jobsight.questions.hold.examples.decisions.Decisions.table`.
             delay: seconds; jobs that were not yet held that long before are left out.
         """
         return self.ask(delayed(self._history, decisions, delay), delay=delay)
@@ -91,8 +91,9 @@ class ExampleBuilder:
         """What is known at the cuts of `decisions`, of a release that lies `delay` seconds ahead.
 
         Args:
-            decisions: n rows with the columns of `jobsight.questions.hold.decisions.held_jobs`; a
-                row may stand there several times, with different delays.
+            decisions: n rows with the columns of
+                `jobsight.questions.hold.examples.decisions.held_jobs`; a row may stand there
+                several times, with different delays.
             delay: seconds; one for all, or float64 (n,).
         """
         views = views_of(self._history, decisions)

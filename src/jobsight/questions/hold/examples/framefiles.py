@@ -57,7 +57,7 @@ def write_frames(
 
     Args:
         history: the indexed log.
-        decisions: `jobsight.questions.hold.decisions.Decisions.table`, before any horizon.
+        decisions: `jobsight.questions.hold.examples.decisions.Decisions.table`, before any horizon.
         folder: replaced as a whole if it was written so before, see `jobsight.files.new_folder`.
         settings: frames, seed and success.
         scale: horizon and length of a frame.

@@ -66,7 +66,7 @@ def prove_as_of(
 
     Args:
         history: the whole history.
-        decisions: rows of `jobsight.questions.hold.decisions.Decisions.table`.
+        decisions: rows of `jobsight.questions.hold.examples.decisions.Decisions.table`.
         settings: of the question.
         scale: as learned; it is not learned again, since it comes from the training part alone.
         delay: seconds before the release, as in `ExampleBuilder.build`.
