@@ -46,11 +46,12 @@ def filesystem_of(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> st
     Returns:
         None where the kernel does not tell.
     """
+    # First of all: where an automounter waits, to follow the path is what mounts its file system.
+    place = os.fsencode(os.path.realpath(path))
     try:
         lines = mounts.read_bytes().splitlines()
     except OSError:
         return None
-    place = os.fsencode(os.path.realpath(path))
     best: tuple[int, str] | None = None
     for line in lines:
         before, found, after = line.partition(b" - ")

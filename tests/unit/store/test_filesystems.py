@@ -45,6 +45,18 @@ def test_links_are_followed(tmp_path: Path, mounts: Path) -> None:
     assert filesystem_of(tmp_path / "link" / "x.db", mounts) == "nfs4"
 
 
+def test_what_is_mounted_when_the_path_is_followed_counts(
+    mounts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def follow(path: Path) -> str:
+        mounts.write_text(MOUNTS + "36 22 0:31 / /data/ada rw - nfs server:/ada rw\n")
+        return str(path)
+
+    mounts.write_text(MOUNTS + "35 22 0:31 / /data rw - autofs auto.data rw\n")
+    monkeypatch.setattr("os.path.realpath", follow)
+    assert filesystem_of(Path("/data/ada/jobs.db"), mounts) == "nfs"
+
+
 def test_where_the_kernel_does_not_tell(tmp_path: Path) -> None:
     assert filesystem_of(tmp_path, tmp_path / "none") is None
     (tmp_path / "empty").touch()
