@@ -70,8 +70,6 @@ def find_ids(store: Store, text: str, cluster: str | None = None) -> list[str]:
         JobError: there is none, or jobs of several clusters are meant.
     """
     from jobsight.documents import parse_key
-    from jobsight.errors import JobError
-    from jobsight.text import printable
 
     place, _, job = text.rpartition(":")
     if place and store.get([text]):
@@ -88,6 +86,15 @@ def find_ids(store: Store, text: str, cluster: str | None = None) -> list[str]:
         found = [
             one for one in found if cluster in (parse_key(one).cluster, one.rpartition(":")[0])
         ]
+    _require_one_place(text, found, cluster)
+    return sorted(found, key=_in_order)
+
+
+def _require_one_place(text: str, found: list[str], cluster: str | None) -> None:
+    """Refuse ids that no document has, or that documents of several clusters have."""
+    from jobsight.errors import JobError
+    from jobsight.text import printable
+
     if not found:
         where = "" if cluster is None else f" of {printable(cluster, 60)}"
         raise JobError(f"the store knows no job {text}{where}; `jobsight jobs` lists what it knows")
@@ -99,7 +106,6 @@ def find_ids(store: Store, text: str, cluster: str | None = None) -> list[str]:
             f"{text} is a job of several clusters: {shown}{more}; name the cluster with --cluster, "
             "or write the whole id"
         )
-    return sorted(found, key=_in_order)
 
 
 def _means(text: str, job: str) -> bool:

@@ -150,19 +150,26 @@ def lined(
     before = sum(widths[k] + 2 for k in shown[:-1])
     if most is not None:
         widths[last] = min(widths[last], max(most - before, 1))
-    lines = []
-    for number, row in enumerate(cells):
+    lines, hues = [], colours or {}
+    for number, row in enumerate(cells, -1):
         rest = wrap(row[last], widths[last]) if whole else [row[last]]
-        parts = []
-        for k in shown:
-            text, size = _cut(rest[0] if k == last else row[k], widths[k]), widths[k]
-            blank = " " * (size - cell_len(text))
-            colour = (colours or {}).get((number - 1, k))
-            text = paint(text, colour) if colour else text
-            parts.append(blank + text if columns[k].right else text + blank)
+        parts = [
+            _padded(columns[k], rest[0] if k == last else row[k], widths[k], hues.get((number, k)))
+            for k in shown
+        ]
         more = [" " * before + _cut(text, widths[last]) for text in rest[1:]]
         lines.append(["  ".join(parts).rstrip(), *more])
     return lines
+
+
+def _padded(column: Column, text: str, size: int, colour: str | None) -> str:
+    """A cell of that size: cut, or filled with blanks, and painted."""
+    from rich.cells import cell_len
+
+    text = _cut(text, size)
+    blank = " " * (size - cell_len(text))
+    text = paint(text, colour) if colour else text
+    return blank + text if column.right else text + blank
 
 
 def _cut(text: str, size: int) -> str:
