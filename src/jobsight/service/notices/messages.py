@@ -6,11 +6,13 @@ or number (``123``, ``123_4``, ``123+1`` are Slurm's, ``123.4`` HTCondor's), `st
 word and `time` seconds since 1970 or ISO 8601 with an offset; the last two may be left out.
 *Slurm's jobcomp/kafka* messages (`jobsight.history.slurm.jobcomp`), known by their ``jobid``.
 
-A message that is neither is poison: the reason says why. No I/O here.
+A message that is neither is poison: the reason says why. So is one of ours that is no UTF-8; Slurm
+hands on whatever bytes a script or a name holds. No I/O here.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import json
 import math
@@ -74,22 +76,32 @@ def read_notice(value: bytes | None, topic: str, now: int, *, most_bytes: int) -
         raise PoisonError("no value")
     if len(value) > most_bytes:
         raise PoisonError(f"{len(value)} bytes are more than {most_bytes}")
-    told = _object(value)
+    try:
+        told = _object(value.decode("utf-8"))
+    except UnicodeDecodeError:
+        told = _object_of_slurm(value)
     if "jobid" in told:
         return _of_jobcomp(told, topic, now)
     return _of_ours(told, now)
 
 
-def _object(value: bytes) -> dict[str, Any]:
+def _object(text: str) -> dict[str, Any]:
     try:
-        told = json.loads(value.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise PoisonError("no UTF-8") from None
+        told = json.loads(text)
     except (ValueError, RecursionError):
         raise PoisonError("no JSON") from None
     if not isinstance(told, dict):
         raise PoisonError("no JSON object")
     return told
+
+
+def _object_of_slurm(value: bytes) -> dict[str, Any]:
+    """A message with the bytes of a script in it, those that are no UTF-8 replaced."""
+    with contextlib.suppress(PoisonError):
+        told = _object(value.decode("utf-8", "replace"))
+        if "jobid" in told:
+            return told
+    raise PoisonError("no UTF-8")
 
 
 def _of_ours(told: dict[str, Any], now: int) -> Notice:

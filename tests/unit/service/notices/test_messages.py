@@ -55,6 +55,13 @@ def test_state_and_time_may_be_left_out() -> None:
     assert (notice.event.time, notice.event.word) == (NOW, None)
 
 
+def test_slurm_hands_on_whatever_bytes_a_script_holds() -> None:
+    told = b'{"jobid": 1, "state": "FAILED", "@end": "2026-11-21T01:00:00", "cluster": "c", '
+    notice = read(told + b'"script": "#!/bin/sh\\n# caf\xe9\\n", "job_name": "\xff"}')
+    assert notice.document is not None
+    assert notice.document.submission.script == "#!/bin/sh\n# caf\ufffd\n"
+
+
 def test_unknown_fields_are_passed_over() -> None:
     assert read({"cluster": "c", "job_id": 1, "priority": {"a": [1]}}).key.job == "1"
 
