@@ -8,7 +8,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from jobsight.documents import JobDocument, merge
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.details import Details
-from jobsight.history.slurm.documents import ended_events, group_runs, of_queue, of_runs
+from jobsight.history.slurm.documents import (
+    ended_events,
+    group_runs,
+    of_one_job,
+    of_queue,
+    of_runs,
+    with_submit,
+)
 from jobsight.history.slurm.ids import SlurmId, parse_id
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
@@ -97,7 +104,9 @@ class SlurmLookup:
         if queue_trouble is None:
             yield from self._of_queue(lines, asked, wanted, now)
         for job, found in group_runs(runs, self._settings.array_tasks):
-            if job.name in wanted or job.base in wanted:
+            seen = self._watch.seen.get(job.name)
+            found = of_one_job(found, seen.submit if seen else None)  # noqa: PLW2901
+            if found and (job.name in wanted or job.base in wanted):
                 yield self._details.shared.into(of_runs(self._cluster, job, found, now), job)
         self._details.queued(line.id for line in lines)
         details = self._details.fetch(now, self._settings.details_per_poll)
@@ -117,7 +126,9 @@ class SlurmLookup:
         told += [(job, line, tuple(ended_events(line, now))) for job, line in look.ended.values()]
         for job, line, events in told:
             if job.name in wanted or job.base in wanted:
+                seen = self._watch.seen.get(job.name)
                 document = of_queue(self._cluster, line, job, events, now)
+                document = with_submit(document, seen.first_submit if seen else line.submit)
                 yield self._details.shared.into(document, job)
 
     def _lines(self, asked: Collection[str]) -> tuple[list[Queued], SlurmError | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.slurm_fakes import FakeClient, FakeJob, FakeSlurm, Keeper
+from tests.slurm_fakes import T0, FakeClient, FakeJob, FakeSlurm, Keeper
 
 from jobsight.documents import JobDocument, State, merge
 from jobsight.history.slurm.lookup import SlurmLookup
@@ -201,6 +201,26 @@ def test_a_script_that_the_store_has_is_not_looked_up_again() -> None:
     anew.lookup.known(saved)
     anew.look()
     assert anew.client.calls == {"squeue": 1, "sacct": 2}
+
+
+def test_an_older_job_of_the_same_number_is_another() -> None:
+    slurm = FakeSlurm(queue={"7": FakeJob("7", "7", name="new")})
+    years = 3 * 365 * 86_400
+    old = FakeJob("7", "7", "COMPLETED", submit=T0 - years, start=T0 - years, end=T0 - years + 9)
+    old.name, old.user = "old", "bob"
+    slurm.accounts = [old]
+    looking = Looking(slurm)
+    for _ in range(2):
+        told = looking.look()
+        assert (told.submission.name, told.submission.user) == ("new", "alice")
+        assert told.submission.submitted == T0 * 1_000_000
+        slurm.start("7")
+        slurm.end("7", "FAILED", "1:0")
+        slurm.queue["7"] = FakeJob("7", "7", name="new", submit=slurm.now, restarts=1)
+    slurm.queue.clear()
+    told = looking.look()
+    assert (told.state, told.usage.starts, told.submission.name) == (State.FAILED, 2, "new")
+    assert min(event.time for event in told.timeline) == T0 * 1_000_000
 
 
 def test_lookups_forget_what_they_fetched_long_ago() -> None:
