@@ -205,37 +205,60 @@ def test_it_follows_tells_its_status_and_stops_when_asked(place: Place, pool: by
     assert set(got) == set(reference(place.folder / "calm", pool[:third]))
 
 
-def test_a_second_signal_ends_it_at_once(place: Place) -> None:
-    place.log.write_bytes(b"")
-    place.config.write_text(
-        place.config.read_text().replace("status_seconds", "stop_seconds: 60, status_seconds")
-    )
-    with place.running() as process:
-        process.send_signal(signal.SIGSTOP)
-        process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGTERM)
-        process.send_signal(signal.SIGCONT)
-        process.communicate(timeout=10)
-    assert process.returncode in (0, -signal.SIGTERM, -signal.SIGINT)
-
-
-@pytest.mark.parametrize("cluster", [None, "c1"])
-@pytest.mark.parametrize("once", [False, True])
-def test_a_tool_that_hangs_does_not_outlive_a_collector_that_is_stopped(
-    cluster: str | None, once: bool, place: Place
-) -> None:
-    """While it asks what the cluster is called, and, where that is set, in its first poll."""
+def hanging(place: Place, **slurm: str) -> Path:
+    """Settings with tools of Slurm that never end; where they write their process ids."""
     tools, called = place.folder / "tools", place.folder / "called"
     tools.mkdir()
     for name in ("squeue", "sacct", "scontrol"):
-        (tools / name).write_text(f"#!/bin/sh\necho $$ >> {called}\nexec sleep 600\n")
+        # It tells when whoever began it surely knows of it.
+        (tools / name).write_text(f"#!/bin/sh\nsleep 0.3\necho $$ >> {called}\nexec sleep 600\n")
         (tools / name).chmod(0o755)
-    place.config.write_text(
-        f"{{store: {place.store}, slurm: {{bin: {tools}, cluster: {cluster or 'null'}}},"
-        f" collect: {{status_file: {place.status_file}, stop_seconds: 0.5}}}}\n"
-    )
+    told = {
+        "store": str(place.store),
+        "slurm": {"bin": str(tools), **slurm},
+        "collect": {"status_file": str(place.status_file), "stop_seconds": 0.5},
+    }
+    place.config.write_text(json.dumps(told))
+    return called
+
+
+def asked(called: Path) -> bool:
+    """Whether a tool has been asked."""
+    return called.exists() and called.read_text().endswith("\n")
+
+
+def test_signals_at_one_moment_are_one_and_another_one_later_ends_it_at_once(place: Place) -> None:
+    called = hanging(place, cluster="c1")
+    place.config.write_text(place.config.read_text().replace("0.5", "120"))
+    process = place.start("--slurm")
+    until(lambda: asked(called), "a tool")
+    for one in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+        process.send_signal(one)
+    assert process.stderr is not None
+    said = [next(process.stderr) for _ in range(3)]
+    assert "collector stopping" in said[-1]
+    assert process.poll() is None
+
+    def ended() -> bool:
+        process.send_signal(signal.SIGTERM)
+        return process.poll() is not None
+
+    until(ended, "the end", 30)
+    assert process.returncode == -signal.SIGTERM
+    assert process.communicate()[1] == ""
+    for number in map(int, called.read_text().split()):
+        os.kill(number, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("cluster", [{}, {"cluster": "c1"}])
+@pytest.mark.parametrize("once", [False, True])
+def test_a_tool_that_hangs_does_not_outlive_a_collector_that_is_stopped(
+    cluster: dict[str, str], once: bool, place: Place
+) -> None:
+    """While it asks what the cluster is called, and, where that is set, in its first poll."""
+    called = hanging(place, **cluster)
     process = place.start("--slurm", *(["--once"] if once else []))
-    until(lambda: called.exists() and called.read_text().endswith("\n"), "a tool")
+    until(lambda: asked(called), "a tool")
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=30)
     assert (process.returncode, "Traceback" in said) == (int(once), False), said

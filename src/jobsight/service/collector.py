@@ -35,6 +35,9 @@ from jobsight.store.base import Store
 __all__ = ["Collector", "stopping_on_signals"]
 
 _TICK_S = 0.5
+_SAME_S = 0.5
+"""Signals that follow each other so soon are one."""
+
 _ENDED_S = 1.0
 """Given to sources whose tools were ended."""
 
@@ -211,22 +214,26 @@ def _without_tools(late: list[Worker]) -> list[Worker]:
 
 @contextlib.contextmanager
 def stopping_on_signals(status: int) -> Iterator[Callable[[Collector], None]]:
-    """SIGTERM and SIGINT ask the collector to stop; the second of them ends the process at once.
+    """SIGTERM and SIGINT ask the collector to stop; another one later ends the process at once.
 
-    To be used in the main thread. Yields what is to be told of the collector; before that, a signal
-    ends the process by `SystemExit`, so that no tool asked meanwhile is left running.
+    One that comes right behind the first counts as the same: timeout(1) sends each twice. To be
+    used in the main thread. Yields what is to be told of the collector; before that, a signal ends
+    the process by `SystemExit`, so that no tool asked meanwhile is left running.
 
     Args:
         status: the exit status of a process that is stopped before it collects.
     """
     collectors: list[Collector] = []
+    asked: list[float] = []
 
     def handle(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        for one in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(one, signal.SIG_DFL)
+        del frame
         if not collectors:
             raise SystemExit(status)
+        asked.append(time.monotonic())
+        if asked[-1] - asked[0] > _SAME_S:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
         for collector in collectors:
             collector.stop()
 
