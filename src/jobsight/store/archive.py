@@ -136,6 +136,24 @@ class Archive:
                 "bring it back from a backup if the store counts it among its files (store check)"
             )
 
+    def later(self, parts: Sequence[Part], fence: int) -> str | None:
+        """A part that is not registered, and that none but this prune or a later one may have.
+
+        Args:
+            parts: all registered parts.
+            fence: of a prune that has written nothing yet.
+
+        Raises:
+            OutputError: the folder cannot be read.
+        """
+        registered = {part.name for part in parts}
+        with self._explained(f"read the archive {self.folder}"):
+            for path in self.folder.iterdir():
+                writer = fence_of(path.name.removesuffix(_UNFINISHED))
+                if writer is not None and writer >= fence and path.name not in registered:
+                    return path.name
+        return None
+
     def clear(self, parts: Sequence[Part], fence: int) -> None:
         """Delete what a kill left behind: parts that are not registered, unfinished files.
 

@@ -17,9 +17,6 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 
-import numpy as np
-import numpy.typing as npt
-
 from jobsight.documents import JobDocument, State
 from jobsight.errors import OutputError, StoreError
 from jobsight.store.archive import Archive
@@ -28,6 +25,7 @@ from jobsight.store.packing import ENDED, Keys, cluster_of, numbered_ranges, raw
 from jobsight.store.parts import Part, name_of
 from jobsight.store.reports import CheckReport, PruneReport
 from jobsight.store.rows import Order, Query, Row
+from jobsight.store.seen import Seen
 
 __all__ = ["OVERTAKEN", "ArchiveGrewError", "TieredStore", "View"]
 
@@ -195,11 +193,11 @@ class TieredStore(Store):
     def rows(self, query: Query) -> Iterator[Row]:
         """The rows that a scan with this query goes through."""
         after: Order | None = None
-        seen: _Seen | None = None
+        seen: Seen | None = None
         while True:
             with self._view() as view:
                 if seen is None and not view.settled:
-                    seen = _Seen(view.revision)
+                    seen = Seen(view.revision)
                 try:
                     for order, row in self._both(view, query, after):
                         after = order
@@ -251,6 +249,7 @@ class TieredStore(Store):
             archive.require(known[-1])
         archive.claim(self._identity())
         fence = self._fence()
+        self._require_own(archive, fence)
         archive.clear(self._parts(), fence)
         documents = parts = size = 0
         after: Order | None = None
@@ -263,6 +262,19 @@ class TieredStore(Store):
             size += part.size if moved else 0
         archive.clear(self._parts(), fence)
         return PruneReport(documents, parts, size)
+
+    def _require_own(self, archive: Archive, fence: int) -> None:
+        """Refuse a folder where another than this store has pruned as well."""
+        later = archive.later(self._parts(), fence)
+        if later is None:
+            return
+        if self._latest_fence() != fence:
+            raise StoreError(OVERTAKEN)
+        raise StoreError(
+            f"{archive.folder} has {later}, which this store does not know: a copy of it was "
+            "pruned into the same folder, or it was brought back from a backup without its "
+            "archive; give each copy a folder of its own (store.archive), or move that file away"
+        )
 
     def _written(self, archive: Archive, name: str, rows: Sequence[Row], fence: int) -> Part:
         """A new part, safely on disk."""
@@ -364,34 +376,3 @@ class _Problems:
             self.number += 1
             if len(self.first) < _MOST_SHOWN:
                 self.first.append(problem)
-
-
-class _Seen:
-    """Which jobs a scan of an unsettled view has given, by 64 bits of the hash of their ids.
-
-    Eight bytes a job, up to twice that while sorting: a server keeps hundreds for each in memory.
-    """
-
-    def __init__(self, revision: int) -> None:
-        self._revision = revision
-        self._sorted: npt.NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
-        self._recent: set[int] = set()
-
-    def is_first(self, row: Row) -> bool:
-        """Whether the job was not given before; from now on it was."""
-        key = hash(row.keys.id) & 0xFFFF_FFFF_FFFF_FFFF
-        # What was not written since the scan began has one place in its order.
-        if row.revision > self._revision and self._has(key):
-            return False
-        self._recent.add(key)
-        if len(self._recent) >= max(4096, len(self._sorted) // 8):
-            recent = np.fromiter(self._recent, np.uint64, len(self._recent))
-            self._sorted = np.sort(np.concatenate([self._sorted, recent]))
-            self._recent.clear()
-        return True
-
-    def _has(self, key: int) -> bool:
-        if key in self._recent:
-            return True
-        at = int(np.searchsorted(self._sorted, np.uint64(key)))
-        return at < len(self._sorted) and int(self._sorted[at]) == key

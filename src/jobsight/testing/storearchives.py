@@ -12,6 +12,7 @@ from unittest import SkipTest
 from jobsight.documents import JobDocument, State, merge
 from jobsight.errors import ConflictError, StoreError
 from jobsight.store import Put, Store
+from jobsight.store.parts import name_of
 from jobsight.store.tiers import TieredStore
 from jobsight.testing.storedocuments import NOON, event, made_document, made_partial
 from jobsight.testing.storeprocesses import Opener, prune_until, start
@@ -254,6 +255,24 @@ class ArchiveTests:
             assert "another prune" in _stopped(store)
             assert list(other.scan()) == documents
             assert other.check().problems == 0
+
+    def test_a_folder_into_which_a_copy_was_pruned_is_refused(self) -> None:
+        """It does not know the copy's files, and would clear them away or write over them."""
+        with self.new_opener()() as store:
+            documents = _documents()
+            store.put([Put(one) for one in documents])
+            store.prune(NOON + 5 * HOUR)
+            tiered = _tiered(store)
+            assert tiered.archive is not None
+            known = tiered._parts()[-1].name
+            other = name_of(tiered._latest_fence() + 1, 0)
+            copied = tiered.archive.folder / other
+            copied.write_bytes((tiered.archive.folder / known).read_bytes())
+            assert f"{other}, which this store does not know" in _stopped(store)
+            assert copied.exists()
+            assert list(store.scan()) == documents
+            copied.unlink()
+            assert store.prune(NOON + 10 * HOUR).documents == 3
 
     def test_nothing_is_written_to_a_folder_that_lacks_what_was(self) -> None:
         """Its disk is away, and what would be written in its place is hidden once it is back."""
