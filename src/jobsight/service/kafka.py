@@ -54,7 +54,7 @@ def library() -> types.ModuleType:
         return importlib.import_module("confluent_kafka")
     except ImportError:
         raise SettingsError(
-            "Kafka needs the package confluent-kafka; install jobsight[kafka]"
+            "Kafka needs the package confluent-kafka: pip install 'jobsight[kafka]'"
         ) from None
 
 
