@@ -24,6 +24,7 @@ __all__ = ["Intake"]
 _Partition = tuple[str, int]
 _COMMITTED_S = 2.0
 _PROBE_S = 2.0
+_LACKING_S = 30.0
 
 
 class Intake:
@@ -40,6 +41,7 @@ class Intake:
         commit_failures: commits that the group did not take; they are tried again as long as their
             partitions are ours, else their messages come again.
         grown: partitions came since this was last set to false.
+        lacking: topics that are not there, and when they were looked for last.
         broken: the library cannot go on; close this one and make another.
 
     Raises:
@@ -52,6 +54,7 @@ class Intake:
         self.assigned: set[_Partition] | None = None
         self.rebalances = self.returned = self.commit_failures = 0
         self.grown = False
+        self.lacking: dict[str, float] = {}
         self._open: dict[_Partition, tuple[int, int]] = {}
         self._done: dict[_Partition, int] = {}
         self._refused: set[_Partition] = set()
@@ -113,7 +116,19 @@ class Intake:
         if self._down and not taken:
             self._probe()
         self._down = False
+        if self.lacking and not taken:
+            self._look_for_lacking()
         return taken
+
+    def _look_for_lacking(self) -> None:
+        """Ask now and then for topics that were not there: the library tells of them but once."""
+        now = time.monotonic()
+        for topic in [one for one, at in self.lacking.items() if now - at >= _LACKING_S]:
+            self.lacking[topic] = now
+            with contextlib.suppress(self._kafka.KafkaException):
+                found = self._consumer.list_topics(topic, timeout=_PROBE_S).topics.get(topic)
+                if found is not None and found.error is None:
+                    del self.lacking[topic]
 
     def _probe(self) -> None:
         """Ask for a broker after all went: the library tells it once, then is silent as if well."""
@@ -243,6 +258,8 @@ class Intake:
             trouble = message.error()
             if trouble is not None:
                 self._on_error(trouble)
+                if trouble.code() == self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    self.lacking[message.topic() or ""] = time.monotonic()
             elif self._ours(message):
                 taken.append(message)
         return taken
@@ -265,6 +282,8 @@ class Intake:
     def _on_assign(self, consumer: Any, partitions: list[TopicPartition]) -> None:
         del consumer
         self.assigned = (self.assigned or set()) | {_place(one) for one in partitions}
+        for topic, _ in self.assigned:
+            self.lacking.pop(topic, None)
         self.rebalances += 1
         self.grown = True
 

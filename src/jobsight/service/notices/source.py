@@ -129,6 +129,14 @@ class NoticeSource(Source):
         if self._intake is not None:
             self._intake.done()
 
+    @property
+    def trouble(self) -> str | None:
+        """See `Source.trouble`: a topic is not there (yet), the others are taken from."""
+        lacking = sorted(self._intake.lacking) if self._intake is not None else []
+        if not lacking:
+            return None
+        return f"kafka: no topic {', '.join(lacking[:5])}; make it, or name others in kafka.topics"
+
     def status(self) -> dict[str, JSON]:
         """Lag, counters, calls and trouble; no content of messages but of the last poison."""
         intake = self._intake.status() if self._intake is not None else {}

@@ -59,6 +59,13 @@ class Library:
 
         self.Consumer: Any = Consumer  # type: ignore[misc, assignment]
 
+    class Topics:
+        error = None
+
+        @property
+        def topics(self) -> "dict[str, Library.Topics]":
+            return {"t": self}
+
     class TopicPartition:
         error = None
 
@@ -103,10 +110,11 @@ class Library:
                 raise KafkaException(told)
             return [Library.TopicPartition(one.topic, one.partition, told) for one in places]
 
-        def list_topics(self, topic: str, timeout: float) -> None:
+        def list_topics(self, topic: str, timeout: float) -> Any:
             told = self.library.script.pop(0)
             if isinstance(told, KafkaError):
                 raise KafkaException(told)
+            return told
 
         def close(self) -> None:
             self.closed += 1
@@ -161,6 +169,27 @@ def test_brokers_that_all_went_are_trouble_until_one_answers(library: Library) -
     assert intake.take(10, 0.01, 0.0) == []
     assert intake.take(10, 0.01, 0.0) == []
     assert not library.script
+
+
+def test_a_topic_that_lacks_is_trouble_until_it_is_there(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, "not available: t")
+    monkeypatch.setattr(intake_module, "_LACKING_S", 0.0)
+    source = NoticeSource(SETTINGS, [])
+    source.resume(None, lambda _: iter(()))
+    with monkeypatch.context() as patched:
+        patched.setattr(Message, "error", lambda _: lacking)
+        library.script = [[Message(7)]]
+        with pytest.raises(SourceError, match="not available"):
+            source.poll()
+    library.script = [[], lacking]
+    source.poll()
+    trouble = source.trouble
+    assert trouble is not None and "no topic t; make it" in trouble
+    library.script = [[], Library.Topics()]
+    source.poll()
+    assert source.trouble is None
 
 
 def test_a_commit_that_was_refused_is_tried_again_with_what_is_done_by_then(
