@@ -57,7 +57,11 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     no_color: Annotated[
-        bool, typer.Option("--no-color", help="Print without colours (as NO_COLOR does).")
+        bool,
+        typer.Option(
+            "--no-color",
+            help="Print without colours (as NO_COLOR does); goes before the verb.",
+        ),
     ] = False,
 ) -> None:
     if no_color:

@@ -59,7 +59,8 @@ def width() -> int | None:
 
 def paint(text: str, colour: str) -> str:
     """The text in a colour (digits of an SGR sequence), where standard output is to have any."""
-    if sys.stdout is None or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    if plain or sys.stdout is None or not sys.stdout.isatty():
         return text
     return f"\x1b[{colour}m{text}\x1b[0m"
 

@@ -230,7 +230,8 @@ def test_colours_only_where_they_are_wanted(url: str, colour: bool) -> None:
     import sys
 
     leader, follower = pty.openpty()
-    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"COLUMNS": "100"}
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    environment |= {"COLUMNS": "100", "TERM": "xterm"}
     command = [sys.executable, "-m", "jobsight", *([] if colour else ["--no-color"])]
     done = subprocess.run(
         [*command, "jobs", "--store", url],

@@ -96,6 +96,7 @@ class _Terminal(io.StringIO):
 
 def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert paint("a", "31") == "a"
     monkeypatch.setattr(sys, "stdout", _Terminal())
@@ -103,6 +104,9 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatc
     assert grid([Column("x")], [["a"]], most=None, colours={(0, 0): "31"}) == [
         "x", "\x1b[31ma\x1b[0m",
     ]  # fmt: skip
+    monkeypatch.setenv("TERM", "dumb")
+    assert paint("text", "31") == "text"
+    monkeypatch.delenv("TERM")
     monkeypatch.setenv("NO_COLOR", "1")
     assert paint("a", "31") == "a"
 
