@@ -101,7 +101,8 @@ def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
     """
     asked = re.escape(base)
     first = re.compile(
-        rf"^JobId=(?:{asked} JobName=|\d{{1,10}} (?:ArrayJobId|HetJobId)={asked} )",
+        rf"^JobId=(?:{asked} (?:SLUID=\w+ )?JobName="
+        rf"|\d{{1,10}} (?:SLUID=\w+ )?(?:ArrayJobId|HetJobId)={asked} )",
         re.ASCII | re.MULTILINE,
     )
     starts = [found.start() for found in first.finditer(text)]

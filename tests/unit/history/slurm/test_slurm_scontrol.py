@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 from jobsight.history.slurm.scontrol import Shown, read_config, read_fields, read_jobs
 
@@ -44,6 +45,14 @@ def test_an_array_and_what_was_not_asked_for() -> None:
     assert [job.id.name for job in jobs(ARRAY + JOB, "3")] == ["3", "3_1"]
     tasks = jobs(ARRAY, "3")[0].id.tasks
     assert tasks is not None and list(tasks) == [4, 5, 6]
+
+
+def test_a_sluid_may_stand_behind_the_id() -> None:
+    other = re.sub(r"(?m)^(JobId=\d+)", r"\1 SLUID=sABCDEFGHIJKLM", ARRAY + JOB)
+    for base in ("3", "5"):
+        assert [one.id for one in jobs(other, base)] == [one.id for one in jobs(ARRAY + JOB, base)]
+    (plain,) = jobs("JobId=5 SLUID=sABCDEFGHIJKLM JobName=x JobState=RUNNING \n", "5")
+    assert (plain.id.name, plain.state) == ("5", "RUNNING")
 
 
 def test_a_name_cannot_speak_for_its_job_nor_for_another() -> None:
