@@ -17,7 +17,7 @@ from tests.testbed import (
     SlurmCluster,
     Unavailable,
 )
-from tests.testbed.namespace import until
+from tests.testbed.namespace import new_folder, remove, until
 from tests.testbed.roots import mirror
 from tests.testbed.sites import SiteBroker, SiteCluster, SitePool, SiteServer
 
@@ -291,6 +291,18 @@ def test_a_host_without_debians_apt_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(Unavailable, match="needs Debian's apt"):
         mirror()
+
+
+def test_logs_that_cannot_be_kept_elsewhere_stay_where_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("JOBSIGHT_TESTBED_LOGS", str(tmp_path / "file" / "logs"))
+    folder = new_folder("one")
+    assert remove(folder, keep_logs=True) == folder
+    assert (folder / "logs").is_dir()
+    assert remove(folder, keep_logs=False) is None
+    assert not folder.exists()
 
 
 def test_a_killed_tool_is_dead_inside_too(slurm_cluster: SlurmCluster) -> None:

@@ -102,13 +102,19 @@ def logs_folder() -> Path:
 
 
 def remove(folder: Path, *, keep_logs: bool) -> Path | None:
-    """Remove a piece's folder; logs and configuration are moved to `logs_folder()` if wanted."""
+    """Remove a piece's folder; logs and configuration are moved to `logs_folder()` if wanted.
+
+    Where they cannot be, the folder stays as it is: what went wrong is worth more than order.
+    """
     kept = None
     if keep_logs:
         kept = logs_folder() / folder.name.removeprefix("jobsight-testbed-")
-        for part in ("logs", "etc"):
-            if (folder / part).is_dir():
-                shutil.copytree(folder / part, kept / part, dirs_exist_ok=True)
+        try:
+            for part in ("logs", "etc"):
+                if (folder / part).is_dir():
+                    shutil.copytree(folder / part, kept / part, dirs_exist_ok=True)
+        except OSError:
+            return folder
     shutil.rmtree(folder, ignore_errors=True)
     return kept
 
