@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -208,15 +208,17 @@ def test_jobs_may_have_user_namespaces_and_do_not_see_the_hosts_root(
     slurm_cluster: SlurmCluster,
 ) -> None:
     """Containers need them, and the kernel gives none in a changed root."""
+    inside = slurm_cluster.namespace
     seen = slurm_cluster.folder / "work/seen"
     slurm_cluster.wait(slurm_cluster.submit(f"unshare -Ur id -u > {seen}"))
     assert seen.read_text() == "0\n"
-    assert slurm_cluster.run("ls", "/proc/1/root/home").split() == ["alice", "bob"]
+    assert inside.run("ls", "/proc/1/root/home").split() == ["alice", "bob"]
 
 
 @pytest.mark.parametrize("folder", ["/usr", "/etc", "/var/lib", "/opt"])
 def test_the_cached_root_cannot_be_written_to(folder: str, slurm_cluster: SlurmCluster) -> None:
-    said = slurm_cluster.run("sh", "-c", f"touch {folder}/new 2>&1", check=False)
+    inside = slurm_cluster.namespace
+    said = inside.run("sh", "-c", f"touch {folder}/new 2>&1", check=False)
     assert "Read-only file system" in said
 
 
@@ -306,22 +308,22 @@ def test_logs_that_cannot_be_kept_elsewhere_stay_where_they_are(
 
 
 def test_a_killed_tool_is_dead_inside_too(slurm_cluster: SlurmCluster) -> None:
+    inside = slurm_cluster.namespace
     tool = subprocess.Popen([slurm_cluster.bin / "sbatch", "--wait", "--wrap", "sleep 60"])
-    until(lambda: "sbatch" in slurm_cluster.namespace.processes().values(), "sbatch to run")
+    until(lambda: "sbatch" in inside.processes().values(), "sbatch to run")
     tool.kill()
     tool.wait()
-    time.sleep(0.1)
-    assert "sbatch" not in slurm_cluster.namespace.processes().values()
+    until(lambda: "sbatch" not in inside.processes().values(), "sbatch to be gone", timeout=5)
     slurm_cluster.cancel_all()
 
 
 def test_a_job_from_a_folder_that_is_not_seen_inside_runs_in_work(
     slurm_cluster: SlurmCluster, tmp_path: Path
 ) -> None:
+    work = slurm_cluster.namespace.folder / "work"
     submit = [str(slurm_cluster.bin / "sbatch"), "--parsable", "--wrap", "pwd"]
     job = subprocess.run(submit, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert slurm_cluster.wait(job.strip()) == {job.strip(): "COMPLETED"}
-    work = slurm_cluster.folder / "work"
     assert (work / f"slurm-{job.strip()}.out").read_text() == f"{work}\n"
 
 
@@ -342,12 +344,18 @@ def test_a_clusters_tools_serve_as_a_sites_own(
     assert "testbed" in cluster.run("scontrol", "show", "config")
     assert SiteServer().start().url == "redis://site/0"
     assert SiteBroker().start().bootstrap == "site:9092"
-    for refused in (pool.fail, cluster.stop_slurmctld, SiteServer().kill, SiteBroker().pause):
+    ours_alone = [pool.fail, pool.remove_all, cluster.cancel_all, cluster.stop_slurmctld]
+    for refused in (*ours_alone, SiteServer().kill, SiteBroker().pause):
         with pytest.raises(Unavailable, match="the test bed's own piece"):
             refused()
     for piece in (pool, cluster, SiteServer()):
         with pytest.raises(Unavailable, match="looking inside"):
             piece.namespace.processes()
+    monkeypatch.setattr(tempfile, "tempdir", str(condor_pool.folder / "work"))
+    assert pool.wait(pool.submit("exit 3"))[0]["ExitCode"] == 3
+    monkeypatch.setattr(tempfile, "tempdir", str(slurm_cluster.folder / "work"))
+    job = cluster.submit("exit 3")
+    assert cluster.wait(job) == {job: "FAILED"}
     pool.stop()
     cluster.stop()
 

@@ -239,9 +239,13 @@ class HtcondorPool:
         file = self.folder / "work" / f"description-{next(self._numbers)}.sub"
         file.write_text(description)
         said = self.run(
-            "env", "-C", f"/home/{user}", "condor_submit", "-terse", str(file), user=user
+            "env", "-C", self.home(user), "condor_submit", "-terse", str(file), user=user
         )
         return int(said.split(".")[0])
+
+    def home(self, user: str) -> str:
+        """Where a user's jobs are submitted from, and their output goes."""
+        return f"/home/{user}"
 
     def queue(self, constraint: str = "true") -> list[Ad]:
         """Ads of the jobs now in the queue."""

@@ -12,7 +12,6 @@ here, so that the test that wants it skips. Jobs run as whoever runs the tests.
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Never
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.errors import BedError, Unavailable
 from tests.testbed.kafka import KafkaBroker
+from tests.testbed.namespace import new_folder
 from tests.testbed.redis import RedisServer
 from tests.testbed.slurm import SlurmCluster
 
@@ -58,8 +58,9 @@ class _NotOurs:
 
     @cached_property
     def _own(self) -> Path:
-        folder = Path(tempfile.mkdtemp(prefix="jobsight-testbed-site-"))
+        folder = new_folder("site")
         (folder / "work").mkdir()
+        (folder / "work").chmod(0o1777)  # jobs may run as another user
         return folder
 
     @property
@@ -98,6 +99,9 @@ class SitePool(_NotOurs, HtcondorPool):
         _tool_folder("condor_submit")
         return self
 
+    def home(self, user: str) -> str:
+        return str(self.folder / "work")
+
     def at(self, site: str) -> str:
         _ours_alone("choosing a job's site")
 
@@ -106,6 +110,9 @@ class SitePool(_NotOurs, HtcondorPool):
         delay: float = 0.0, share: float = 1.0,
     ) -> None:  # fmt: skip
         _ours_alone("breaking transfers")
+
+    def remove_all(self) -> None:
+        _ours_alone("emptying the queue")
 
     def configure(self, lines: Iterable[str]) -> None:
         _ours_alone("changing settings")
@@ -124,6 +131,9 @@ class SiteCluster(_NotOurs, SlurmCluster):
     def start(self) -> "SiteCluster":
         _tool_folder("sbatch")
         return self
+
+    def cancel_all(self) -> None:
+        _ours_alone("emptying the queue")
 
     def start_slurmdbd(self) -> None:
         _ours_alone("starting daemons")
