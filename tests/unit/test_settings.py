@@ -50,6 +50,11 @@ def test_flags_win_over_environment_over_named_file_over_home(
             "hold: {windows: [a]}",
             r"x\.yaml:1:\d+: hold\.windows\.0: Input should be a valid number",
         ),
+        (
+            "kafka: {topics: [a], dead_letters: a}",
+            r"x\.yaml:1:1: kafka: .*dead_letters 'a' is read too, by 'a' of topics",
+        ),
+        ("kafka: {topics: ['^job'], dead_letters: d}", r"answers 'jobsight-answers' is read too"),
         ("kafka: {topics: []}", r"x\.yaml:1:9: kafka\.topics: Input should be longer"),
         ("registry: 5", r"x\.yaml:1:1: registry: Input should be a path"),
         ("a-b: 5", r"x\.yaml:1:1: there is no setting 'a-b'"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from jobsight.settings.section import Section
 
@@ -140,6 +141,25 @@ class KafkaSettings(Section):
     """Most jobs watched at once; while there are so many, messages wait at the brokers."""
     timeout_seconds: Annotated[float, Field(ge=1, le=300)] = 30.0
     """For the delivery of dead letters and answers."""
+
+    @model_validator(mode="after")
+    def _sends_nothing_to_itself(self) -> KafkaSettings:
+        """What is sent must not be read: each dead letter would make another, without end."""
+        for setting, sent in (("dead_letters", self.dead_letters), ("answers", self.answers)):
+            read = [topic for topic in self.topics if _names(topic, sent)]
+            if read:
+                raise ValueError(f"{setting} {sent!r} is read too, by {read[0]!r} of topics")
+        return self
+
+
+def _names(topic: str, name: str) -> bool:
+    """Whether a topic to read is this one; with ^ in front it is a pattern."""
+    if not topic.startswith("^"):
+        return topic == name
+    try:
+        return re.match(topic, name) is not None
+    except re.error:
+        return False
 
 
 class CollectSettings(Section):
