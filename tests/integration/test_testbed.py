@@ -328,7 +328,8 @@ def test_a_job_from_a_folder_that_is_not_seen_inside_runs_in_work(
 
 
 def test_a_job_that_asks_for_no_memory_is_given_some(condor_pool: HtcondorPool) -> None:
-    cluster = condor_pool.submit_text("executable = /bin/true\nlog = /dev/null\nqueue")
+    log = condor_pool.namespace.folder / "work/asks-for-nothing.log"
+    cluster = condor_pool.submit_text(f"executable = /bin/true\nlog = {log}\nqueue")
     assert condor_pool.wait(cluster)[0]["RequestMemory"] == 64
 
 
