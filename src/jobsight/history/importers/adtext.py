@@ -21,6 +21,10 @@ __all__ = ["LONGEST_AD", "Piece", "cut_json", "cut_text", "parse_json", "parse_t
 LONGEST_AD = 8 << 20
 """Bytes of the longest ad that is read."""
 
+_SEARCHED, _SEARCHED_PER_BYTE = 32 << 20, 16
+"""Bytes that may be looked through in vain for the end of an object, so and so many for each byte
+of the file; where there are no more, damage ends at the next object that begins after it."""
+
 _BETWEEN = re.compile(rb"[\s\[\],]*")
 _TOKEN = re.compile(rb'"(?:[^"\\]+|\\.)*(?P<close>"|\Z|\\\Z)|[{}]', re.DOTALL)
 _RESUME = re.compile(rb"\n[ \t]*\{")
@@ -51,7 +55,7 @@ def cut_text(blocks: Iterable[bytes]) -> Iterator[Piece]:
         if not border:
             if not size:
                 first = number
-            size += len(line) + 1
+            size += len(line)
             if size <= LONGEST_AD:
                 kept.append(line)
         elif size:
@@ -63,17 +67,18 @@ def cut_text(blocks: Iterable[bytes]) -> Iterator[Piece]:
 
 def _whole(line: int, kept: list[bytes], size: int) -> Piece:
     if size > LONGEST_AD:
-        return Piece(line, b"\n".join(kept[:1])[:200], f"longer than {LONGEST_AD} bytes")
-    return Piece(line, b"\n".join(kept) + b"\n")
+        return Piece(line, kept[0][:200] if kept else b"", f"longer than {LONGEST_AD} bytes")
+    if not kept[-1].endswith(b"\n"):
+        return Piece(line, b"".join(kept)[:200], "the ad is cut short")
+    return Piece(line, b"".join(kept))
 
 
 def _raw_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines without their ends; one longer than an ad may be comes in parts."""
+    """Lines with their ends; one longer than an ad may be comes in parts."""
     rest = b""
     for block in blocks:
-        parts = (rest + block).split(b"\n")
-        rest = parts.pop()
-        yield from parts
+        *parts, rest = (rest + block).split(b"\n")
+        yield from (part + b"\n" for part in parts)
         if len(rest) > LONGEST_AD:
             yield rest
             rest = b""
@@ -88,9 +93,12 @@ class _Objects:
         self._buffer = b""
         self._at = 0
         self._line = 1
+        self._torn = False
+        self._budget = _SEARCHED
 
     def feed(self, block: bytes) -> Iterator[Piece]:
         """The objects that are whole now."""
+        self._budget += _SEARCHED_PER_BYTE * len(block)
         self._buffer, self._at = self._buffer[self._at :] + block, 0
         while (piece := self._next(last=False)) is not None:
             yield piece
@@ -102,27 +110,38 @@ class _Objects:
 
     def resume(self, piece: Piece) -> None:
         """The piece, just given, was no sound object: look for another one inside it."""
+        self._budget -= len(piece.data)
         found = _RESUME.search(piece.data, 1)
-        if found is not None:
+        if found is not None and self._budget > 0:
             self._at -= len(piece.data) - found.start()
             self._line -= piece.data.count(b"\n", found.start())
 
     def _next(self, *, last: bool) -> Piece | None:
-        blank = _BETWEEN.match(self._buffer, self._at)
-        assert blank is not None
-        self._take(blank.end())
+        if (piece := self._between()) is not None:
+            return piece
         left = len(self._buffer) - self._at
         if not left:
             return None
-        if not self._buffer.startswith(b"{", self._at):
-            found = self._buffer.find(b"{", self._at)
-            return self._cut(found if found > 0 else len(self._buffer), "no ad")
         end = self._end()
         if end:
             return self._cut(end, None)
         if last:
             return self._unended("the ad is cut short")
         return self._unended(f"longer than {LONGEST_AD} bytes") if left > LONGEST_AD else None
+
+    def _between(self) -> Piece | None:
+        """Go to where an object begins; what stands before it is a piece of its own.
+
+        None: nothing does, or the rest of a piece that was given already.
+        """
+        blank = _BETWEEN.match(self._buffer, self._at)
+        assert blank is not None
+        self._take(blank.end())
+        if self._at == len(self._buffer) or self._buffer.startswith(b"{", self._at):
+            return None
+        torn, found = self._torn, self._buffer.find(b"{", self._at)
+        piece = self._cut(found, "no ad")
+        return None if torn else piece
 
     def _end(self) -> int:
         """Where the first object ends; 0 where that is not to be seen yet."""
@@ -131,20 +150,22 @@ class _Objects:
             first = token[0][:1]
             if first == b'"':
                 if token["close"] != b'"':
-                    return 0
+                    break
             else:
                 depth += 1 if first == b"{" else -1
                 if not depth:
                     return token.end()
+        self._budget -= len(self._buffer) - self._at
         return 0
 
     def _unended(self, why: str) -> Piece:
-        found = _RESUME.search(self._buffer, self._at + 1)
-        return self._cut(found.start() if found else len(self._buffer), why)
+        found = _RESUME.search(self._buffer, self._at + 1) if self._budget > 0 else None
+        return self._cut(found.start() if found else -1, why)
 
     def _cut(self, end: int, fault: str | None) -> Piece:
-        line = self._line
-        data = self._take(end)
+        """The bytes up to `end`; −1: all there are, and what follows is no piece of its own."""
+        line, self._torn = self._line, end < 0
+        data = self._take(len(self._buffer) if end < 0 else end)
         return Piece(line, data if fault is None else data[:200], fault)
 
     def _take(self, end: int) -> bytes:

@@ -111,6 +111,32 @@ def test_an_ad_cut_short_at_the_end_is_told(tmp_path: Path) -> None:
     assert report.first_bad[0].reason == "the ad is cut short"
 
 
+@pytest.mark.parametrize("deep", ['{"b":\n', '{"b": x\n'])
+def test_objects_without_end_in_each_other_are_read_in_bounded_time(deep: str) -> None:
+    """Each of them searched to the end of the file, this would take minutes."""
+    good = json.dumps(AD).encode()
+    found = list(cut_json([good + b"\n" + deep.encode() * 200_000, b"}" * 10]))
+    assert [ad is None for _, ad in found][:2] == [False, True]
+    assert all(piece.fault for piece, _ in found[1:])
+
+
+def test_damage_is_one_bad_row_however_long(tmp_path: Path) -> None:
+    huge = '{"ClusterId": 5, "A": "' + "x" * (LONGEST_AD + (3 << 20)) + '"}'
+    path = written(tmp_path, "\n".join([json.dumps(AD), huge, json.dumps({**AD, "ProcId": 3})]))
+    jobs, report = imported(path)
+    assert set(jobs) == {"5.0", "5.3"}
+    assert (report.bad, report.first_bad[0].place) == (1, 2)
+
+
+def test_a_text_ad_cut_short_at_the_end_is_told(tmp_path: Path) -> None:
+    """What is left of a number is a number as well."""
+    text = as_text(AD) + "\n" + as_text({**AD, "ProcId": 3, "CompletionDate": 1795242601})
+    jobs, report = imported(written(tmp_path, text[:-4]))
+    assert set(jobs) == {"5.0"}
+    assert report.first_bad[0].reason == "the ad is cut short"
+    assert set(imported(written(tmp_path, text))[0]) == {"5.0", "5.3"}
+
+
 def test_bad_ads_of_text_leave_the_others(tmp_path: Path) -> None:
     text = (
         as_text(AD) + "\n" + "ClusterId = 7\n\n" + "what is this\n\n" + as_text({**AD, "ProcId": 3})
