@@ -22,13 +22,14 @@ _MOST_CONF = 4 << 20
 def cluster_name(client: SlurmClient, settings: SlurmSettings) -> str:
     """The cluster's name: as set, else as the controller tells, else as slurm.conf does.
 
-    Slurm writes it in lowercase everywhere but in slurm.conf, so what is read is lowered.
+    Slurm writes it in lowercase everywhere but in slurm.conf (in accounts, in jobcomp's messages),
+    so what is set or read is lowered: else one cluster would be two.
 
     Raises:
         SourceError: nobody tells; says what to do.
     """
     if settings.cluster is not None:
-        return settings.cluster
+        return settings.cluster.lower()
     reason = "scontrol show config tells no ClusterName"
     try:
         told = client.config().cluster

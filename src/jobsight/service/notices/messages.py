@@ -116,7 +116,7 @@ def _of_ours(told: dict[str, Any], now: int) -> Notice:
 
 
 def _of_jobcomp(told: dict[str, Any], topic: str, now: int) -> Notice:
-    cluster = _name(told.get("cluster") or topic.removesuffix(_JOB_START))
+    cluster = _name(told.get("cluster") or topic.removesuffix(_JOB_START)).lower()
     try:
         job, document = job_of_message(told).name, document_from_message(told, cluster)
     except (ValueError, RecursionError) as error:
@@ -151,7 +151,7 @@ def _key(cluster: str, value: Any) -> JobKey:
         raise PoisonError(f"job_id: {printable(error, _SHOWN)}") from None
     if job.tasks is not None or job.step is not None:
         raise PoisonError("job_id: a step, or several tasks")
-    return JobKey("slurm", cluster, job.name)
+    return JobKey("slurm", cluster.lower(), job.name)  # as Slurm itself calls it
 
 
 def _time(value: Any, now: int) -> int:

@@ -29,9 +29,9 @@ def conf(folder: Path, name: str) -> Path:
     return path
 
 
-def test_what_is_set_wins_and_stays_as_it_is(tmp_path: Path) -> None:
+def test_what_is_set_wins_in_lowercase_as_in_the_accounts(tmp_path: Path) -> None:
     scontrol(tmp_path, "echo 'ClusterName = red'")
-    assert name_of(SlurmSettings(bin=tmp_path, cluster="Blue")) == "Blue"
+    assert name_of(SlurmSettings(bin=tmp_path, cluster="Blue")) == "blue"
 
 
 def test_the_controller_goes_before_slurm_conf_in_lowercase(tmp_path: Path) -> None:

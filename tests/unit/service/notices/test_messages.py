@@ -40,6 +40,15 @@ def test_a_notice_names_its_job(job: str | int, key: tuple[str, str]) -> None:
     assert (notice.event.word, notice.event.time) == ("PENDING", 1_795_224_000_000_000)
 
 
+def test_a_slurm_cluster_is_called_as_slurm_calls_it() -> None:
+    assert read({"cluster": "Blue", "job_id": "1"}).key.cluster == "blue"
+    assert read({"cluster": "AP.Example", "job_id": "1.0"}).key.cluster == "AP.Example"
+    ended = {"jobid": 1, "state": "FAILED", "@end": "2026-11-21T01:00:00"}
+    for notice in (read(ended | {"cluster": "Blue"}), read(ended, "Blue-job-start")):
+        assert notice.document is not None
+        assert (notice.key.cluster, notice.document.id) == ("blue", "slurm:blue:1")
+
+
 @pytest.mark.parametrize(
     "time", [1_795_224_000, 1_795_224_000.0, "2026-11-21T01:20:00Z", "2026-11-21T02:20:00+01:00"]
 )
