@@ -8,6 +8,7 @@ import gc
 import io
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -71,6 +72,9 @@ def _options(
 _COLLECT_AFTER = 20_000
 """Objects made between two looks for cycles; Python's own 700 cost a short command a tenth."""
 
+_NO_HOME = "/nonexistent"
+"""What Debian gives users as a home that are to have none."""
+
 _VERBS = (
     *(events, import_, collect, store, jobs, job),
     *(frames, train, sweep, evaluate, verify, hold, report, models),
@@ -82,6 +86,7 @@ for _verb in _VERBS:
 def main() -> None:
     """Run the command line and leave with its exit status."""
     gc.set_threshold(_COLLECT_AFTER)
+    _have_home()
     if sys.stderr is None:  # it was closed (`2>&-`): what is beside the answer goes nowhere
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -112,6 +117,18 @@ def main() -> None:
     except MemoryError:
         print("jobsight: out of memory; give fewer logs at a time", file=sys.stderr)  # noqa: T201
         sys.exit(1)
+
+
+def _have_home() -> None:
+    """Let ``~`` mean a folder where none is known: HOME is not set, the user id has no name.
+
+    So it is in containers and batch jobs. What is to be kept there is then refused as in any folder
+    that cannot be written.
+    """
+    try:
+        Path.home()
+    except RuntimeError:
+        os.environ["HOME"] = _NO_HOME  # libraries and children look there too
 
 
 def _abandon_output() -> None:

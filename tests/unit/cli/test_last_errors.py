@@ -4,11 +4,13 @@ import errno
 import io
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from jobsight.cli import common
 from jobsight.cli import main as cli
+from jobsight.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -59,6 +61,23 @@ main.app = answer
 main.main()
 """
     assert _without_errors(program, closed) == (0, "the answer\n")
+
+
+def test_a_user_without_a_home_has_settings_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(_: int) -> None:
+        raise KeyError("no such user id")
+
+    for name in ("XDG_DATA_HOME", "JOBSIGHT_REGISTRY", "JOBSIGHT_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "to be put back")
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    with pytest.raises(RuntimeError):
+        Path.home()
+    asked: list[Path] = []
+    monkeypatch.setattr(cli, "app", lambda: asked.append(Settings.load().registry))
+    cli.main()
+    assert asked == [Path("/nonexistent/.local/share/jobsight/models")]
 
 
 @pytest.mark.parametrize(("arguments", "status"), [(["nope"], 2), (["jobs", "--store", "/no"], 1)])
