@@ -29,6 +29,9 @@ __all__ = ["Row", "Swf"]
 
 _COLUMNS = 18
 _LARGEST = 2**53
+_LATEST = 2**33 * 1_000_000
+_MOST_PARTS = 10_000
+"""Lines of one number that are kept, so that memory is bounded."""
 _HEADER = re.compile(r";+\s*(\w[\w ]{0,40}?)\s*:\s*(.*)")
 _LISTED = re.compile(r"(\d{1,9})\s*[-:]?\s*(.*)", re.ASCII)
 _SNIFFED = re.compile(rb"^;\s*(SWF|Version|UnixStartTime|MaxJobs|MaxNodes|MaxProcs)\b", re.M)
@@ -142,14 +145,21 @@ class _Trace:
     def documents(self, source: Iterable[Line]) -> Iterator[JobDocument]:
         """The jobs: lines of one number that follow each other are one job."""
         for _, group in itertools.groupby(self._rows(source), key=lambda found: found[1].job):
-            (number, row), *parts = group
+            found = list(itertools.islice(group, _MOST_PARTS))
             try:
-                document = self._document(row, [part for _, part in parts])
+                document = self._document([row for _, row in found])
             except ValueError as error:
-                self._report.refuse(self._file.name, number, str(error), " ".join(map(str, row)))
+                for number, row in itertools.chain(found, group):
+                    self._refuse(number, str(error), " ".join(map(str, row)))
                 continue
+            for number, row in group:
+                reason = f"job {row.job} has more than {_MOST_PARTS} parts"
+                self._refuse(number, reason, " ".join(map(str, row)))
             self._good += 1
             yield document
+
+    def _refuse(self, number: int, reason: str, text: str) -> None:
+        self._report.refuse(self._file.name, number, reason, text)
 
     def _rows(self, source: Iterable[Line]) -> Iterator[tuple[int, Row]]:
         for number, text in source:
@@ -160,15 +170,18 @@ class _Trace:
             try:
                 yield number, _row(text)
             except ValueError as error:
-                self._report.refuse(self._file.name, number, str(error), text)
+                self._refuse(number, str(error), text)
 
-    def _document(self, row: Row, others: list[Row]) -> JobDocument:
+    def _document(self, rows: list[Row]) -> JobDocument:
+        row, *others = rows
         if self._header.start is None:
             raise SourceError(
                 f"{self._file.name} does not tell when it begins: add a line such as "
                 "'; UnixStartTime: 1293836400' (seconds since 1970) at its top"
             )
         timeline = self._timeline(row, others)
+        if timeline[-1].time >= _LATEST:
+            raise ValueError("it ends at no time of a job")
         header = self._header
         return JobDocument(
             id=slurm_id(self._cluster, str(row.job)),

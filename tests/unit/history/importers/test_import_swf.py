@@ -78,6 +78,13 @@ def test_parts_without_a_summary_add_up(tmp_path: Path) -> None:
     assert (jobs["9"].usage.wall_s, jobs["9"].usage.cpu_s) == (130.0, 140.0)
 
 
+def test_parts_of_one_job_are_kept_up_to_a_bound(tmp_path: Path) -> None:
+    part = "9 10 5 1 2 1 -1 2 -1 -1 2 1 1 1 1 1 -1 -1\n"
+    jobs, report = imported(written(tmp_path, HEAD + part * 10_003))
+    assert (list(jobs), report.bad, report.rows) == (["9"], 3, 10_003)
+    assert "more than 10000 parts" in report.first_bad[0].reason
+
+
 def test_a_part_that_nobody_continues_ends_unknown(tmp_path: Path) -> None:
     line = "9 10 5 100 2 50 -1 2 -1 -1 2 1 1 1 1 1 -1 -1\n"
     jobs, _ = imported(written(tmp_path, HEAD + line))
@@ -96,6 +103,7 @@ def test_a_part_that_nobody_continues_ends_unknown(tmp_path: Path) -> None:
         ("-1" + PLAIN[1:], "job number"),
         ("1 -1" + PLAIN[3:], "nothing can be dated"),
         ("9 9 5 1 2 5 -1 2 -1 -1 1 1 1 1 1 1 -1 -1\n" * 2, "several lines"),
+        (PLAIN.replace(" 3600 ", f" {2**52} "), "no time of a job"),
     ],
 )
 def test_a_bad_row_is_counted_and_all_others_are_imported(
@@ -104,7 +112,7 @@ def test_a_bad_row_is_counted_and_all_others_are_imported(
     good = PLAIN.replace("1", "77", 1)
     jobs, report = imported(written(tmp_path, HEAD + line + good))
     assert list(jobs) == ["77"]
-    assert report.bad == 1
+    assert report.bad == line.count("\n")
     assert reason in report.first_bad[0].reason
     assert report.first_bad[0].place == 3
     assert report.rows == 1 + line.count("\n")
