@@ -14,6 +14,7 @@ from jobsight.errors import OutputError, SourceError
 from jobsight.service.kafka import Connection
 from jobsight.service.producing import Sender
 from jobsight.settings import KafkaSettings
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -46,7 +47,11 @@ class DeadLetters:
                 self._send(self._sender, message, reason)
             self._sender.flush()
         except OutputError as error:
-            raise SourceError(f"dead letters: {error}") from None
+            topic = printable(self._settings.dead_letters, 100)
+            raise SourceError(
+                f"messages that tell of no job cannot be sent to {topic!r}, so none is taken; see "
+                f"that the topic is there (kafka.dead_letters) and may be written to: {error}"
+            ) from None
 
     def close(self) -> None:
         """Let go of the connection."""

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from jobsight.errors import SourceError
+from jobsight.errors import OutputError, SourceError
 from jobsight.service.kafka import Connection
+from jobsight.service.notices import deadletters
 from jobsight.service.notices import intake as intake_module
 from jobsight.service.notices.intake import Intake
 from jobsight.service.notices.source import NoticeSource
@@ -190,6 +191,21 @@ def test_a_topic_that_lacks_is_trouble_until_it_is_there(
     library.script = [[], Library.Topics()]
     source.poll()
     assert source.trouble is None
+
+
+def test_dead_letters_that_nobody_takes_are_told_with_their_topic(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Refused:
+        def __init__(self, *_: object) -> None:
+            raise OutputError("kafka: not delivered: Unknown topic")
+
+    monkeypatch.setattr(deadletters, "Sender", Refused)
+    source = NoticeSource(SETTINGS, [])
+    source.resume(None, lambda _: iter(()))
+    library.script = [[Message(7)]]
+    with pytest.raises(SourceError, match=r"'jobsight-dead-letters'.*is there.*Unknown topic"):
+        source.poll()
 
 
 def test_a_commit_that_was_refused_is_tried_again_with_what_is_done_by_then(
