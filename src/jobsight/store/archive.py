@@ -137,11 +137,11 @@ class Archive:
             )
 
     def later(self, parts: Sequence[Part], fence: int) -> str | None:
-        """A part that is not registered, and that none but this prune or a later one may have.
+        """A part of a prune after that of this fence, which is not registered.
 
         Args:
             parts: all registered parts.
-            fence: of a prune that has written nothing yet.
+            fence: the latest that was taken.
 
         Raises:
             OutputError: the folder cannot be read.
@@ -150,7 +150,7 @@ class Archive:
         with self._explained(f"read the archive {self.folder}"):
             for path in self.folder.iterdir():
                 writer = fence_of(path.name.removesuffix(_UNFINISHED))
-                if writer is not None and writer >= fence and path.name not in registered:
+                if writer is not None and writer > fence and path.name not in registered:
                     return path.name
         return None
 

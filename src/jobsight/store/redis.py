@@ -334,7 +334,7 @@ class RedisStore(TieredStore):
 
     def _latest_fence(self) -> int:
         with self._server.explained():
-            return int(self._server.client.hget(f"{self._prefix}:meta", "fence"))
+            return int(self._server.client.hget(f"{self._prefix}:meta", "fence") or 0)
 
     def _retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
         args = [word for keys, revision in rows for word in (keys.id, f"{revision:016x}")]

@@ -241,15 +241,14 @@ class TieredStore(Store):
     def prune(self, before: int, *, least: int = 1, overdue: int | None = None) -> PruneReport:
         """Move old jobs to the archive; see `Store.prune`."""
         archive = self._archive()
-        if least > 1 and not self._worth_a_file(before, least, overdue):
+        if not self._worth_a_file(before, least, overdue):
             return PruneReport(0, 0, 0)
         if known := self._parts():
             # Where its latest file is not, the folder is another, or its disk is away: what would
             # be written there now is hidden once it is back.
             archive.require(known[-1])
         archive.claim(self._identity())
-        fence = self._fence()
-        self._require_own(archive, fence)
+        fence = self._fence_in(archive)
         archive.clear(self._parts(), fence)
         documents = parts = size = 0
         after: Order | None = None
@@ -263,12 +262,16 @@ class TieredStore(Store):
         archive.clear(self._parts(), fence)
         return PruneReport(documents, parts, size)
 
-    def _require_own(self, archive: Archive, fence: int) -> None:
-        """Refuse a folder where another than this store has pruned as well."""
-        later = archive.later(self._parts(), fence)
+    def _fence_in(self, archive: Archive) -> int:
+        """The next fence; not taken in a folder where another than this store prunes as well.
+
+        So nothing of the other's is ever behind a fence of this one, and cleared away.
+        """
+        latest = self._latest_fence()
+        later = archive.later(self._parts(), latest)
         if later is None:
-            return
-        if self._latest_fence() != fence:
+            return self._fence()
+        if self._latest_fence() != latest:
             raise StoreError(OVERTAKEN)
         raise StoreError(
             f"{archive.folder} has {later}, which this store does not know: a copy of it was "
@@ -291,7 +294,7 @@ class TieredStore(Store):
         with self._view() as view:
             due = _paged_fully(view, Query(until=before, states=ENDED), None)
             for number, (_, row) in enumerate(due, start=1):
-                if number == least or (overdue is not None and row.keys.time < overdue):
+                if number >= least or (overdue is not None and row.keys.time < overdue):
                     return True
         return False
 
