@@ -114,9 +114,8 @@ class SqliteFile:
                 "(JOBSIGHT_STORE)"
             )
         self._require_place(create)
-        writable = os.access(self._path, os.W_OK)
-        folder = os.access(self._log.parent, os.W_OK)
-        self.read_only = self._path.exists() and not (writable and (folder or self._log.exists()))
+        # In this order: another process may make the file meanwhile.
+        self.read_only = self._path.exists() and not self._is_writable()
         with self.explained():
             if create and self._is_blank():
                 self._create()
@@ -126,6 +125,11 @@ class SqliteFile:
                 # A copy that was made by VACUUM INTO has no log; while it is read, it stays so.
                 with suppress(sqlite3.OperationalError):
                     db.execute("PRAGMA journal_mode = WAL")
+
+    def _is_writable(self) -> bool:
+        """Whether this user may write the file, and the log that it needs."""
+        beside = os.access(self._log.parent, os.W_OK) or self._log.exists()
+        return beside and os.access(self._path, os.W_OK)
 
     def _require_place(self, create: bool) -> None:
         try:
