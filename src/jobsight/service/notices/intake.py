@@ -135,7 +135,6 @@ class Intake:
         try:
             self._consumer.list_topics(self._topic, timeout=_PROBE_S)
         except self._kafka.KafkaException:
-            self._trouble = None  # of tries meanwhile, which tell the same
             raise SourceError(f"kafka: {self._nobody()}") from None
 
     def _nobody(self) -> str:
