@@ -128,7 +128,10 @@ class _Asked:
             )
             for one in self.clusters
         ]
-        return heapq.merge(*scans, key=time_of, reverse=True) if len(scans) > 1 else iter(scans[0])
+        if len(scans) == 1:
+            return iter(scans[0])
+        # As each scan orders them.
+        return heapq.merge(*scans, key=lambda one: (time_of(one), one.id.encode()), reverse=True)
 
 
 def clusters_named(text: str) -> list[str]:

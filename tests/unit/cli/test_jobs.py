@@ -131,6 +131,13 @@ def test_what_is_asked_for_is_shown(url: str, asked: list[str], found: list[str]
     assert [one.rpartition(":")[2] for one in ids("--store", url, *asked)] == found
 
 
+def test_jobs_of_two_clusters_of_one_name_come_in_the_usual_order(tmp_path: Path) -> None:
+    names = [condor_id("grid", 1, 0), slurm_id("grid", "1"), condor_id("grid", 2, 0)]
+    url = filled(tmp_path / "jobs.db", [job(name, told(0, State.PENDING)) for name in names])
+    assert ids("--store", url, "--cluster", "grid") == ids("--store", url)
+    assert len(ids("--store", url, "--cluster", "grid", "--limit", "2")) == 2
+
+
 def test_the_store_is_named_by_the_environment_or_the_settings(url: str, tmp_path: Path) -> None:
     assert len(ids(JOBSIGHT_STORE=url)) == len(JOBS)
     assert len(ids(JOBSIGHT_STORE=f"sqlite://{url}")) == len(JOBS)
