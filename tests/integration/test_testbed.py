@@ -225,6 +225,10 @@ def test_the_cached_root_cannot_be_written_to(folder: str, slurm_cluster: SlurmC
 _FAILS = """
 def test_fails(redis_server):
     redis_server.cli("NONSENSE")
+
+
+def test_passes(redis_server):
+    redis_server.cli("PING")
 """
 
 

@@ -46,10 +46,18 @@ _P = TypeVar("_P", bound=_Piece)
 @pytest.fixture(scope="session")
 def bed_ready(request: pytest.FixtureRequest) -> None:
     """Skips, with the reason, where no piece of our own can run; builds the roots if need be."""
-    capture = request.config.pluginmanager.get_plugin("capturemanager")
-    with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+    with _shown(request):
         for name in RECIPES:
             root(name)
+
+
+def _shown(request: pytest.FixtureRequest) -> contextlib.AbstractContextManager[None]:
+    """What is printed meanwhile is seen at once, whatever becomes of the test."""
+    capture = request.config.pluginmanager.get_plugin("capturemanager")
+    if capture is None:
+        return contextlib.nullcontext()
+    shown: contextlib.AbstractContextManager[None] = capture.global_and_fixture_disabled()
+    return shown
 
 
 def _lend(piece: _P, request: pytest.FixtureRequest) -> Iterator[_P]:
@@ -62,8 +70,9 @@ def _lend(piece: _P, request: pytest.FixtureRequest) -> Iterator[_P]:
         kept = piece.stop(keep_logs=request.session.testsfailed > failed)
         reporter = request.config.pluginmanager.get_plugin("terminalreporter")
         if kept and reporter:
-            reporter.ensure_newline()
-            reporter.write_line(f"logs of the test bed: {kept}")
+            with _shown(request):
+                reporter.ensure_newline()
+                reporter.write_line(f"logs of the test bed: {kept}")
 
 
 def python_folders() -> tuple[Path, ...]:

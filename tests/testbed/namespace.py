@@ -110,7 +110,7 @@ def remove(folder: Path, *, keep_logs: bool) -> Path | None:
     if keep_logs:
         kept = logs_folder() / folder.name.removeprefix("jobsight-testbed-")
         try:
-            for part in ("logs", "etc"):
+            for part in ("logs", "etc", "eventlog"):
                 if (folder / part).is_dir():
                     shutil.copytree(folder / part, kept / part, dirs_exist_ok=True)
         except OSError:
