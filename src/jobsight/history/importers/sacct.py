@@ -20,7 +20,7 @@ from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
 from jobsight.history.importers.lines import Line, Meter, lines
 from jobsight.history.slurm.documents import group_runs, of_runs
-from jobsight.history.slurm.dumps import RowError, table_rows
+from jobsight.history.slurm.dumps import table_rows
 from jobsight.history.slurm.sacct import Run, join_runs
 from jobsight.history.slurm.times import NOTHING
 from jobsight.text import printable
@@ -139,7 +139,7 @@ class _File:
                     "sacct for it: sacct -P -o JobID,State,Submit,Start,End,..."
                 )
             own = self._watched(itertools.chain(first, source), (columns, delimiter))
-            rows = table_rows(own, columns, delimiter, headed=not first)
+            rows = table_rows(own, columns, delimiter, headed=not first, given=self._given)
             yield from self._checked(rows, names)
             if self._other is None:
                 return
@@ -174,9 +174,8 @@ class _File:
         )
 
     def _watched(self, lines: Iterable[Line], header: _Header) -> Iterator[Line]:
-        """The lines up to a header of other columns, noting where the reading stands."""
+        """The lines up to a header of other columns."""
         for line in lines:
-            self._line = line
             if "jobid" in line.text.lower() and (found := header_of(line.text)) is not None:
                 if found != header and self._options.columns is None:
                     self._other = found
@@ -201,10 +200,10 @@ class _File:
 
     def _refuse(self, error: ValueError) -> None:
         self._refused += 1
-        number, text = self._line
-        if isinstance(error, RowError):
-            number, text = error.number, error.text
-        self._report.refuse(self._file.name, number, str(error), text)
+        self._report.refuse(self._file.name, self._line.number, str(error), self._line.text)
+
+    def _given(self, number: int, text: str) -> None:
+        self._line = Line(number, text)
 
     def _documents(self, runs: list[Run]) -> list[JobDocument]:
         most = self._options.most_tasks

@@ -11,7 +11,7 @@ import csv
 import datetime as dt
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from jobsight.documents.states import slurm_state
 from jobsight.history.slurm.cells import Cells
@@ -36,16 +36,16 @@ class RowError(ValueError):
     """A text that is no row of its table.
 
     Attributes:
-        number, text: of its line, or of the first of its lines.
         unfinished: the next line may go on with it.
     """
 
-    def __init__(self, reason: str, number: int, text: str, *, unfinished: bool = False) -> None:
+    def __init__(self, reason: str, *, unfinished: bool = False) -> None:
         super().__init__(reason)
-        self.number, self.text, self.unfinished = number, text, unfinished
+        self.unfinished = unfinished
 
 
 _Row = dict[str, str] | RowError
+_Held = list[tuple[int, str, _Row]]
 
 
 def table_rows(
@@ -54,6 +54,7 @@ def table_rows(
     delimiter: str = "|",
     *,
     headed: bool = True,
+    given: Callable[[int, str], None] = lambda _number, _text: None,
 ) -> Iterator[_Row]:
     """Rows by the names of their columns; a bad line is given as the error it is.
 
@@ -62,34 +63,46 @@ def table_rows(
         columns: their names; the last is empty where each row ends with the delimiter.
         delimiter: between fields.
         headed: the columns are those of a header; else nobody tells how rows end.
+        given: is told the number of the (first) line and the text of each row before it is given.
     """
     table = _Table(columns, delimiter, headed=headed)
-    begun: list[RowError] = []
+    held: _Held = []
     for number, text in lines:
         if not text:
             continue
-        row = table.row(number, text)
-        if begun:
-            whole = _joined(table, begun, row, text)
-            if isinstance(whole, RowError) and isinstance(row, RowError):
-                begun.append(row)
-                continue
-            if whole is None:
-                yield from begun
-            else:
-                row = whole
-        begun = [row] if isinstance(row, RowError) and row.unfinished else []
-        if not begun:
-            yield row
-    yield from begun
+        row = table.row(text)
+        whole = _joined(table, held, row, text) if held else None
+        if isinstance(whole, RowError):
+            held.append((number, text, row))
+        elif whole is not None:
+            given(held[0][0], "\n".join([*(one[1] for one in held), text]))
+            held = []
+            yield whole
+        else:
+            yield from _let_go(held, given)
+            held = [(number, text, row)]
+    yield from _let_go(held, given)
 
 
-def _joined(table: _Table, begun: list[RowError], row: _Row, text: str) -> _Row | None:
-    """The row that was begun, with the next line; None: the line is no part of it."""
-    if len(begun) >= _MOST_LINES or (not isinstance(row, RowError) and _sound(row)):
+def _let_go(held: _Held, given: Callable[[int, str], None]) -> Iterator[_Row]:
+    for number, text, row in held:
+        given(number, text)
+        yield row
+
+
+def _joined(table: _Table, held: _Held, row: _Row, text: str) -> _Row | None:
+    """The row that was begun, with the next line; None: the line is no part of it.
+
+    What was begun may have as many fields as a row by accident, where names hold the delimiter.
+    """
+    begun = held[0][2]
+    if isinstance(begun, RowError):
+        apart = not begun.unfinished or (not isinstance(row, RowError) and _sound(row))
+    else:
+        apart = not isinstance(row, RowError) or _sound(begun)
+    if apart or len(held) >= _MOST_LINES:
         return None
-    before = "\n".join(one.text for one in begun)
-    whole = table.row(begun[0].number, f"{before}\n{text}")
+    whole = table.row("\n".join([*(one[1] for one in held), text]))
     if isinstance(whole, RowError):
         return whole if whole.unfinished and isinstance(row, RowError) else None
     return whole if _sound(whole) else None
@@ -107,15 +120,15 @@ class _Table:
         self._id = lowered.index("jobid" if "jobid" in lowered else "jobidraw")
         self._delimiter = delimiter
 
-    def row(self, number: int, text: str) -> _Row:
+    def row(self, text: str) -> _Row:
         """The row that a text holds."""
         if len(text) > _LONGEST:
-            return RowError(f"longer than {_LONGEST} characters", number, text)
+            return RowError(f"longer than {_LONGEST} characters")
         fields, most = _cut(text, self._delimiter), len(self._names)
         if self._closed:
             if fields[-1]:
                 reason = f"it does not end with {self._delimiter!r}, as the header does"
-                return RowError(reason, number, text, unfinished=self._begins(fields))
+                return RowError(reason, unfinished=self._begins(fields))
             del fields[-1]
         elif not self._headed and len(fields) > most and not fields[-1]:
             row = self._fitted(fields[:-1])
@@ -125,7 +138,7 @@ class _Table:
         if row is not None:
             return row
         reason = f"{len(fields)} fields for {most} columns"
-        return RowError(reason, number, text, unfinished=self._begins(fields))
+        return RowError(reason, unfinished=self._begins(fields))
 
     def _begins(self, fields: Sequence[str]) -> bool:
         """Whether a row may begin so: by the id of a job, before any free text."""

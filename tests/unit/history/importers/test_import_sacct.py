@@ -110,6 +110,7 @@ HARD = (  # as sacct of 24.11 prints them
     f"2|nl\nname|ann|FAILED|{TIMES}|x|y|/work|sbatch --wrap true --comment x|y|",
     f"2.batch|batch||FAILED|{TIMES}||||3436K",
     f"3|plain|bob|COMPLETED|{TIMES}||/work|sbatch run.sh|",
+    f"4|na|me|ann|FAILED|{TIMES}||/work|sbatch\ntrue|",  # its first line has as many as a row
 )
 
 
@@ -122,11 +123,12 @@ def test_names_and_lines_may_hold_delimiters_and_line_ends(
     columns = None if headed else tuple(LONG.split("|"))
     path = written(tmp_path, "".join(f"{row}{end}\n" for row in rows))
     jobs, report = imported(path, format="sacct", options=Options(cluster="c", columns=columns))
-    assert (report.bad, report.rows, set(jobs)) == (0, 4, {"1", "2", "3"})
+    assert (report.bad, report.rows, set(jobs)) == (0, 5, {"1", "2", "3", "4"})
     one, two = jobs["1"].submission, jobs["2"].submission
     assert (one.name, one.line) == ("na|me", "sbatch --wrap echo a | cat\necho b -J na|me")
     assert (two.name, two.comment, two.user) == ("nl\nname", "x|y", "ann")
     assert jobs["2"].usage.memory_mb == 4
+    assert jobs["4"].submission.line == "sbatch\ntrue"
 
 
 def test_a_row_cut_short_takes_nothing_from_the_next(tmp_path: Path) -> None:
