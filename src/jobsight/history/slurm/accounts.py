@@ -47,7 +47,7 @@ class Accounts:
         self._overlap = int(settings.overlap * _MICROS)
         self._lookback = int(settings.lookback * _MICROS)
         self._longest = int(settings.window * _MICROS)
-        self._span = self._longest
+        self._span = self._widest = self._longest
         self._pause = Pause(settings.interval, settings.backoff_most)
         self._reached: int | None = None
         self._fresh = True
@@ -103,7 +103,9 @@ class Accounts:
             self.since = max(self.since, until)
         self._reached = until if until < now else None
         self.behind = now - until
-        self._span = min(self._span * 2, self._longest)
+        if until == now:
+            self._widest = self._longest
+        self._span = min(self._span * 2, self._widest)
         return self._news(runs)
 
     def _still_holding(self, now: int) -> bool:
@@ -133,11 +135,12 @@ class Accounts:
             runs = call()
         except SlurmError as error:
             self.trouble = error
-            self._recovered = self._reached = None
-            self._holding = True
             if error.trouble is Trouble.TOO_MUCH:
-                self._span = max(self._span // 2, _SHORTEST)
+                # It is well; until now is reached it is not asked for so much at once again.
+                self._span = self._widest = max(self._span // 2, _SHORTEST)
             else:
+                self._recovered = self._reached = None
+                self._holding = True
                 self._pause.failed(self._clock())
             raise
         self.trouble = None

@@ -25,7 +25,7 @@ class Trouble(enum.StrEnum):
     MISSING = "missing"
     """The command is not there."""
     TOO_MUCH = "too_much"
-    """More output than the settings allow."""
+    """More output than the settings allow, or slurmdbd gives (MaxQueryTimeRange)."""
     OTHER = "other"
 
 
@@ -46,6 +46,7 @@ class SlurmError(SourceError):
 
 
 _SIGNS: tuple[tuple[Trouble, str], ...] = (
+    (Trouble.TOO_MUCH, r"too wide of a date range|result exceeds size limit"),
     (Trouble.NO_ACCOUNTING, r"accounting storage is disabled|accounting is disabled"),
     (
         Trouble.NO_JOB,

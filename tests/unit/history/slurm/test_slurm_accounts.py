@@ -1,5 +1,6 @@
 """What ended, asked of sacct again and again."""
 
+import contextlib
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.documents import of_runs
 from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.sacct import Run
+from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.settings import SlurmSettings
 
 SECOND = 1_000_000
@@ -30,6 +32,33 @@ class Answers(SlurmClient):
 
     def ended(self, since: int, until: int) -> list[Run]:
         return self.left.pop(0)
+
+
+class Narrow(SlurmClient):
+    """Answers for spans of two hours at most; counts what it was asked in vain."""
+
+    def __init__(self) -> None:
+        super().__init__(SlurmSettings())
+        self.vain = 0
+
+    def ended(self, since: int, until: int) -> list[Run]:
+        if until - since > 7200 * SECOND:
+            self.vain += 1
+            raise SlurmError("Too wide of a date range in query", Trouble.TOO_MUCH)
+        return []
+
+
+def test_what_is_too_much_at_once_is_asked_for_in_parts_until_now_is_reached() -> None:
+    client, now = Narrow(), 2_000_000_000 * SECOND
+    accounts = Accounts(client, SlurmSettings(lookback=86_400))
+    polls = 0
+    while accounts.since != now:
+        polls += 1
+        assert polls < 50, "it never comes to an end"
+        with contextlib.suppress(SlurmError):
+            accounts.poll(now)
+    assert (accounts.trouble, accounts.behind) == (None, 0)
+    assert client.vain == 2
 
 
 def test_a_run_that_slurmdbd_hardly_knows_is_told_of_when_it_does() -> None:

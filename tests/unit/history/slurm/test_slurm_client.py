@@ -45,6 +45,8 @@ def trouble(ask: SlurmClient) -> SlurmError:
          "database: Connection refused", "down"),
         ("slurm_load_jobs error: Unable to contact slurm controller; server rate limit exceeded",
          "slow"),
+        ("sacct: error: Too wide of a date range in query", "too_much"),
+        ("sacct: error: Query result exceeds size limit", "too_much"),
         ("error: Munge encode failed: Failed to access munge socket", "no_permission"),
         ("something new", "other"),
     ],
