@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from jobsight.errors import StoreError
+from jobsight.errors import StoreError, StoreUnavailableError
 from jobsight.store.filesystems import is_remote
 from jobsight.store.schemas import climb, require_readable
 from jobsight.store.sqlitefaults import READ_ONLY, code_of, explained
@@ -91,6 +91,7 @@ class SqliteFile:
         self._path = path
         # What SQLite keeps beside a file is beside the file itself, not beside a link to it.
         self._log = Path(f"{os.path.realpath(path)}-wal")
+        self._rest: tuple[int, ...] | None = None
         self._timeout = timeout
         self._filesystem = filesystem
         self._closed = False
@@ -210,9 +211,9 @@ class SqliteFile:
         if self.read_only and not self._log.exists():
             # Nobody has the file open. Whoever may not write it must not make a log beside it
             # either: its owner could not write that. SQLite needs one unless it is told that
-            # nobody changes the file meanwhile. A writer that begins while it is read may make
-            # that untrue; what is read is then refused or old, and the next reader finds the log.
+            # nobody changes the file meanwhile, which is looked at after each reading.
             mode += "&immutable=1"
+            self._rest = self._rest or self._stamp()
         db = sqlite3.connect(
             f"file:{quote(str(self._path.absolute()))}?mode={mode}",
             uri=True,
@@ -227,6 +228,21 @@ class SqliteFile:
             db.close()
             raise
         return db
+
+    def _stamp(self) -> tuple[int, ...]:
+        """What changes where anybody writes the file, or puts another in its place."""
+        with suppress(OSError):
+            found = self._path.stat()
+            return found.st_ino, found.st_size, found.st_mtime_ns
+        return ()
+
+    def _require_rest(self) -> None:
+        """Refuse what was read of a file that was to rest, if somebody wrote it meanwhile."""
+        if self._rest is not None and self._rest != self._stamp():
+            self._rest, self._local = None, threading.local()
+            raise StoreUnavailableError(
+                f"the store {self._shown}: somebody wrote it while it was read; try again"
+            )
 
     def _thread_connection(self) -> sqlite3.Connection:
         handle: _Handle | None = getattr(self._local, "handle", None)
@@ -253,9 +269,14 @@ class SqliteFile:
         try:
             yield
         except sqlite3.Error as error:
+            self._require_rest()
             raise self._explain(error) from None
+        except StoreError:
+            self._require_rest()
+            raise
         except UnicodeEncodeError:
             raise StoreError("a name that was asked for is no Unicode text") from None
+        self._require_rest()
 
     def _explain(self, error: sqlite3.Error) -> StoreError:
         if self._closed:

@@ -19,6 +19,7 @@ from jobsight.settings import StoreSettings
 from jobsight.store import Move, Put
 from jobsight.store.rows import Query
 from jobsight.store.sqlite import SqliteStore
+from jobsight.store.sqlitefile import SqliteFile
 from jobsight.store.sqlitequeries import selection
 from jobsight.testing import made_document
 
@@ -256,6 +257,26 @@ with SqliteStore(Path(sys.argv[1])) as store:
     assert owners == {0}
     assert done.stdout.splitlines()[:1] == ["1"], done.stderr
     assert "read-only here" in done.stdout
+
+
+def test_what_is_read_while_a_writer_begins_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who may not write takes no locks; torn pages could be taken for what was stored."""
+    with SqliteStore(path, QUICK, create=True) as writer:
+        writer.put([Put(made_document(number)) for number in range(1200)])
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteFile, "_is_writable", lambda _: False)
+        reader = SqliteStore(path, QUICK)
+    with reader:
+        scan = reader.scan()
+        next(scan)
+        with SqliteStore(path, QUICK) as writer:
+            assert writer.prune(2**62).documents == 1200
+        with pytest.raises(StoreUnavailableError, match="wrote it while it was read; try again"):
+            list(scan)
+        assert len(list(reader.scan())) == 1200
+        assert reader.status().archived == 1200
 
 
 @pytest.fixture
