@@ -241,8 +241,9 @@ class Store(ABC):
     def prune(self, before: int, *, least: int = 1, overdue: int | None = None) -> PruneReport:
         """Move jobs that ended, and whose time (see `scan`) is less than `before`, to the archive.
 
-        A kill at any moment loses nothing; the next prune clears away what a killed one left. Of
-        two prunes at once, the one that began first stops with an error.
+        A kill at any moment loses nothing; the next prune that moves jobs clears away what a killed
+        one left. Of two prunes at once, the one that began first stops with an error. So does one
+        into a folder that lacks the archive's latest file, or has files of a copy of the store.
 
         Args:
             before: µs since 1970.
