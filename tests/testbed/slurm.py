@@ -20,6 +20,7 @@ __all__ = ["SlurmCluster"]
 _ROOTS = {"24.11": "trixie", "22.05": "bookworm"}
 _ASKING = ("sacct", "sacctmgr", "scontrol", "sdiag", "sinfo", "sprio", "squeue", "sreport", "sstat")
 _ACTING = ("salloc", "sbatch", "scancel", "srun")
+_STARTS = 3
 _ENDED = frozenset(
     (
         *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED"),
@@ -229,10 +230,24 @@ class SlurmCluster:
         self._stop("slurmdbd")
 
     def start_slurmctld(self, *, timeout: float = 60.0) -> None:
-        """Start the controller (again) and wait until it answers."""
-        self.namespace.spawn("slurmctld", "-D", user="slurm", log="slurmctld.out")
-        ask = ("scontrol", "ping")
-        until(lambda: "UP" in self.run(*ask, check=False), "slurmctld to answer", timeout=timeout)
+        """Start the controller (again) and wait until it answers.
+
+        That of 24.11.5 may die of a division by zero as it comes back to a slurmdbd that was away;
+        then it is started anew, as a site's service manager would.
+        """
+        for _ in range(_STARTS):
+            ended = self.folder / f"state/ctld/ended-{next(self._numbers)}"
+            start = ("sh", "-c", 'slurmctld -D; : >"$0"', str(ended))
+            self.namespace.spawn(*start, user="slurm", log="slurmctld.out")
+
+            def answers(ended: Path = ended) -> bool:
+                said = self.run("scontrol", "ping", check=False)
+                return ended.exists() or "UP" in said
+
+            until(answers, "slurmctld to answer", timeout=timeout)
+            if not ended.exists():
+                return
+        raise BedError(f"slurmctld ended {_STARTS} times while it started; see logs/slurmctld.log")
 
     def stop_slurmctld(self) -> None:
         """Stop the controller in order: its state is saved, and jobs run on."""
