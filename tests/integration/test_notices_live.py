@@ -35,6 +35,8 @@ def test_real_slurm_tells_by_jobcomp_and_is_asked_for_the_rest(
         with Collecting(store, told, SlurmAsker(SlurmClient(asked), name, asked)) as worker:
             failed = cluster.submit("#SBATCH --job-name=bad\nsleep 1; exit 3")
             array = cluster.submit("exit 0", "--array=0-2")
+            never = cluster.submit("exit 0", "--array=4-5", "--hold")
+            cluster.cancel(never)
             running = cluster.submit("sleep 600")
             # Slurm 24.11 tells of ends alone: the start is told by a notice of ours.
             kafka_broker.produce(topic, [notice(running, "PENDING") | {"cluster": name}])
@@ -44,9 +46,10 @@ def test_real_slurm_tells_by_jobcomp_and_is_asked_for_the_rest(
                 failed: State.FAILED,
                 running: State.CANCELLED,
                 **{f"{array}_{task}": State.COMPLETED for task in range(3)},
+                **{f"{never}_{task}": State.CANCELLED for task in (4, 5)},
             }
             until(lambda: stored(store) == wanted, "all ends", 60)
-            until(lambda: worker.snapshot()["source"]["jobcomp"] == 5, "all messages", 60)
+            until(lambda: worker.snapshot()["source"]["jobcomp"] == 6, "all messages", 60)
             until(lambda: worker.snapshot()["source"]["watched"] == 0, "nothing to watch", 60)
             assert worker.snapshot()["source"]["poison"] == 0
         rows = {row["JobID"]: row for row in cluster.accounted("-X", fields="JobID,End,User")}

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from jobsight.documents import JSON, JobDocument
+from jobsight.documents import JSON, JobDocument, parse_key
 from jobsight.errors import SourceError
 from jobsight.history.sources import Observed, Position, Source
 from jobsight.service.kafka import Connection
@@ -23,7 +23,7 @@ from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.deadletters import DeadLetters
 from jobsight.service.notices.intake import Intake
 from jobsight.service.notices.messages import Notice, PoisonError, read_notice
-from jobsight.service.notices.watching import Watched
+from jobsight.service.notices.watching import Watched, meant
 from jobsight.settings import KafkaSettings
 
 if TYPE_CHECKING:
@@ -171,12 +171,13 @@ class NoticeSource(Source):
         self._count(notices, letters)
         for notice in notices:
             self._watched.add(notice)
-        documents = [one.document for one in notices if one.document is not None]
+        told = [one.document for one in notices if one.document is not None]
+        looked: list[JobDocument] = []
         self._held = []
         # The jobs not looked up stand in the position, and the next poll tells of the trouble.
         with contextlib.suppress(SourceError):
-            documents += self._watched.look()
-        return self._observed(documents, more=True)
+            looked = self._watched.look()
+        return self._observed([*_of_jobs(told, looked), *looked], more=True)
 
     def _read(self, message: Message) -> Notice:
         stamp = message.timestamp()[1]
@@ -233,3 +234,12 @@ class NoticeSource(Source):
         if self._intake is not None:
             self._intake.close()
             self._intake = None
+
+
+def _of_jobs(told: Sequence[JobDocument], looked: Sequence[JobDocument]) -> list[JobDocument]:
+    """What messages tell, without what they tell of whole arrays as if these were jobs.
+
+    So does Slurm of an array that is cancelled before a task of it started.
+    """
+    wholes = {str(key) for one in looked for key in meant(parse_key(one.id))[1:]}
+    return [document for document in told if document.id not in wholes]

@@ -20,7 +20,7 @@ from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.messages import Notice
 from jobsight.text import printable
 
-__all__ = ["MOST_WAITING", "Watched"]
+__all__ = ["MOST_WAITING", "Watched", "meant"]
 
 MOST_WAITING = 5000
 """Notices not in the store yet beyond which no more are to be taken: a position holds them all."""
@@ -219,7 +219,7 @@ class Watched:
             self._jobs[key].looked = self._clock()
         parts: dict[JobKey, list[JobDocument]] = {key: [] for key in chosen}
         for document in found:
-            for key in _meant(parse_key(document.id)):
+            for key in meant(parse_key(document.id)):
                 if key in parts:
                     parts[key].append(document)
         told: dict[str, JobDocument] = {document.id: document for document in found}
@@ -242,7 +242,7 @@ class Watched:
             del self._jobs[key]
 
 
-def _meant(key: JobKey) -> tuple[JobKey, ...]:
+def meant(key: JobKey) -> tuple[JobKey, ...]:
     """The job itself, and the array or heterogeneous job that it is a part of."""
     base = key.job.partition("_")[0].partition("+")[0]
     return (key,) if base == key.job else (key, key._replace(job=base))

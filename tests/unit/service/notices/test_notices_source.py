@@ -1,15 +1,17 @@
 """What the source of notices does when Kafka's library fails, with no broker at all."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from jobsight.documents import JSON, Event, JobDocument, State
 from jobsight.errors import OutputError, SourceError
 from jobsight.service.kafka import Connection
 from jobsight.service.notices import deadletters
 from jobsight.service.notices import intake as intake_module
+from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.intake import Intake
 from jobsight.service.notices.source import NoticeSource
 from jobsight.settings import KafkaSettings
@@ -35,6 +37,9 @@ class Message:
 
     def offset(self) -> int:
         return self._offset
+
+    def key(self) -> None:
+        return None
 
     def value(self) -> bytes:
         return self._value
@@ -206,6 +211,29 @@ def test_dead_letters_that_nobody_takes_are_told_with_their_topic(
     library.script = [[Message(7)]]
     with pytest.raises(SourceError, match=r"'jobsight-dead-letters'.*is there.*Unknown topic"):
         source.poll()
+
+
+class Array(Asker):
+    """A cluster whose job 8 is an array, of two tasks."""
+
+    scheduler, cluster = "slurm", "here"
+
+    def collect(self, jobs: Collection[str]) -> list[JobDocument]:
+        end = Event(time=1_795_000_000_000_000, source="sacct", state=State.CANCELLED)
+        return [JobDocument(f"slurm:here:8_{task}", 1, timeline=(end,)) for task in range(2)]
+
+    def calls(self) -> dict[str, JSON]:
+        return {}
+
+
+def test_an_array_that_jobcomp_tells_of_as_one_job_is_none(library: Library) -> None:
+    source = NoticeSource(SETTINGS, [Array()])
+    source.resume(None, lambda _: iter(()))
+    ended = b'{"jobid": %d, "cluster": "here", "state": "CANCELLED", "@end": "2026-11-18T00:00:00"}'
+    library.script = [[Message(7, ended % 8), Message(8, ended % 9)]]
+    seen = source.poll()
+    assert seen is not None
+    assert {one.id.rpartition(":")[2] for one in seen.documents} == {"8_0", "8_1", "9"}
 
 
 def test_a_commit_that_was_refused_is_tried_again_with_what_is_done_by_then(
