@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 import pytest
 from tests.growing import Follower, GrowingLog, event, read_at_once
@@ -186,6 +187,32 @@ def test_nuls_of_a_network_file_system_are_waited_for(tmp_path: Path) -> None:
         file.write(late)
     one.catch_up()
     assert codes(one) == [0, 28, 12, 28, 9, 13]
+    one.close()
+
+
+@pytest.mark.parametrize("form", ["text", "json", "xml"])
+def test_a_record_right_behind_nuls_is_read(tmp_path: Path, form: str) -> None:
+    records = []
+    for code in (0, 6, 9):
+        told = {"EventTypeNumber": code, "EventTime": f"2026-11-18T01:00:0{code}", "Cluster": 123}
+        told |= {"Proc": 0, "Subproc": 0, "SubmitHost": "<192.0.2.1:9618?alias=ap1>"}
+        kinds = {int: "i", str: "s"}
+        cells = (
+            f'<a n="{name}"><{kinds[type(value)]}>{escape(str(value))}</{kinds[type(value)]}></a>'
+            for name, value in told.items()
+        )
+        written = {
+            "text": record(code, {0: SUBMIT, 9: ABORTED}.get(code, "Image size of job: 1\n")),
+            "json": (json.dumps(told, indent=2) + "\n").encode(),
+            "xml": f"<c>{''.join(cells)}</c>\n".encode(),
+        }
+        records.append(written[form])
+    log = tmp_path / "log"
+    log.write_bytes(records[0] + bytes(100) + records[1] + records[2])
+    one = follower(log)
+    one.catch_up()
+    assert codes(one) == [0, 6, 9]
+    assert one.source.status()["skipped_bytes"] == 100
     one.close()
 
 

@@ -26,7 +26,9 @@ _XML_BENIGN = re.compile(
 _XML_START = re.compile(rb'(?<!">)<c>')
 _XML_TAG = re.compile(rb"\n<c>|<c>|</c>")
 _JSON_BENIGN = re.compile(rb"(?:[\s\[\],]|\xef\xbb\xbf|\.\.\.(?=\s|\Z))*")
-_JSON_START = re.compile(rb"^\{", re.MULTILINE)
+_JSON_START = re.compile(rb"(?:^|(?<=\0))\{", re.MULTILINE)
+"""At the start of a line, or behind the NULs that a machine's crash may leave in a file."""
+
 _JSON_BORDER = re.compile(rb"\n[{}]")
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
