@@ -10,6 +10,7 @@ The tree::
     ├── DocumentError             a job document cannot be read or written
     ├── StoreError                a store is damaged, refused, or not what its address says
     │   ├── StoreUnavailableError it cannot be reached or written now; trying again may help
+    │   ├── TooMuchError          more than one put may hold
     │   └── ConflictError         somebody else wrote first: read again, then put again
     ├── JobError                  the job asked for is unknown, or is not held at that time
     ├── ClusterError              a scheduler is missing, does not answer, or refuses a plan
@@ -36,6 +37,7 @@ __all__ = [
     "StoreError",
     "StoreUnavailableError",
     "SweepError",
+    "TooMuchError",
     "TrainingError",
     "UsageError",
 ]
@@ -75,6 +77,10 @@ class StoreError(JobsightError):
 
 class StoreUnavailableError(StoreError):
     """A store cannot be reached or written now: server away, locked, disk full. May pass."""
+
+
+class TooMuchError(StoreError):
+    """More documents, or bytes, than one put may hold; nothing was stored."""
 
 
 class ConflictError(StoreError):

@@ -38,7 +38,7 @@ def prediction(answer: Answer) -> Prediction:
 def keep_answers(
     answers: Sequence[Answer], settings: Settings, *, save: bool, publish: bool
 ) -> list[str]:
-    """Write answers into the documents of their jobs, all in one put, and send them to Kafka.
+    """Write answers into the documents of their jobs, and send them to Kafka.
 
     Answers of which no document is in the store are neither saved nor published.
 
@@ -83,7 +83,7 @@ def _documents(store: Store, answer: Answer) -> list[str]:
 
 
 def _save(store: Store, found: Sequence[tuple[str, Prediction]]) -> None:
-    """In one put; where somebody else wrote meanwhile, again on top of that (`Store.merge`)."""
+    """Where somebody else wrote meanwhile, again on top of that (`Store.merge`)."""
     from jobsight.documents import JobDocument
     from jobsight.errors import StoreError
 

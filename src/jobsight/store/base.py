@@ -8,6 +8,7 @@ at all.
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from abc import ABC, abstractmethod
@@ -17,7 +18,7 @@ from typing import Self
 
 from jobsight.documents import JobDocument, State
 from jobsight.documents import merge as join
-from jobsight.errors import ConflictError, DocumentError, StoreError
+from jobsight.errors import ConflictError, DocumentError, StoreError, TooMuchError
 from jobsight.store.packing import pack
 from jobsight.store.reports import CheckReport, Position, PruneReport, StoreStatus
 
@@ -265,16 +266,34 @@ class Store(ABC):
 
         Documents that no store can keep (`DocumentError`) are left out and reported, so that one
         of them cannot stop a source for ever. Conflicts of documents are resolved by reading and
-        merging again.
+        merging again. What is too much for one put is stored by several, unless positions move
+        with it.
 
         Raises:
             ConflictError: a position is not what it was: another process collects from the source
                 too. Nothing was stored; resume the source.
+            TooMuchError: it is too much to be stored together with positions. Nothing was stored.
             StoreError: as said above.
         """
         parts: dict[str, list[JobDocument]] = {}
         for partial in partials:
             parts.setdefault(partial.id, []).append(partial)
+        try:
+            return self._merged(dict(parts), moves)
+        except TooMuchError:
+            if moves or len(parts) < 2:
+                raise
+        told = list(parts.values())
+        half = len(told) // 2
+        one, other = (self.merge(itertools.chain(*some)) for some in (told[:half], told[half:]))
+        return Merged(
+            one.changes + other.changes,
+            one.unchanged + other.unchanged,
+            one.refused + other.refused,
+        )
+
+    def _merged(self, parts: dict[str, list[JobDocument]], moves: Sequence[Move]) -> Merged:
+        """As `merge`, in one put; documents that cannot be kept are taken out of `parts`."""
         refused: list[tuple[str, str]] = []
         pause = _FIRST_PAUSE
         for _ in range(_MOST_TRIES):
@@ -302,7 +321,7 @@ class Store(ABC):
     def _require_bounded(self, ids: Sequence[str], size: int) -> None:
         """Refuse a put that is too large, or has a job twice."""
         if len(ids) > self.most_documents or size > self.most_bytes:
-            raise StoreError(
+            raise TooMuchError(
                 f"{len(ids)} documents of {size} bytes are too much for one put; it may hold "
                 f"{self.most_documents} documents and {self.most_bytes} bytes: ask the source for "
                 "less at a time"

@@ -129,6 +129,23 @@ class StoreContract(ArchiveTests, WriterTests):
             assert store.position("log") is None
             store.put(many[:3], [move])
 
+    def test_a_merge_without_positions_may_be_of_any_size(self) -> None:
+        """It is stored by several puts, and tells of all of them; with positions it is refused."""
+        with self.new_opener()() as store:
+            store.most_documents = 3
+            documents = [made_document(number) for number in range(10)]
+            bad = made_document(99, script="lone surrogate \ud800")
+            store.put([Put(documents[4])])
+            merged = store.merge([*documents, bad])
+            assert {one.new.id for one in merged.changes} == {
+                one.id for one in documents if one is not documents[4]
+            }
+            assert (merged.unchanged, [id_ for id_, _ in merged.refused]) == (1, [bad.id])
+            assert {one.id: one for one in store.scan()} == {one.id: one for one in documents}
+            late = [made_partial(at, event(NOON + 9, None, position=9999)) for at in range(10)]
+            _refused(lambda: store.merge(late, [Move("log", None, {"at": 1})]))
+            assert {one.id: one for one in store.scan()} == {one.id: one for one in documents}
+
     def test_what_cannot_be_written_is_named(self) -> None:
         """A put raises; a merge leaves the document out, says so, and stores the rest."""
         with self.new_opener()() as store:
