@@ -275,8 +275,9 @@ class TieredStore(Store):
             raise StoreError(OVERTAKEN)
         raise StoreError(
             f"{archive.folder} has {later}, which this store does not know: a copy of it was "
-            "pruned into the same folder, or it was brought back from a backup without its "
-            "archive; give each copy a folder of its own (store.archive), or move that file away"
+            "pruned into the same folder, or it was brought back from a backup, or lost its last "
+            "seconds with the power; give each copy a folder of its own (store.archive), or move "
+            "that file away"
         )
 
     def _written(self, archive: Archive, name: str, rows: Sequence[Row], fence: int) -> Part:
