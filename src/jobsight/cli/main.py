@@ -9,7 +9,7 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -72,6 +72,10 @@ def _options(
 _COLLECT_AFTER = 20_000
 """Objects made between two looks for cycles; Python's own 700 cost a short command a tenth."""
 
+_NO_MEMORY = (
+    "out of memory; give fewer logs at a time, or raise the limit (ulimit -v), if one is set"
+)
+
 _NO_HOME = "/nonexistent"
 """What Debian gives users as a home that are to have none."""
 
@@ -85,13 +89,7 @@ for _verb in _VERBS:
 
 def main() -> None:
     """Run the command line and leave with its exit status."""
-    gc.set_threshold(_COLLECT_AFTER)
-    _have_home()
-    if sys.stderr is None:  # it was closed (`2>&-`): what is beside the answer goes nowhere
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # Bars, dashes and file names that the locale's encoding lacks become question marks.
-        sys.stdout.reconfigure(errors="replace")
+    _set_up()
     try:
         try:
             app()
@@ -101,22 +99,46 @@ def main() -> None:
             common.flush()  # now, while a full disk can still be told
             raise leaving from None
     except JobsightError as error:
-        _abandon_output()
-        print(f"jobsight: {visible(str(error))}", file=sys.stderr)  # noqa: T201
-        sys.exit(error.exit_status)
+        _leave(str(error), error.exit_status)
     except BrokenPipeError:
         # The reader of our output went away (`| head`): nobody is left to tell.
         _abandon_output()
         sys.exit(0)
     except OSError as error:
-        _abandon_output()
-        named = "" if error.filename is None else f"{error.filename}: "
-        told = visible(f"{named}{error.strerror or error}")
-        print(f"jobsight: {told}", file=sys.stderr)  # noqa: T201
-        sys.exit(1)
+        _leave(_told(error))
     except MemoryError:
-        print("jobsight: out of memory; give fewer logs at a time", file=sys.stderr)  # noqa: T201
-        sys.exit(1)
+        _leave(_NO_MEMORY)
+    except ImportError as error:
+        if "failed to map segment" not in str(error):
+            raise
+        _leave(_NO_MEMORY)  # so says the loader of libraries under `ulimit -v`
+
+
+def _set_up() -> None:
+    gc.set_threshold(_COLLECT_AFTER)
+    _have_home()
+    if sys.stderr is None:  # it was closed (`2>&-`): what is beside the answer goes nowhere
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Bars, dashes and file names that the locale's encoding lacks become question marks.
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _leave(told: str, status: int = 1) -> NoReturn:
+    """End with one line on standard error."""
+    _abandon_output()
+    print(f"jobsight: {visible(told)}", file=sys.stderr)  # noqa: T201
+    sys.exit(status)
+
+
+def _told(error: OSError) -> str:
+    if error.filename is None and isinstance(error, FileNotFoundError):
+        try:
+            Path.cwd()
+        except FileNotFoundError:
+            return "the current folder is no more; change to another"
+    named = "" if error.filename is None else f"{error.filename}: "
+    return f"{named}{error.strerror or error}"
 
 
 def _have_home() -> None:

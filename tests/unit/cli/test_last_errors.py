@@ -19,10 +19,13 @@ from jobsight.settings import Settings
         (PermissionError(errno.EACCES, "Permission denied"), "Permission denied"),
         (PermissionError(errno.EACCES, "Permission denied", "a\nb"), "a b: Permission denied"),
         (OSError("an odd\x1b[31m\nname"), "an odd [31m name"),
+        (FileNotFoundError(errno.ENOENT, "No such file"), "No such file"),
+        (MemoryError(), cli._NO_MEMORY),
+        (ImportError("libx.so: failed to map segment from shared object"), cli._NO_MEMORY),
     ],
 )
 def test_trouble_with_a_file_is_one_line_that_names_it(
-    error: OSError, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    error: Exception, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails() -> None:
         raise error
@@ -32,6 +35,18 @@ def test_trouble_with_a_file_is_one_line_that_names_it(
         cli.main()
     assert left.value.code == 1
     assert capsys.readouterr().err == f"jobsight: {said}\n"
+
+
+def test_a_folder_that_is_gone_is_told_in_one_line(tmp_path: Path) -> None:
+    program = "import os; os.rmdir(os.getcwd()); from jobsight.cli.main import main; main()"
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", program, "jobs", "--store", "x.db"],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    said = "jobsight: the current folder is no more; change to another\n"
+    assert (done.returncode, done.stderr) == (1, said)
 
 
 def test_letters_that_the_output_cannot_encode_are_question_marks(
