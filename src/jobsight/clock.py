@@ -6,7 +6,7 @@ import itertools
 import os
 import re
 import zoneinfo
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from jobsight.errors import UsageError
@@ -104,27 +104,32 @@ def micros(moment: dt.datetime) -> int:
 
 
 def likeliest(
-    showings: Sequence[Sequence[int | None]], span_s: float | None = None
+    first: Sequence[int | None],
+    second: Callable[[], Iterable[int | None]],
+    span_s: float | None = None,
 ) -> tuple[int | None, ...]:
     """Which moments are meant by what a clock showed that was turned back in between.
 
     Args:
-        showings: of each moment of a life, in its order, those that may be meant, in µs since 1970:
-            one, or of an hour that was shown twice both; None: it is not known.
+        first: the moments of a life in its order, µs since 1970, each as the clock showed it first;
+            None: it is not known.
+        second: gives them as the clock showed them the second time, if it did.
         span_s: seconds between the last two, where they are told.
 
     Returns:
         The first choice that keeps the order, and the span if that can be; else the first of all.
     """
 
-    def fits(times: tuple[int | None, ...]) -> tuple[bool, bool]:
+    def fits(times: Sequence[int | None]) -> tuple[bool, bool]:
         known = [time for time in times if time is not None]
-        *_, start, end = times
+        start, end = times[-2:]
         if span_s is None or start is None or end is None:
-            return known == sorted(known), False
+            return known == sorted(known), True
         return known == sorted(known), end - start == span_s * 1e6
 
-    return max(itertools.product(*showings), key=fits)
+    if fits(first) == (True, True):
+        return tuple(first)
+    return max(itertools.product(*zip(first, second(), strict=True)), key=fits)
 
 
 def format_micros(moment: int) -> str:

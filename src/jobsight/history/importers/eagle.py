@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from jobsight.clock import likeliest
 from jobsight.documents import JobDocument, Request, Submission, Usage, slurm_id
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import ImportReport, Options, Unknowable
@@ -23,9 +22,11 @@ from jobsight.history.importers.life import Life
 from jobsight.history.importers.lines import Meter
 from jobsight.history.importers.tables import rows
 from jobsight.history.importers.trace import Reader, TableImporter, state_of
-from jobsight.history.importers.values import amount, count, showings, text
+from jobsight.history.importers.values import amount, count, moments, text
 
 __all__ = ["Eagle"]
+
+_MOMENTS = ("submit_time", "start_time", "end_time")
 
 
 class Eagle(TableImporter):
@@ -79,9 +80,7 @@ class _Rows(Reader):
     def document(self, row: Mapping[str, Any]) -> JobDocument:
         number = count(row["job_id"])
         wall = amount(row.get("run_time"))
-        names = ("submit_time", "start_time", "end_time")
-        moments = [showings(row.get(name), self.zone) for name in names]
-        submit, start, end = likeliest(moments, wall)
+        submit, start, end = moments(row, _MOMENTS, self.zone, wall)
         if number is None or submit is None:
             raise ValueError(f"no {'number' if number is None else 'time of submission'}")
         array_id = None

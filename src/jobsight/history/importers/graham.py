@@ -13,14 +13,13 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
-from jobsight.clock import likeliest
 from jobsight.documents import JobDocument, Request, Submission, Usage, slurm_id
 from jobsight.errors import UsageError
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import ImportReport, Options, Unknowable
 from jobsight.history.importers.life import Life
 from jobsight.history.importers.trace import Reader, TableImporter, state_of
-from jobsight.history.importers.values import amount, count, showings, text
+from jobsight.history.importers.values import amount, count, moments, text
 from jobsight.history.slurm.sizes import gpus, parse_tres
 
 __all__ = ["Graham"]
@@ -72,8 +71,8 @@ class Graham(TableImporter):
 class _Rows(Reader):
     def document(self, row: Mapping[str, Any]) -> JobDocument:
         number = count(row["job_unique_id"])
-        moments = [showings(row.get(name), self.zone) for name in _MOMENTS]
-        submit, eligible, polled, start, end = likeliest(moments, amount(row.get("elapsed_time")))
+        wall = amount(row.get("elapsed_time"))
+        submit, eligible, polled, start, end = moments(row, _MOMENTS, self.zone, wall)
         if number is None or submit is None:
             raise ValueError(f"no {'number' if number is None else 'time of submission'}")
         word = text(row["state"])
@@ -92,9 +91,7 @@ class _Rows(Reader):
             updated=timeline[-1].time,
             request=_request(row),
             submission=Submission(submitted=submit),
-            usage=Usage(
-                wall_s=amount(row.get("elapsed_time")), nodes=count(row.get("alloc_nodes"))
-            ),
+            usage=Usage(wall_s=wall, nodes=count(row.get("alloc_nodes"))),
             timeline=timeline,
         )
 

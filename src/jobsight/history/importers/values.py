@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobsight.clock import micros
+from jobsight.clock import likeliest, micros
 
-__all__ = ["amount", "count", "showings", "text"]
+__all__ = ["amount", "count", "moments", "text"]
 
 _NOTHING = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "nat"})
 _LARGEST = 2**53
@@ -56,21 +57,33 @@ def text(value: Any) -> str | None:
     return None if value is None else str(value)[:16_384]
 
 
-def showings(value: Any, zone: dt.tzinfo) -> tuple[int | None, ...]:
-    """µs since 1970 of a date and time; one without an offset is read in `zone`.
+def moments(
+    row: Mapping[str, Any], names: Sequence[str], zone: dt.tzinfo, span_s: float | None
+) -> tuple[int | None, ...]:
+    """µs since 1970 of dates and times of a life, in its order; those without offset are in `zone`.
 
-    Both, first the earlier, where a clock that was turned back showed it twice.
+    Args:
+        row: the values by column.
+        names: of the columns.
+        zone: see `jobsight.clock.likeliest`, of the hour that its clock shows twice.
+        span_s: seconds between the last two; None: not told.
     """
+    return likeliest(
+        [_moment(row.get(name), zone) for name in names],
+        lambda: [_moment(row.get(name), zone, again=True) for name in names],
+        span_s,
+    )
+
+
+def _moment(value: Any, zone: dt.tzinfo, *, again: bool = False) -> int | None:
     value = _told(value)
     if value is None:
-        return (None,)
+        return None
     try:
         found = value if isinstance(value, dt.datetime) else dt.datetime.fromisoformat(value)
-        local = found.tzinfo is None
-        times = [found.replace(tzinfo=zone, fold=fold) for fold in (0, 1)] if local else [found]
-        shown = tuple(dict.fromkeys(map(micros, times)))
+        time = micros(found if found.tzinfo else found.replace(tzinfo=zone, fold=again))
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{str(value)[:40]!r} is no time such as 2021-05-01 12:00:00") from None
-    if not 0 < min(shown) <= max(shown) < _LATEST:
+    if not 0 < time < _LATEST:
         raise ValueError(f"{str(value)[:40]!r} is no time of a job")
-    return shown
+    return time

@@ -119,16 +119,11 @@ class Cells:
 
     def _moments(self, elapsed: float | None) -> tuple[int | None, ...]:
         """Submission, eligibility, start and end, also across the hour that is shown twice."""
-        first = tuple(map(self._time, _MOMENTS))
-        *_, start, end = first
-        lasted = None if start is None or end is None else (end - start) / 1e6
-        known = [time for time in first if time is not None]
-        if known == sorted(known) and elapsed in (None, lasted):
-            return first
-        both = [
-            (time, self._time(name, again=True)) for name, time in zip(_MOMENTS, first, strict=True)
-        ]
-        return likeliest(both, elapsed)
+        return likeliest(
+            [self._time(name) for name in _MOMENTS],
+            lambda: [self._time(name, again=True) for name in _MOMENTS],
+            elapsed,
+        )
 
     def amounts(self) -> _Amounts:
         """The counts of a run."""
