@@ -181,7 +181,8 @@ class Store(ABC):
         Args:
             since: least time, µs since 1970.
             until: first time that is too late.
-            states: one of these; None: any, also unknown.
+            states: one of these; None: any, also unknown. All states of jobs that have not ended:
+                those of which none is known as well.
             user: submitted by that user.
             cluster: the id up to its last colon, e.g. ``slurm:mycluster``.
             limit: end after that many.

@@ -6,12 +6,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from jobsight.documents import JobDocument, State
-from jobsight.store.packing import Keys, read_text, unpack, unzip, user_key
+from jobsight.store.packing import ACTIVE, Keys, read_text, unpack, unzip, user_key
 
 __all__ = ["Order", "Query", "Row"]
 
 Order = tuple[int, bytes]
 """Compares as rows follow each other in a scan: by time and id, or both backwards."""
+
+_LIVING = ACTIVE - {""}
+"""Who asks for all of these asks for what has not ended, also where no state is known."""
 
 _BACKWARDS = bytes(range(255, -1, -1))
 
@@ -71,10 +74,13 @@ class Query:
         newest_first: bool,
     ) -> Query:
         """The query of a scan's arguments; its `user` is a `user_key`."""
+        asked = None if states is None else frozenset(str(State(state)) for state in states)
+        if asked is not None and asked >= _LIVING:
+            asked |= ACTIVE
         return cls(
             since,
             until,
-            None if states is None else frozenset(str(State(state)) for state in states),
+            asked,
             None if user is None else user_key(user),
             cluster,
             newest_first,

@@ -27,7 +27,13 @@ _NUMBERS = st.integers(0, 12)
 _TIMES = st.integers(0, 40)
 _USERS = st.sampled_from([None, "ada", "", "sha256:1", "ü\u202e"])
 _POINTS = st.sampled_from(["ap", "b;c", "b"])
+_LIVING = [state for state in State if not state.ended]
 _STATES = st.sampled_from([None, *State])
+
+
+def _is_living(document: JobDocument, states: list[State]) -> bool:
+    """Whether no state is known, and all that have not ended are asked for."""
+    return document.state is None and set(states) >= set(_LIVING)
 
 
 class _Machine(RuleBasedStateMachine):
@@ -98,7 +104,9 @@ class _Machine(RuleBasedStateMachine):
     @rule(
         since=st.none() | _TIMES,
         until=st.none() | _TIMES,
-        states=st.none() | st.lists(st.sampled_from(list(State)), max_size=3),
+        states=st.none()
+        | st.lists(st.sampled_from(list(State)), max_size=3)
+        | st.sampled_from([_LIVING, [*_LIVING, State.FAILED]]),
         user=_USERS,
         point=st.none() | _POINTS,
         limit=st.none() | st.integers(0, 5),
@@ -122,7 +130,7 @@ class _Machine(RuleBasedStateMachine):
             for one in self.known.values()
             if (since is None or Keys.of(one).time >= since)
             and (until is None or Keys.of(one).time < until)
-            and (states is None or one.state in states)
+            and (states is None or one.state in states or _is_living(one, states))
             and (user is None or one.submission.user == user)
             and (cluster is None or one.id.rpartition(":")[0] == cluster)
         ]

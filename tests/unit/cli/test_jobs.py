@@ -131,6 +131,13 @@ def test_what_is_asked_for_is_shown(url: str, asked: list[str], found: list[str]
     assert [one.rpartition(":")[2] for one in ids("--store", url, *asked)] == found
 
 
+def test_a_job_of_no_known_state_is_active_until_it_is_told_to_have_ended(tmp_path: Path) -> None:
+    names = [slurm_id("grid", str(number)) for number in (1, 2)]
+    url = filled(tmp_path / "jobs.db", [job(names[0]), job(names[1], told(0, State.FAILED))])
+    assert ids("--store", url, "--state", "active") == names[:1]
+    assert ids("--store", url, "--state", "ended") == names[1:]
+
+
 def test_jobs_of_two_clusters_of_one_name_come_in_the_usual_order(tmp_path: Path) -> None:
     names = [condor_id("grid", 1, 0), slurm_id("grid", "1"), condor_id("grid", 2, 0)]
     url = filled(tmp_path / "jobs.db", [job(name, told(0, State.PENDING)) for name in names])
