@@ -37,6 +37,9 @@ _VERSION = 1
 _MEMORY = 3_600_000_000
 """How much longer than sacct is asked back, fetched details are remembered; µs."""
 _MICROS = 1_000_000
+_PATIENCE = 3
+"""How often sacct is asked before the queue is believed: 24.11 keeps one account of a heterogeneous
+job that never started, and none of its components."""
 _EVEN = 2 * _MICROS
 """Clocks that differ by less count as even: the controller tells its own in whole seconds."""
 
@@ -307,8 +310,8 @@ class SlurmSource(Source):
             documents += self._settle_by_sacct(now)
         elif look is not None:
             documents += self._settle_by_scontrol(now)
-        if not self._keeps_accounts() or self._accounts.trouble is not None:
-            documents += self._settling.told_by_queue(now)
+        alone = not self._keeps_accounts() or self._accounts.trouble is not None
+        documents += self._settling.told_by_queue(now, 0 if alone else _PATIENCE)
         documents += self._settling.give_up(now)
         return documents
 

@@ -153,10 +153,15 @@ class Settling:
             known.asked += 1
             known.next_ask = now + min(_FIRST_WAIT << min(known.asked, 10), _LONGEST_WAIT)
 
-    def told_by_queue(self, now: int) -> Iterator[JobDocument]:
-        """Documents of ends that so far the queue alone tells, each once."""
+    def told_by_queue(self, now: int, asked: int) -> Iterator[JobDocument]:
+        """Documents of ends that so far the queue alone tells, each once.
+
+        Args:
+            now: µs since 1970.
+            asked: how often somebody else must have been asked in vain.
+        """
         for known in self.open.values():
-            if known.line is not None and not known.told:
+            if known.line is not None and not known.told and known.asked >= asked:
                 known.told = True
                 yield self._by_queue(known, known.line, now)
 

@@ -184,6 +184,21 @@ def test_a_skewed_clock_is_measured_and_corrected() -> None:
     assert waiting[0].time == (T0 + 30 + 500 - 1) * SECOND
 
 
+def test_an_end_that_the_accounts_never_tell_is_told_by_the_queue() -> None:
+    slurm = cluster(FakeJob("7+0", "7"), FakeJob("7+1", "8"))
+    keeper = kept(slurm)
+    keeper.poll()
+    for name in list(slurm.queue):
+        slurm.end(name, "CANCELLED", listed=True)
+    slurm.accounts.clear()
+    keeper.poll()
+    assert keeper.job("7+1").state is State.PENDING
+    for _ in range(4):
+        keeper.poll()
+    assert {keeper.job(f"7+{part}").state for part in range(2)} == {State.CANCELLED}
+    assert keeper.source.status()["jobs_unsettled"] == 2
+
+
 def test_a_list_of_tasks_that_was_cut_short_hides_nobody() -> None:
     slurm = cluster(FakeJob("5_[0-5]", "5"))
     keeper = kept(slurm, overlap=30)
