@@ -229,7 +229,9 @@ def test_a_user_with_few_rights(server: RedisServer, tmp_path: Path) -> None:
         store.merge([made_document(1), made_document(2)], [Move("log", None, {"at": 1})])
         assert len(list(store.scan())) == 2
         assert list(store.active()) == []
-        assert store.status().details["appendfsync"] == "unknown"
+        status = store.status()
+        assert (status.bytes, status.bytes_per_job) == (None, None)
+        assert status.details["appendfsync"] == "unknown"
         assert store.prune(10**18).documents == 2
         assert store.check().problems == 0
         assert store.numbered("1") == [made_document(1).id]

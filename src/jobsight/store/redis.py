@@ -182,13 +182,13 @@ class RedisStore(TieredStore):
             states={state: number for state, number in zip(states, numbers, strict=True) if number},
             active=active,
             archived=sum(part.rows for part in parts),
-            bytes=round((per_job or 0.0) * documents),
+            bytes=None if documents and per_job is None else round((per_job or 0.0) * documents),
             bytes_per_job=per_job,
             archive_bytes=sum(part.size for part in parts),
             positions=self.positions(),
             details={
-                "durability": "what was put survives a kill of the server, and a loss of power as "
-                f"far as appendfsync {self._server.facts['appendfsync']} goes",
+                "durability": "what was put survives a kill of the server; appendfsync says what a "
+                "loss of power leaves",
                 **self._server.facts,
             },
         )

@@ -49,8 +49,10 @@ class StoreStatus:
         states: live documents by state; ``""`` for those of which no state is known.
         active: live documents of jobs that have not ended.
         archived: rows of the archive (a job that came back and was archived again counts twice).
-        bytes: of the live documents with their indexes: disk, or the server's memory.
-        bytes_per_job: of a live document; None: there are none. Redis: estimated from samples.
+        bytes: of the live documents with their indexes: disk, or the server's memory; None: it
+            does not tell.
+        bytes_per_job: of a live document; None: there are none, or the server does not tell. Redis:
+            estimated from samples.
         archive_bytes: disk used by the archive.
         positions: where each source stands.
         details: what else the backend tells, such as how durable it is.
@@ -62,7 +64,7 @@ class StoreStatus:
     states: dict[str, int]
     active: int
     archived: int
-    bytes: int
+    bytes: int | None
     bytes_per_job: float | None
     archive_bytes: int
     positions: dict[str, Position]
