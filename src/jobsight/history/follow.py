@@ -183,7 +183,7 @@ class EventLogSource(Source):
             time.sleep(_PAUSE_SECONDS)
         if not strange and not any_known:
             return  # nothing there has a whole record yet
-        lost = self._drop_lost()
+        lost = self._drop_lost(now)
         with contextlib.ExitStack() as not_taken:
             for file in strange:
                 not_taken.callback(file.close)
@@ -257,8 +257,14 @@ class EventLogSource(Source):
         part.cut_short(file)
         self._saved.note_gap(Gap("truncated", _micros(now), None, None, part.place.segment))
 
-    def _drop_lost(self) -> Part | None:
+    def _drop_lost(self, now: float) -> Part | None:
         """Forget the parts whose files are gone; the newest of all, if it is one of them."""
+        for part, newer in itertools.pairwise(self._parts):
+            place, end = part.place, part.place.offset
+            gap = gap_between(place, end, newer.place, noticed=_micros(now), gone=True)
+            # What the next one tells of its end; other gaps were noted when that was found.
+            if not part.open and gap is not None and gap.bytes and not gap.files:
+                self._saved.note_gap(gap)
         lost = self._parts[-1] if self._parts and not self._parts[-1].open else None
         self._parts = [part for part in self._parts if part.open]
         return lost

@@ -292,3 +292,29 @@ def test_a_rotated_file_waits_until_the_log_is_there_again(tmp_path: Path) -> No
     one.catch_up()
     assert one.documents == read_at_once(everything(tmp_path))
     one.close()
+
+
+def test_what_was_not_read_of_an_older_file_that_is_gone_is_a_gap(tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path, keep=1)
+    log.write(event(0, 1))
+    one = Follower(log.path)
+    one.catch_up()
+    begun = event(1, 1)[:-4]  # its separator never comes
+    log.write(begun)
+    log.rotate()
+    log.write(event(2, 1))
+    one.catch_up()
+    one.close()
+    log.rotate()
+    log.write(event(4, 1))
+    one.restart()
+    one.catch_up()
+    (gap,) = one.source.status()["last_gaps"]
+    assert (gap["kind"], gap["files"]) == ("gone", 0)
+    half = begun.rindex(b"\n...\n") + 5  # the first of two records is whole
+    assert gap["bytes"] == one.source.status()["gap_bytes"] == len(begun) - half
+    one.close()
+    one.restart()
+    one.catch_up()
+    assert one.source.status()["gaps"] == 1
+    one.close()
