@@ -97,6 +97,19 @@ def test_what_was_put_outlives_a_kill_on_a_slow_disk(server: RedisServer, tmp_pa
         assert store.position("log") == {"at": 1}
 
 
+def test_a_prune_that_a_loss_of_power_took_back(server: RedisServer, tmp_path: Path) -> None:
+    ended = made_document(1, State.COMPLETED)
+    with _open(server, tmp_path) as store:
+        store.put([Put(ended)])
+        assert store.prune(10**18).documents == 1
+        assert store.status().archived == 1
+        server.cli("RPOP", "{jobsight}:parts")
+        server.cli("HINCRBY", "{jobsight}:meta", "generation", "-1")
+        store.put([Put(ended)])
+        assert store.status().archived == 0
+        assert [one.id for one in store.scan()] == [ended.id]
+
+
 def test_a_disk_that_is_too_slow(server: RedisServer, tmp_path: Path) -> None:
     with _open(server, tmp_path, busy_timeout_s=0.2) as store:
         _be_in_an_fsync(server)

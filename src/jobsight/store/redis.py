@@ -234,7 +234,8 @@ class RedisStore(TieredStore):
         known, parts = self._known_parts
         if generation == known:
             return parts
-        found = list(parts)
+        # From the first: a server that lost power may have fewer than it had.
+        found: list[Part] = []
         while True:
             start = len(found)
             with self._server.explained():

@@ -7,15 +7,15 @@ says of an address is passed on.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from jobsight.errors import StoreError, StoreUnavailableError, UsageError
 from jobsight.settings import StoreSettings
@@ -27,6 +27,7 @@ PASSWORD = "JOBSIGHT_STORE_PASSWORD"  # noqa: S105  # the name of a variable
 """Environment variable with the server's password."""
 
 _LEAST_VERSION = (6, 2)
+_PARAMETERS = ("db", "username", "password")
 _CONNECT_S = 5.0
 _IDLE_S = 30
 _FIRST_PAUSE_S = 0.002
@@ -71,6 +72,17 @@ def without_secrets(url: str) -> str:
         return f"{parts.scheme}://…"
     host = f"[{host}]" if ":" in host else host
     return printable(f"{parts.scheme}://{host}{port}{parts.path}")
+
+
+def _require_known(url: str) -> None:
+    """Refuse parameters that would change what this module set, or that nobody knows."""
+    with contextlib.suppress(ValueError):  # of no address at all; the library says so
+        for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True):
+            if name not in _PARAMETERS and not name.startswith("ssl_"):
+                raise UsageError(
+                    f"the store's address has a parameter {printable(name, 40)!r}, which is not "
+                    f"known; known are {', '.join(_PARAMETERS)} and those of TLS (ssl_ca_certs …)"
+                )
 
 
 def _password(settings: StoreSettings) -> str | None:
@@ -121,6 +133,7 @@ class RedisServer:
         self._closed = False
         self._patience_s = settings.busy_timeout_s
         told = {} if (password := _password(settings)) is None else {"password": password}
+        _require_known(url)
         try:
             self.client: Any = redis.Redis.from_url(
                 url,
@@ -133,14 +146,17 @@ class RedisServer:
                 client_name="jobsight",
                 **told,
             )
-        except (ValueError, TypeError):
+            pool = self.client.connection_pool
+            # What the parameters say is only looked at when a connection is made.
+            pool.connection_class(**pool.connection_kwargs)
+        except (ValueError, TypeError, redis.RedisError):
             # What the library says may show the password.
             raise UsageError(
                 "the store's address cannot be understood; write redis://HOST:PORT/DATABASE, "
                 f"percent-encode what is special in a password, or give it in {PASSWORD}"
             ) from None
 
-    @contextmanager
+    @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
         """Whatever the server or the library says becomes one `StoreError`.
 
