@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Processes that share the tests; each starts what it needs of the test bed. 1 for a site's own clusters.
+WORKERS ?= 2
 
 .PHONY: help setup demo test lint testbed prove bench lock clean
 .DEFAULT_GOAL := help
@@ -30,7 +32,7 @@ demo: $(READY)
 	$(BIN)/python examples/demo.py demo
 
 test: lint
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q --numprocesses $(WORKERS) --dist loadfile
 
 lint: $(READY)
 	$(BIN)/ruff format --check src tests bench examples

@@ -242,7 +242,7 @@ def test_logs_of_failed_tests_are_kept(bed_ready: None, tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 1
     (kept,) = (tmp_path / "logs").iterdir()
-    assert f"logs of the test bed: {kept}" in done.stdout
+    assert f"logs of the test bed: {kept}" in done.stderr
     assert "Ready to accept connections" in (kept / "logs/server.log").read_text()
 
 

@@ -69,10 +69,13 @@ def _lend(piece: _P, request: pytest.FixtureRequest) -> Iterator[_P]:
     finally:
         kept = piece.stop(keep_logs=request.session.testsfailed > failed)
         reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-        if kept and reporter:
+        if kept:
             with _shown(request):
-                reporter.ensure_newline()
-                reporter.write_line(f"logs of the test bed: {kept}")
+                if reporter:
+                    reporter.ensure_newline()
+                # One of several processes that share the tests has no reporter.
+                sys.stderr.write(f"logs of the test bed: {kept}\n")
+                sys.stderr.flush()
 
 
 def python_folders() -> tuple[Path, ...]:

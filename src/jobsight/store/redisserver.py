@@ -75,14 +75,13 @@ def without_secrets(url: str) -> str:
 
 
 def _require_known(url: str) -> None:
-    """Refuse parameters that would change what this module set, or that nobody knows."""
-    with contextlib.suppress(ValueError):  # of no address at all; the library says so
-        for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True):
-            if name not in _PARAMETERS and not name.startswith("ssl_"):
-                raise UsageError(
-                    f"the store's address has a parameter {printable(name, 40)!r}, which is not "
-                    f"known; known are {', '.join(_PARAMETERS)} and those of TLS (ssl_ca_certs …)"
-                )
+    """Refuse, by a ValueError, parameters that nobody knows, or that would change what is set here.
+
+    What looks like one may be a part of a password.
+    """
+    for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True):
+        if name not in _PARAMETERS and not name.startswith("ssl_"):
+            raise ValueError("a parameter is not known")
 
 
 def _password(settings: StoreSettings) -> str | None:
@@ -133,8 +132,8 @@ class RedisServer:
         self._closed = False
         self._patience_s = settings.busy_timeout_s
         told = {} if (password := _password(settings)) is None else {"password": password}
-        _require_known(url)
         try:
+            _require_known(url)
             self.client: Any = redis.Redis.from_url(
                 url,
                 socket_timeout=settings.busy_timeout_s,
@@ -153,6 +152,7 @@ class RedisServer:
             # What the library says may show the password.
             raise UsageError(
                 "the store's address cannot be understood; write redis://HOST:PORT/DATABASE, "
+                f"with no parameters but {', '.join(_PARAMETERS)} and TLS's (ssl_ca_certs=…); "
                 f"percent-encode what is special in a password, or give it in {PASSWORD}"
             ) from None
 
