@@ -17,6 +17,15 @@ settings.load_profile("busy")
 
 
 @pytest.fixture(scope="session", autouse=True)
+def no_terminal() -> Iterator[None]:
+    """Nothing is told of a terminal, also where several processes share the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("COLUMNS", "LINES"):
+            patch.delenv(name, raising=False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def registries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Path]]:
     """Folders for registries, none of which is there; the first is in use outside of any test."""
     place = tmp_path_factory.mktemp("registries")

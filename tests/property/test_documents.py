@@ -250,6 +250,15 @@ def forgets_a_guess(parts: list[list[Event]]) -> bool:
     return any(map(is_guess, ends)) and not all(map(is_guess, ends))
 
 
+def tells_an_end_anew(first: list[Event], second: list[Event]) -> bool:
+    """Whether one source was answered an end in other words: then the newer answer is right."""
+    words: dict[tuple[Any, ...], set[str | None]] = {}
+    for one in (*first, *second):
+        if one.state is not None and one.state.ended:
+            words.setdefault((one.source, one.time, one.state), set()).add(one.word)
+    return any(len(told) > 1 for told in words.values())
+
+
 def told_for_sure(document: JobDocument) -> list[Event]:
     return sorted((event for event in document.timeline if not is_guess(event)), key=repr)
 
@@ -286,6 +295,7 @@ def test_any_two_documents_merge_once_for_all(first: JobDocument, second: JobDoc
 @UNTIMED
 @given(PARTS, st.randoms(use_true_random=False))
 def test_sources_may_be_heard_in_any_order(parts: list[list[Event]], random: Any) -> None:
+    assume(not tells_an_end_anew(*parts[2:]))
     documents = [part(events) for events in parts]
     usual = joined(documents)
     random.shuffle(documents)
