@@ -1,4 +1,4 @@
-"""Fixtures of pytest: a piece starts when first asked for, once per session, stopped for sure.
+"""Fixtures of pytest: a piece starts when first asked for, once a process, and stops for sure.
 
 `condor_pool`, `slurm_cluster`, `slurm_2205`, `redis_server`, `valkey_server`, `kafka_broker`. Tests
 share them, so a test looks only at its own jobs, keys and topics; a test that needs other settings
