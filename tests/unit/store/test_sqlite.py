@@ -26,17 +26,6 @@ from jobsight.testing import made_document
 QUICK = StoreSettings(busy_timeout_s=0.1)
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "jobs.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqliteStore]:
-    with SqliteStore(path, QUICK, create=True) as opened:
-        yield opened
-
-
 def test_a_file_that_is_no_store(path: Path) -> None:
     path.write_bytes(b"SQLite format 4\0 and much else" * 100)
     with pytest.raises(StoreError, match="no SQLite database"):

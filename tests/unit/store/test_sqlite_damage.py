@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,17 +14,6 @@ from jobsight.store.sqlite import SqliteStore
 from jobsight.testing import made_document
 
 QUICK = StoreSettings(busy_timeout_s=0.1)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "jobs.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqliteStore]:
-    with SqliteStore(path, QUICK, create=True) as opened:
-        yield opened
 
 
 def _reads(store: SqliteStore) -> bool:

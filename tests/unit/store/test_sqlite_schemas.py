@@ -17,11 +17,6 @@ from jobsight.testing.storedocuments import NOON
 QUICK = StoreSettings(busy_timeout_s=0.1)
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "jobs.db"
-
-
 def test_schemas(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with SqliteStore(path, QUICK, create=True) as store:
         store.put([Put(made_document(1))])
