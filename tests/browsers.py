@@ -8,12 +8,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-__all__ = ["WIDTHS", "find_browser", "measured", "run_browser"]
+__all__ = ["WIDTHS", "assert_light_and_dark", "find_browser", "measured", "run_browser"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-WIDTHS = (1200, 800, 390)
+WIDTHS = (1200, 800, 360)
 """Of a desk, a tablet and a telephone, in CSS pixels."""
 NOTHING_MORE = "frame => ({})"
 MEASURE = """<!doctype html><body><pre id="found"></pre>FRAMES<script>
@@ -94,3 +95,29 @@ def measured(
     found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
     assert found
     return list(json.loads(found[1]))
+
+
+def assert_light_and_dark(browser: str, page: Path, home: Path) -> None:
+    """The page's first screen is light or dark as its reader wants, full of things and without an
+    error.
+    """
+    from PIL import Image
+
+    for scheme, dark in enumerate((True, False)):
+        shot = home / f"shot{scheme}.png"
+        done = run_browser(
+            browser,
+            home,
+            "--enable-logging=stderr",
+            f"--blink-settings=preferredColorScheme={scheme}",
+            "--window-size=1200,3000",
+            f"--screenshot={shot}",
+            page.as_uri(),
+        )
+        assert "CONSOLE" not in done.stderr
+        with Image.open(shot) as picture:
+            pixels = np.asarray(picture.convert("RGB")).reshape(-1, 3)
+        assert np.median(pixels) < 50 if dark else np.median(pixels) > 230
+        colours, counts = np.unique(pixels[::7], axis=0, return_counts=True)
+        assert len(colours) > 100
+        assert counts.max() / counts.sum() < 0.95

@@ -110,6 +110,7 @@ def _inline(svg: str, alternative: str) -> Markup:
         "svg",
         element("title", words),
         Markup(content),
+        class_="plot",
         role="img",
         viewBox=box[1] if box else None,
         xmlns="http://www.w3.org/2000/svg",

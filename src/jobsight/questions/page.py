@@ -1,12 +1,15 @@
-"""Pages of reports: HTML that is safe by construction, in one file, without scripts or links out.
+"""Pages of reports: HTML that is safe by construction, in one file, without links out.
 
 Whatever comes from a log is hostile. So text and markup are different types here: `element` escapes
 every child and every attribute that is not `Markup` already, and only this module makes `Markup`.
-The page's content security policy forbids scripts, frames and every request.
+The page's content security policy forbids frames, every request, and all scripts but the one of
+`page.js`, which sorts tables and is named there by its hash (https://www.w3.org/TR/CSP3/).
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -26,7 +29,10 @@ __all__ = [
     "table",
 ]
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:; "
+    "base-uri 'none'"
+)
 _VOID = frozenset({"br", "col", "hr", "input", "meta"})
 
 
@@ -105,7 +111,10 @@ def table(
     text_columns: int | Sequence[int] = 1,
     marked: Sequence[int] = (),
 ) -> Markup:
-    """A table.
+    """A table whose rows a click on a heading sorts.
+
+    On a narrow screen a table that ends in a column of text shows its cells one below another; any
+    other keeps its columns and scrolls.
 
     Args:
         headings: one a column.
@@ -117,6 +126,8 @@ def table(
     """
     texts = range(text_columns) if isinstance(text_columns, int) else text_columns
     kinds = [None if k in texts else "number" for k in range(len(headings))]
+    stacked = len(headings) - 1 in texts
+    labels = [None if isinstance(one, Markup) or not stacked else one or None for one in headings]
     head = join(
         element("th", cell, scope="col", class_=kind)
         for cell, kind in zip(headings, kinds, strict=True)
@@ -124,13 +135,17 @@ def table(
     body = join(
         element(
             "tr",
-            *(element("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)),
+            *(
+                element("td", cell, class_=kind, data_label=label)
+                for cell, kind, label in zip(row, kinds, labels, strict=True)
+            ),
             class_="marked" if number in marked else None,
         )
         for number, row in enumerate(rows)
     )
     parts = element("caption", caption), element("thead", element("tr", head))
-    return element("div", element("table", *parts, element("tbody", body)), class_="table")
+    shown = element("table", *parts, element("tbody", body))
+    return element("div", shown, class_="table stacked" if stacked else "table")
 
 
 def document(title: str, body: Iterable[Child], *, style: str = "") -> str:
@@ -144,18 +159,24 @@ def document(title: str, body: Iterable[Child], *, style: str = "") -> str:
     head = join(
         [
             element("meta", charset="utf-8"),
-            element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+            element("meta", http_equiv="Content-Security-Policy", content=_policy()),
             element("meta", name="viewport", content="width=device-width, initial-scale=1"),
             element("meta", name="referrer", content="no-referrer"),
             element("title", title),
-            # CSS is ours and holds nothing from outside.
-            Markup(f"<style>{_style()}{style}</style>"),
+            # CSS and script are ours and hold nothing from outside.
+            Markup(f"<style>{_resource('page.css')}{style}</style>"),
         ]
     )
-    page = element("html", element("head", head), element("body", *body), lang="en")
+    script = Markup(f"<script>{_resource('page.js')}</script>")
+    page = element("html", element("head", head), element("body", *body, script), lang="en")
     return f"<!doctype html>\n{page}\n"
 
 
+def _policy() -> str:
+    digest = hashlib.sha256(_resource("page.js").encode()).digest()
+    return _POLICY.format(base64.b64encode(digest).decode())
+
+
 @cache
-def _style() -> str:
-    return (resources.files("jobsight.questions") / "page.css").read_text(encoding="utf-8")
+def _resource(name: str) -> str:
+    return (resources.files("jobsight.questions") / name).read_text(encoding="utf-8")

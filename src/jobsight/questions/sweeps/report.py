@@ -63,7 +63,7 @@ def report_html(material: Material) -> str:
         _head(material),
         element("nav", *links, aria_label="Parts of this report"),
         *(part for _, part in shown),
-        element("footer", "Made by Jobsight. This page runs no scripts and asks no server."),
+        element("footer", "Made by Jobsight. This page asks no server."),
     )
     return document(f"Jobsight: sweep {printable(material.name, 80)}", [body], style=_style())
 

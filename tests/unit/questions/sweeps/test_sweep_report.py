@@ -75,7 +75,7 @@ def test_it_stands_alone_and_says_what_was_found(tmp_path: Path) -> None:
         "Where it comes from",
     ]  # fmt: skip
     assert all(title in text for title in titles)
-    assert not {"script", "iframe", "link", "img", "object"} & {tag for tag, _ in reader.tags}
+    assert not {"iframe", "link", "img", "object"} & {tag for tag, _ in reader.tags}
     addresses = [a.get("href") or a.get("src") for _, a in reader.tags if "href" in a or "src" in a]
     assert all(address and address.startswith("#") for address in addresses)
     assert "url(" not in page
@@ -232,8 +232,8 @@ def test_hostile_text_stays_text_and_short(tmp_path: Path) -> None:
     space = {**SPACE, HOSTILE: spec}
     page = page_of(tmp_path / "x.sweep", 40, epochs=4, change=hostile, parameters=space)
     reader = read(page)
-    tags = {tag for tag, _ in reader.tags}
-    assert "script" not in tags
+    tags = [tag for tag, _ in reader.tags]
+    assert tags.count("script") == 1
     assert "img" not in tags
     assert not any(key.startswith("on") for _, attrs in reader.tags for key in attrs)
     assert not {"\x00", "\x1b", "\u202e"} & set(page)
@@ -253,7 +253,7 @@ def test_hostile_reports_of_the_test_do_no_harm(tmp_path: Path) -> None:
     write_json(Layout(folder).best / "model" / "report.json", report)
     write_report(folder, tmp_path / "x.html")
     reader = read((tmp_path / "x.html").read_text(encoding="utf-8"))
-    assert "script" not in {tag for tag, _ in reader.tags}
+    assert [tag for tag, _ in reader.tags].count("script") == 1
 
 
 @pytest.mark.parametrize(

@@ -115,14 +115,11 @@ def _chance(group: GroupAnswer) -> Markup:
 def _probability_bar(probability: float, low: float, high: float) -> Markup:
     """A bar from 0 to 1 with its interval, as an inline SVG."""
     words = f"probability {probability:.0%}, interval {low:.0%} to {high:.0%}"
-    wide = element("rect", x=0, y=3, width=100, height=9, rx=2, fill="#e3e9ee")
-    filled = element(
-        "rect", x=0, y=3, width=f"{100 * probability:.1f}", height=9, rx=2, fill="#0072B2"
-    )
+    wide = element("rect", x=0, y=3, width=100, height=9, rx=2)
+    filled = element("rect", x=0, y=3, width=f"{100 * probability:.1f}", height=9, rx=2)
     line = element(
-        "path", d=f"M{100 * low:.1f} 7.5H{100 * high:.1f}M{100 * low:.1f} 4v7M{100 * high:.1f} 4v7",
-        stroke="#1b2733", stroke_width="1.3", fill="none",
-    )  # fmt: skip
+        "path", d=f"M{100 * low:.1f} 7.5H{100 * high:.1f}M{100 * low:.1f} 4v7M{100 * high:.1f} 4v7"
+    )
     return element(
         "svg", wide, filled, line, class_="bar", viewBox="0 0 100 15", role="img",
         preserveAspectRatio="none", aria_label=words,

@@ -37,7 +37,7 @@ def write_report(path: Path, material: Material) -> None:
 
 
 def report_html(material: Material) -> str:
-    """The report as the text of an HTML page without scripts, links out or requests.
+    """The report as the text of an HTML page without links out or requests.
 
     All text from logs is escaped; so is everything else that is no markup of ours.
     """
@@ -63,7 +63,7 @@ def report_html(material: Material) -> str:
                 element("nav", *links, aria_label="Parts of this report"),
                 *shown.values(),
                 element(
-                    "footer", "Made by Jobsight. This page runs no scripts and asks no server."
+                    "footer", "Made by Jobsight. This page asks no server."
                 ),
             )
         ],
