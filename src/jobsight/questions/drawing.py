@@ -28,6 +28,7 @@ PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW)
 _STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": "#a7b2bb",
+    "axes.facecolor": "none",
     "axes.grid": True,
     "axes.labelcolor": "#37444f",
     "axes.labelsize": 10,

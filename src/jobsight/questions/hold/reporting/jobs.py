@@ -199,9 +199,9 @@ def pool_part(material: Material) -> Markup:
         "What the pool looked like",
         figure(
             picture,
-            "A dark stretch in one row is an outage or a broken batch of jobs: one cause holds "
-            "many jobs at once, then stops. What has stopped is worth releasing; what goes on is "
-            "not.",
+            "A stretch of deep colour in one row is an outage or a broken batch of jobs: one cause "
+            "holds many jobs at once, then stops. What has stopped is worth releasing; what goes "
+            "on is not.",
             class_="wide",
         ),
         lead="Holds by cause and transfer origin, jobs held (but for those their users hold), and "

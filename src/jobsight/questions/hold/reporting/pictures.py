@@ -180,7 +180,7 @@ def timeline_plot(
 
 
 def _paint_holds(axes: Axes, timeline: PoolTimeline) -> None:
-    """One row a cause, the darker the more: an outage is a dark stretch of its row."""
+    """One row per cause, the deeper the colour the more: an outage is a stretch of deep colour."""
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm
     from matplotlib.dates import date2num
 
@@ -203,7 +203,8 @@ def _paint_holds(axes: Axes, timeline: PoolTimeline) -> None:
             color="#52606d",
         )  # fmt: skip
     span = format_span((timeline.edges[1] - timeline.edges[0]) / SECOND)
-    axes.set_title(f"holds by cause, per {span}: the darker the more, at most {most:.0f}", pad=20)
+    words = f"holds by cause, per {span}: the deeper the colour the more, at most {most:.0f}"
+    axes.set_title(words, pad=20)
 
 
 def _paint_ends(axes: Axes, timeline: PoolTimeline) -> None:

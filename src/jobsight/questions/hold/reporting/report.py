@@ -62,9 +62,7 @@ def report_html(material: Material) -> str:
                 _head(material),
                 element("nav", *links, aria_label="Parts of this report"),
                 *shown.values(),
-                element(
-                    "footer", "Made by Jobsight. This page asks no server."
-                ),
+                element("footer", "Made by Jobsight. This page asks no server."),
             )
         ],
     )

@@ -14,8 +14,9 @@ VOID = {"br", "col", "hr", "meta"}
 OURS = {
     "html", "head", "meta", "title", "style", "body", "main", "header", "nav", "section", "footer",
     "h1", "h2", "h3", "p", "a", "div", "span", "strong", "br", "code", "ul", "li", "dl", "dt", "dd",
-    "script", "table", "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "details",
-    "summary", "svg", "g", "path", "defs", "use", "rect", "text", "tspan", "image", "clippath",
+    "script", "table", "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption",
+    "details", "summary", "svg", "g", "path", "defs", "use", "rect", "text", "tspan", "image",
+    "clippath",
 }  # fmt: skip
 
 
