@@ -71,11 +71,16 @@ def import_(
     ] = None,
     columns: Annotated[
         str | None,
-        typer.Option(help="Columns of sacct's output that has no header, separated by commas."),
+        typer.Option(
+            help="Columns of sacct's output without header: names, commas between, - for others."
+        ),
     ] = None,
     delimiter: Annotated[
         str | None, typer.Option(help="What separates sacct's columns (default: as its header).")
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Say, too, what each format cannot record.")
+    ] = False,
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -105,16 +110,26 @@ def import_(
     if as_json:
         print_json(run.as_json())
     else:
-        run.print()
+        run.print(verbose=verbose)
 
 
 def _columns(text: str | None) -> tuple[str, ...] | None:
     """The names in ``JobID,State%10, …``."""
+    from difflib import get_close_matches
+
+    from jobsight.history.slurm.sacct import FIELDS
+
     if text is None:
         return None
     names = tuple(name.partition("%")[0].strip() for name in text.split(","))
     if not {"jobid", "jobidraw"} & {name.lower() for name in names} or not all(names):
         raise UsageError("--columns names the columns in their order, JobID among them")
+    fields = {field.lower(): field for field in FIELDS}
+    for name in names:
+        if name.lower() not in fields and name != "-":
+            near = [fields[one] for one in get_close_matches(name.lower(), fields, 3)]
+            hint = f"did you mean {' or '.join(near)}?" if near else "sacct --helpformat lists them"
+            raise UsageError(f"--columns: sacct has no column {name[:40]!r}; {hint}")
     return names
 
 
@@ -188,8 +203,8 @@ class ImportRun:
             "seconds": round(self.seconds, 3),
         }
 
-    def print(self) -> None:
-        """The summary for people; trouble on standard error."""
+    def print(self, *, verbose: bool) -> None:
+        """The summary for people; errors on standard error."""
         report, tally = self.report, self.tally
         jobs = tally.new + tally.changed + tally.unchanged
         files = counted(len(report.files), "file")
@@ -202,7 +217,7 @@ class ImportRun:
             say(f"  from {_moment(tally.first)} to {_moment(tally.last)}")
         for state, count in tally.by_state().most_common():
             say(f"  {state:<16}{count:>12,}")
-        for kind in dict.fromkeys(kind for _, kind in report.files):
+        for kind in dict.fromkeys(kind for _, kind in report.files) if verbose else ():
             say(f"what {kind} cannot tell:")
             for one in _unknowable(kind):
                 say(f"  {one['what']}: {one['why']}")

@@ -20,7 +20,7 @@ from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
 from jobsight.history.importers.lines import Line, Meter, lines
 from jobsight.history.slurm.documents import group_runs, of_runs
-from jobsight.history.slurm.dumps import table_rows
+from jobsight.history.slurm.dumps import fits, table_rows
 from jobsight.history.slurm.sacct import Run, join_runs
 from jobsight.history.slurm.times import NOTHING
 from jobsight.text import printable
@@ -31,9 +31,17 @@ _NAME = re.compile(r"[A-Za-z]+(?:%-?\d+)?")
 _HEADLESS = re.compile(
     rb"(?:\d{1,10}(?:_(?:\d{1,10}|\[[^\]]*\])|\+\d+)?|s[0-9A-Za-z]{13})(?:\.\w+)?\|"
 )
+_XDMOD = (
+    "jobid", "jobidraw", "cluster", "partition", "qos", "account", "group", "gid", "user", "uid",
+    "submit", "eligible", "start", "end", "elapsed", "exitcode", "state", "nnodes", "ncpus",
+    "reqcpus", "reqmem", "reqtres", "alloctres", "timelimit", "nodelist", "jobname",
+)  # fmt: skip
+"""What Open XDMoD's shredder asks sacct for, with ``--parsable2 --noheader``."""
+_TRIED = 10
 _MOMENTS = ("submit", "start", "end", "eligible")
 _TABLE = re.compile(r"[- ]*-{4,} -{4,}[- ]*")
 
+_NO_LINE = Line(0, "")
 _Header = tuple[tuple[str, ...], str]
 _Rows = Iterable[Mapping[str, str] | ValueError]
 
@@ -109,7 +117,7 @@ class _File:
     def __init__(self, file: LogFile, options: Options, report: ImportReport) -> None:
         self._file, self._options, self._report = file, options, report
         self._zone = zone_named(options.timezone or options.slurm_timezone or options.site_timezone)
-        self._line = Line(0, "")
+        self._line = _NO_LINE
         self._other: _Header | None = None
         self._rows = self._runs = self._steps = self._refused = self._beyond = 0
 
@@ -147,7 +155,7 @@ class _File:
 
     def _header(self, source: Iterator[Line]) -> tuple[tuple[str, ...], str, list[Line]]:
         """Columns, delimiter, and lines that were read already but are rows."""
-        first = next((line for line in source if line.text.strip()), Line(0, ""))
+        first = next((line for line in source if line.text.strip()), _NO_LINE)
         found = header_of(first.text)
         given = self._options.delimiter
         if found is not None and (given is None or given == found[1]):
@@ -158,18 +166,20 @@ class _File:
             return tuple(name.strip() for name in first.text.split(given)), given, []
         if self._options.columns:
             return self._options.columns, given or "|", [first]
-        raise SourceError(f"{self._file.name} {self._without_header(first.text, source)}")
+        begun = [first, *itertools.islice(source, _TRIED)]
+        if any(fits(line.text, _XDMOD) for line in begun):
+            return _XDMOD, "|", begun
+        raise SourceError(f"{self._file.name} {self._without_header(*begun)}")
 
-    def _without_header(self, first: str, source: Iterator[Line]) -> str:
-        second = next(source, Line(0, "")).text
-        if _TABLE.fullmatch(second.rstrip()):
+    def _without_header(self, first: Line, second: Line = _NO_LINE, *_: Line) -> str:
+        if _TABLE.fullmatch(second.text.rstrip()):
             return (
                 "is sacct's table for people, which cuts long values; "
                 "write it with sacct --parsable2 (-P)"
             )
         return (
             "has no header that names JobID and other columns: it begins with "
-            f"{printable(first, 50)!r}; name the columns of sacct's --format with "
+            f"{printable(first.text, 50)!r}; name the columns of sacct's --format with "
             "--columns jobid,state,submit,..."
         )
 

@@ -18,7 +18,7 @@ from jobsight.history.slurm.cells import Cells
 from jobsight.history.slurm.ids import parse_id
 from jobsight.history.slurm.sacct import read_row
 
-__all__ = ["RowError", "table_rows"]
+__all__ = ["RowError", "fits", "table_rows"]
 
 _LONGEST = 1 << 20
 """Characters of the longest row."""
@@ -82,6 +82,12 @@ def table_rows(
             yield from _let_go(held, given)
             held = [(number, text, row)]
     yield from _let_go(held, given)
+
+
+def fits(text: str, columns: Sequence[str], delimiter: str = "|") -> bool:
+    """Whether a line without a header above it is a row of these columns, by all its values."""
+    row = _Table(columns, delimiter, headed=False).row(text)
+    return not isinstance(row, RowError) and _sound(row)
 
 
 def _let_go(held: _Held, given: Callable[[int, str], None]) -> Iterator[_Row]:

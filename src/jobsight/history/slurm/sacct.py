@@ -16,52 +16,34 @@ from jobsight.history.slurm.cells import Cells
 from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.sizes import parse_tres
 
-__all__ = ["COLUMNS", "Run", "Step", "exact_rows", "join_runs", "read_row"]
+__all__ = ["COLUMNS", "FIELDS", "Run", "Step", "exact_rows", "join_runs", "read_row"]
 
 COLUMNS = (
-    "JobID",
-    "JobIDRaw",
-    "Cluster",
-    "JobName",
-    "User",
-    "Group",
-    "Account",
-    "Partition",
-    "QOS",
-    "Reservation",
-    "State",
-    "ExitCode",
-    "Submit",
-    "Eligible",
-    "Start",
-    "End",
-    "ElapsedRaw",
-    "TimelimitRaw",
-    "Priority",
-    "ReqMem",
-    "ReqCPUS",
-    "ReqNodes",
-    "ReqTRES",
-    "AllocCPUS",
-    "AllocNodes",
-    "AllocTRES",
-    "NodeList",
-    "Constraints",
-    "Comment",
-    "WorkDir",
-    "SubmitLine",
-    "Restarts",
-    "MaxRSS",
-    "TotalCPU",
-    "ConsumedEnergyRaw",
-    "TRESUsageInTot",
-    "TRESUsageOutTot",
-    "MaxDiskRead",
-    "MaxDiskWrite",
-    "FailedNode",
-    "SLUID",
-)
+    "JobID", "JobIDRaw", "Cluster", "JobName", "User", "Group", "Account", "Partition", "QOS",
+    "Reservation", "State", "ExitCode", "Submit", "Eligible", "Start", "End", "ElapsedRaw",
+    "TimelimitRaw", "Priority", "ReqMem", "ReqCPUS", "ReqNodes", "ReqTRES", "AllocCPUS",
+    "AllocNodes", "AllocTRES", "NodeList", "Constraints", "Comment", "WorkDir", "SubmitLine",
+    "Restarts", "MaxRSS", "TotalCPU", "ConsumedEnergyRaw", "TRESUsageInTot", "TRESUsageOutTot",
+    "MaxDiskRead", "MaxDiskWrite", "FailedNode", "SLUID",
+)  # fmt: skip
 """Columns worth asking for; a version that lacks some is asked for the others."""
+
+FIELDS = (
+    *COLUMNS,
+    "AdminComment", "AllocGRES", "AssocID", "AveCPU", "AveCPUFreq", "AveDiskRead", "AveDiskWrite",
+    "AvePages", "AveRSS", "AveVMSize", "BlockID", "ConsumedEnergy", "Container", "CPUTime",
+    "CPUTimeRAW", "DBIndex", "DerivedExitCode", "Elapsed", "Extra", "Flags", "GID", "Layout",
+    "Licenses", "McsLabel", "NCPUS", "NNodes", "NTasks", "Planned", "PlannedCPU", "PlannedCPURAW",
+    "QOSRAW", "QOSREQ", "Reason", "ReqCPUFreq", "ReqCPUFreqGov", "ReqCPUFreqMax", "ReqCPUFreqMin",
+    "ReqGRES", "ReqReservation", "Reserved", "ReservationId", "ResvCPU", "ResvCPURAW",
+    "SegmentSize", "StdErr", "StdIn", "StdOut", "Suspended", "SystemComment", "SystemCPU",
+    "Timelimit", "UID", "UserCPU", "WCKey", "WCKeyID",
+    *(f"{name}{of}" for name in ("MinCPU", "MaxDiskRead", "MaxDiskWrite", "MaxPages", "MaxRSS",
+                                 "MaxVMSize") for of in ("", "Node", "Task")),
+    *(f"TRESUsage{way}{what}" for way in ("In", "Out") for what in (
+        "Ave", "Max", "MaxNode", "MaxTask", "Min", "MinNode", "MinTask", "Tot")),
+)  # fmt: skip
+"""Every column that sacct of 18.08 to 26.05 has (``sacct --helpformat``)."""
 
 
 class Step(msgspec.Struct, frozen=True):

@@ -295,3 +295,40 @@ def test_many_jobs_come_in_bounded_batches(tmp_path: Path) -> None:
     path = written(tmp_path, f"{HEAD}\n{rows}")
     sizes = [len(batch) for batch in FileImport([str(path)], format="auto", options=UTC).batches()]
     assert (sum(sizes), max(sizes)) == (5000, 2000)
+
+
+XDMOD = (
+    "jobid,jobidraw,cluster,partition,qos,account,group,gid,user,uid,submit,eligible,start,end,"
+    "elapsed,exitcode,state,nnodes,ncpus,reqcpus,reqmem,reqtres,alloctres,timelimit,nodelist,jobname"
+)
+XDMOD_ROWS = (
+    "12_[3-4]|12|c|p|q|a|g|5|u|6|2026-03-02T09:00:00|Unknown|Unknown|Unknown|00:00:00|0:0|PENDING"
+    "|1|8|8|4Gn|cpu=8,mem=4G,node=1||Partition_Limit|None assigned|a|b\n"
+    "13|13|c|p|q|a|g|5|u|6|2026-03-02T09:00:00|2026-03-02T09:00:00|2026-03-02T09:01:00"
+    "|2026-03-02T09:02:00|00:01:00|0:0|COMPLETED|1|8|8|4Gn|cpu=8,mem=4G,node=1|cpu=8,mem=4G,node=1"
+    "|1-00:00:00|n1|fit\n"
+)
+
+
+def test_what_open_xdmod_asks_for_needs_no_columns(tmp_path: Path) -> None:
+    path = written(tmp_path, f"a line of damage\n{XDMOD_ROWS}")
+    named = Options(timezone="UTC", columns=tuple(XDMOD.split(",")))
+    jobs, report = imported(path, format="sacct", options=UTC)
+    assert jobs == imported(path, format="sacct", options=named)[0]
+    assert set(jobs) == {"12_3", "12_4", "13"}
+    assert jobs["12_3"].submission.name == "a|b"
+    assert (report.rows, report.bad) == (3, 1)
+    assert imported(written(tmp_path, XDMOD_ROWS), options=UTC)[0] == jobs
+
+
+def test_other_columns_without_a_header_are_not_guessed(tmp_path: Path) -> None:
+    swapped = XDMOD_ROWS.replace("2026-03-02T09:00:00|Unknown|Unknown", "COMPLETED|Unknown|Unknown")
+    path = written(tmp_path, swapped.splitlines()[0])
+    with pytest.raises(SourceError, match="--columns"):
+        imported(path, options=UTC)
+
+
+def test_columns_of_no_interest_are_named_by_a_dash(tmp_path: Path) -> None:
+    path = written(tmp_path, "7|x|COMPLETED|y|2026-03-02T09:00:00\n")
+    options = Options(cluster="c", columns=("JobID", "-", "State", "-", "Submit"))
+    assert set(imported(path, options=options)[0]) == {"7"}
