@@ -27,23 +27,19 @@ from jobsight.cli.common import (
     note,
     print_json,
     read_history,
-    say,
     stages,
 )
-from jobsight.cli.terminal import paint, width, wrap
+from jobsight.cli.holdpage import print_all, print_answers
 from jobsight.errors import JobsightError
 from jobsight.ids import JobId
-from jobsight.text import counted, printable
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.questions.hold.answering.answer import Answer
-    from jobsight.questions.hold.answering.groups import GroupAnswer
     from jobsight.settings import Settings
 
 __all__ = ["register"]
 
-_COLOURS = {"release": "32", "wait": "36", "fix": "33", "remove": "31", "unsure": "35"}
-_REASON_WIDTH = 240
 _END_OF_LOG = " (the end of the log)"
 _NOW = " (now; last told of anything {})"
 
@@ -112,9 +108,9 @@ def hold(
     if as_json:
         _print_json(answers, single=len(asked) == 1 and asked[0].job.proc is not None)
     elif asked:
-        _print_answers(answers, when)
+        print_answers(answers, when)
     else:
-        _print_all(answers, when, each=each)
+        print_all(answers, when, each=each)
     if failure is not None:
         raise failure
     _tell(problems + kept)
@@ -253,141 +249,3 @@ def _print_json(answers: list[Answer], *, single: bool) -> None:
     elif objects:
         # One id may name jobs of several access points.
         print_json(objects[0] if len(objects) == 1 else objects)
-
-
-def _print_answers(answers: list[Answer], when: str) -> None:
-    for number, one in enumerate(answers):
-        if number:
-            say("")
-        _print_one(one, when)
-
-
-def _print_one(one: Answer, when: str) -> None:
-    from jobsight.clock import format_micros, format_span
-
-    place = f" on {printable(one.access_point, 60)}" if one.access_point else ""
-    say(f"{_paint(one.verdict.verb)}  job {one.job}{place}: {_headline(one)}")
-    waited = format_span(max(one.moment - one.held_since, 0) / 1e6)
-    _field("held", f"since {format_micros(one.held_since)} ({waited}), {_cause(one)}")
-    _field("reason", printable(one.reason, _REASON_WIDTH) or "none given")
-    label = "evidence"
-    shown: set[tuple[object, object]] = set()
-    for finding in one.evidence:
-        # What is particular but counts the very same releases says nothing more.
-        counts = (finding.get("releases"), finding.get("succeeded"))
-        if counts[0] is not None and finding["what"] not in ("mended", "own_releases"):
-            if counts in shown:
-                continue
-            shown.add(counts)
-        _field(label, "· " + printable(finding["text"]))
-        label = ""
-    _field("advice", printable(one.advice.text))
-    if one.advice.command:
-        say(f"{'':11}{one.advice.command}")
-    _field("model", f"{printable(one.model, 80)}, as of {when}")
-
-
-def _field(label: str, text: str) -> None:
-    for number, line in enumerate(_fitted(text, 11)):
-        say(f"  {'' if number else label:<9}{line}")
-
-
-def _fitted(text: str, before: int) -> list[str]:
-    """Prose in lines that the terminal has room for behind so many letters; commands stay whole."""
-    most = width()
-    return [text] if most is None else wrap(text, max(most - before, 20))
-
-
-def _headline(one: Answer) -> str:
-    from jobsight.history.outcomes import PERSONAL_HOLD_CODES
-
-    if one.by_hand and one.hold_code in PERSONAL_HOLD_CODES:
-        return "its user's own hand holds it: no prediction"
-    if one.by_hand:
-        return "not a hold that can be predicted"
-    if one.now is None:
-        return "no probability, nothing like it has been released yet"
-    now = f"{_chance(one.now.probability, one.now.low, one.now.high)} to succeed if released now"
-    best = one.verdict.best
-    if one.verdict.verb != "wait" or best is None:
-        return now
-    from jobsight.clock import format_span
-
-    later = _chance(best.probability, best.low, best.high)
-    return f"{now}, {later} in {format_span(best.wait)}"
-
-
-def _chance(probability: float, low: float | None, high: float | None) -> str:
-    from jobsight.questions.hold.answering.wording import percent
-
-    if low is None or high is None:
-        return percent(probability)
-    return f"{percent(probability)} ({percent(low).removesuffix(' %')}–{percent(high)})"
-
-
-def _cause(one: Answer) -> str:
-    from jobsight.history.codes import hold_name
-
-    if one.hold_code is None:
-        return "no hold code told"
-    subcode = "" if one.hold_subcode is None else f"/{one.hold_subcode}"
-    return f"{hold_name(one.hold_code)} ({one.hold_code}{subcode})"
-
-
-def _paint(verb: str, letters: int = 0) -> str:
-    return paint(verb.upper().ljust(letters), f"1;{_COLOURS[verb]}")
-
-
-def _print_all(answers: list[Answer], when: str, *, each: bool) -> None:
-    from jobsight.questions.hold.answering.groups import group_answers
-
-    if not answers:
-        say(f"no job is held as of {when}")
-        return
-    models = sorted({printable(one.model, 80) for one in answers if not one.by_hand})
-    say(f"{counted(len(answers), 'job')} held as of {when}; model: {', '.join(models) or 'none'}")
-    if each:
-        for one in answers:
-            _print_row(one)
-        return
-    for group in group_answers(answers):
-        _print_group(group)
-
-
-def _print_group(group: GroupAnswer) -> None:
-
-    first = group.members[0]
-    size = counted(len(group.members), "job")
-    if len(group.said_for) < len(group.members):
-        size = f"{len(group.said_for)} of {size}"
-    parts = [f"{size} of cluster {first.job.cluster}", _cause(first)]
-    if group.probability is not None:
-        parts.append(_chance(group.probability, group.low, group.high))
-    if group.gain > 0:
-        parts.append(f"gain {group.gain:.1f}")
-    say("")
-    say(f"{_paint(group.verb, 8)} " + "  ".join(parts))
-    _line(printable(first.reason, 160) or "no reason given")
-    _line(printable(group.advice.text))
-    if group.advice.command:
-        say(f"{'':9}{group.advice.command}")
-
-
-def _line(text: str) -> None:
-    for line in _fitted(text, 9):
-        say(f"{'':9}{line}")
-
-
-def _print_row(one: Answer) -> None:
-    chance = "–"
-    if one.now is not None:
-        chance = _chance(one.now.probability, one.now.low, one.now.high)
-    gain = f"{one.verdict.gain:.1f}" if one.verdict.gain > 0 else "–"
-    # A trial is for several jobs together: it stands in the rows of --all.
-    command = (one.advice.command if one.verdict.verb != "unsure" else None) or "–"
-    told = f"{one.job!s:<12} {chance:<18} {gain:>5}  {_cause(one):<32}"
-    most = width()
-    beside = most is None or 9 + len(told) + 1 + len(command) <= most
-    say(f"{_paint(one.verdict.verb, 8)} {f'{told} {command}' if beside else told.rstrip()}")
-    if not beside and command != "–":
-        say(f"{'':9}{command}")

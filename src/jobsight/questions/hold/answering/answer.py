@@ -97,24 +97,25 @@ class Answer:
             "job": str(self.job),
             "at": format_micros(self.moment),
             "answer": self.verdict.verb,
-            "at_best": _best_json(self.verdict),
+            "at_best": _best_json(self.verdict, self.moment),
             "probability": None if self.now is None else self.now.probability,
             "interval": None if self.now is None else [self.now.low, self.now.high],
             "hold_code": self.hold_code,
             "hold_subcode": self.hold_subcode,
             "reason": self.reason,
             "evidence": self.evidence,
-            "advice": {"text": self.advice.text, "command": self.advice.command},
+            "advice": self.advice.to_json(),
             "model": self.model,
         }
 
 
-def _best_json(verdict: Verdict) -> dict[str, Any] | None:
+def _best_json(verdict: Verdict, moment: int) -> dict[str, Any] | None:
     best = verdict.best
     if best is None:
         return None
     return {
         "wait": best.wait,
+        "at": format_micros(moment + round(best.wait * 1e6)),
         "probability": best.probability,
         "interval": [best.low, best.high],
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["percent"]
+__all__ = ["chance_words", "percent"]
 
 
 def percent(share: float) -> str:
@@ -13,3 +13,10 @@ def percent(share: float) -> str:
     if whole == 100 and share < 1:
         return ">99 %"
     return f"{whole} %"
+
+
+def chance_words(probability: float, low: float | None, high: float | None) -> str:
+    """A probability with its interval, where there is one: ``36 % (5–58 %)``."""
+    if low is None or high is None:
+        return percent(probability)
+    return f"{percent(probability)} ({percent(low).removesuffix(' %')}–{percent(high)})"

@@ -52,7 +52,7 @@ def jobs_part(material: Material) -> Markup | None:
     lead = (
         f"{len(material.answers)} jobs were held at {format_micros(material.moment)}. The answers "
         "know nothing that was written after it. One row is one cause in one cluster; the most "
-        "useful stands first. The command can be copied as it is."
+        "useful comes first. Do the steps in their order; commands can be copied as they are."
     )
     parts = [_tally_list(material), _answers_table(rows[:_OPEN])]
     if len(rows) > _OPEN:
@@ -131,10 +131,11 @@ def _why(group: GroupAnswer, first: Answer, material: Material) -> Markup:
     lines = [
         element("div", printable(first.reason, 230) or "the log gives no reason"),
         element("div", f"code {code}, held since {_clock(first.held_since)}", class_="small"),
-        element("div", element("strong", group.advice.text)),
     ]
-    if group.advice.command:
-        lines.append(element("code", group.advice.command, class_="command"))
+    for step in group.advice.numbered():
+        lines.append(element("div", element("strong", step.text)))
+        if step.command:
+            lines.append(element("code", step.command, class_="command"))
     known = [
         element("li", printable(finding.get("text", ""), 260))
         for finding in first.evidence[:_FINDINGS]

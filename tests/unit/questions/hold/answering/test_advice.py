@@ -24,39 +24,68 @@ def advice(
     )
 
 
+def commands(found: Advice) -> list[str | None]:
+    return [step.command for step in found.steps]
+
+
 def test_commands() -> None:
-    assert advice("release").command == "condor_release 12.3"
-    assert advice("remove").command == "condor_rm 12.3"
-    assert (
-        advice("fix", MEND).command == "condor_qedit 12.3 RequestMemory 256 && condor_release 12.3"
+    assert commands(advice("release")) == ["condor_release 12.3"]
+    assert commands(advice("remove")) == ["condor_rm 12.3"]
+    assert commands(advice("unsure")) == [None]
+
+
+def test_a_fix_comes_before_its_release() -> None:
+    edit, release = advice("fix", MEND).steps
+    assert (edit.text, edit.command) == (MEND.text, "condor_qedit 12.3 RequestMemory 256")
+    assert (release.text, release.command) == ("then release it", "condor_release 12.3")
+    assert [
+        (step.text, step.command) for step in advice("fix", Mend("input", "supply x")).steps
+    ] == [
+        ("supply x", None),
+        ("then release it", "condor_release 12.3"),
+    ]
+
+
+def test_wait_says_until_when_and_its_command_waits() -> None:
+    (found,) = advice("wait").steps
+    assert found.text == (
+        "wait 1.5 min, until 1970-01-01 00:01:30Z, then release it: 50 % (40–60 %) to succeed then"
     )
-    assert advice("fix", Mend("input", "supply x")).command == "condor_release 12.3"
-    assert advice("unsure").command is None
+    # The next whole minute: `at` knows no seconds.
+    assert found.command == 'echo "condor_release 12.3" | TZ=UTC at -t 197001010002'
 
 
-def test_wait_says_until_when() -> None:
-    found = advice("wait")
-    assert found.text == "wait 1.5 min, until 1970-01-01 00:01:30Z, then release it"
-    assert found.command == "condor_release 12.3"
-
-
-def test_a_wait_beyond_the_calendar_is_told_all_the_same() -> None:
+def test_a_wait_beyond_the_calendar_is_given_all_the_same() -> None:
     best = Chance(1e12, 0.5, 0.4, 0.6)
     end = 253_402_300_799_000_000
     found = advise(Verdict("wait", best, 0.0), None, Group([JOB]), moment=end, alike=[JOB])
-    assert "until 9999-12-31" in found.text
+    assert "until 9999-12-31" in found.steps[0].text
+    assert (found.steps[0].command or "").endswith(" at -t 999912312359")
 
 
 def test_a_trial_where_many_wait_alike() -> None:
-    assert advice("unsure", alike=4).command is None
-    found = advice("unsure", MEND, alike=5)
-    assert found.command == "condor_release 12.0 12.1 12.2"
-    assert "set RequestMemory" in found.text
-    assert "5 jobs wait alike" in found.text
+    assert commands(advice("unsure", alike=4)) == [None]
+    found = advice("unsure", alike=5)
+    assert commands(found) == ["condor_release 12.0 12.1 12.2"]
+    assert "5 jobs wait alike" in found.steps[0].text
+
+
+def test_a_trial_is_made_with_the_fix_that_is_known() -> None:
+    edit, release = advice("unsure", MEND, alike=5).steps
+    assert edit.text == MEND.text
+    assert edit.command == (
+        "condor_qedit -constraint 'ClusterId == 12 && "
+        "(ProcId == 0 || ProcId == 1 || ProcId == 2)' RequestMemory 256"
+    )
+    assert release.command == "condor_release 12.0 12.1 12.2"
+    assert commands(advice("unsure", MEND)) == [
+        "condor_qedit 12.3 RequestMemory 256",
+        "condor_release 12.3",
+    ]
 
 
 def test_a_release_names_the_mend_as_well() -> None:
-    assert "set RequestMemory" in advice("release", MEND).text
+    assert "set RequestMemory" in advice("release", MEND).steps[0].text
 
 
 MANY = [JobId(12, proc) for proc in range(5)]
@@ -64,27 +93,30 @@ MANY = [JobId(12, proc) for proc in range(5)]
 
 def test_a_removal_never_names_a_whole_cluster() -> None:
     where = "'ClusterId == 12 && JobStatus == 5 && HoldReasonCode == 13 && HoldReasonSubCode == 2'"
-    assert advice("remove", group=Group(MANY, (13, 2))).command == f"condor_rm -constraint {where}"
-    assert advice("remove", group=Group(MANY)).command == "condor_rm 12.0 12.1 12.2 12.3 12.4"
+    assert commands(advice("remove", group=Group(MANY, (13, 2)))) == [
+        f"condor_rm -constraint {where}"
+    ]
+    assert commands(advice("remove", group=Group(MANY))) == ["condor_rm 12.0 12.1 12.2 12.3 12.4"]
 
 
 def test_edits_of_several_jobs_take_a_constraint() -> None:
-    found = advice("fix", MEND, Group(MANY[:2])).command
-    assert found is not None
     edit = "condor_qedit -constraint 'ClusterId == 12 && (ProcId == 0 || ProcId == 1)'"
-    assert found.startswith(f"{edit} RequestMemory 256 && condor_release 12.0 12.1")
+    assert commands(advice("fix", MEND, Group(MANY[:2]))) == [
+        f"{edit} RequestMemory 256",
+        "condor_release 12.0 12.1",
+    ]
 
 
 @pytest.mark.parametrize("verb", ["release", "wait", "fix", "remove", "unsure"])
 def test_no_text_of_a_log_in_a_command(verb: Verb) -> None:
     hostile = Mend("input", "input $(rm -rf ~); `x` is missing", MEND.edit)
-    command = advice(verb, hostile, alike=9).command or ""
-    assert re.fullmatch(r"[A-Za-z0-9_. &]*", command)
+    for command in commands(advice(verb, hostile, alike=9)):
+        assert re.fullmatch(r"[A-Za-z0-9_. &|=()'\"-]*", command or "")
 
 
 @pytest.mark.parametrize(
     ("code", "said"), [(1, "user"), (15, "on hold"), (None, "no hold code"), (1000, "1000")]
 )
 def test_holds_by_hand(code: int | None, said: str) -> None:
-    assert said in by_hand(code).text
-    assert by_hand(code).command is None
+    assert said in by_hand(code).steps[0].text
+    assert commands(by_hand(code)) == [None]

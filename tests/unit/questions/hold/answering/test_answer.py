@@ -19,7 +19,7 @@ from jobsight.errors import ModelError
 from jobsight.history.timelines import History
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.answer import Answer, Answerer
-from jobsight.questions.hold.answering.groups import by_use, group_answers
+from jobsight.questions.hold.answering.groups import GroupAnswer, by_use, group_answers
 from jobsight.questions.hold.answering.lookup import current_jobs, find_held
 from jobsight.questions.hold.training.model import HoldModel
 from jobsight.settings import HoldSettings
@@ -31,6 +31,10 @@ def ask(
     answerer = Answerer(of, HoldSettings.model_validate(settings), model)
     answers = answerer.answer(answerer.held(micros(at)), micros(at))
     return {str(one.job): one for one in answers}
+
+
+def commands(found: Answer | GroupAnswer) -> list[str | None]:
+    return [step.command for step in found.advice.steps]
 
 
 def finding(answer: Answer, what: str) -> dict[str, Any]:
@@ -55,17 +59,20 @@ def test_the_model_decides() -> None:
     assert later["1.0"].verdict.verb == "wait"
     assert later["1.0"].verdict.best is not None
     assert later["1.0"].verdict.best.wait == 30.0
+    best = later["1.0"].to_json()["at_best"]
+    assert (best["at"], best["probability"]) == ("2026-11-21 00:00:50Z", pytest.approx(0.9))
 
 
 def test_mend_or_remove_by_cause() -> None:
     of = history(*FAILED_BEFORE, held(1000, 20), held(1000, 21, cause=MEMORY))
     found = ask(of, 1010, constant_model(0.05))
     assert found["20.0"].verdict.verb == "remove"
-    assert found["20.0"].advice.command == "condor_rm 20.0"
+    assert commands(found["20.0"]) == ["condor_rm 20.0"]
     assert found["21.0"].verdict.verb == "fix"
-    assert found["21.0"].advice.command == (
-        "condor_qedit 21.0 RequestMemory 256 && condor_release 21.0"
-    )
+    assert commands(found["21.0"]) == [
+        "condor_qedit 21.0 RequestMemory 256",
+        "condor_release 21.0",
+    ]
     wide = ask(of, 1010, constant_model(0.05, margin=0.5))
     assert {one.verdict.verb for one in wide.values()} == {"unsure"}
 
@@ -87,7 +94,9 @@ def test_json_has_the_keys_that_are_promised() -> None:
     assert (found["job"], found["at"]) == ("20.0", "2026-11-21 00:16:50Z")
     assert found["at_best"]["wait"] == 0.0
     assert found["interval"] == pytest.approx([0.65, 0.75], abs=0.01)
-    assert found["advice"] == {"text": "release it as it is", "command": "condor_release 20.0"}
+    assert found["advice"] == {
+        "steps": [{"text": "release it as it is", "command": "condor_release 20.0"}]
+    }
 
 
 def test_evidence_counts_what_had_ended_by_then() -> None:
@@ -144,8 +153,8 @@ def test_an_outage_that_ended() -> None:
 def test_held_by_the_users_own_hand() -> None:
     found = ask(history(held(10, 1, cause=BY_USER)), 20, constant_model(0.9))["1.0"]
     assert (found.verdict.verb, found.now, found.by_hand) == ("unsure", None, True)
-    assert found.advice.command is None
-    assert "its user" in found.advice.text
+    assert commands(found) == [None]
+    assert "its user" in found.advice.steps[0].text
     no_code = ask(history(held(10, 1, cause=(None, None, "old log"))), 20)["1.0"]
     assert no_code.by_hand
     assert no_code.to_json()["hold_code"] is None
@@ -206,7 +215,7 @@ def test_many_are_answered_as_one_by_one() -> None:
     for place, job in enumerate(together["job"]):
         (one,) = answerer.answer(answerer.held(moment, np.array([job])), moment)
         assert one.to_json() == many[place]
-    assert many[0]["advice"]["command"] == "condor_release 20.0 20.1 20.2"
+    assert many[0]["advice"]["steps"][-1]["command"] == "condor_release 20.0 20.1 20.2"
 
 
 def test_groups_are_by_cause_and_cluster_and_most_useful_first() -> None:
@@ -221,12 +230,12 @@ def test_groups_are_by_cause_and_cluster_and_most_useful_first() -> None:
         (20, 5), (21, 1), (21, 1), (22, 1),
     ]  # fmt: skip
     assert groups[0].gain == pytest.approx(5 * (0.7 * 4 - 0.3))
-    assert groups[0].advice.command == (
+    assert commands(groups[0]) == [
         "condor_release -constraint 'ClusterId == 20 && JobStatus == 5 && HoldReasonCode == 3 "
         "&& HoldReasonSubCode == 1'"
-    )
+    ]
     assert groups[-1].members[0].by_hand
-    assert groups[-1].advice.command is None
+    assert commands(groups[-1]) == [None]
 
 
 def test_a_group_shares_no_command_with_others_of_its_codes() -> None:
@@ -234,7 +243,7 @@ def test_a_group_shares_no_command_with_others_of_its_codes() -> None:
     jobs = [held(10 + k, 20, k, cause=EXITED if k < 4 else other) for k in range(8)]
     for group in group_answers(list(ask(history(*jobs), 30, constant_model(0.7)).values())):
         ids = " ".join(str(one.job) for one in group.members)
-        assert group.advice.command == f"condor_release {ids}"
+        assert commands(group) == [f"condor_release {ids}"]
 
 
 def test_answers_by_use() -> None:

@@ -5,10 +5,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from tests.histories import micros
+from tests.hold_models import EXITED, MEMORY, Cause, constant_model, held, history
 from tests.hold_reports import HOSTILE, material
 
 from jobsight.errors import OutputError
+from jobsight.questions.hold.answering.answer import Answerer
+from jobsight.questions.hold.reporting.jobs import jobs_part
 from jobsight.questions.hold.reporting.report import report_html, write_report
+from jobsight.settings import HoldSettings
 
 VOID = {"br", "col", "hr", "meta"}
 OURS = {
@@ -122,6 +127,26 @@ def test_the_report_says_what_it_found(page: str) -> None:
     for word in ("ROC AUC", "Brier", "ECE", "log loss", "F1 of failure", "always release"):
         assert word in text
     assert "passedover time" in text
+
+
+def shown(rate: float, *, later: float, cause: Cause) -> str:
+    """The text of the report's part on a job held at second 10, asked about at second 20."""
+    of = history(held(10, 1, cause=cause))
+    answerer = Answerer(of, HoldSettings(), constant_model(rate, delays={90.0: later}))
+    moment = micros(20)
+    answers = answerer.answer(answerer.held(moment), moment)
+    part = jobs_part(material(history=of, moment=moment, answers=answers, later={}))
+    return "".join(read(str(part)).text)
+
+
+def test_advice_is_shown_in_steps_with_what_a_wait_is_worth() -> None:
+    fix = shown(0.05, later=0.05, cause=MEMORY)
+    steps = ["1. set RequestMemory", "condor_qedit", "2. then release it", "condor_release"]
+    places = [fix.index(step) for step in steps]
+    assert places == sorted(places)
+    wait = shown(0.3, later=0.9, cause=EXITED)
+    assert "until 2026-11-21 00:01:50Z, then release it: 90 % (85–95 %) to succeed then" in wait
+    assert "TZ=UTC at -t 202611210002" in wait
 
 
 def test_the_same_material_gives_the_same_bytes(page: str) -> None:
