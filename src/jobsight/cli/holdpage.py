@@ -126,7 +126,7 @@ def _print_group(group: GroupAnswer) -> None:
     size = counted(len(group.members), "job")
     if len(group.said_for) < len(group.members):
         size = f"{len(group.said_for)} of {size}"
-    parts = [f"{size} of cluster {first.job.cluster}", _cause(first)]
+    parts = [f"{size} of {group.place}", _cause(first)]
     if group.probability is not None:
         parts.append(chance_words(group.probability, group.low, group.high))
     if group.gain > 0:

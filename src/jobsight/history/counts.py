@@ -67,6 +67,12 @@ class CountIndex:
         _count(self._start, self._rows, asked, _matrix(starts), _matrix(cuts), found)
         return found
 
+    def rows(self, key: int) -> Ints:
+        """All rows with a key, ascending: int64; none for a key that was never given."""
+        if not 0 <= key < self.keys:
+            return self._rows[:0]
+        return self._rows[self._start[key] : self._start[key + 1]]
+
     def last_row(self, keys: NDArray[np.integer[Any]], cuts: Ints) -> Ints:
         """The visible row with each key whose clock is the latest; of equal clocks the later row.
 

@@ -62,13 +62,16 @@ _BY_DAG = r"\bDAG\b|(?i:dagman)|OtherJobRemoveRequirements"
 _BY_POLICY = r"(?i)periodic_?remove|\bexpression\b.*\bevaluated to\b"
 
 
-def held_by_hand(hold_code: pl.Expr) -> pl.Expr:
-    """Whether a hold is no hold of ours: the user's own hand, a vacate code, or no code told.
+def held_by_hand() -> pl.Expr:
+    """Whether `hold_code` and `reason` are of a hold by the user, a vacate, or of unknown code.
 
-    Vacate codes are ≥ 1000 or ≤ 0 (``shouldVacateJobBasedOnCodes`` in HTCondor's sources).
+    Vacate codes are ≥ 1000 or ≤ 0 (``shouldVacateJobBasedOnCodes`` in HTCondor's sources), but for
+    the one hold that older schedds write with code 0 (``dollarDollarExpand`` in ``qmgmt.cpp``).
     """
-    ours = (hold_code > 0) & (hold_code < 1000) & ~hold_code.is_in(PERSONAL_HOLD_CODES)
-    return ~ours.fill_null(value=False)
+    code = pl.col("hold_code")
+    ours = (code > 0) & (code < 1000) & ~code.is_in(PERSONAL_HOLD_CODES)
+    without_code = (code == 0) & pl.col("reason").str.starts_with("Cannot expand $$")
+    return ~(ours | without_code).fill_null(value=False)
 
 
 def removed_by(reason: pl.Expr) -> pl.Expr:
@@ -164,11 +167,7 @@ def _kinds_of_rows(table: pl.DataFrame) -> NDArray[np.int8]:
             .otherwise(kind("exit_unknown"))
         )
         .when(code == 12)
-        .then(
-            pl.when(held_by_hand(pl.col("hold_code")))
-            .then(kind("held_by_user"))
-            .otherwise(kind("held_again"))
-        )
+        .then(pl.when(held_by_hand()).then(kind("held_by_user")).otherwise(kind("held_again")))
         .when((code == 9) & (remover == "dag"))
         .then(kind("removed_by_dag"))
         .when((code == 9) & (remover == "policy"))

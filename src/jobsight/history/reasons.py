@@ -217,11 +217,14 @@ def _domain(host: str) -> str | None:
 
 
 _READING = re.compile(
-    r"(?:reading from(?: file)?|opening|accessing|access to) '?(/?[^\s':|]{1,400})'?:? "
+    r"(?:read(?:ing)? from(?: file)?|opening|accessing|access to) '?(/?[^\s':|]{1,400})'?:? "
 )
 _INTERPRETER = re.compile(r"invalid interpreter \(([^)]{1,400})\)")
 _EXECUTE = re.compile(r"Failed to execute '([^']{1,400})'")
 _OPEN = re.compile(r"Failed to open '([^']{1,400})'")
+_SPEAKS_OF_A_FILE = re.compile(
+    r"(?i)no such file|not found|\b404\b|denied|cannot open|\(errno[ =:]{1,3}(?:2|13)\b"
+)
 _NOT_FOUND = re.compile(r"([^\s'|:]{2,400}) (?:was )?not found\b|URL file = (\S{1,400})")
 
 
@@ -229,10 +232,11 @@ def missing_file(reason: str | None) -> str | None:
     """The file that a reason says is missing or cannot be read; None where it names none.
 
     A URL is given in full, a path as it is written. Only reasons that speak of a missing file
-    (*No such file*, *not found*, *404*) or of a forbidden one (*denied*) are answered.
+    (*No such file*, *errno 2*, *not found*, *404*) or of a forbidden one (*denied*, *errno 13*) are
+    answered.
     """
     text = _clean(reason)
-    if not re.search(r"(?i)no such file|not found|\b404\b|denied|cannot open", text):
+    if not _SPEAKS_OF_A_FILE.search(text):
         return None
     for pattern in (_INTERPRETER, _READING, _OPEN, _EXECUTE):
         found = pattern.search(text)

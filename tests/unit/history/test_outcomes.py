@@ -31,8 +31,24 @@ RELEASE = {"at": 0, "code": 13}
     + [(code, False) for code in (1, 15, 16, 0, -5, 1000, None)],
 )
 def test_whose_hold_it_is(code: int | None, ours: bool) -> None:
-    column = pl.DataFrame({"hold_code": [code]}, schema={"hold_code": pl.Int32})
-    assert column.select(held_by_hand(pl.col("hold_code"))).item() is not ours
+    assert by_hand(code, "Reason unspecified") is not ours
+
+
+def by_hand(code: int | None, reason: str | None) -> bool:
+    table = pl.DataFrame(
+        {"hold_code": [code], "reason": [reason]},
+        schema={"hold_code": pl.Int32, "reason": pl.String},
+    )
+    found = table.select(held_by_hand()).item()
+    assert isinstance(found, bool)
+    return found
+
+
+def test_a_hold_without_a_code_of_its_own_is_known_by_its_reason() -> None:
+    # Older schedds hold such a job with code 0, which otherwise is a vacate.
+    assert not by_hand(0, "Cannot expand $$(GLIDEIN_Site).")
+    assert by_hand(0, None)
+    assert by_hand(1, "Cannot expand $$(x) (by user ann)")
 
 
 @pytest.mark.parametrize(

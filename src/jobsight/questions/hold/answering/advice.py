@@ -111,7 +111,7 @@ def advise(
         mend: what is known to mend the cause.
         group: the jobs it is for.
         moment: µs, now.
-        alike: jobs of the same cluster that wait with the same cause.
+        alike: jobs that are held alike, see `Findings.alike`.
     """
     release = group.command("condor_release")
     if verdict.verb == "release":
@@ -163,8 +163,10 @@ def _fix(mend: Mend, group: Group) -> Step:
 def _unsure(mend: Mend | None, group: Group, alike: Sequence[JobId]) -> Advice:
     few = replace(group, jobs=list(alike)[:TRIAL], cause=None)
     if len(alike) >= WAIT_ALIKE:
+        clusters = len({job.cluster for job in alike})
+        of = "" if clusters == 1 else f"of {clusters:,} clusters "
         text = (
-            f"{counted(len(alike), 'job')} wait alike: release {TRIAL} of them as a trial, and "
+            f"{counted(len(alike), 'job')} {of}wait alike: release {TRIAL} of them as a trial, and "
             "ask again when these have ended"
         )
         fixes = [] if mend is None else [_fix(mend, few)]

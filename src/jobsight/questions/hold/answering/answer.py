@@ -19,7 +19,6 @@ from jobsight.history.adjson import parse_ad
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import held_by_hand
 from jobsight.history.timelines import History, Ints
-from jobsight.history.whereabouts import cluster_numbers
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.advice import Advice, Group, advise, by_hand
 from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings
@@ -33,7 +32,7 @@ from jobsight.questions.hold.answering.verdict import (
     hourly_delay_cost,
 )
 from jobsight.questions.hold.examples.builder import ExampleBuilder
-from jobsight.questions.hold.examples.decisions import held_jobs, held_rows, hold_decisions
+from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.questions.hold.examples.evidence import Evidence
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.training.model import HoldModel
@@ -61,7 +60,7 @@ class Answer:
         hold_code, hold_subcode: None where the log tells none.
         reason: of the hold, as the log has it.
         cause: number of its cause in this history (code, sub-code, masked reason).
-        alike: jobs of its cluster that are held for the same cause, this one among them.
+        alike: the jobs that are held alike, this one among them, see `Findings.alike`.
         mend: what is known to mend the cause.
         evidence: findings, see `jobsight.questions.hold.answering.findings`.
         advice: what to do.
@@ -178,11 +177,6 @@ class Answerer:
         self._index = FindingIndex(history, self._labels, table, self._settings)
         self._memory = history.table["memory_mb"].cast(pl.Float64).fill_null(-1.0).to_numpy()
         self._tells = history.table["attributes"].is_not_null().to_numpy()
-        self._cluster = cluster_numbers(history)
-        self._by_cluster = np.argsort(self._cluster, kind="stable")
-        self._cluster_start = np.searchsorted(
-            self._cluster[self._by_cluster], np.arange(int(self._cluster.max(initial=-1)) + 2)
-        )
         evidence = self._index.evidence
         self._builder = None if model is None else _builder(model, self._labels, evidence)
         self._scale_of = lru_cache(maxsize=64)(self._scale_at)
@@ -204,11 +198,10 @@ class Answerer:
         """
         scale = self._scale_of(moment) if self._model is None else self._model.scale
         findings = Findings(self._index, moment, scale.windows[len(scale.windows) // 2])
-        mine = held.select(~held_by_hand(pl.col("hold_code"))).to_series()
+        mine = held.select(~held_by_hand()).to_series()
         asked = held if mine.all() else held.filter(mine)
         chances, inputs = self._chances(asked, findings)
         rules = [] if self._model else rule_findings(asked, self._num_holds(asked))
-        alike = self._alike(asked, moment)
         answers = []
         place = 0
         for row, own in zip(held.iter_rows(named=True), mine, strict=True):
@@ -216,8 +209,7 @@ class Answerer:
                 answers.append(self._by_hand(row, moment, findings))
                 continue
             extra = rules[place : place + 1]
-            family = alike[place]
-            decided = self._decided(row, moment, scale, findings, chances[place], family, extra)
+            decided = self._decided(row, moment, scale, findings, chances[place], extra)
             answers.append(replace(decided, inputs=inputs[place]) if inputs else decided)
             place += 1
         return answers
@@ -229,7 +221,6 @@ class Answerer:
         scale: Scale,
         findings: Findings,
         chances: Sequence[Chance],
-        alike: Sequence[JobId],
         extra: list[Finding],
     ) -> Answer:
         mend = known_mend(self._what_held(row, moment))
@@ -243,13 +234,10 @@ class Answerer:
             )
         else:
             verdict = decide_without(mend is not None and mend.certain)
-        evidence = findings.about(
-            row["job"],
-            row["hold_row"],
-            row["site"],
-            row["reason"] or "",
-            lasting=mend is not None and mend.certain,
-        )
+        reason = row["reason"] or ""
+        lasting = mend is not None and (mend.certain or mend.edit is not None)
+        evidence = findings.about(row["job"], row["hold_row"], row["site"], reason, lasting=lasting)
+        alike = findings.alike(row["hold_row"], reason, lasting=lasting)
         job = JobId(row["cluster"], row["proc"])
         return self._put(
             row,
@@ -322,28 +310,6 @@ class Answerer:
         return resolve_scale(
             self._settled.filter(pl.col("resolved_time") <= moment), self._settings
         )
-
-    def _alike(self, asked: pl.DataFrame, moment: int) -> list[list[JobId]]:
-        """For each job those of its cluster that are held for the same cause."""
-        if not len(asked):
-            return []
-        clusters = np.unique(self._cluster[asked["job"].to_numpy()])
-        numbers = [
-            self._by_cluster[self._cluster_start[one] : self._cluster_start[one + 1]]
-            for one in clusters
-        ]
-        rows, _ = held_rows(self.history, moment, np.sort(np.concatenate(numbers)))
-        ids = self.history.jobs[self.history.job[rows]]
-        families: dict[tuple[int, int, int], list[JobId]] = {}
-        causes = self._labels.cause
-        for log, cluster, proc, row in zip(
-            ids["log"], ids["cluster"], ids["proc"], rows, strict=True
-        ):
-            families.setdefault((log, cluster, int(causes[row])), []).append(JobId(cluster, proc))
-        return [
-            families[log, cluster, int(causes[row])]
-            for log, cluster, row in asked.select("log", "cluster", "hold_row").iter_rows()
-        ]
 
     def _seen(self, job: int, moment: int) -> Ints:
         rows = self.history.rows_of(job)

@@ -12,14 +12,18 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from jobsight.clock import format_span
 from jobsight.history.counts import CountIndex
 from jobsight.history.labels import RowLabels
 from jobsight.history.reasons import origin
+from jobsight.history.reasons import site as site_named
 from jobsight.history.timelines import History, Ints
+from jobsight.ids import JobId
 from jobsight.questions.hold.answering.tallies import Count, Tally
 from jobsight.questions.hold.answering.wording import percent
+from jobsight.questions.hold.examples.decisions import held_rows
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.settings import HoldSettings
 from jobsight.text import counted, printable
@@ -47,6 +51,7 @@ class FindingIndex:
     Attributes:
         history: the indexed log.
         evidence: rows of evidence and their keys.
+        cause: of each row, see `RowLabels`.
         ended: releases of jobs as they were, by family of like holds; ``all`` is every one.
     """
 
@@ -55,6 +60,7 @@ class FindingIndex:
     ) -> None:
         """Index a history and its decisions (`Decisions.table`)."""
         self.history = history
+        self.cause = labels.cause
         self.evidence: Evidence = gather_evidence(history, labels, settings)
         settled = decisions.filter("kept", pl.col("outcome").is_not_null())
         as_it_was, mended = settled.filter(~pl.col("edited")), settled.filter("edited")
@@ -114,6 +120,7 @@ class Findings:
         self._cuts = history.rows_at(logs, np.full(history.logs, moment + 1))[None, :]
         self._counts: dict[tuple[str, int], Count] = {}
         self._shared: dict[tuple[Any, ...], list[Finding]] = {}
+        self._alike: dict[tuple[Any, ...], list[JobId]] = {}
 
     def ended(self, family: str, hold_row: int) -> Count:
         """How releases of holds like this one had ended."""
@@ -129,6 +136,43 @@ class Findings:
         key = self._index.key("cluster and cause", hold_row)
         held, left = (int(self._count(index, key)) for index in self._index.waiting)
         return held - left
+
+    def alike(self, hold_row: int, reason: str, *, lasting: bool) -> list[JobId]:
+        """The jobs held for the same cause, this one among them: its owner's first, then by hold.
+
+        Of its cluster; where the reason names a transfer origin, or else a site, and the cause is
+        not the job's own (`lasting`), those of its access point that are held there.
+        """
+        index, history = self._index, self._index.history
+        wider = "origin" if origin(reason) else "cause at site" if site_named(reason) else None
+        if lasting or wider is None or index.key(wider, hold_row) < 0:
+            source, key = index.waiting[0], index.key("cluster and cause", hold_row)
+        else:
+            source, key = index.held[wider], index.key(wider, hold_row)
+        cause = index.cause[hold_row]
+        mine = self._whose(history.job[[hold_row]])
+        place, owner = mine.select("place", "owner").row(0)
+        shape = (id(source), key, cause, place, owner)
+        if shape not in self._alike:
+            rows = source.rows(key)
+            held, _ = held_rows(history, self._moment, np.unique(history.job[rows]))
+            held = held[np.isin(held, rows) & (index.cause[held] == cause)]
+            jobs = self._whose(history.job[held]).filter(place=place)
+            jobs = jobs.sort(pl.col("owner").ne_missing(owner), maintain_order=True)
+            self._alike[shape] = [JobId(*ids) for ids in jobs.select("cluster", "proc").iter_rows()]
+        return self._alike[shape]
+
+    def _whose(self, jobs: NDArray[np.integer]) -> pl.DataFrame:
+        """Of n jobs: `cluster`, `proc`, `place` (access point, else log), `owner` (if known)."""
+        history = self._index.history
+        table = history.jobs[jobs]
+        told = history.clock[table["owner_row"].fill_null(0).to_numpy()] <= self._moment
+        return table.select(
+            "cluster",
+            "proc",
+            place=pl.coalesce("access_point", pl.col("log").cast(pl.String)),
+            owner=pl.when(pl.Series(told, dtype=pl.Boolean)).then("owner"),
+        )
 
     def about(
         self, job: int, hold_row: int, site: str | None, reason: str, *, lasting: bool

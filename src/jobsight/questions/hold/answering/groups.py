@@ -1,4 +1,7 @@
-"""Answers for many held jobs, put together by cause and cluster, most useful first."""
+"""Answers for many held jobs, put together by cause and cluster, most useful first.
+
+Clusters of which a trial release decides together are one group.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jobsight.questions.hold.answering.advice import Advice, Group, advise
+from jobsight.questions.hold.answering.advice import WAIT_ALIKE, Advice, Group, advise
 from jobsight.questions.hold.answering.answer import Answer
 from jobsight.questions.hold.answering.verdict import Verb
 
@@ -17,7 +20,7 @@ __all__ = ["GroupAnswer", "by_use", "group_answers"]
 
 @dataclass(frozen=True)
 class GroupAnswer:
-    """Held jobs of one cluster and one cause.
+    """Held jobs of one cause, of one cluster or of several that wait for one trial.
 
     Attributes:
         members: all of them.
@@ -36,6 +39,12 @@ class GroupAnswer:
     high: float | None
     gain: float
     advice: Advice
+
+    @property
+    def place(self) -> str:
+        """Which cluster, or how many, the members are of."""
+        clusters = {one.job.cluster for one in self.members}
+        return f"{len(clusters):,} clusters" if len(clusters) > 1 else f"cluster {min(clusters)}"
 
 
 def by_use(answers: Sequence[Answer]) -> list[Answer]:
@@ -57,9 +66,25 @@ def group_answers(answers: Sequence[Answer]) -> list[GroupAnswer]:
         key = (first.access_point, first.job.cluster, first.hold_code, first.hold_subcode)
         groups.append(_grouped(members, alone=len(causes_of[key]) == 1))
     return sorted(
-        groups,
+        _by_trial(groups),
         key=lambda group: (group.members[0].by_hand, -group.gain, -len(group.members)),
     )
+
+
+def _by_trial(groups: Sequence[GroupAnswer]) -> list[GroupAnswer]:
+    """The groups, of which those that wait for one and the same trial are put together."""
+    trials: dict[object, list[GroupAnswer]] = {}
+    for group in groups:
+        first = group.members[0]
+        shared = group.verb == "unsure" and len(first.alike) >= WAIT_ALIKE
+        key = (first.access_point, first.cause, frozenset(first.alike)) if shared else id(group)
+        trials.setdefault(key, []).append(group)
+    return [
+        same[0]
+        if len(same) == 1
+        else _grouped([one for group in same for one in group.members], alone=False)
+        for same in trials.values()
+    ]
 
 
 def _grouped(members: Sequence[Answer], *, alone: bool) -> GroupAnswer:

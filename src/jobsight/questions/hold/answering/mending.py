@@ -272,8 +272,8 @@ def _size(held: Held) -> Mend | None:
 
 
 _SPACE = re.compile(r"(?i)no space left|quota exceeded|disk is full")
-_MISSING = re.compile(r"(?i)no such file|not found|\b404\b")
-_DENIED = re.compile(r"(?i)denied|forbidden|\b40[13]\b")
+_MISSING = re.compile(r"(?i)no such file|not found|\b404\b|\(errno[ =:]{1,3}2\b")
+_DENIED = re.compile(r"(?i)denied|forbidden|\b40[13]\b|\(errno[ =:]{1,3}13\b")
 _OUTPUT = re.compile(r"(?i)transfer output files? failure|STARTER at \S{1,80} failed to send file")
 _INPUT = re.compile(r"(?i)transfer input files? failure|SHADOW at \S{1,80} failed to send file")
 
@@ -317,6 +317,22 @@ def _missing_output(file: str) -> Mend | None:
     )
 
 
+_DOLLARS = re.compile(r"^Cannot expand \$\$\(([\w.]{1,100})")
+
+
+def _unexpanded(held: Held) -> Mend | None:
+    """A ``$$(Attribute)`` of the submit file that the matched machine does not have."""
+    if not held.reason.startswith("Cannot expand $$"):
+        return None
+    found = _DOLLARS.match(held.reason)
+    name = found[1] if found else "Attribute"
+    return Mend(
+        "expression",
+        f"the machine that it matched does not advertise what $$({name}) in its submit file asks "
+        f"for: require it (TARGET.{name} =!= undefined) or give a default, $$({name}:default)",
+    )
+
+
 _BY_CODE: Mapping[int, Mend] = {
     5: Mend("expression", "one of its policy expressions is undefined: define what it refers to"),
     19: Mend("script", "its prepare hook failed: see the hook's own output", certain=False),
@@ -343,6 +359,7 @@ _MENDS: tuple[Callable[[Held], Mend | None], ...] = (
     _folder,
     _size,
     _transfer,
+    _unexpanded,
     _by_code,
 )
 

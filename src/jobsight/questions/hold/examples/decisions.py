@@ -166,7 +166,7 @@ def batch_weights(batch: NDArray[np.integer]) -> NDArray[np.float64]:
 
 
 def _by_hand(history: History) -> NDArray[np.bool_]:
-    column = history.table.select(outcomes.held_by_hand(pl.col("hold_code"))).to_series()
+    column = history.table.select(outcomes.held_by_hand()).to_series()
     return column.to_numpy()
 
 

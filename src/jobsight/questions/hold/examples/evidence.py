@@ -119,7 +119,7 @@ def gather_evidence(history: History, labels: RowLabels, settings: HoldSettings)
     ends = ends[(history.table["return_value"].gather(ends) == 0).fill_null(value=False).to_numpy()]
     parts, of_starts = _parts(history, labels, holds, starts, told)
     before = preceding(history, starts, ends)
-    by_hand = history.table[holds].select(held_by_hand(pl.col("hold_code"))).to_series()
+    by_hand = history.table[holds].select(held_by_hand()).to_series()
     ours = ~by_hand.to_numpy() & _once(history, told, holds)
     good, bad = _settled(history, holds, parts["cause"], ours, settings)
     return Evidence(

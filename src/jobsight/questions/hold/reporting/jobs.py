@@ -89,7 +89,7 @@ def _group_row(group: GroupAnswer, material: Material) -> list[Markup]:
     return [
         join([_badge(group.verb), *(_small(text) for text in (note, gain) if text)]),
         _chance(group),
-        join([element("strong", len(group.members)), _small(f"of cluster {first.job.cluster}")]),
+        join([element("strong", len(group.members)), _small(f"of {group.place}")]),
         _why(group, first, material),
     ]
 

@@ -134,6 +134,43 @@ def test_own_releases_and_siblings() -> None:
     assert found["5.0"].alike == found["5.1"].alike == [JobId(5, 1), JobId(5, 0)]
 
 
+def test_several_clusters_held_by_one_origin_are_one_group_for_a_trial() -> None:
+    others = [held(10, k, cause=(13, 256, "timed out ( URL file = lab://ap7/x )")) for k in (8, 9)]
+    of = history(
+        *[held(10 + k, k, owner="bob" if k < 3 else "ann", cause=TIMED_OUT) for k in range(1, 7)],
+        *others,
+        held(20, 9, 1, cause=EXITED),
+    )
+    found = ask(of, 30, constant_model(0.05, margin=0.5))
+    ours = {JobId(k, 0) for k in range(1, 7)}
+    assert set(found["1.0"].alike) == set(found["6.0"].alike) == ours
+    assert set(found["8.0"].alike) == {JobId(8, 0), JobId(9, 0)}  # another origin
+    # The owner's own jobs first, whom nobody else may release.
+    assert found["2.0"].alike[:2] == [JobId(1, 0), JobId(2, 0)]
+    assert commands(found["6.0"]) == ["condor_release 3.0 4.0 5.0"]
+    assert "6 jobs of 6 clusters wait alike" in found["6.0"].advice.steps[0].text
+    groups = group_answers(list(found.values()))
+    trial = next(one for one in groups if len(one.members) == 6)
+    assert (trial.verb, trial.place) == ("unsure", "6 clusters")
+    assert len(groups) == 4
+    assert {one.place for one in groups if one is not trial} == {"cluster 8", "cluster 9"}
+
+
+def test_jobs_of_other_access_points_or_with_a_fault_of_their_own_do_not_wait_alike() -> None:
+    far = [held(10, k, cause=TIMED_OUT, access_point="ap2") for k in (1, 2)]
+    site = (34, 102, "Error from slot1_1@mwt2@vm: memory usage 163 MB exceeded request_memory 1 MB")
+    own = [held(10, k, cause=site) for k in (4, 5)]
+    found = ask(history(held(10, 3, cause=TIMED_OUT), *far, *own), 30, constant_model(0.5))
+    assert found["3.0"].alike == [JobId(3, 0)]
+    assert found["1.0"].alike == [JobId(1, 0), JobId(2, 0)]
+    assert found["4.0"].alike == [JobId(4, 0)]
+
+
+def test_a_hold_with_code_0_that_gives_a_reason_is_answered() -> None:
+    found = ask(history(held(10, 1, cause=(0, 0, "Cannot expand $$(GLIDEIN_Site)."))), 20)["1.0"]
+    assert (found.verdict.verb, found.by_hand) == ("fix", False)
+
+
 def test_an_outage_that_ended() -> None:
     back = [
         released(100, k, good=True, cause=TIMED_OUT) for k in range(2, 4)

@@ -74,6 +74,14 @@ CASES: list[tuple[int, int, str, str, str]] = [
     (13, 2, SLOT + "STARTER at 1.2.3.4 failed to send file(s) to <1.2.3.5:9618>: error reading "
      "from /scratch/glide_p/execute/dir_1/outSS: (errno 2) No such file or directory; SHADOW "
      "failed to receive file(s)", "output", "never wrote outSS"),
+    # As OSPool's documentation and older shadows have it, also without words behind the number.
+    (12, 2, "Transfer output files failure at access point ap40 while receiving files from the "
+     "execution point. Details: Error from slot1_1@e1: STARTER at 1.2.3.4 failed to send file(s) "
+     "at ap40; failed to read from file /srv/dir_7/out.root: (errno 2) No such file or directory",
+     "output", "never wrote out.root"),
+    (13, 2, "failed to read from file /home/r/in.dat: (errno 2)", "input", "/home/r/in.dat"),
+    (13, 13, "failed to read from file /home/r/in.dat: (errno 13)", "permission", "/home/r/in.dat"),
+    (0, 0, "Cannot expand $$(GLIDEIN_Site).", "expression", "$$(GLIDEIN_Site:"),
     (12, 122, OUTPUT + "x: (errno 122) Disk quota exceeded", "space", "quota"),
     (5, 0, "", "expression", "undefined"),
     (20, 0, "", "schedule", "deferral_time"),
