@@ -61,7 +61,7 @@ class Scheduler(Asker):
         start = Event(time=NOW * 1_000_000, source="squeue", state=State.RUNNING)
         end = Event(time=(NOW + 9) * 1_000_000, source="sacct", state=state, return_value=0)
         timeline = (start, end) if state.ended else (start,)
-        told = Submission(name=f"job {job}")
+        told = Submission(name=f"job {job}", submitted=NOW * 1_000_000)
         return JobDocument(slurm_id("here", job), end.time, submission=told, timeline=timeline)
 
 

@@ -30,7 +30,7 @@ def test_real_slurm_tells_by_jobcomp_and_is_asked_for_the_rest(
     with SlurmCluster(kafka=kafka_broker.bootstrap, name=name, nodes=1) as cluster:
         asked = SlurmSettings(bin=cluster.bin, cluster=name)
         told = settings(
-            kafka_broker, topic, topics=[topic, name], collect_seconds=1.0, properties=quick
+            kafka_broker, topic, jobcomp={name: name}, collect_seconds=1.0, properties=quick
         )
         with Collecting(store, told, SlurmAsker(SlurmClient(asked), name, asked)) as worker:
             failed = cluster.submit("#SBATCH --job-name=bad\nsleep 1; exit 3")
@@ -38,20 +38,32 @@ def test_real_slurm_tells_by_jobcomp_and_is_asked_for_the_rest(
             never = cluster.submit("exit 0", "--array=4-5", "--hold")
             cluster.cancel(never)
             running = cluster.submit("sleep 600")
+            waits = cluster.submit("echo real", "--hold")
+            says = {"state": "COMPLETED", "username": "root", "script": "#!/bin/sh\nevil\n"}
+            ended = {"jobid": int(waits), "cluster": name, "@end": "2026-11-21T01:00:00", **says}
+            named = [{"cluster": name, "job_id": job, **says} for job in (waits, 999_999)]
+            kafka_broker.produce(topic, [ended, ended | {"jobid": 999_999}, *named])
             # Slurm 24.11 tells of ends alone: the start is told by a notice of ours.
             kafka_broker.produce(topic, [notice(running, "PENDING") | {"cluster": name}])
             until(lambda: stored(store).get(running) is State.RUNNING, "a running job", 90)
             cluster.cancel(running)
+            until(lambda: worker.snapshot()["source"]["poison"] == 2, "what is not believed")
+            assert stored(store).get(waits) is State.HELD
+            held = store.get([slurm_id(name, waits)])[slurm_id(name, waits)].document
+            assert held.submission.user != "root"
+            assert "echo real" in (held.submission.script or "")
+            cluster.cancel(waits)
             wanted = {
                 failed: State.FAILED,
                 running: State.CANCELLED,
+                waits: State.CANCELLED,
                 **{f"{array}_{task}": State.COMPLETED for task in range(3)},
                 **{f"{never}_{task}": State.CANCELLED for task in (4, 5)},
             }
             until(lambda: stored(store) == wanted, "all ends", 60)
-            until(lambda: worker.snapshot()["source"]["jobcomp"] == 6, "all messages", 60)
-            until(lambda: worker.snapshot()["source"]["watched"] == 0, "nothing to watch", 60)
-            assert worker.snapshot()["source"]["poison"] == 0
+            until(lambda: worker.snapshot()["source"]["jobcomp"] == 7, "all messages", 60)
+            # Nobody knows the job 999999, which was noticed.
+            until(lambda: worker.snapshot()["source"]["watched"] == 1, "nothing to watch", 60)
         rows = {row["JobID"]: row for row in cluster.accounted("-X", fields="JobID,End,User")}
     found = store.get([slurm_id(name, failed)])[slurm_id(name, failed)].document
     assert found.outcome is not None

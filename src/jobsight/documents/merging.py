@@ -5,7 +5,9 @@ largest memory is the larger of both, and a job was submitted when it was first.
 union. A record of a log is known by its place in the log, anything else by what it says; an event
 that two sources tell of counts once: a record of a log before the word of a scheduler, and what it
 left out is filled in, but a record of a log stays as the log has it, and nobody's words become
-another's. Within one source the order is that of its positions; between sources it is that of time.
+another's. What messages report (``jobcomp``) only fills in what a scheduler's own tools, scripts
+included, and an end in them that comes after the end which the tools report is left out. Within
+one source the order is that of its positions; between sources it is that of time.
 The files of one rotated log, named ``<log>#<file>``, are one source. *State*: of the last event
 that has one.
 
@@ -31,7 +33,14 @@ from jobsight.documents.sections import (
     join_usages,
 )
 from jobsight.documents.states import State
-from jobsight.documents.timelines import FIRST_EVENTS, MOST_EVENTS, in_order, teller_of, union
+from jobsight.documents.timelines import (
+    FIRST_EVENTS,
+    MESSAGES,
+    MOST_EVENTS,
+    in_order,
+    teller_of,
+    union,
+)
 
 __all__ = ["FIRST_EVENTS", "MOST_EVENTS", "MOST_PREDICTIONS", "merge"]
 
@@ -91,8 +100,15 @@ def _alone(new: JobDocument, timeline: tuple[Event, ...]) -> JobDocument:
 def _is_later(new: JobDocument, old: JobDocument) -> bool:
     """Whether what `new` says of the job goes before what `old` says.
 
-    Of one log the later records do, whenever they are read and whatever its clock shows.
+    Of one log the later records do, whenever they are read and whatever its clock shows. A message
+    never does before a scheduler's own tools.
     """
+    messages = [
+        bool(one.timeline) and all(event.source == MESSAGES for event in one.timeline)
+        for one in (new, old)
+    ]
+    if messages[0] != messages[1]:
+        return messages[1]
     if new.timeline and old.timeline:
         this, that = new.timeline[-1], old.timeline[-1]
         both = this.position is not None and that.position is not None

@@ -17,7 +17,7 @@ from jobsight.documents.document import Event, JobDocument
 from jobsight.documents.sections import fill
 from jobsight.documents.states import State
 
-__all__ = ["FIRST_EVENTS", "MOST_EVENTS", "in_order", "teller_of", "union"]
+__all__ = ["FIRST_EVENTS", "MESSAGES", "MOST_EVENTS", "in_order", "teller_of", "union"]
 
 MOST_EVENTS = 1000
 """Entries kept of a timeline; beyond, the middle is dropped and counted (a job that is held and
@@ -29,6 +29,10 @@ FIRST_EVENTS = 100
 _TRUSTED = ("sacct", "condor_history", "scontrol", "squeue", "condor_q")
 """Of those that have no log, who knows best: accounting tells who cancelled a job, and that it was
 requeued; a message of its end tells neither."""
+
+MESSAGES = "jobcomp"
+"""The source of messages: whoever can send them is not the scheduler, whose own tools are believed
+before them."""
 
 _RANK = {state: rank for rank, state in enumerate(State)}
 _MICROS = 1_000_000
@@ -261,12 +265,20 @@ def _with_ends_last(ordered: Sequence[Event]) -> list[Event]:
             moved.insert(end, event)
             end += 1
             continue
+        if end is not None and _is_denied(event, moved[end]):
+            continue
         if event.state is not None:
             end = len(moved) if event.state.ended else None
         if _is_requeue(event):
             submitted = event.time // _MICROS
         moved.append(event)
     return moved
+
+
+def _is_denied(event: Event, end: Event) -> bool:
+    """Whether a message reports another end, later than the one that the scheduler reports."""
+    ended = event.state is not None and event.state.ended
+    return ended and event.source == MESSAGES and end.source in _TRUSTED
 
 
 def _is_sighting(event: Event, *, again: bool) -> bool:

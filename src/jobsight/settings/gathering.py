@@ -113,8 +113,15 @@ class KafkaSettings(Section):
     """Consumer group; all collectors of one store share it."""
     member: str | None = None
     """Name of this collector in the group; None: the machine's name."""
-    topics: Annotated[tuple[str, ...], Field(min_length=1)] = ("jobsight-notices",)
-    """Topics of job notices, and of Slurm's jobcomp/kafka (named as the cluster)."""
+    topics: tuple[str, ...] = ("jobsight-notices",)
+    """Topics of job notices: a message there can make Jobsight look a job up, and no more."""
+    jobcomp: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9._\-]+$")], str] = Field(
+        default_factory=dict
+    )
+    """Topics of Slurm's jobcomp/kafka, each with the cluster that it is of (``*``: the one that a
+    message names). They are believed: slurmctld alone should be allowed to write to them."""
+    clock_skew_seconds: Annotated[float, Field(ge=0, le=60)] = 10.0
+    """How far ahead the clock of jobcomp's machine may be; later times are refused."""
     dead_letters: str = "jobsight-dead-letters"
     """Topic for messages that tell of no job, with the reason in their headers."""
     answers: str = "jobsight-answers"
@@ -142,13 +149,20 @@ class KafkaSettings(Section):
     timeout_seconds: Annotated[float, Field(ge=1, le=300)] = 30.0
     """For the delivery of dead letters and answers."""
 
+    @property
+    def read(self) -> tuple[str, ...]:
+        """All topics that messages are taken from."""
+        return (*self.topics, *self.jobcomp)
+
     @model_validator(mode="after")
     def _sends_nothing_to_itself(self) -> KafkaSettings:
         """What is sent must not be read: each dead letter would make another, without end."""
+        if not self.read:
+            raise ValueError("no topic is to be read; name one in topics or jobcomp")
         for setting, sent in (("dead_letters", self.dead_letters), ("answers", self.answers)):
-            read = [topic for topic in self.topics if _names(topic, sent)]
+            read = [topic for topic in self.read if _names(topic, sent)]
             if read:
-                raise ValueError(f"{setting} {sent!r} is read too, by {read[0]!r} of topics")
+                raise ValueError(f"{setting} {sent!r} is read too, by the topic {read[0]!r}")
         return self
 
 

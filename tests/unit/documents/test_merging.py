@@ -157,6 +157,26 @@ def test_accounting_is_trusted_before_messages_of_ends(turned: bool) -> None:
     assert merge(merge(document, poor), rich) is document
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_the_scheduler_reports_wins_over_messages(turned: bool) -> None:
+    shown = part(
+        told(5, State.PENDING, "squeue", word="PENDING"), updated=6,
+        submission=Submission(user="ann", script="true\n"),
+    )  # fmt: skip
+    said = part(
+        told(9, State.COMPLETED, "jobcomp", word="COMPLETED"), updated=99,
+        submission=Submission(user="root", script="evil\n", host="login1"),
+    )  # fmt: skip
+    document = joined(*((said, shown) if turned else (shown, said)))
+    assert document.submission == Submission(user="ann", script="true\n", host="login1")
+    account = part(told(8, State.FAILED, word="FAILED", return_value=3), updated=10)
+    parts = (said, shown, account) if turned else (account, shown, said)
+    document = joined(*parts)
+    assert (document.state, document.submission.user) == (State.FAILED, "ann")
+    assert [event.source for event in document.timeline] == ["squeue", "sacct"]
+    assert merge(document, said) is document
+
+
 def test_accounting_corrects_itself() -> None:
     early = part(told(9, State.CANCELLED, word="CANCELLED", signal=15, host="n1"), updated=9)
     late = told(9, State.CANCELLED, word="CANCELLED by 7", reason="cancelled by 7", return_value=0)

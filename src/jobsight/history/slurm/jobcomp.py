@@ -66,7 +66,7 @@ def document_from_message(message: Message, cluster: str) -> JobDocument:
         raise ValueError("no time is told")
     return JobDocument(
         id=slurm_id(cluster, job.name),
-        updated=max(event.time for event in timeline),
+        updated=timeline[0].time,  # whatever its clock shows, a later look at the job is later
         request=_request(message),
         submission=_submission(message, job),
         timeline=timeline,
@@ -100,13 +100,13 @@ def _events(message: Message, state: State) -> Iterator[Event]:
     submitted, eligible = _time(message, "@submit"), _time(message, "@eligible")
     if submitted is not None:
         yield Event(time=submitted, source=source, state=State.PENDING, word="PENDING")
-    if eligible is not None:
+    end = _time(message, "@end")
+    if eligible is not None and (end is None or eligible <= end):  # else it never was
         yield Event(time=eligible, source=source, word="ELIGIBLE")
     hosts, start = _text(message, "nodes"), _time(message, "@start")
     ran = hosts is not None and start is not None
     if ran and start is not None:
         yield Event(time=start, source=source, state=State.RUNNING, word="RUNNING", host=hosts)
-    end = _time(message, "@end")
     if not state.ended or end is None:
         return
     code, signal = _exit(_text(message, "exit_code")) if ran else (None, None)

@@ -62,7 +62,7 @@ class Intake:
         self._base: dict[_Partition, int] = {}
         self._trouble: str | None = None
         self._down = False
-        self._topic = settings.topics[0]
+        self._topic = settings.read[0]
         self.broken = False
         configuration = connection.configuration(
             {
@@ -80,7 +80,7 @@ class Intake:
         try:
             self._consumer: Consumer = self._kafka.Consumer(configuration)
             self._consumer.subscribe(
-                list(settings.topics),
+                list(settings.read),
                 on_assign=self._on_assign,
                 on_revoke=self._on_revoke,
                 on_lost=self._on_revoke,

@@ -1,129 +1,106 @@
-"""Messages of Kafka → notices: which job is told of, and what the message itself tells.
+"""Messages of Kafka → notices: which job a message names, and what may be believed of it.
 
-Two forms, told apart by their fields. *Job notices*, our own: ``{"cluster": …, "job_id": …,
-"state": …, "time": …}``; `cluster` is a Slurm cluster or an HTCondor access point, `job_id` a text
-or number (``123``, ``123_4``, ``123+1`` are Slurm's, ``123.4`` HTCondor's), `state` the scheduler's
-word and `time` seconds since 1970 or ISO 8601 with an offset; the last two may be left out.
-*Slurm's jobcomp/kafka* messages (`jobsight.history.slurm.jobcomp`), known by their ``jobid``.
+The topic that a message came from decides, as configured. In a topic of job notices a message names
+a job to look at, and nothing else of it is read: ``{"cluster": …, "job_id": …}``; `cluster` is a
+Slurm cluster or an HTCondor access point, `job_id` a text or number (``123``, ``123_4``, ``123+1``
+are Slurm's, ``123.4`` HTCondor's). Only in a topic that is configured as one of Slurm's
+jobcomp/kafka does a message report the job (`jobsight.history.slurm.jobcomp`), and only of the
+cluster that the topic is configured for.
 
-A message that is neither is poison: the reason says why. So is one of ours that is no UTF-8; Slurm
-hands on whatever bytes a script or a name holds. No I/O here.
+Anything else is poison: the reason says why. So is a notice that is not UTF-8; Slurm sends whatever
+bytes a script or a name holds. No I/O here.
 """
 
 from __future__ import annotations
 
-import contextlib
-import datetime as dt
 import json
-import math
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from jobsight.clock import micros
-from jobsight.documents import Event, JobDocument, JobKey
+from jobsight.documents import JobDocument, JobKey
 from jobsight.history.slurm.ids import parse_id
 from jobsight.history.slurm.jobcomp import document_from_message, job_of_message
+from jobsight.settings import KafkaSettings
 from jobsight.text import printable
 
 __all__ = ["Notice", "PoisonError", "read_notice"]
 
 _CLUSTER_WIDTH = 255
-_STATE_WIDTH = 64
 _SHOWN = 60
 _CONDOR = re.compile(r"(\d{1,10})\.(\d{1,10})", re.ASCII)
-_JOB_START = "-job-start"
 _EARLIEST = 631_152_000_000_000  # 1990
-_TOO_LATE = 86_400_000_000  # a clock may be wrong, by no more than a day
 
 
 class PoisonError(Exception):
-    """A message tells of no job; its text is the reason."""
+    """A message names no job, or is not believed; its text is the reason."""
 
 
 @dataclass(frozen=True)
 class Notice:
-    """What a message tells.
+    """What a message says.
 
     Attributes:
         key: the job; of a Slurm array, perhaps the whole of it.
-        event: an entry of the timeline that says who told; it has no state of its own, since a
-            message may be late. None: the document's own entries say so.
-        document: what the message tells of the job by itself; None: nothing.
         sent: when the message was, µs since 1970.
+        document: what a message of jobcomp reports of the job; None: it is a notice.
     """
 
     key: JobKey
     sent: int
-    event: Event | None = None
     document: JobDocument | None = None
 
 
-def read_notice(value: bytes | None, topic: str, now: int, *, most_bytes: int) -> Notice:
+def read_notice(
+    value: bytes | None, topic: str, settings: KafkaSettings, *, sent: int, now: int
+) -> Notice:
     """The notice of a message.
 
     Args:
         value: the message's value.
-        topic: where it stood; names the cluster where the message does not.
-        now: µs since 1970 when it was sent, for messages without a time.
-        most_bytes: longer ones are refused unread.
+        topic: where it was; decides what it may say.
+        settings: which topics are believed, and bounds.
+        sent: when the message was sent, µs since 1970.
+        now: µs since 1970.
 
     Raises:
-        PoisonError: it is too long, no UTF-8, no JSON, of other fields or types, or of an id or
-            time that no scheduler has.
+        PoisonError: it is too long, not UTF-8, not JSON, of other fields or types than those of its
+            topic, of another cluster, or of an id or time that no scheduler has.
     """
     if value is None:
         raise PoisonError("no value")
-    if len(value) > most_bytes:
-        raise PoisonError(f"{len(value)} bytes are more than {most_bytes}")
+    if len(value) > settings.message_bytes:
+        raise PoisonError(f"{len(value)} bytes are more than {settings.message_bytes}")
+    cluster = settings.jobcomp.get(topic)
     try:
-        told = _object(value.decode("utf-8"))
+        said = json.loads(value.decode("utf-8", "strict" if cluster is None else "replace"))
     except UnicodeDecodeError:
-        told = _object_of_slurm(value)
-    if "jobid" in told:
-        return _of_jobcomp(told, topic, now)
-    return _of_ours(told, now)
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        told = json.loads(text)
+        raise PoisonError("no UTF-8") from None
     except (ValueError, RecursionError):
         raise PoisonError("no JSON") from None
-    if not isinstance(told, dict):
+    if not isinstance(said, dict):
         raise PoisonError("no JSON object")
-    return told
+    if cluster is not None:
+        return _of_jobcomp(said, cluster, sent, now + round(settings.clock_skew_seconds * 1e6))
+    if "jobid" in said and "job_id" not in said:
+        raise PoisonError("a message of jobcomp; its topic is not one of kafka.jobcomp")
+    return Notice(_key(_name(said.get("cluster")), said.get("job_id")), sent)
 
 
-def _object_of_slurm(value: bytes) -> dict[str, Any]:
-    """A message with the bytes of a script in it, those that are no UTF-8 replaced."""
-    with contextlib.suppress(PoisonError):
-        told = _object(value.decode("utf-8", "replace"))
-        if "jobid" in told:
-            return told
-    raise PoisonError("no UTF-8")
-
-
-def _of_ours(told: dict[str, Any], now: int) -> Notice:
-    cluster = _name(told.get("cluster"))
-    key = _key(cluster, told.get("job_id"))
-    word = told.get("state")
-    if word is not None and (not isinstance(word, str) or len(word) > _STATE_WIDTH):
-        raise PoisonError("state: no text of at most 64 characters")
-    time = _time(told.get("time"), now)
-    said = printable(word or "", _STATE_WIDTH) or None
-    return Notice(key, now, Event(time=time, source="notice", word=said))
-
-
-def _of_jobcomp(told: dict[str, Any], topic: str, now: int) -> Notice:
-    cluster = _name(told.get("cluster") or topic.removesuffix(_JOB_START)).lower()
+def _of_jobcomp(said: dict[str, Any], cluster: str, sent: int, latest: int) -> Notice:
+    """What Slurm's plug-in reports, of no other cluster than `cluster` (``*``: of any)."""
+    named = _name(said.get("cluster") or cluster).lower()
+    if cluster.lower() not in ("*", named) or named == "*":
+        raise PoisonError("jobcomp: not of the cluster that kafka.jobcomp names for its topic")
     try:
-        job, document = job_of_message(told).name, document_from_message(told, cluster)
+        job, document = job_of_message(said).name, document_from_message(said, named)
     except (ValueError, RecursionError) as error:
         raise PoisonError(f"jobcomp: {printable(error, 200)}") from None
-    if not all(_EARLIEST <= event.time <= now + _TOO_LATE for event in document.timeline):
+    if any(event.time > latest for event in document.timeline):
+        raise PoisonError("jobcomp: a time in the future; see that the clocks agree")
+    if any(event.time < _EARLIEST for event in document.timeline):
         raise PoisonError("jobcomp: a time that cannot be")
-    return Notice(JobKey("slurm", cluster, job), now, document=document)
+    return Notice(JobKey("slurm", named, job), sent, document)
 
 
 def _name(value: Any) -> str:
@@ -152,23 +129,3 @@ def _key(cluster: str, value: Any) -> JobKey:
     if job.tasks is not None or job.step is not None:
         raise PoisonError("job_id: a step, or several tasks")
     return JobKey("slurm", cluster.lower(), job.name)  # as Slurm itself calls it
-
-
-def _time(value: Any, now: int) -> int:
-    if value is None:
-        return now
-    if isinstance(value, str):
-        try:
-            moment = dt.datetime.fromisoformat(value.strip()[:40])
-            told = micros(moment) if moment.tzinfo else None
-        except (ValueError, OverflowError):
-            told = None
-    elif type(value) in (int, float) and math.isfinite(value) and abs(value) < 2**40:
-        told = round(value * 1_000_000)
-    else:
-        told = None
-    if told is None:
-        raise PoisonError("time: neither seconds since 1970 nor ISO 8601 with an offset")
-    if not _EARLIEST <= told <= now + _TOO_LATE:
-        raise PoisonError("time: cannot be")
-    return told

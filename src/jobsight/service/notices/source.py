@@ -23,7 +23,7 @@ from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.deadletters import DeadLetters
 from jobsight.service.notices.intake import Intake
 from jobsight.service.notices.messages import Notice, PoisonError, read_notice
-from jobsight.service.notices.watching import Watched, meant
+from jobsight.service.notices.watching import Watched, has_ended, meant
 from jobsight.settings import KafkaSettings
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class NoticeSource(Source):
         intake = self._intake.status() if self._intake is not None else {}
         return {
             "brokers": self._connection.brokers,
-            "topics": list(self._settings.topics[:20]),
+            "topics": list(self._settings.read[:20]),
             **self._counts,
             "last_message": self._last_message,
             "last_poison": self._last_poison,
@@ -177,14 +177,14 @@ class NoticeSource(Source):
         # The jobs not looked up stand in the position, and the next poll tells of the trouble.
         with contextlib.suppress(SourceError):
             looked = self._watched.look()
-        return self._observed([*_of_jobs(told, looked), *looked], more=True)
+        return self._observed([*_believed(told, looked), *looked], more=True)
 
     def _read(self, message: Message) -> Notice:
         stamp = message.timestamp()[1]
         now = time.time_ns() // 1000
         sent = stamp * 1000 if 0 < stamp * 1000 <= now else now
-        most = self._settings.message_bytes
-        notice = read_notice(message.value(), message.topic() or "", sent, most_bytes=most)
+        topic = message.topic() or ""
+        notice = read_notice(message.value(), topic, self._settings, sent=sent, now=now)
         self._last_message = sent
         return notice
 
@@ -236,10 +236,13 @@ class NoticeSource(Source):
             self._intake = None
 
 
-def _of_jobs(told: Sequence[JobDocument], looked: Sequence[JobDocument]) -> list[JobDocument]:
-    """What messages tell, without what they tell of whole arrays as if these were jobs.
+def _believed(told: Sequence[JobDocument], looked: Sequence[JobDocument]) -> list[JobDocument]:
+    """What messages report, without ends of jobs that their scheduler shows as not ended.
 
-    So does Slurm of an array that is cancelled before a task of it started.
+    And without what Slurm reports of an array, as if it were one job, that is cancelled before a
+    task of it started.
     """
     wholes = {str(key) for one in looked for key in meant(parse_key(one.id))[1:]}
-    return [document for document in told if document.id not in wholes]
+    living = {one.id for one in looked if not has_ended(one)}
+    believed = [one for one in told if one.id not in wholes]
+    return [one for one in believed if one.id not in living or not has_ended(one)]

@@ -1,13 +1,12 @@
 """Which jobs were noticed, and what is to be asked about them, and when.
 
 A job is watched from its notice until its scheduler says how it ended. Jobs that were found go on
-being watched after a restart because the store has them as living; those not found yet, and notices
-that no document holds yet, stand in the source's position.
+being watched after a restart, by whichever collector, because the store has them as living and
+noticed; those not found yet are in the source's position.
 """
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,14 +19,12 @@ from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.messages import Notice
 from jobsight.text import printable
 
-__all__ = ["MOST_WAITING", "Watched", "meant"]
+__all__ = ["MOST_WAITING", "Watched", "has_ended", "meant"]
 
 MOST_WAITING = 5000
-"""Notices not in the store yet beyond which no more are to be taken: a position holds them all."""
+"""Jobs not in the store yet beyond which no more are to be taken: a position holds them all."""
 
 _TELLERS = ("notice", "jobcomp")
-_REPEATED = 20
-"""Notices that documents hold already and are given again: to tasks that came later."""
 
 
 @dataclass(slots=True)
@@ -36,8 +33,6 @@ class _Entry:
 
     since: float
     """When it was last heard of, by a notice or by its scheduler."""
-    events: tuple[Event, ...] = ()
-    """What notices said; given to the job's documents with each look."""
     found: bool = False
     looked: float | None = None
     ended: bool = False
@@ -45,9 +40,7 @@ class _Entry:
 
     @property
     def waits(self) -> bool:
-        """Whether something of it is in no document yet."""
-        if self.events and (self.looked is None or not self.found):
-            return True
+        """Whether no document shows yet that it is to be watched."""
         return not self.found and not self.ended
 
 
@@ -93,8 +86,10 @@ class Watched:
         self._jobs.clear()
         for asker in self._askers.values():
             asker.resume()
-        for key, since, events in _read_waiting(waiting):
-            self._jobs[key] = _Entry(since, events)
+        if not isinstance(waiting, list):
+            raise ValueError("no list of jobs")
+        for scheduler, cluster, job, since in waiting:
+            self._jobs[JobKey(str(scheduler), str(cluster), str(job))] = _Entry(float(since))
         self.adopt(documents)
 
     def adopt(self, documents: Iterable[JobDocument]) -> None:
@@ -123,21 +118,17 @@ class Watched:
         # Of a message that waited long, a scheduler that knows no such job will learn of none.
         since = min(self._clock(), notice.sent / 1e6)
         entry = self._jobs.setdefault(notice.key, _Entry(since))
-        if notice.event is not None and notice.event not in entry.events:
-            kept = entry.events if entry.waits else entry.events[-_REPEATED:]
-            entry.events = (*kept, notice.event)
         # Something happened to it: it is looked at with the new ones.
         entry.looked, entry.since = None, max(entry.since, since)
         if notice.document is not None:
-            entry.ended = entry.ended or _ended(notice.document)
+            entry.ended = entry.ended or has_ended(notice.document)
 
     @property
     def full(self) -> bool:
         """Whether no more notices are to be taken: they, or their jobs, could not be kept."""
         if len(self._jobs) >= self._most:
             return True
-        waiting = (max(1, len(entry.events)) for entry in self._jobs.values() if entry.waits)
-        return sum(waiting) >= MOST_WAITING
+        return sum(entry.waits for entry in self._jobs.values()) >= MOST_WAITING
 
     @property
     def short(self) -> bool:
@@ -151,19 +142,15 @@ class Watched:
         return any(entry.looked is None or entry.looked <= limit for entry in self._jobs.values())
 
     def waiting(self) -> list[JSON]:
-        """For the position: what no document holds yet.
+        """For the position: the keys of jobs that wait, each with when it was last heard of.
 
-        A list a job: its key, when it was heard of, and of each notice its time and word. Jobs
-        whose end a message told follow as far as there is room.
+        Jobs whose end a message told follow as far as there is room.
         """
-        kept = [(key, entry) for key, entry in self._jobs.items() if entry.waits]
+        jobs = [one for one in self._jobs.items() if not one[1].found]
+        kept = [one for one in jobs if not one[1].ended]
         room = max(0, MOST_WAITING - len(kept))
-        jobs = self._jobs.items()
-        ended = ((key, entry) for key, entry in jobs if entry.ended and not entry.waits)
-        return [
-            [*key, round(entry.since, 3), *(told for one in entry.events for told in _said(one))]
-            for key, entry in itertools.chain(kept, itertools.islice(ended, room))
-        ]
+        kept += [one for one in jobs if one[1].ended][:room]
+        return [[*key, round(entry.since, 3)] for key, entry in kept]
 
     def look(self) -> list[JobDocument]:
         """Ask each scheduler about the jobs that are due, at most `per_look` of them.
@@ -214,7 +201,7 @@ class Watched:
         return [key for _, key in sorted(due)[: self._per_look]]
 
     def _settle(self, chosen: list[JobKey], found: list[JobDocument]) -> list[JobDocument]:
-        """Go on watching what lives, end watching what ended; documents with their notices."""
+        """Go on watching what lives, which is marked as noticed; end watching what ended."""
         for key in chosen:
             self._jobs[key].looked = self._clock()
         parts: dict[JobKey, list[JobDocument]] = {key: [] for key in chosen}
@@ -222,19 +209,15 @@ class Watched:
             for key in meant(parse_key(document.id)):
                 if key in parts:
                     parts[key].append(document)
-        told: dict[str, JobDocument] = {document.id: document for document in found}
         for key, documents in parts.items():
             entry = self._jobs[key]
             if not documents:
                 self._missing(key, entry)
                 continue
             entry.found, entry.since = True, self._clock()
-            for document in documents if entry.events else ():
-                timeline = (*told[document.id].timeline, *entry.events)
-                told[document.id] = msgspec.structs.replace(document, timeline=timeline)
-            if all(_ended(document) for document in documents):
+            if all(map(has_ended, documents)):
                 del self._jobs[key]
-        return list(told.values())
+        return [document if has_ended(document) else _noticed(document) for document in found]
 
     def _missing(self, key: JobKey, entry: _Entry) -> None:
         if self._clock() - entry.since > self._unknown_after:
@@ -248,23 +231,16 @@ def meant(key: JobKey) -> tuple[JobKey, ...]:
     return (key,) if base == key.job else (key, key._replace(job=base))
 
 
-def _ended(document: JobDocument) -> bool:
+def has_ended(document: JobDocument) -> bool:
+    """Whether what a source reports of a job has its end in it."""
     state = merge(None, document).state
     return state is not None and state.ended
 
 
-def _said(event: Event) -> tuple[JSON, JSON]:
-    return event.time, event.word
-
-
-def _read_waiting(waiting: JSON) -> Iterable[tuple[JobKey, float, tuple[Event, ...]]]:
-    if not isinstance(waiting, list):
-        raise ValueError("no list of jobs")
-    for one in waiting:
-        scheduler, cluster, job, since, *said = one
-        events = tuple(
-            Event(time=int(told), source="notice", word=None if word is None else str(word))
-            for told, word in zip(said[::2], said[1::2], strict=True)
-            if told is not None
-        )
-        yield JobKey(str(scheduler), str(cluster), str(job)), float(since), events
+def _noticed(document: JobDocument) -> JobDocument:
+    """The document with an entry that says that the job was noticed: of each job the same one."""
+    submitted = document.submission.submitted
+    if submitted is None:
+        return document
+    mark = Event(time=submitted, source="notice", word="NOTICED")
+    return msgspec.structs.replace(document, timeline=(*document.timeline, mark))

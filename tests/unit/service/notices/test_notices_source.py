@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from jobsight.documents import JSON, Event, JobDocument, State
+from jobsight.documents import JSON, Event, JobDocument, State, merge
 from jobsight.errors import OutputError, SourceError
 from jobsight.service.kafka import Connection
 from jobsight.service.notices import deadletters
@@ -213,6 +213,35 @@ def test_dead_letters_that_nobody_takes_are_told_with_their_topic(
         source.poll()
 
 
+BELIEVED = SETTINGS.model_copy(update={"topics": (), "jobcomp": {"t": "here"}})
+CANCELLED = b'{"jobid": %d, "state": "CANCELLED", "@end": "2026-11-18T00:00:00"}'
+
+
+class Living(Asker):
+    """A cluster whose job 8 waits."""
+
+    scheduler, cluster = "slurm", "here"
+
+    def collect(self, jobs: Collection[str]) -> list[JobDocument]:
+        del jobs
+        return [JobDocument("slurm:here:8", 1)]
+
+    def calls(self) -> dict[str, JSON]:
+        return {}
+
+
+def test_an_end_is_not_believed_of_a_job_that_its_scheduler_shows_as_living(
+    library: Library,
+) -> None:
+    source = NoticeSource(BELIEVED, [Living()])
+    source.resume(None, lambda _: iter(()))
+    library.script = [[Message(7, CANCELLED % 8), Message(8, CANCELLED % 9)]]
+    seen = source.poll()
+    assert seen is not None
+    ended = {one.id: merge(None, one).state for one in seen.documents}
+    assert ended == {"slurm:here:8": None, "slurm:here:9": State.CANCELLED}
+
+
 class Array(Asker):
     """A cluster whose job 8 is an array, of two tasks."""
 
@@ -227,10 +256,9 @@ class Array(Asker):
 
 
 def test_an_array_that_jobcomp_tells_of_as_one_job_is_none(library: Library) -> None:
-    source = NoticeSource(SETTINGS, [Array()])
+    source = NoticeSource(BELIEVED, [Array()])
     source.resume(None, lambda _: iter(()))
-    ended = b'{"jobid": %d, "cluster": "here", "state": "CANCELLED", "@end": "2026-11-18T00:00:00"}'
-    library.script = [[Message(7, ended % 8), Message(8, ended % 9)]]
+    library.script = [[Message(7, CANCELLED % 8), Message(8, CANCELLED % 9)]]
     seen = source.poll()
     assert seen is not None
     assert {one.id.rpartition(":")[2] for one in seen.documents} == {"8_0", "8_1", "9"}

@@ -2,7 +2,7 @@ from collections.abc import Collection
 
 import pytest
 
-from jobsight.documents import JSON, Event, JobDocument, JobKey, State, merge, slurm_id
+from jobsight.documents import JSON, Event, JobDocument, JobKey, State, Submission, merge, slurm_id
 from jobsight.errors import SourceError
 from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.messages import Notice
@@ -43,8 +43,9 @@ class Cluster(Asker):
 
 
 def document(job: str, state: State, cluster: str = "here", source: str = "squeue") -> JobDocument:
+    event = Event(time=1, source=source, state=state)
     return JobDocument(
-        slurm_id(cluster, job), 1, timeline=(Event(time=1, source=source, state=state),)
+        slurm_id(cluster, job), 1, submission=Submission(submitted=1), timeline=(event,)
     )
 
 
@@ -52,11 +53,11 @@ def key(job: str, cluster: str = "here") -> JobKey:
     return JobKey("slurm", cluster, job)
 
 
-NOTICE = Event(time=5, source="notice", word="PENDING")
+NOTICED = Event(time=1, source="notice", word="NOTICED")
 
 
-def notice(job: JobKey, event: Event | None = NOTICE, sent: float = 1e9) -> Notice:
-    return Notice(job, round(sent * 1e6), event)
+def notice(job: JobKey, sent: float = 1e9) -> Notice:
+    return Notice(job, round(sent * 1e6))
 
 
 class Clock:
@@ -79,9 +80,9 @@ def test_a_job_is_looked_at_at_once_then_now_and_then_until_it_has_ended(clock: 
     cluster = Cluster()
     watched = watch(clock, cluster)
     cluster.jobs["1"] = State.RUNNING
-    watched.add(notice(key("1"), NOTICE))
+    watched.add(notice(key("1")))
     (found,) = watched.look()
-    assert NOTICE in found.timeline
+    assert NOTICED in found.timeline
     assert watched.look() == []
     clock.now += 30
     cluster.jobs["1"] = State.FAILED
@@ -95,10 +96,10 @@ def test_an_array_is_watched_until_all_its_tasks_have_ended(clock: Clock) -> Non
     cluster = Cluster()
     cluster.jobs = {"1_0": State.COMPLETED, "1_1": State.RUNNING, "12_0": State.RUNNING}
     watched = watch(clock, cluster)
-    watched.add(notice(key("1"), NOTICE))
+    watched.add(notice(key("1")))
     found = watched.look()
     assert [one.id for one in found] == ["slurm:here:1_0", "slurm:here:1_1"]
-    assert all(NOTICE in one.timeline for one in found)
+    assert [NOTICED in one.timeline for one in found] == [False, True]
     assert len(watched) == 1
     cluster.jobs["1_1"] = State.COMPLETED
     clock.now += 30
@@ -110,17 +111,18 @@ def test_another_notice_brings_another_look_at_once(clock: Clock) -> None:
     cluster = Cluster()
     cluster.jobs["1"] = State.RUNNING
     watched = watch(clock, cluster)
-    watched.add(notice(key("1"), NOTICE))
+    watched.add(notice(key("1")))
     watched.look()
-    watched.add(notice(key("1"), Event(time=9, source="notice", word="COMPLETED")))
+    watched.add(notice(key("1")))
     assert watched.due
-    (found,) = watched.look()
-    assert {one.word for one in found.timeline} == {None, "PENDING", "COMPLETED"}
+    (again,) = watched.look()
+    (first, second) = again.timeline
+    assert (first.state, second) == (State.RUNNING, NOTICED), "however often it is noticed"
 
 
 def test_what_a_scheduler_never_knew_is_given_up_after_a_while(clock: Clock) -> None:
     watched = watch(clock, Cluster())
-    watched.add(notice(key("1"), NOTICE))
+    watched.add(notice(key("1")))
     watched.look()
     clock.now += 599
     watched.look()
@@ -134,7 +136,7 @@ def test_what_a_scheduler_forgot_is_given_up_a_while_after_it_was_seen(clock: Cl
     cluster = Cluster()
     cluster.jobs["1"] = State.RUNNING
     watched = watch(clock, cluster)
-    watched.add(notice(key("1"), NOTICE))
+    watched.add(notice(key("1")))
     clock.now += 500
     watched.look()
     cluster.jobs.clear()
@@ -151,7 +153,7 @@ def test_of_many_jobs_those_longest_not_looked_at_come_first(clock: Clock) -> No
     cluster.jobs = {str(job): State.RUNNING for job in range(10, 60)}
     watched = watch(clock, cluster, per_look=20)
     for job in cluster.jobs:
-        watched.add(notice(key(job), None))
+        watched.add(notice(key(job)))
     for _ in range(3):
         watched.look()
     assert sorted(job for asked in cluster.asked for job in asked) == sorted(cluster.jobs)
@@ -187,33 +189,16 @@ def test_living_jobs_left_out_are_counted_and_asked_for_when_there_is_room(clock
     assert (room, len(watched), watched.left_out) == (True, 2, 0)
 
 
-def test_a_notice_of_a_job_found_before_is_kept_until_a_document_holds_it(clock: Clock) -> None:
+def test_what_was_found_is_in_no_position(clock: Clock) -> None:
     cluster = Cluster()
-    cluster.jobs["1"] = State.RUNNING
     watched = watch(clock, cluster)
-    watched.add(notice(key("1")))
+    for _ in range(100):
+        watched.add(notice(key("1")))
+    assert [one[:3] for one in watched.waiting()] == [list(key("1"))]
+    cluster.jobs["1"] = State.RUNNING
     watched.look()
+    watched.add(notice(key("1")))
     assert watched.waiting() == []
-    late = Event(time=9, source="notice", word="RUNNING")
-    watched.add(notice(key("1"), late))
-    killed = watch(clock, cluster)
-    killed.restore(watched.waiting(), [])
-    (found,) = killed.look()
-    assert {NOTICE, late} <= set(found.timeline)
-    assert killed.waiting() == []
-
-
-def test_several_notices_of_one_job_are_all_kept(clock: Clock) -> None:
-    cluster = Cluster()
-    watched = watch(clock, cluster)
-    events = [Event(time=at, source="notice", word=f"W{at}") for at in range(100)]
-    for event in (*events, events[0]):
-        watched.add(notice(key("1"), event))
-    after = watch(clock, cluster)
-    after.restore(watched.waiting(), [])
-    cluster.jobs["1"] = State.RUNNING
-    (found,) = after.look()
-    assert [one for one in found.timeline if one.source == "notice"] == events
 
 
 def test_jobs_whose_end_a_message_told_fill_nothing(clock: Clock) -> None:
@@ -241,8 +226,8 @@ def test_one_scheduler_in_trouble_does_not_silence_another(clock: Clock) -> None
     good.jobs["1"] = State.RUNNING
     bad.down = True
     watched = watch(clock, bad, good)
-    watched.add(notice(key("1", "good"), NOTICE))
-    watched.add(notice(key("1", "bad"), NOTICE))
+    watched.add(notice(key("1", "good")))
+    watched.add(notice(key("1", "bad")))
     assert [one.id for one in watched.look()] == ["slurm:good:1"]
     assert watched.status()["asking_troubles"] == {"slurm:bad": "down"}
     assert watched.due
@@ -256,12 +241,12 @@ def test_one_scheduler_in_trouble_does_not_silence_another(clock: Clock) -> None
 def test_a_restart_goes_on_with_what_was_not_found_and_what_lives(clock: Clock) -> None:
     cluster = Cluster()
     before = watch(clock, cluster)
-    before.add(notice(key("1"), NOTICE))
-    before.add(notice(key("2"), None))
+    before.add(notice(key("1")))
+    before.add(notice(key("2")))
     before.look()
     living = [
         merge(
-            document("7", State.RUNNING), JobDocument(slurm_id("here", "7"), 1, timeline=(NOTICE,))
+            document("7", State.RUNNING), JobDocument(slurm_id("here", "7"), 1, timeline=(NOTICED,))
         ),
         document("8", State.RUNNING, source="jobcomp"),
         document("9", State.RUNNING),
@@ -284,7 +269,7 @@ def test_a_damaged_position_is_refused(clock: Clock, waiting: JSON) -> None:
 def test_no_more_notices_are_taken_than_a_position_can_hold(clock: Clock) -> None:
     watched = watch(clock, Cluster(), most=10 * MOST_WAITING)
     for job in range(1, MOST_WAITING):
-        watched.add(notice(key(str(job)), NOTICE))
+        watched.add(notice(key(str(job))))
     assert not watched.full
-    watched.add(notice(key("999999"), NOTICE))
+    watched.add(notice(key("999999")))
     assert watched.full
