@@ -12,10 +12,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from jobsight.learning import metrics
+from jobsight.learning.bootstrap import Bootstrap, Interval
+from jobsight.models import is_baseline
 from jobsight.models.base import Floats
 from jobsight.settings import Costs
 
-__all__ = ["DecisionCost", "decision_costs", "expected_gain", "release_threshold"]
+__all__ = [
+    "ALWAYS",
+    "DecisionCost",
+    "cheapest_baseline",
+    "decision_costs",
+    "expected_gain",
+    "release_threshold",
+]
+
+ALWAYS = "always_release"
+"""The way to decide that needs no model: a baseline too."""
 
 Bools = NDArray[np.bool_]
 
@@ -48,14 +61,17 @@ class DecisionCost:
 
     Attributes:
         cost: mean per decision, by weight.
-        gain: how much less than always releasing.
+        low, high: its 95 % interval, batches resampled; None where undefined.
+        against_baseline: the cost less that of the cheapest baseline (paired).
         released: share of the decisions that release.
         wasted: share of the decisions that release and fail.
         lost: share of the decisions that do not release what would succeed.
     """
 
     cost: float
-    gain: float
+    low: float | None
+    high: float | None
+    against_baseline: Interval
     released: float
     wasted: float
     lost: float
@@ -64,8 +80,7 @@ class DecisionCost:
 def decision_costs(
     probabilities: Mapping[str, Floats],
     rules: Mapping[str, Bools],
-    success: Bools,
-    weight: Floats,
+    bootstrap: Bootstrap,
     costs: Costs,
 ) -> dict[str, DecisionCost]:
     """Cost per decision of each model, of each rule set, and of always releasing.
@@ -74,26 +89,46 @@ def decision_costs(
         probabilities: P(success) by model, float64 (n,) each; releases from w / (w + l) on.
         rules: what each rule set decides (true: release), bool (n,) each; where a model has the
             same name, the rule set's own decision counts.
-        success: bool (n,), what became of the release.
-        weight: float64 (n,), batches have weight 1.
+        bootstrap: of the n outcomes; batches have weight 1.
         costs: the settings.
 
     Returns:
         One entry a name, and ``always_release``; empty without rows.
     """
-    total = float(weight.sum())
-    if total <= 0:
+    success, weight = bootstrap.success, bootstrap.weight
+    if weight.sum() <= 0:
         return {}
     threshold = release_threshold(costs)
     decided = {name: column >= threshold for name, column in probabilities.items()}
     decided |= rules
-    decided["always_release"] = np.ones(len(success), dtype=bool)
-    always = float(weight[~success].sum()) / total * costs.wasted_run
-    out = {}
-    for name, release in decided.items():
-        wasted = float(weight[release & ~success].sum()) / total
-        lost = float(weight[~release & success].sum()) / total
-        cost = wasted * costs.wasted_run + lost * costs.lost_job
-        released = float(weight[release].sum()) / total
-        out[name] = DecisionCost(cost, always - cost, released, wasted, lost)
-    return out
+    decided[ALWAYS] = np.ones(len(success), dtype=bool)
+    each = {
+        name: (release & ~success) * costs.wasted_run + (~release & success) * costs.lost_job
+        for name, release in decided.items()
+    }
+    cost = bootstrap.intervals(metrics.mean, each)
+    best = _cheapest({name: float(one.value or 0.0) for name, one in cost.items()})
+    against = bootstrap.differences(metrics.mean, each, best) | {best: Interval(0.0, 0.0, 0.0)}
+    return {
+        name: DecisionCost(
+            float(cost[name].value or 0.0),
+            cost[name].low,
+            cost[name].high,
+            against[name],
+            *(
+                float(metrics.mean(rows.astype(np.float64), success, weight))
+                for rows in (release, release & ~success, ~release & success)
+            ),
+        )
+        for name, release in decided.items()
+    }
+
+
+def cheapest_baseline(costs: Mapping[str, DecisionCost]) -> str:
+    """The baseline, or `ALWAYS`, whose decisions cost least on these data."""
+    return _cheapest({name: one.cost for name, one in costs.items()})
+
+
+def _cheapest(costs: Mapping[str, float]) -> str:
+    baselines = [name for name in costs if is_baseline(name) or name == ALWAYS]
+    return min(baselines, key=lambda name: costs[name])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from jobsight.errors import UsageError
 from jobsight.models.base import Floats
+from jobsight.models.intervals import wilson
 
 __all__ = [
     "HIGHER_IS_BETTER",
@@ -28,11 +29,12 @@ __all__ = [
     "average_precision",
     "best_threshold",
     "brier",
+    "covered_bins",
     "ece",
     "f1",
     "f1_failure",
-    "interval_coverage",
     "log_loss",
+    "mean",
     "metric_named",
     "precision_recall_curve",
     "reliability",
@@ -67,6 +69,11 @@ def _counts(probability: Floats, success: Bools, weight: Floats) -> tuple[Floats
     hits = np.cumsum(sorted_weight * won, axis=-1)[..., ends]
     misses = np.cumsum(sorted_weight * ~won, axis=-1)[..., ends]
     return falling[ends], hits, misses
+
+
+def mean(values: Floats, _success: Bools, weight: Floats) -> Any:
+    """Mean of a value of each row, e.g. of what its decision costs."""
+    return _ratio(weight @ values, weight.sum(axis=-1))
 
 
 def roc_auc(probability: Floats, success: Bools, weight: Floats) -> Any:
@@ -136,7 +143,8 @@ def _bins(probability: Floats, weight: Floats, bins: int) -> NDArray[np.int64]:
 def ece(probability: Floats, success: Bools, weight: Floats, *, bins: int = BINS) -> Any:
     """Expected calibration error: mean over equal-count bins of |rate − mean p|, by their weight.
 
-    The bins are those of the mean weight, so that all resamples of a call share them.
+    The bins are those of the mean weight, so that all resamples of a call share them. Outcomes may
+    be many too: bool (..., n).
     """
     base = np.atleast_2d(weight).mean(axis=0)
     member = np.eye(bins)[_bins(probability, base, bins)]  # (n, bins)
@@ -288,13 +296,10 @@ def reliability(
     mass = total[there]
     predicted = np.bincount(member, weight * probability, bins)[there] / mass
     observed = np.clip(np.bincount(member, weight * success, bins)[there] / mass, 0.0, 1.0)
-    z = 1.6448536269514722
-    middle, scale = observed + z**2 / (2 * mass), 1 + z**2 / mass
-    half = z * np.sqrt(observed * (1 - observed) / mass + z**2 / (4 * mass**2))
-    return Reliability(predicted, observed, mass, (middle - half) / scale, (middle + half) / scale)
+    return Reliability(predicted, observed, mass, *wilson(observed, mass))
 
 
-def interval_coverage(
+def covered_bins(
     probability: Floats,
     low: Floats,
     high: Floats,
@@ -302,10 +307,10 @@ def interval_coverage(
     weight: Floats,
     *,
     bins: int = BINS,
-) -> float | None:
-    """Share of bins of like predictions whose observed rate lies between their mean bounds.
+) -> Bools:
+    """Whether the observed rate of bins of like predictions is between their mean bounds.
 
-    Bins have equal shares of the batches and count alike. None without rows.
+    Bins have equal shares of the batches; those without rows are left out: bool (k,), k ≤ bins.
 
     Args:
         probability: float64 (n,), the predictions.
@@ -318,11 +323,9 @@ def interval_coverage(
     member = _bins(probability, weight, bins)
     total = np.bincount(member, weight, bins)
     there = total > 0
-    if not there.any():
-        return None
     observed, lower, upper = (
         np.bincount(member, weight * column, bins)[there] / total[there]
         for column in (success, low, high)
     )
-    inside = (observed >= lower - 1e-9) & (observed <= upper + 1e-9)
-    return float(inside.mean())
+    inside: Bools = (observed >= lower - 1e-9) & (observed <= upper + 1e-9)
+    return inside

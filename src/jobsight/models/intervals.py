@@ -3,7 +3,7 @@
 **What it covers.** Take decisions later than the calibration part, in bins of like predictions. The
 interval of a bin (the mean of its rows' bounds) is meant to hold the bin's observed, batch-weighted
 rate in at least 90 of 100 bins, for bins of about as many batches as stood behind the interval.
-`jobsight.learning.metrics.interval_coverage` measures exactly this.
+`jobsight.learning.metrics.covered_bins` measures exactly this.
 
 **How it is made.** Around each prediction p, calibration rows count by how near their prediction q
 lies, with the weight max(0, 1 − |asin √p − asin √q| / h), which is even on the scale where a rate's

@@ -1,8 +1,10 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
-from jobsight.learning.bootstrap import Bootstrap
-from jobsight.learning.metrics import brier, log_loss, roc_auc
+from jobsight.learning.bootstrap import Bootstrap, Simulation, p_value
+from jobsight.learning.metrics import brier, ece, log_loss, roc_auc
 
 
 def pool(rows: int = 400, copies: int = 1) -> tuple[Bootstrap, np.ndarray]:
@@ -61,3 +63,45 @@ def test_undefined_is_none() -> None:
     rare = Bootstrap(np.array([True, False, False]), np.ones(3), np.array([0, 1, 1]), 100, seed=3)
     found = rare.intervals(roc_auc, {"m": np.array([0.9, 0.1, 0.2])})["m"]
     assert found.value == 1.0
+
+
+def test_predictions_that_are_right_are_seldom_rejected() -> None:
+    random = np.random.default_rng(2)
+    batch = np.repeat(np.arange(60), 3)
+    weight = np.full(180, 1 / 3)
+    rejected = []
+    for seed in range(200):
+        probability = random.random(60)[batch]
+        success = random.random(60)[batch] < probability
+
+        def error(outcomes: np.ndarray, told: np.ndarray = probability) -> Any:
+            return ece(told, outcomes, weight)
+
+        draws = Simulation(batch, 400, seed).of(error, probability)
+        rejected.append(p_value(draws, error(success)) <= 0.1)
+    assert 0.04 < np.mean(rejected) < 0.17
+
+
+def test_rows_of_a_batch_share_their_fate_in_a_simulation() -> None:
+    batch = np.array([5, 5, 5, 2])
+    drawn = Simulation(batch, 300).of(lambda y: y.astype(float), np.full(4, 0.3))
+    assert drawn.shape == (300, 4)
+    assert set(drawn[:, :3].sum(axis=1)) == {0.0, 3.0}
+    assert drawn[:, 0].mean() == pytest.approx(0.3, abs=0.08)
+    again = Simulation(batch, 300).of(lambda y: y.astype(float), np.full(4, 0.3))
+    np.testing.assert_array_equal(drawn, again)
+
+
+def test_the_smallest_gap_found_agrees_with_the_normal_theory() -> None:
+    part = np.repeat([0, 1, 2], [400, 40, 1])
+    batch, probability = np.arange(441), np.full(441, 0.3)
+    member = np.eye(3)[part]
+
+    def missed(success: np.ndarray) -> Any:
+        return np.abs((success - probability) @ member)
+
+    limit = 1.96 * np.sqrt(0.21 * np.array([400, 40, 1]))
+    found = Simulation(batch, 2000).detectable(missed, probability, np.ones(441), limit, part)
+    theory = (1.96 + 0.84) * np.sqrt(0.21 / np.array([400, 40]))
+    np.testing.assert_allclose(found[:2], theory, rtol=0.12)
+    assert np.isnan(found[2])  # no gap shows in one batch

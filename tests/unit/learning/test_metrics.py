@@ -113,10 +113,19 @@ def test_reliability_points() -> None:
 def test_coverage_counts_bins() -> None:
     p = np.repeat([0.2, 0.8], 10)
     y = np.concatenate([np.arange(10) < 2, np.zeros(10, bool)])
-    found = metrics.interval_coverage(p, p - 0.1, p + 0.1, y, np.ones(20), bins=2)
-    assert found == 0.5
+    found = metrics.covered_bins(p, p - 0.1, p + 0.1, y, np.ones(20), bins=2)
+    assert found.tolist() == [True, False]
     nothing = np.zeros(0)
-    assert metrics.interval_coverage(nothing, nothing, nothing, nothing > 0, nothing) is None
+    assert not len(metrics.covered_bins(nothing, nothing, nothing, nothing > 0, nothing))
+
+
+def test_calibration_errors_of_many_outcomes_at_once(
+    sample: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    p, _, w = sample
+    outcomes = np.random.default_rng(1).random((3, len(p))) < p
+    each = [metrics.ece(p, row, w) for row in outcomes]
+    np.testing.assert_allclose(metrics.ece(p, outcomes, w), each)
 
 
 def test_an_unknown_metric_lists_the_known() -> None:

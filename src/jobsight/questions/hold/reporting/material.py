@@ -9,6 +9,7 @@ from typing import Any
 from jobsight.history.labels import RowLabels
 from jobsight.history.readreport import ReadReport
 from jobsight.history.timelines import History
+from jobsight.learning.costs import cheapest_baseline
 from jobsight.questions.hold.answering.answer import Answer
 from jobsight.questions.hold.answering.wording import percent
 from jobsight.questions.hold.training.evaluation import Evaluation
@@ -63,12 +64,15 @@ def share(value: float | None) -> str:
 
 
 def cost_in_words(material: Material) -> str:
-    """What the chosen model's decisions cost beside releasing everything and the best rule set."""
+    """What the chosen model's decisions cost, next to those of the cheapest baseline."""
     costs, chosen = material.evaluation.costs, material.evaluation.chosen
-    rules = [name for name in costs if name.startswith("rules:") and name != chosen]
-    always = costs["always_release"].cost
-    parts = [f"always releasing {always:.2f}"]
-    if rules:
-        best = min(rules, key=lambda name: costs[name].cost)
-        parts.append(f"the best of today's rules ({printable(best)}) {costs[best].cost:.2f}")
-    return ", ".join(parts)
+    best, own = cheapest_baseline(costs), costs[chosen]
+    words = f"per decision {own.cost:.2f} wasted runs, "
+    if chosen == best:
+        return f"{words}itself the best baseline"
+    words += f"{printable(best.replace('_', ' '))} {costs[best].cost:.2f}: "
+    difference = own.against_baseline
+    words += f"{own.cost - costs[best].cost:+.2f}"
+    if difference.low is None or difference.high is None:
+        return words
+    return f"{words} ({difference.low:+.2f} to {difference.high:+.2f})"

@@ -150,11 +150,12 @@ def costs_part(material: Material) -> Markup:
         one = evaluation.costs[name]
         label = name.replace("_", " ")
         shares = [share(value) for value in (one.released, one.wasted, one.lost)]
-        rows.append([label, number(one.cost, 2), number(one.gain, 2), *shares])
+        interval = "–" if one.low is None else f"{one.low:.2f}–{one.high:.2f}"
+        rows.append([label, number(one.cost, 2), interval, *shares])
     shown = table(
-        ["who decides", "cost", "saved", "released", "wasted", "lost"],
+        ["who decides", "cost", "95 % interval", "released", "wasted", "lost"],
         rows,
-        caption="Per decision; “saved” is against always releasing.",
+        caption="Per decision.",
         marked=[order.index(evaluation.chosen)],
     )
     picture = cost_plot(evaluation, costs.wasted_run, costs.lost_job)

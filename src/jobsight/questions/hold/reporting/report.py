@@ -7,6 +7,7 @@ from pathlib import Path
 from jobsight.clock import format_micros, format_span
 from jobsight.files import new_file
 from jobsight.learning.bootstrap import Interval
+from jobsight.learning.costs import cheapest_baseline
 from jobsight.models import is_baseline
 from jobsight.questions.hold.reporting.jobs import frames_part, jobs_part, pool_part, tally
 from jobsight.questions.hold.reporting.material import Material, cost_in_words, number, share
@@ -137,8 +138,8 @@ def _cards(material: Material) -> list[Markup]:
     chosen, costs = evaluation.chosen, evaluation.costs
     auc = evaluation.auc[chosen]
     interval = "" if auc.low is None else f"95 % interval {auc.low:.2f} to {auc.high:.2f}; "
-    always = costs["always_release"].cost
-    saved = (always - costs[chosen].cost) / always if always else 0.0
+    best = costs[cheapest_baseline(costs)].cost
+    more = (costs[chosen].cost - best) / best if best else 0.0
     return [
         card(
             f"{evaluation.batches}",
@@ -149,12 +150,13 @@ def _cards(material: Material) -> list[Markup]:
         card(
             share(evaluation.scores[chosen].ece),
             "calibration error",
-            "how far the foretold probabilities lie from what came, on average",
+            "average distance of predicted from observed shares; by chance alone up to "
+            f"{share(evaluation.ece_by_chance[chosen])}",
         ),
         card(
-            share(saved),
-            "of the cost saved" if saved >= 0 else "of the cost added",
-            f"per decision {costs[chosen].cost:.2f} wasted runs; {cost_in_words(material)}",
+            share(abs(more)),
+            f"{'more' if more > 0 else 'less'} than the best baseline's cost",
+            cost_in_words(material),
         ),
     ]
 

@@ -12,19 +12,23 @@ from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
 from jobsight.learning import metrics
-from jobsight.learning.bootstrap import Bootstrap, Interval
+from jobsight.learning.bootstrap import Bootstrap, Interval, Simulation
 from jobsight.learning.costs import DecisionCost, decision_costs
 from jobsight.models.base import Floats, Labelled
 from jobsight.models.rules import Rules
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.model import QUESTION, HoldModel, fingerprints
 
-__all__ = ["CAUSE", "Evaluation", "evaluate", "unseen"]
+__all__ = ["CAUSE", "Evaluation", "errors_by_chance", "evaluate", "unseen"]
 
 CAUSE = ("hold_code", "hold_subcode", "masked")
 _SURE = 0.02
-_BINS = 5
-"""Bins of the coverage check: a later part has few batches."""
+_GROUPS = 5
+"""Groups of like predictions by which intervals are judged, for as many batches as taught them."""
+_LEAST = 10
+"""Batches that a group has where there are more groups."""
+CHANCE = 0.95
+"""Of calibration errors by chance: the quantile that is reported."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,13 @@ class Evaluation:
         low, high: the chosen model's 90 % interval, float64 (n,).
         scores: by model, batches weighing 1.
         scores_by_release: by model, every release weighing 1.
+        ece_by_chance: by model, the calibration error that probabilities which are right exceed
+            once in 20 times.
         auc: ROC AUC with its interval by model, bootstrapped over batches.
         gain_over_baseline: log loss of each model less that of the best baseline (paired).
         costs: by way to decide.
-        coverage: share of bins whose rate lies in the chosen model's interval.
+        covered: bool (k,), whether the rate of each group of like predictions is in the chosen
+            model's interval.
         censored: decisions without outcome, by kind.
         left_out: decisions that do not count here, by reason.
     """
@@ -55,10 +62,11 @@ class Evaluation:
     high: Floats
     scores: dict[str, metrics.Scores]
     scores_by_release: dict[str, metrics.Scores]
+    ece_by_chance: dict[str, float]
     auc: dict[str, Interval]
     gain_over_baseline: dict[str, Interval]
     costs: dict[str, DecisionCost]
-    coverage: float | None
+    covered: NDArray[np.bool_]
     censored: dict[str, int]
     left_out: dict[str, int]
 
@@ -66,6 +74,11 @@ class Evaluation:
     def batches(self) -> int:
         """Number of batches."""
         return int(self.table["batch"].n_unique())
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of groups whose rate is in the chosen model's interval."""
+        return float(self.covered.mean()) if len(self.covered) else None
 
     @property
     def base_rate(self) -> float:
@@ -84,6 +97,7 @@ class Evaluation:
             "models": {name: self._model_json(name) for name in self.predictions},
             "chosen": self.chosen,
             "interval_coverage": self.coverage,
+            "interval_groups": len(self.covered),
             "sure_causes": self.sure_causes(),
             "costs": {name: asdict(cost) for name, cost in self.costs.items()},
             "strata": {name: self.stratum(name) for name in ("cause", "releaser", "edited")},
@@ -93,6 +107,7 @@ class Evaluation:
         auc, gain = self.auc[name], self.gain_over_baseline.get(name)
         return {
             **asdict(self.scores[name]),
+            "ece_by_chance": self.ece_by_chance[name],
             "roc_auc_ci": None if auc.low is None else [auc.low, auc.high],
             "log_loss_gain": None if gain is None else asdict(gain),
             "by_release": asdict(self.scores_by_release[name]),
@@ -202,15 +217,13 @@ def evaluate(
         scores=_scores(model, predictions, labelled.success, labelled.weight),
         scores_by_release=_scores(model, predictions, labelled.success, np.ones(len(labelled))),
         **_resampled(model, table, labelled, predictions),
-        costs=decision_costs(
-            predictions,
-            _rule_decisions(model, labelled),
+        covered=metrics.covered_bins(
+            predictions[model.chosen],
+            low,
+            high,
             labelled.success,
             labelled.weight,
-            model.settings.costs,
-        ),
-        coverage=metrics.interval_coverage(
-            predictions[model.chosen], low, high, labelled.success, labelled.weight, bins=_BINS
+            bins=_groups(model, float(labelled.weight.sum())),
         ),
         censored=data.censored(rows),
         left_out=dict(left_out),
@@ -248,14 +261,10 @@ def _scores(
 def _resampled(
     model: HoldModel, table: pl.DataFrame, labelled: Labelled, predictions: dict[str, Floats]
 ) -> dict[str, Any]:
-    """What the bootstrap over batches tells: intervals, and paired gains over the best baseline."""
-    bootstrap = Bootstrap(
-        labelled.success,
-        labelled.weight,
-        table["batch"].to_numpy(),
-        model.settings.bootstrap,
-        model.settings.seed,
-    )
+    """What draws over batches give: intervals, gains over the best baseline, errors by chance."""
+    batch, draws, seed = table["batch"].to_numpy(), model.settings.bootstrap, model.settings.seed
+    bootstrap = Bootstrap(labelled.success, labelled.weight, batch, draws, seed)
+    simulation = Simulation(batch, draws, seed)
     losses = {
         name: metrics.log_loss(column, labelled.success, labelled.weight)
         for name, column in predictions.items()
@@ -264,7 +273,25 @@ def _resampled(
     return {
         "auc": bootstrap.intervals(metrics.roc_auc, predictions),
         "gain_over_baseline": bootstrap.differences(metrics.log_loss, predictions, best),
+        "costs": decision_costs(
+            predictions, _rule_decisions(model, labelled), bootstrap, model.settings.costs
+        ),
+        "ece_by_chance": {
+            name: float(np.quantile(errors_by_chance(simulation, column, labelled.weight), CHANCE))
+            for name, column in predictions.items()
+        },
     }
+
+
+def errors_by_chance(simulation: Simulation, predicted: Floats, weight: Floats) -> Floats:
+    """Calibration errors that outcomes drawn from the predictions show: float64 (draws,)."""
+    return simulation.of(lambda success: metrics.ece(predicted, success, weight), predicted)
+
+
+def _groups(model: HoldModel, batches: float) -> int:
+    """So many that a group has about as many batches as are behind an interval, and enough."""
+    behind = max(model.answering.intervals.batches, 1.0)
+    return max(_GROUPS, min(int(_GROUPS * batches / behind), int(batches / _LEAST)))
 
 
 def _baselines(names: Iterable[str]) -> list[str]:

@@ -1,6 +1,7 @@
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.hold_models import EXITED, MEMORY, Cause, constant_model, held, histo
 from tests.hold_reports import HOSTILE, material
 
 from jobsight.errors import OutputError
+from jobsight.learning.bootstrap import Interval
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.reporting.jobs import jobs_part
 from jobsight.questions.hold.reporting.report import report_html, write_report
@@ -127,6 +129,22 @@ def test_the_report_says_what_it_found(page: str) -> None:
     for word in ("ROC AUC", "Brier", "ECE", "log loss", "F1 of failure", "always release"):
         assert word in text
     assert "passedover time" in text
+    assert "than the best baseline's cost" in text
+    assert "itself the best baseline" in text
+
+
+def test_the_headline_compares_with_the_best_baseline() -> None:
+    given = material()
+    constant = given.evaluation.costs["constant"]
+    found = {
+        "constant": replace(constant, cost=0.5, against_baseline=Interval(0.1, -0.05, 0.25)),
+        "rates": replace(constant, cost=0.4),
+        "always_release": replace(constant, cost=2.0),
+    }
+    page = report_html(replace(given, evaluation=replace(given.evaluation, costs=found)))
+    text = " ".join("".join(read(page).text).split())
+    assert "25 %more than the best baseline's cost" in text
+    assert "per decision 0.50 wasted runs, rates 0.40: +0.10 (-0.05 to +0.25)" in text
 
 
 def shown(rate: float, *, later: float, cause: Cause) -> str:

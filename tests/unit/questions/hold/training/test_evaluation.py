@@ -68,10 +68,14 @@ def test_the_report_is_plain_data_with_the_promised_keys(model: HoldModel) -> No
     scores = {"roc_auc", "average_precision", "f1", "brier", "ece", "log_loss", "roc_auc_ci"}
     for name, row in report["models"].items():
         assert scores <= row.keys()
+        assert 0.0 <= row["ece_by_chance"] < 1.0
         if name != "constant" and row["roc_auc_ci"] is not None:
             assert row["roc_auc_ci"][0] <= row["roc_auc"] <= row["roc_auc_ci"][1]
     assert report["models"]["constant"]["roc_auc"] == 0.5
     assert {"always_release", "rules:ospool", report["chosen"]} <= report["costs"].keys()
+    for row in report["costs"].values():
+        assert row["low"] <= row["cost"] <= row["high"]
+        assert row["against_baseline"]["value"] is not None
 
 
 def test_a_release_in_the_test_part_counts_though_its_hold_was_before(model: HoldModel) -> None:
