@@ -1,11 +1,13 @@
-"""Event numbers and hold codes, and the words for them.
+"""Event numbers, hold codes and exit codes, and the words for them.
 
-Sources: HTCondor's condor_utils/condor_event.h (event numbers) and condor_holdcodes.h (hold codes).
+Sources: HTCondor's condor_utils/condor_event.h (event numbers) and condor_holdcodes.h (hold codes);
+POSIX shells and signal(7), sysexits.h, CMSSW's EDMException.h and WMCore's WMExceptions.py (exits).
 """
 
+import signal
 from collections.abc import Mapping
 
-__all__ = ["HOLD_CODES", "event_name", "hold_name"]
+__all__ = ["HOLD_CODES", "event_name", "exit_meaning", "exit_signal", "hold_name"]
 
 _EVENTS: Mapping[int, str] = {
     0: "job submitted",
@@ -148,6 +150,72 @@ HOLD_CODES: Mapping[int, str] = {
     1037: "StartdRehoming",
 }
 """Hold codes, and from 1000 on vacate codes, by HTCondor's own names."""
+
+
+_EXITS: Mapping[int, str] = {
+    1: "any error; Python, Java and R exit so after an exception that nothing caught",
+    2: "a wrong call or a script that is not there; Python's argparse and shells exit so",
+    3: "Java out of memory, where it runs with ExitOnOutOfMemoryError",
+    64: "wrong usage (sysexits.h)",
+    66: "an input cannot be opened (sysexits.h)",
+    69: "a service is unavailable (sysexits.h)",
+    73: "an output cannot be created (sysexits.h)",
+    74: "an error of input or output (sysexits.h)",
+    75: "a passing failure, to be tried again (sysexits.h)",
+    77: "permission denied (sysexits.h)",
+    78: "a wrong configuration (sysexits.h)",
+    85: "a checkpoint, where checkpoint_exit_code is 85",
+    120: "Python could not write its last output: often a full disk",
+    124: "the command timeout stopped it",
+    125: "the container could not be started (docker, podman)",
+    126: "a command is there but cannot be executed: permission, or no program of this machine's",
+    127: "a command or a shared library is not found",
+    255: "an exit with -1; ssh and Apptainer exit so when they themselves fail",
+    50660: "WMCore stopped it for using too much memory (RSS)",
+    50661: "WMCore stopped it for using too much virtual memory",
+    50664: "WMCore stopped it for running too long",
+}
+_CMSSW: Mapping[int, str] = {
+    7001: "configuration file not found", 7002: "configuration file not readable",
+    8001: "an exception", 8002: "a C++ exception", 8004: "out of memory", 8006: "product not found",
+    8009: "wrong configuration", 8020: "a file could not be opened", 8021: "a file could not be "
+    "read", 8022: "a fatal error of ROOT", 8028: "a file could not be opened, nor its fallback",
+    8030: "too much virtual memory", 8031: "too much memory", 8032: "too much time",
+    8033: "a file could not be written",
+}  # fmt: skip
+_SIGNALS: Mapping[int, str] = {
+    signal.SIGILL: "an instruction that the machine lacks: built for other processors",
+    signal.SIGABRT: "it aborted itself: a failed assertion, an uncaught C++ exception, broken heap",
+    signal.SIGBUS: "often a full disk or a full /dev/shm beneath a mapped file",
+    signal.SIGFPE: "a division by zero or other wrong arithmetic",
+    signal.SIGKILL: "killed from outside, most often for its memory or at a time limit",
+    signal.SIGSEGV: "a segmentation fault, a bug of the program or its libraries",
+    signal.SIGPIPE: "what read its output went away",
+    signal.SIGTERM: "asked to stop from outside: by the batch system, a time limit or a person",
+    signal.SIGXCPU: "its limit of processor time was reached",
+    signal.SIGXFSZ: "it wrote a file larger than its limit",
+}
+_ACCESS_VIOLATION = (-0x3FFFFFFB, 0xC0000005)
+"""How Windows reports a segmentation fault."""
+
+
+def exit_signal(code: int) -> int | None:
+    """The signal that an exit code stands for: 128 + n, as shells have it; None for others."""
+    if code in _ACCESS_VIOLATION:
+        return signal.SIGSEGV.value
+    known = 128 < code < 160 and signal.strsignal(code - 128) is not None
+    return code - 128 if known else None
+
+
+def exit_meaning(code: int | None, number: int | None) -> str | None:
+    """What an exit code, or else a signal's number, means; None where that is up to the program."""
+    number = exit_signal(code) if code is not None else number
+    if number is not None and number in {one.value for one in signal.Signals}:
+        means = _SIGNALS.get(number, signal.strsignal(number))
+        return f"{signal.Signals(number).name}: {means}"
+    cmssw = [f"{text} ({full})" for full, text in _CMSSW.items() if code in (full, full % 256)]
+    told = [text for known, text in _EXITS.items() if known == code]
+    return "; ".join([*told, *(f"of CMSSW's cmsRun: {text}" for text in cmssw)]) or None
 
 
 def event_name(code: int) -> str:

@@ -19,6 +19,7 @@ from jobsight.history.adjson import parse_ad
 __all__ = [
     "MASK_LENGTH",
     "MemoryFigures",
+    "exit_told",
     "mask",
     "masked",
     "memory_figures",
@@ -247,6 +248,22 @@ def missing_file(reason: str | None) -> str | None:
         return url[0]
     found = _NOT_FOUND.search(text)
     return found[1] if found else None
+
+
+_EXIT_CODE = re.compile(
+    r"(?i)\bexit(?:ed|s)?\b(?: with)?(?: an?)? (?:code|status|value)[ =:]{1,3}(-?\d{1,10})\b"
+)
+_EXIT_SIGNAL = re.compile(
+    r"(?i)\b(?:exit\w{0,3}|killed|died|terminated|termination) ?(?:with|by|on|\() ?signal[ =:]{1,3}"
+    r"(\d{1,2})\b"
+)
+
+
+def exit_told(reason: str | None) -> tuple[int | None, int | None]:
+    """The exit code and the signal that a reason says the program ended with, each if it does."""
+    text = _clean(reason)
+    code, signal = _EXIT_CODE.search(text), _EXIT_SIGNAL.search(text)
+    return int(code[1]) if code else None, int(signal[1]) if signal else None
 
 
 @dataclass(frozen=True)

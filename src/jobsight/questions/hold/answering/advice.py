@@ -115,9 +115,11 @@ def advise(
     """
     release = group.command("condor_release")
     if verdict.verb == "release":
-        return Advice([Step("release it as it is" + _hint(mend), release)])
+        why = "" if verdict.why is None else f": {verdict.why}"
+        return Advice([Step(f"release it as it is{why}" + _hint(mend), release)])
     if verdict.verb == "wait" and verdict.best is not None:
-        return Advice([_wait(verdict.best, mend, release, moment)])
+        why = "" if verdict.why is None else f"; {verdict.why}"
+        return Advice([_wait(verdict.best, why + _hint(mend), release, moment)])
     if verdict.verb == "fix" and mend is not None:
         return Advice([_fix(mend, group), Step("then release it", release)])
     if verdict.verb == "remove":
@@ -143,7 +145,7 @@ def _hint(mend: Mend | None) -> str:
     return "" if mend is None else f"; should it be held again: {mend.text}"
 
 
-def _wait(best: Chance, mend: Mend | None, release: str, moment: int) -> Step:
+def _wait(best: Chance, remark: str, release: str, moment: int) -> Step:
     """Wait, then release, by the command ``at``: copied too early, it still waits."""
     until = moment + round(best.wait * 1e6)
     # `at` takes whole minutes: the next one.
@@ -151,7 +153,7 @@ def _wait(best: Chance, mend: Mend | None, release: str, moment: int) -> Step:
     chance = chance_words(best.probability, best.low, best.high)
     return Step(
         f"wait {format_span(best.wait)}, until {format_micros(until)}, then release it: "
-        f"{chance} to succeed then{_hint(mend)}",
+        f"{chance} to succeed then{remark}",
         f'echo "{release}" | TZ=UTC at -t {minute}',
     )
 

@@ -22,7 +22,9 @@ from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.advice import Advice, Group, advise, by_hand
 from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings
-from jobsight.questions.hold.answering.mending import Held, Mend, known_mend
+from jobsight.questions.hold.answering.heldjob import Held, about_job
+from jobsight.questions.hold.answering.mending import Mend, known_mend
+from jobsight.questions.hold.answering.tallies import Count
 from jobsight.questions.hold.answering.uncalibrated import LABEL, log_rate, rule_findings
 from jobsight.questions.hold.answering.verdict import (
     Chance,
@@ -223,7 +225,8 @@ class Answerer:
         chances: Sequence[Chance],
         extra: list[Finding],
     ) -> Answer:
-        mend = known_mend(self._what_held(row, moment))
+        what_held = self._what_held(row, moment)
+        mend = _fix(what_held, findings.retried(row["hold_row"]))
         if chances:
             verdict = decide(
                 chances,
@@ -231,6 +234,7 @@ class Answerer:
                 delay_per_hour=hourly_delay_cost(self._costs, scale.pace),
                 mendable=mend is not None,
                 failed_batches=findings.ended("cause", row["hold_row"]).failed_batches,
+                bug=mend is not None and mend.bug,
             )
         else:
             verdict = decide_without(mend is not None and mend.certain)
@@ -246,7 +250,7 @@ class Answerer:
             now=chances[0] if chances else None,
             alike=alike,
             mend=mend,
-            evidence=[*evidence, *extra],
+            evidence=[*about_job(what_held), *evidence, *extra],
             advice=advise(verdict, mend, Group([job]), moment=moment, alike=alike),
             model=LABEL if self._model is None else self._model.label,
         )
@@ -335,6 +339,14 @@ class Answerer:
             memory_mb=used if used >= 0 else None,
             ad=parse_ad(ad or "{}") or {},
         )
+
+
+def _fix(held: Held, retried: Count) -> Mend | None:
+    """What to fix; `retried`: how retries of the same program ended here."""
+    mend = known_mend(held)
+    if mend is None or not mend.bug or not retried.succeeded:
+        return mend
+    return mend.though_retried(retried.succeeded, retried.releases)
 
 
 def _builder(model: HoldModel, labels: RowLabels, evidence: Evidence) -> ExampleBuilder:

@@ -131,6 +131,11 @@ class Findings:
             self._counts[family, key] = found
         return found
 
+    def retried(self, hold_row: int) -> Count:
+        """How releases of the same program held for this had ended: of its owner, else cluster."""
+        known = self._index.key("owner and cause", hold_row) >= 0
+        return self.ended("owner and cause" if known else "cluster and cause", hold_row)
+
     def waiting(self, hold_row: int) -> int:
         """How many jobs of its cluster are held for the same cause, this one among them."""
         key = self._index.key("cluster and cause", hold_row)

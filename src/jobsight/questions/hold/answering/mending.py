@@ -11,40 +11,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
 
+from jobsight.history.codes import exit_signal
 from jobsight.history.reasons import memory_figures, missing_file
+from jobsight.questions.hold.answering.heldjob import Held
 from jobsight.text import printable
 
-__all__ = ["Held", "Mend", "is_about_memory", "known_mend", "memory_request"]
-
-_MOST = 1e15
-
-
-@dataclass(frozen=True)
-class Held:
-    """What is known of a held job that a mend may rest on.
-
-    Attributes:
-        code, subcode: of the hold; None where the log tells none.
-        reason: as the log has it.
-        memory_mb: the most memory the job was seen to use, in MB; None if never told.
-        ad: the job's attributes, as last told by a 028; empty if never.
-    """
-
-    code: int | None
-    subcode: int | None
-    reason: str
-    memory_mb: float | None = None
-    ad: Mapping[str, Any] = field(default_factory=dict)
-
-    def number(self, name: str) -> float | None:
-        """A positive number among the attributes; None where there is none."""
-        value = self.ad.get(name)
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            return None
-        return float(value) if 0 < value < _MOST else None
+__all__ = ["Mend", "is_about_memory", "known_mend", "memory_request"]
 
 
 @dataclass(frozen=True)
@@ -53,16 +27,23 @@ class Mend:
 
     Attributes:
         what: memory, disk, duration, input, output, executable, permission, directory,
-            credential, image, space, size, schedule, expression or script.
+            credential, image, space, size, schedule, expression, script or bug.
         text: what to do, in a sentence.
         edit: job attribute and new value that ``condor_qedit`` sets, where that mends it.
         certain: the cause cannot be anything else; a missing URL may be an outage of its server.
+        bug: of the program: releasing it as it is only runs into it again.
     """
 
     what: str
     text: str
     edit: tuple[str, int] | None = None
     certain: bool = True
+    bug: bool = False
+
+    def though_retried(self, succeeded: int, retries: int) -> Mend:
+        """This, where retries succeeded all the same: then it is not sure to come again."""
+        text = f"{self.text}; yet {succeeded:,} of {retries:,} retries succeeded here"
+        return replace(self, text=text, certain=False, bug=False)
 
 
 def known_mend(held: Held) -> Mend | None:
@@ -92,8 +73,10 @@ def is_about_memory(held: Held) -> bool:
 
 
 def _memory(held: Held) -> Mend | None:
-    if not is_about_memory(held):
-        return None
+    return _ask_for_memory(held) if is_about_memory(held) else None
+
+
+def _ask_for_memory(held: Held) -> Mend:
     request = memory_request(held)
     if request is None:
         return Mend("memory", "ask for more memory (request_memory) than it used")
@@ -167,6 +150,42 @@ def _disk(held: Held) -> Mend | None:
         else f"set RequestDisk to {target:,} KB",
         edit=("RequestDisk", target),
     )
+
+
+_EXIT_FIXES: Mapping[int, Mend] = {
+    126: Mend(
+        "permission",
+        "a command that it calls cannot be executed where it ran: make it executable (chmod +x), "
+        "and built for that machine",
+        certain=False,
+    ),
+    127: Mend(
+        "executable",
+        "a command that it calls is not found where it ran: call it by its path, bring it along, "
+        "or use a container that has it",
+        certain=False,
+    ),
+}
+_SEGFAULT = Mend(
+    "bug",
+    "it crashed with a segmentation fault, a bug of the program or its libraries: find it (core "
+    "file, debugger, valgrind) and fix it",
+    bug=True,
+)
+_MEMORY_EXITS = (8004, 8030, 8031, 50660, 50661)
+
+
+def _exited(held: Held) -> Mend | None:
+    code, signal = held.ended()
+    if code is not None:
+        signal = exit_signal(code)
+    if signal == 11:
+        return _SEGFAULT
+    used, limit = _memory_known(held)
+    # Killed from outside: for its memory, if it had come near what it asked for.
+    if code in _MEMORY_EXITS or (signal == 9 and used and limit and used >= 0.8 * limit):
+        return replace(_ask_for_memory(held), certain=False)
+    return _EXIT_FIXES.get(code or 0)
 
 
 _DURATION = re.compile(r"(?i)exceeded (?:the )?allowed (job|execute) duration")
@@ -352,6 +371,7 @@ _MENDS: tuple[Callable[[Held], Mend | None], ...] = (
     _memory,
     _disk,
     _duration,
+    _exited,
     _credential,
     _image,
     _executable,

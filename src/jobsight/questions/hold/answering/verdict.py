@@ -6,7 +6,8 @@ gain of a release after a wait of h::
     gain(h) = p(h) · l − (1 − p(h)) · w − h · cost of delay
 
 ================================================================================  ==========
-the best gain is not below 0, and no wait beats releasing now                     ``release``
+the program has a bug that no retry of it has got past here                       ``fix``
+else: the best gain is not below 0, and no wait beats releasing now               ``release``
 the best gain is not below 0, and a wait h beats releasing now                    ``wait``
 else: a mend is known and the upper bound of p(0) is under θ                      ``fix``
 else: no mend is known, the upper bound of every p(h) is under θ, and at least
@@ -74,11 +75,13 @@ class Verdict:
         gain: what the answer is expected to save against its opposite, in units of the settings'
             costs: for release and wait against not releasing, for fix and remove against releasing
             now; 0 where it is unsure or unknown.
+        why: why a release that probably fails is advised all the same; None elsewhere.
     """
 
     verb: Verb
     best: Chance | None
     gain: float
+    why: str | None = None
 
 
 def hourly_delay_cost(costs: Costs, pace: float) -> float:
@@ -95,6 +98,7 @@ def decide(
     delay_per_hour: float,
     mendable: bool,
     failed_batches: int,
+    bug: bool = False,
 ) -> Verdict:
     """Decide for one job by the table above.
 
@@ -104,13 +108,17 @@ def decide(
         delay_per_hour: what an hour's delay costs.
         mendable: whether a mend of the cause is known.
         failed_batches: like batches of which no release succeeded.
+        bug: whether the cause is a bug of the program, and no retry of it has succeeded.
     """
     gains = [_gain(chance, costs, delay_per_hour) for chance in chances]
     # Of equal gains the earlier release: a wait must win by more than its delay.
     place = max(range(len(chances)), key=lambda k: (gains[k], -chances[k].wait))
     best, now = chances[place], chances[0]
+    if bug:
+        return Verdict("fix", best, max(-gains[0], 0.0))
     if gains[place] >= 0.0:
-        return Verdict("wait" if best.wait > 0 else "release", best, gains[place])
+        verb: Verb = "wait" if best.wait > 0 else "release"
+        return Verdict(verb, best, gains[place], _why(best, costs))
     threshold = release_threshold(costs)
     if mendable:
         if now.high < threshold:
@@ -123,6 +131,13 @@ def decide(
 def decide_without(mend_is_certain: bool) -> Verdict:
     """Decide where neither a model nor a like release gives a probability."""
     return Verdict("fix" if mend_is_certain else "unsure", None, 0.0)
+
+
+def _why(best: Chance, costs: Costs) -> str | None:
+    if best.probability >= 0.5:
+        return None
+    times = f"{costs.lost_job / costs.wasted_run:.3g}"
+    return f"it probably fails again; tried because a lost job costs {times} times a wasted run"
 
 
 def _gain(chance: Chance, costs: Costs, delay_per_hour: float) -> float:

@@ -88,6 +88,15 @@ def test_a_release_names_the_mend_as_well() -> None:
     assert "set RequestMemory" in advice("release", MEND).steps[0].text
 
 
+def test_a_release_against_the_odds_says_why() -> None:
+    verdict = Verdict("release", Chance(0.0, 0.3, 0.2, 0.4), 0.5, "it probably fails again")
+    found = advise(verdict, None, Group([JOB]), moment=0, alike=[JOB])
+    assert found.steps[0].text == "release it as it is: it probably fails again"
+    later = Verdict("wait", Chance(90.0, 0.3, 0.2, 0.4), 0.5, "it probably fails again")
+    found = advise(later, None, Group([JOB]), moment=0, alike=[JOB])
+    assert found.steps[0].text.endswith("to succeed then; it probably fails again")
+
+
 MANY = [JobId(12, proc) for proc in range(5)]
 
 

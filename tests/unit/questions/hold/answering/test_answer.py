@@ -166,6 +166,40 @@ def test_jobs_of_other_access_points_or_with_a_fault_of_their_own_do_not_wait_al
     assert found["4.0"].alike == [JobId(4, 0)]
 
 
+CRASHED = (3, 1, "job exited with code 139")
+
+
+def test_a_segmentation_fault_is_fixed_unless_retries_succeed_here() -> None:
+    fine = released(100, 2, good=True, cause=CRASHED, owner="bob")
+    own = released(1000, 3, good=True, cause=CRASHED)
+    of = history(held(90, 1, cause=CRASHED), fine, own)
+    found = ask(of, 500, constant_model(0.6))["1.0"]
+    assert found.verdict.verb == "fix"
+    assert "segmentation fault" in found.advice.steps[0].text
+    assert "segmentation fault" in finding(found, "exit")["text"].lower()
+    assert (finding(found, "exit")["code"], finding(found, "exit")["signal"]) == (139, 11)
+    # From 1007 on it is known that a retry of this owner's succeeded.
+    assert ask(of, 1006, constant_model(0.6))["1.0"].verdict.verb == "fix"
+    later = ask(of, 1007, constant_model(0.6))["1.0"]
+    assert later.verdict.verb == "release"
+    assert "1 of 1 retries succeeded here" in later.advice.steps[0].text
+    alone = ask(history(held(10, 1, cause=CRASHED)), 20)["1.0"]
+    assert (alone.verdict.verb, alone.now) == ("fix", None)
+
+
+def test_exit_codes_are_explained() -> None:
+    def told(code: int) -> str:
+        found = ask(history(held(10, 1, cause=(3, 1, f"job exited with code {code}"))), 20)["1.0"]
+        return "".join(one["text"] for one in found.evidence if one["what"] == "exit")
+
+    assert "argparse" in told(2)
+    assert "not found" in told(127)
+    assert "SIGKILL" in told(137)
+    assert "SIGTERM" in told(143)
+    assert "cmsRun" in told(84)
+    assert told(47) == ""
+
+
 def test_a_hold_with_code_0_that_gives_a_reason_is_answered() -> None:
     found = ask(history(held(10, 1, cause=(0, 0, "Cannot expand $$(GLIDEIN_Site)."))), 20)["1.0"]
     assert (found.verdict.verb, found.by_hand) == ("fix", False)

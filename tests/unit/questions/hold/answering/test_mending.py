@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from jobsight.questions.hold.answering.mending import Held, Mend, known_mend, memory_request
+from jobsight.questions.hold.answering.heldjob import Held
+from jobsight.questions.hold.answering.mending import Mend, known_mend, memory_request
 
 
 def mend(code: int | None, subcode: int | None, reason: str, **more: Any) -> Mend | None:
@@ -100,7 +101,9 @@ def test_known_causes(code: int, subcode: int, reason: str, what: str, said: str
 @pytest.mark.parametrize(
     ("code", "subcode", "reason"),
     [
-        (3, 1, "job exited with code 139"),
+        (3, 1, "job exited with code 1"),
+        (3, 1, "job exited with code 137"),
+        (13, 256, INPUT + "FILETRANSFER:1:non-zero exit (139) from curl_plugin"),
         (3, 0, "The job attribute PeriodicHold expression '(NumJobStarts >= 3)' evaluated to TRUE"),
         (
             13,
@@ -117,6 +120,38 @@ def test_known_causes(code: int, subcode: int, reason: str, what: str, said: str
 )
 def test_unknown_causes(code: int | None, subcode: int | None, reason: str) -> None:
     assert mend(code, subcode, reason) is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "ad"),
+    [
+        ("job exited with code 139", {}),
+        ("The job attribute OnExitHold expression 'ExitBySignal' evaluated to TRUE",
+         {"ExitBySignal": True, "ExitSignal": 11}),
+        ("The job attribute OnExitHold expression 'ExitCode != 0' evaluated to TRUE",
+         {"ExitBySignal": False, "ExitCode": 139}),
+        ("Job died on signal 11", {}),
+        ("exit code: 3221225477", {}),
+    ],
+)  # fmt: skip
+def test_a_segmentation_fault_is_a_bug(reason: str, ad: dict[str, Any]) -> None:
+    found = sure(3, 0, reason, ad=ad)
+    assert (found.what, found.bug, found.certain) == ("bug", True, True)
+    assert "segmentation fault" in found.text
+    retried = found.though_retried(3, 20)
+    assert (retried.bug, retried.certain) == (False, False)
+    assert "3 of 20 retries succeeded" in retried.text
+
+
+def test_exits_that_say_what_to_fix() -> None:
+    assert sure(3, 126, "job exited with code 126").what == "permission"
+    assert "not found" in sure(3, 127, "exited with status 127").text
+    killed, ad = "job exited with code 137", {"RequestMemory": 1000}
+    found = sure(3, 137, killed, ad=ad, memory_mb=990.0)
+    assert (found.what, found.edit, found.certain) == ("memory", ("RequestMemory", 1536), False)
+    assert mend(3, 137, killed, ad=ad, memory_mb=200.0) is None
+    assert sure(26, 0, "cmsRun exit code 50660", ad={"RequestMemory": 1000}).what == "memory"
+    assert mend(13, 2, "job exited with code 139") is None
 
 
 def test_memory_from_the_job_where_the_reason_tells_none() -> None:

@@ -19,9 +19,15 @@ def chance(probability: float, low: float = 0.0, high: float = 1.0, wait: float 
     return Chance(wait, probability, low, high)
 
 
-def verdict(*chances: Chance, mendable: bool = False, failed: int = 0) -> Verdict:
+def verdict(
+    *chances: Chance,
+    mendable: bool = False,
+    failed: int = 0,
+    bug: bool = False,
+    costs: Costs = COSTS,
+) -> Verdict:
     return decide(
-        chances, COSTS, delay_per_hour=3.6, mendable=mendable, failed_batches=failed
+        chances, costs, delay_per_hour=3.6, mendable=mendable, failed_batches=failed, bug=bug
     )  # 3.6 an hour: 100 s cost 0.1
 
 
@@ -74,6 +80,22 @@ def test_remove_needs_every_upper_bound_under_the_threshold() -> None:
 
 def test_never_remove_what_can_be_mended() -> None:
     assert verdict(chance(0.01, 0.0, 0.1), mendable=True, failed=9).verb == "fix"
+
+
+def test_a_bug_is_fixed_whatever_the_odds() -> None:
+    found = verdict(chance(0.7), mendable=True, bug=True)
+    assert (found.verb, found.gain) == ("fix", 0.0)
+    assert verdict(chance(0.05), mendable=True, bug=True).gain == pytest.approx(0.95 - 0.2)
+
+
+def test_a_release_that_probably_fails_says_why_it_is_tried() -> None:
+    why = "it probably fails again; tried because a lost job costs 4 times a wasted run"
+    assert verdict(chance(0.4)).why == why
+    assert verdict(chance(0.1), chance(0.4, wait=1)).why == why
+    assert verdict(chance(0.5)).why is None
+    assert verdict(chance(0.05)).why is None
+    cheap = Costs(wasted_run=2.0, lost_job=5.0)
+    assert "costs 2.5 times a wasted run" in (verdict(chance(0.4), costs=cheap).why or "")
 
 
 def test_gain_of_not_releasing() -> None:
