@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from jobsight.documents import JobDocument, merge
-from jobsight.history.importers import FileImport, ImportReport, Options
+from jobsight.history.importers import FileImport, Importer, ImportReport, Options
 
 __all__ = ["SAMPLES", "imported", "states", "written"]
 
@@ -22,7 +22,7 @@ def written(folder: Path, text: str | bytes, name: str = "input") -> Path:
 
 def imported(
     *paths: Path,
-    format: str = "auto",  # noqa: A002
+    format: str | Importer = "auto",  # noqa: A002
     options: Options | None = None,
 ) -> tuple[dict[str, JobDocument], ImportReport]:
     """What a store would have after the import, by job (the id's last part), and the report."""

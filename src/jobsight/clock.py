@@ -7,6 +7,7 @@ import os
 import re
 import zoneinfo
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from jobsight.errors import UsageError
@@ -16,6 +17,7 @@ __all__ = [
     "format_moment",
     "format_span",
     "likeliest",
+    "local_micros",
     "local_zone",
     "micros",
     "parse_moment",
@@ -26,6 +28,7 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _FIRST = dt.datetime.min.replace(tzinfo=dt.UTC)
 _LAST = dt.datetime.max.replace(tzinfo=dt.UTC)
 
+_QUARTER = 900_000_000
 _LOCAL = Path("/etc/localtime")
 
 
@@ -101,6 +104,24 @@ def format_moment(moment: dt.datetime) -> str:
 def micros(moment: dt.datetime) -> int:
     """A moment as µs since 1970."""
     return (moment - _EPOCH) // dt.timedelta(microseconds=1)
+
+
+def local_micros(shown: int, zone: dt.tzinfo, *, again: bool = False) -> int:
+    """A moment as µs since 1970, of what a clock in `zone` showed, as if that were UTC.
+
+    The hour that a clock turned back shows twice is read as its first showing, or `again` as its
+    second. Offsets are looked up once per quarter of an hour: no zone changes within one.
+
+    Raises:
+        OverflowError: no calendar has that moment.
+    """
+    return shown - _offset(shown // _QUARTER, zone, again)
+
+
+@lru_cache(1 << 16)
+def _offset(quarter: int, zone: dt.tzinfo, again: bool) -> int:
+    moment = _EPOCH + dt.timedelta(microseconds=quarter * _QUARTER)
+    return quarter * _QUARTER - micros(moment.replace(tzinfo=zone, fold=again))
 
 
 def likeliest(

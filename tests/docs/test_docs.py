@@ -48,9 +48,10 @@ def plain(text: str) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of a user's own, with the repository's data in it; pages share what they make."""
+    """A user's folder with the repository's data and examples; pages share what they make."""
     place = tmp_path_factory.mktemp("docs")
-    (place / "data").symlink_to(ROOT / "data")
+    for name in ("data", "examples"):
+        (place / name).symlink_to(ROOT / name)
     return place
 
 

@@ -17,7 +17,7 @@ from tests.importing import SAMPLES, imported
 
 from jobsight.documents import decode, encode
 from jobsight.errors import JobsightError
-from jobsight.history.importers import IMPORTERS, ImportReport, Options
+from jobsight.history.importers import IMPORTERS, Importer, ImportReport, Mapped, Options
 
 MORE = 40 if os.environ.get("JOBSIGHT_PROVE") == "1" else 1
 NAMES = sorted(path.name for path in SAMPLES.iterdir() if path.name != "README.md")
@@ -44,7 +44,7 @@ def mutated(draw: st.DrawFn) -> bytes:
     return data
 
 
-def accepted(data: bytes, kind: str, name: str = "graham") -> ImportReport | None:
+def accepted(data: bytes, kind: str | Importer, name: str = "graham") -> ImportReport | None:
     """The report, where the bytes were accepted: then all documents can be stored."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
@@ -88,6 +88,36 @@ def test_damaged_parquet(at: int, piece: bytes, kind: str) -> None:
         data = path.read_bytes()
     at %= len(data)
     accepted(data[:at] + piece + data[at + len(piece) :], kind)
+
+
+WORDS = st.sampled_from(
+    ["id", "task", "submitted", "{field: state, states: {a: failed}}",
+     "{field: exit_code, unit: wait}", "{field: ended, unit: ns}",
+     "{field: request.time_limit_s, unit: slurm, unknown: [0, x]}",
+     "request.tres", "usage.energy_j", "[", "{", "- ", "\n", "!!python/name:os.system", "*a", "&a"]
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=60 * MORE)
+@given(
+    mapped=st.lists(st.tuples(st.sampled_from(["run_time", "state", "name", "x"]), WORDS)),
+    data=mutated(),
+)
+def test_tables_and_mappings_of_rubbish(mapped: list[tuple[str, str]], data: bytes) -> None:
+    lines = [
+        "columns:",
+        *(f"  {name}: {word}" for name, word in {"job_id": "id", **dict(mapped)}.items()),
+    ]
+    lines += ["  submit_time: submitted", "recognised_by: [submit_time]"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "map.yaml"
+        path.write_text("\n".join(lines))
+        try:
+            importer = Mapped(path)
+        except JobsightError as error:
+            assert "\n" not in str(error)
+            return
+    accepted(data, importer)
 
 
 @settings(deadline=None, max_examples=60 * MORE)

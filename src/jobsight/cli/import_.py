@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -58,6 +59,10 @@ def import_(
     format: Annotated[  # noqa: A002
         str, typer.Option(metavar="FORMAT", help=f"One of {', '.join(_FORMATS)}.")
     ] = "auto",
+    mapping: Annotated[
+        Path | None,
+        typer.Option(help="A YAML file that says what the columns of CSV or Parquet files mean."),
+    ] = None,
     store: StoreOption = None,
     cluster: Annotated[
         str | None, typer.Option(help="Name of the cluster, where the files do not tell.")
@@ -85,12 +90,15 @@ def import_(
     as_json: JsonOption = False,
 ) -> None:
     """Import accounting, traces, histories and event logs into the store of job documents."""
-    from jobsight.history.importers import FileImport, Options
+    from jobsight.history.importers import FileImport, Mapped, Options
     from jobsight.store import open_store
 
     if delimiter == "":
         raise UsageError("--delimiter needs at least one character")
+    if mapping is not None and format != "auto":
+        raise UsageError("--mapping says what the files are; leave --format out")
     settings = load_settings(config, {"store": {"url": store}})
+    importer = None if mapping is None else Mapped(mapping)
     with progress_bar("importing") as progress:
         options = Options(
             cluster=cluster,
@@ -103,7 +111,7 @@ def import_(
             most_tasks=settings.slurm.array_tasks,
             progress=progress,
         )
-        reading = FileImport(files, format=format, options=options)
+        reading = FileImport(files, format=importer or format, options=options)
         with open_store(settings=settings.store, create=True) as target:
             run = ImportRun(reading)
             run.into(target)
@@ -198,7 +206,10 @@ class ImportRun:
             "states": dict(tally.by_state()),
             "first": _moment(tally.first),
             "last": _moment(tally.last),
-            "unknowable": {kind: _unknowable(kind) for kind in dict(report.files).values()},
+            "unknowable": {
+                one.name: [lack._asdict() for lack in one.unknowable]
+                for one in self._reading.importers
+            },
             "notes": report.notes,
             "seconds": round(self.seconds, 3),
         }
@@ -217,17 +228,11 @@ class ImportRun:
             say(f"  from {_moment(tally.first)} to {_moment(tally.last)}")
         for state, count in tally.by_state().most_common():
             say(f"  {state:<16}{count:>12,}")
-        for kind in dict.fromkeys(kind for _, kind in report.files) if verbose else ():
-            say(f"what {kind} cannot tell:")
-            for one in _unknowable(kind):
-                say(f"  {one['what']}: {one['why']}")
+        for importer in self._reading.importers if verbose else ():
+            say(f"what {importer.name} cannot tell:")
+            for lack in importer.unknowable:
+                say(f"  {printable(lack.what)}: {printable(lack.why)}")
         _print_trouble(report)
-
-
-def _unknowable(kind: str) -> list[dict[str, str]]:
-    from jobsight.history.importers.reading import importer_named
-
-    return [one._asdict() for one in importer_named(kind).unknowable]
 
 
 def _print_trouble(report: ImportReport) -> None:

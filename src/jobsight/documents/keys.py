@@ -7,6 +7,7 @@ control characters are written ``%XX``, so that an id is one word and can be cut
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -71,5 +72,6 @@ def number_of(id_: str) -> str:
     return found[0] if found else ""
 
 
+@lru_cache(256)
 def _quoted(name: str) -> str:
     return quote(name, safe=_SAFE, errors="replace")

@@ -1,8 +1,9 @@
 """Importers of what others have kept: accounting, published traces, histories, event logs.
 
-`base` is the contract, one file an importer: `sacct`, `swf`, `eagle`, `graham`, `condorhistory`,
-`eventlogs`. `inputs` finds files and their formats; `lines`, `tables`, `adtext` cut them into rows;
-`values`, `life`, `naming`, `trace` are what several traces share; `tally` counts what became of it.
+`base` is the contract, one file per importer: `sacct`, `swf`, `mapped`, `condorhistory`,
+`eventlogs`. `mapped` reads any table that a `mapping` describes, such as those of NREL's Eagle and
+the Alliance's Graham. `inputs` finds files and their formats; `lines`, `tables`, `adtext` cut them
+into rows; `values`, `life`, `naming` are what several share; `tally` counts what became of it.
 """
 
 from jobsight.history.importers.base import (
@@ -13,9 +14,8 @@ from jobsight.history.importers.base import (
     Unknowable,
 )
 from jobsight.history.importers.condorhistory import CondorHistory
-from jobsight.history.importers.eagle import Eagle
 from jobsight.history.importers.eventlogs import EventLogs
-from jobsight.history.importers.graham import Graham
+from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.reading import IMPORTERS, FileImport
 from jobsight.history.importers.sacct import Sacct
 from jobsight.history.importers.swf import Swf
@@ -24,12 +24,11 @@ __all__ = [
     "IMPORTERS",
     "BadRow",
     "CondorHistory",
-    "Eagle",
     "EventLogs",
     "FileImport",
-    "Graham",
     "ImportReport",
     "Importer",
+    "Mapped",
     "Options",
     "Sacct",
     "Swf",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from jobsight.documents import JobDocument
 from jobsight.history.eventlog.logfiles import LogFile
@@ -129,9 +129,9 @@ class Importer(ABC):
         unknowable: what no file of this format tells.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    unknowable: ClassVar[tuple[Unknowable, ...]]
+    name: str
+    title: str
+    unknowable: tuple[Unknowable, ...]
 
     @abstractmethod
     def sniff(self, file: LogFile) -> float:

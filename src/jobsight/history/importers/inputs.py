@@ -78,5 +78,6 @@ def choose(file: LogFile, importers: Sequence[Importer]) -> Importer:
     names = ", ".join(one.name for one in importers)
     raise SourceError(
         f"{printable(file.name)} is of no known format: it begins with {beginning(file.head)}"
-        f"{likely}. Name its format with --format ({names})"
+        f"{likely}. Name its format with --format ({names}), or say what its columns mean with "
+        "--mapping"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from jobsight.documents import Event, State
 
@@ -11,8 +11,7 @@ __all__ = ["WHEN_UNTOLD", "Life"]
 WHEN_UNTOLD = "when is not told; dated at the last moment known"
 
 
-@dataclass(frozen=True)
-class Life:
+class Life(msgspec.Struct, frozen=True, gc=False):
     """Moments of a job, µs since 1970; None: not told, or it never came to that.
 
     Attributes:
@@ -21,6 +20,7 @@ class Life:
         state: how it ended, or where it stands; None: not told.
         word: the source's own word for `state`.
         host: where it ran.
+        reason, exit_code, signal: of its end.
     """
 
     submit: int
@@ -31,6 +31,9 @@ class Life:
     state: State | None = None
     word: str | None = None
     host: str | None = None
+    reason: str | None = None
+    exit_code: int | None = None
+    signal: int | None = None
 
     def timeline(self, source: str) -> tuple[Event, ...]:
         """Entries of the timeline, in order.
@@ -48,10 +51,16 @@ class Life:
                 Event(time=self.start, source=source, state=State.RUNNING, host=self.host)
             )
         if self.state is not None and self.state.ended:
-            reason = None if self.end is not None else WHEN_UNTOLD
-            end = events[-1].time if self.end is None else self.end
             events.append(
-                Event(time=end, source=source, state=self.state, word=self.word, reason=reason)
+                Event(
+                    time=events[-1].time if self.end is None else self.end,
+                    source=source,
+                    state=self.state,
+                    word=self.word,
+                    reason=self.reason or (WHEN_UNTOLD if self.end is None else None),
+                    return_value=self.exit_code,
+                    signal=self.signal,
+                )
             )
         return tuple(events)
 
@@ -61,7 +70,8 @@ class Life:
             raise ValueError("it starts before it is submitted")
         if self.end is not None and self.end < first:
             raise ValueError("it ends before it starts")
-        if self.start is not None and max(self.eligible or 0, *self.seen, 0) > self.start:
+        seen = (self.eligible or 0, *self.seen)
+        if self.start is not None and max(seen) > self.start:
             raise ValueError("it waits still when it has started")
 
 

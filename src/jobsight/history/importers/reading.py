@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from jobsight.clock import zone_named
 from jobsight.documents import JobDocument
@@ -10,10 +11,9 @@ from jobsight.errors import UsageError
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import Importer, ImportReport, Options
 from jobsight.history.importers.condorhistory import CondorHistory
-from jobsight.history.importers.eagle import Eagle
 from jobsight.history.importers.eventlogs import EventLogs
-from jobsight.history.importers.graham import Graham
 from jobsight.history.importers.inputs import choose, find_files
+from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.sacct import Sacct
 from jobsight.history.importers.swf import Swf
 from jobsight.text import printable
@@ -23,8 +23,8 @@ __all__ = ["IMPORTERS", "FileImport", "importer_named"]
 IMPORTERS: tuple[Importer, ...] = (
     Sacct(),
     Swf(),
-    Eagle(),
-    Graham(),
+    Mapped(Path(__file__).with_name("eagle.yaml")),
+    Mapped(Path(__file__).with_name("graham.yaml")),
     CondorHistory(),
     EventLogs(),
 )
@@ -49,31 +49,35 @@ class FileImport:
 
     Args:
         names: files, folders, globs, ``-`` for standard input.
-        format: name of an importer, or ``auto``.
+        format: name of an importer, or ``auto``, or an importer itself.
         options: what the user says of the files.
 
     Attributes:
         report: what was read; whole when `batches` has ended.
+        importers: those of the files.
 
     Raises:
         SourceError: a file is missing, unreadable, or of no known format.
         UsageError: there is no such format, or no such time zone.
     """
 
-    def __init__(self, names: Sequence[str], *, format: str, options: Options) -> None:  # noqa: A002
+    def __init__(self, names: Sequence[str], *, format: str | Importer, options: Options) -> None:  # noqa: A002
         self.report = ImportReport()
         self._options = options
         zone_named(options.timezone)  # now, before anything is imported
-        importers = IMPORTERS if format == "auto" else (importer_named(format),)
-        groups: dict[str, list[LogFile]] = {}
+        importers: Sequence[Importer] = IMPORTERS
+        if format != "auto":
+            importers = (importer_named(format) if isinstance(format, str) else format,)
+        groups: dict[Importer, list[LogFile]] = {one: [] for one in importers}
         for file in find_files(names, importers, self.report):
             if file.kind == "empty" and not file.head.strip():
                 self.report.note(f"{printable(file.name)} is empty")
                 continue
-            importer = choose(file, IMPORTERS) if format == "auto" else importers[0]
-            groups.setdefault(importer.name, []).append(file)
+            importer = choose(file, importers) if format == "auto" else importers[0]
+            groups[importer].append(file)
             self.report.files.append((file.name, importer.name))
         self._groups = groups
+        self.importers = [importer for importer, files in groups.items() if files]
 
     def batches(self) -> Iterator[list[JobDocument]]:
         """Documents of all files, in bounded batches; a job may come several times.
@@ -82,6 +86,6 @@ class FileImport:
             SourceError: a file holds nothing of its format, or has gone.
             UsageError: an option is missing.
         """
-        for importer in IMPORTERS:
-            if files := self._groups.get(importer.name):
+        for importer, files in self._groups.items():
+            if files:
                 yield from importer.read(files, self._options, self.report)

@@ -1,31 +1,58 @@
-"""Tables of jobs, CSV or Parquet, row by row: values by the names of their columns."""
+"""Tables of jobs, CSV or Parquet, in batches of rows: values by the names of their columns."""
 
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
+import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.logfiles import LogFile, LogStream, spool
-from jobsight.history.importers.base import ImportReport
+from jobsight.history.importers.base import BATCH, ImportReport
 from jobsight.history.importers.lines import Meter, lines
+from jobsight.history.importers.values import Clock
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["columns_of", "rows"]
+__all__ = ["Batch", "batches", "columns_of"]
 
 _MAGIC = b"PAR1"
-_ROWS = 4096
+_DELIMITERS = ",\t;|"
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _LATEST = 2**33
 _FAULTS = (OSError, ValueError, OverflowError, KeyError, IndexError)
 """What pyarrow raises, beside its own errors, for damaged files (names that are no UTF-8, …)."""
 
-Values = dict[str, Any]
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a table, one after another.
+
+    Attributes:
+        numbers: of their lines, the header being 1; in Parquet from 1.
+        columns: values by column: text, or what Python has for a type of Parquet; moments are µs
+            since 1970, None where no clock shows them.
+        clocks: of columns that are moments, by which clock they are.
+    """
+
+    numbers: Sequence[int]
+    columns: dict[str, list[Any]]
+    clocks: dict[str, Clock]
+
+    def shown(self, at: int) -> str:
+        """A row as an error shows it."""
+        return ",".join(self._cell(name, values[at]) for name, values in self.columns.items())
+
+    def _cell(self, name: str, value: Any) -> str:
+        if name in self.clocks and value is not None:
+            return f"{dt.datetime.fromtimestamp(value / 1e6, dt.UTC):%Y-%m-%d %H:%M:%S}"
+        return "" if value is None else str(value)
 
 
 class _Bytes(io.RawIOBase):
@@ -80,16 +107,18 @@ def columns_of(file: LogFile) -> frozenset[str]:
     if file.head.startswith(_MAGIC):
         return frozenset(_names(file, _parquet(file)))
     head = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
-    return frozenset(_cells(head.decode("utf-8", "replace").rstrip("\r")) or ())
+    text = head.decode("utf-8", "replace").rstrip("\r")
+    return frozenset(map(str.strip, _cells(text, _delimiter(text)) or ()))
 
 
-def rows(
+def batches(
     file: LogFile, wanted: Sequence[str], report: ImportReport, meter: Meter
-) -> Iterator[tuple[int, Values]]:
-    """Each row's number (of its line, the header being 1; in Parquet from 1) and its values.
+) -> Iterator[Batch]:
+    """The rows of a table, at most `BATCH` at a time.
 
     Args:
-        file: a CSV file with a header, or a Parquet file; either may be compressed.
+        file: a CSV file with a header, its fields between commas, semicolons, tabs or bars, or a
+            Parquet file; either may be compressed.
         wanted: columns to be given, where the table has them.
         report: counts rows, and bad ones: those with too many or too few fields.
         meter: counts bytes.
@@ -98,41 +127,52 @@ def rows(
         SourceError: the file is a damaged Parquet file.
     """
     if file.head.startswith(_MAGIC):
-        yield from _parquet_rows(file, wanted, report, meter)
-    else:
-        yield from _csv_rows(file, wanted, report, meter)
+        yield from _parquet_batches(file, wanted, report, meter)
+        return
+    rows = _csv_rows(file, report, meter)
+    _, names = next(rows, (1, []))
+    places = [(name, names.index(name)) for name in wanted if name in names]
+    while some := list(itertools.islice(rows, BATCH)):
+        columns = {name: [cells[at] for _, cells in some] for name, at in places}
+        yield Batch([number for number, _ in some], columns, {})
 
 
-def _cells(text: str) -> list[str] | None:
-    """The fields of a line; None where it is no CSV."""
+def _delimiter(head: str) -> str:
+    """What separates the names of a header, and so the fields of all rows."""
+    return max(_DELIMITERS, key=head.count)
+
+
+def _cells(text: str, delimiter: str) -> list[str] | None:
+    """The fields of a line; None where its quotes do not close."""
     if '"' not in text:
-        return text.split(",")
+        return text.split(delimiter)
     try:
-        return next(csv.reader([text], strict=True), None)
+        return next(csv.reader([text], delimiter=delimiter, strict=True), None)
     except csv.Error:
         return None
 
 
-def _csv_rows(
-    file: LogFile, wanted: Sequence[str], report: ImportReport, meter: Meter
-) -> Iterator[tuple[int, Values]]:
+def _csv_rows(file: LogFile, report: ImportReport, meter: Meter) -> Iterator[tuple[int, list[str]]]:
+    """Numbers and fields of the lines: first the header's, then those with as many fields."""
     names: list[str] = []
-    places: list[tuple[str, int]] = []
+    delimiter = ","
     for number, text in lines(file, report, meter):
         if not text:
             continue
-        cells = _cells(text)
-        if not names and cells is not None:
-            names = [name.strip() for name in cells]
-            places = [(name, names.index(name)) for name in wanted if name in names]
-            continue
+        if not names:
+            delimiter = _delimiter(text)
+            names = [name.strip() for name in _cells(text, delimiter) or ()]
+            if names:
+                yield number, names
+                continue
+        cells = _cells(text, delimiter)
         report.rows += 1
         if cells is None or len(cells) != len(names):
             found = "quotes that do not close" if cells is None else f"{len(cells)} fields"
             reason = f"{found}, where there are {len(names)} columns"
             report.refuse(file.name, number, reason, text)
         else:
-            yield number, {name: cells[at] for name, at in places}
+            yield number, cells
 
 
 def _parquet(file: LogFile) -> pq.ParquetFile:
@@ -159,26 +199,27 @@ def _damaged(file: LogFile, error: Exception) -> SourceError:
     return SourceError(f"{file.name} is a damaged Parquet file ({reason}); fetch it again")
 
 
-def _tamed(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with null for each moment that no clock shows, which Python could not hold."""
+def _column(column: pa.Array) -> tuple[list[Any], Clock | None]:
+    """The values of a column, and by which clock it is if they are moments."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    columns = []
-    for column in batch.columns:
-        if pa.types.is_timestamp(column.type):
-            scale = _PER_SECOND[column.type.unit]
-            count = column.cast(pa.int64())
-            sound = pc.and_(pc.greater(count, 0), pc.less(count, _LATEST * scale))
-            kept = pc.if_else(sound, column, pa.scalar(None, column.type))
-            column = kept.cast(pa.timestamp("us", column.type.tz), safe=False)  # noqa: PLW2901
-        columns.append(column)
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.timestamp("s"))
+    if not pa.types.is_timestamp(column.type):
+        values = column.to_pylist()
+        return ([*map(str, values)] if pa.types.is_nested(column.type) else values), None
+    scale = _PER_SECOND[column.type.unit]
+    count = column.cast(pa.int64())
+    sound = pc.and_(pc.greater(count, 0), pc.less(count, _LATEST * scale))
+    kept = pc.if_else(sound, column, pa.scalar(None, column.type))
+    clock: Clock = "utc" if column.type.tz else "local"
+    return kept.cast(pa.timestamp("us"), safe=False).cast(pa.int64()).to_pylist(), clock
 
 
-def _parquet_rows(
+def _parquet_batches(
     file: LogFile, wanted: Sequence[str], report: ImportReport, meter: Meter
-) -> Iterator[tuple[int, Values]]:
+) -> Iterator[Batch]:
     import pyarrow as pa
 
     table = _parquet(file)
@@ -186,11 +227,13 @@ def _parquet_rows(
     names = [name for name in wanted if name in known]
     total, number = max(table.metadata.num_rows, 1), 0
     try:
-        for batch in table.iter_batches(batch_size=_ROWS, columns=names):
-            for values in _tamed(batch).to_pylist():
-                number += 1
-                report.rows += 1
-                yield number, values
+        for batch in table.iter_batches(batch_size=BATCH, columns=names):
+            found = {name: _column(batch.column(name)) for name in batch.schema.names}
+            clocks = {name: clock for name, (_, clock) in found.items() if clock is not None}
+            numbers = range(number + 1, number + batch.num_rows + 1)
+            number += batch.num_rows
+            report.rows += batch.num_rows
+            yield Batch(numbers, {name: values for name, (values, _) in found.items()}, clocks)
             meter.add(file.size * batch.num_rows // total)
     except (pa.ArrowException, *_FAULTS) as error:
         if not number:

@@ -12,7 +12,7 @@ from jobsight.history.slurm.ids import SlurmId, parse_id
 from jobsight.history.slurm.sizes import parse_memory, parse_number, parse_tres
 from jobsight.history.slurm.times import parse_minutes, parse_span, parse_time
 
-__all__ = ["Cells"]
+__all__ = ["Cells", "parse_exit"]
 
 _NO_HOST = frozenset({"", "none assigned", "(null)", "none", "n/a"})
 _MOMENTS = ("submit", "eligible", "start", "end")
@@ -38,6 +38,14 @@ class _Amounts(TypedDict):
     alloc_nodes: int | None
     restarts: int | None
     energy_j: int | None
+
+
+def parse_exit(text: str) -> tuple[int, int] | None:
+    """Exit code and signal of ``0:15``; None where the text is not that."""
+    code, colon, signal = text.partition(":")
+    if colon and code.isdecimal() and signal.isdecimal() and len(code) < 10 > len(signal):
+        return int(code), int(signal)
+    return None
 
 
 @lru_cache(64)
@@ -82,10 +90,7 @@ class Cells:
 
     def exit(self, name: str) -> tuple[int, int] | None:
         """Exit code and signal."""
-        code, colon, signal = self.text(name).partition(":")
-        if colon and code.isdecimal() and signal.isdecimal() and len(code) < 10 > len(signal):
-            return int(code), int(signal)
-        return None
+        return parse_exit(self.text(name))
 
     def memory(self, name: str) -> tuple[int, str | None] | None:
         """Bytes, and what each of these is meant for."""

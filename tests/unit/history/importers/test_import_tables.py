@@ -1,17 +1,19 @@
-"""Published tables: NREL's Eagle, and the waiting jobs of Graham and Cedar; CSV and Parquet."""
+"""Tables: NREL's Eagle, the waiting jobs of Graham and Cedar, and a user's by a mapping."""
 
 from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from tests.importing import SAMPLES, imported, states, written
 
 from jobsight.clock import format_micros
-from jobsight.errors import SourceError, UsageError
-from jobsight.history.importers import Options
+from jobsight.documents import JobDocument, encode
+from jobsight.errors import SettingsError, SourceError, UsageError
+from jobsight.history.importers import Mapped, Options
 
 EAGLE, GRAHAM = SAMPLES / "eagle.csv", SAMPLES / "graham.csv"
 
@@ -100,10 +102,10 @@ def test_which_of_the_two_clusters_must_be_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("2020-02-03 08:00:00", "soon", "no time"),
+        ("2020-02-03 08:00:00", "soon", "not a time"),
         ("2020-02-03 08:00:00", "", "no time of submission"),
-        ("2020-02-03 08:00:00", "1901-01-01 00:00:00", "no time of a job"),
-        ("COMPLETED", "DONE", "no state"),
+        ("2020-02-03 08:00:00", "1901-01-01 00:00:00", "not a time of a job"),
+        ("COMPLETED", "DONE", "not a state"),
         ("7001,", ",", "no number"),
         ("7001,", "7001.5,", "whole number"),
         ("3600.0", "-5", "out of range"),
@@ -166,3 +168,134 @@ def test_parquet_times_may_have_a_zone(tmp_path: Path) -> None:
     job = imported(tmp_path / "eagle.parquet")[0]["7001"]
     moment = dt.datetime(2020, 2, 3, 8, tzinfo=dt.UTC)
     assert job.timeline[0].time == int(moment.timestamp()) * 1_000_000
+
+
+MAPPING = """\
+name: eagle
+clusters: {eagle: America/Denver}
+repeated_ids: array_tasks
+columns:
+  Job Number: id
+  owner: submission.user
+  hours: {field: request.time_limit_s, unit: h}
+  cores: request.cpus
+  GB: {field: request.memory_mb, unit: GB, unknown: [0]}
+  queued: {field: submitted, unit: s}
+  began: started
+  finished: ended
+  run: usage.wall_s
+  how: {field: state, states: {ok: completed, bad: failed, "9": timeout}}
+"""
+
+
+def mapped(folder: Path, table: str, mapping: str = MAPPING) -> tuple[dict[str, JobDocument], Any]:
+    """What is imported of a table by a mapping."""
+    return imported(
+        written(folder, table, "jobs.csv"), format=Mapped(written(folder, mapping, "map.yaml"))
+    )
+
+
+def test_a_mapped_table_gives_the_documents_that_the_packaged_mapping_gives(tmp_path: Path) -> None:
+    names = {
+        "job_id": "Job Number", "user": "owner", "processors_req": "cores", "start_time": "began",
+        "end_time": "finished", "run_time": "run",
+    }  # fmt: skip
+    words = {"COMPLETED": "ok", "FAILED": "bad", "TIMEOUT": "9"}
+    lean = pl.read_csv(EAGLE, infer_schema=False).head(5).select(
+        *names, "wallclock_req", "mem_req", "submit_time", "state"
+    )  # fmt: skip
+    native, _ = imported(written(tmp_path, lean.write_csv()), format="eagle")
+    other = lean.rename(names).select(
+        *names.values(),
+        hours=(pl.col("wallclock_req").cast(float) / 3600),
+        GB=(pl.col("mem_req").cast(float) / 1024),
+        queued=pl.col("submit_time").str.to_datetime().dt.replace_time_zone("America/Denver")
+        .dt.epoch("s"),
+        how=pl.col("state").replace_strict(words),
+    )  # fmt: skip
+    found, report = mapped(tmp_path, other.write_csv(separator="\t"))
+    assert not report.bad
+    worded = {
+        id_: encode(job).replace(f'"{one}"'.encode(), f'"{words[one]}"'.encode())
+        for id_, job in native.items()
+        for one in words
+        if job.timeline[-1].word == one
+    }
+    assert {id_: encode(job) for id_, job in found.items()} == worded
+
+
+def test_units_as_slurm_writes_them_exit_codes_and_tasks(tmp_path: Path) -> None:
+    mapping = """
+columns:
+  cluster: cluster
+  id: id
+  task: {field: task, unknown: [0]}
+  at: {field: submitted, unit: ms}
+  from: {field: started, unit: s}
+  to: {field: ended, unit: s}
+  limit: {field: request.time_limit_s, unit: slurm}
+  memory: {field: request.memory_mb, unit: slurm}
+  asked: request.tres
+  code: {field: exit_code, unit: slurm}
+  why: reason
+"""
+    rows = """cluster;id;task;at;from;to;limit;memory;asked;code;why
+a;5;0;1000;2;9;1-00:00:00;4G;cpu=8,node=2,gres/gpu=4;0:0;
+b;5;3;1000;2;9;UNLIMITED;512M;;0:9;"too; much"
+b;6;0;1000;;;30;;;;
+b;7;0;1000;;9;;;;;
+;8;0;1000;;9;;;;;
+"""
+    found, report = mapped(tmp_path, rows, mapping)
+    assert (report.rows, report.first_bad[0].reason) == (5, "no cluster")
+    assert [job.id for job in found.values()] == [
+        "slurm:a:5",
+        "slurm:b:5_3",
+        "slurm:b:6",
+        "slurm:b:7",
+    ]
+    one, task, waits, gone = found.values()
+    assert (one.request.cpus, one.request.nodes, one.request.gpus) == (8, 2, 4)
+    assert (one.request.time_limit_s, one.request.memory_mb) == (86_400, 4096)
+    assert one.outcome is not None
+    assert task.outcome is not None
+    assert (str(one.state), one.outcome.exit_code) == ("completed", 0)
+    assert (str(task.state), task.outcome.signal, task.outcome.reason) == ("failed", 9, "too; much")
+    assert (task.submission.array, task.request.time_limit_s) == ("5", -1)
+    assert (str(waits.state), str(gone.state)) == ("pending", "unknown_end")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "reason"),
+    [
+        ("request.cpus", "request.cpu", "8:3", "did you mean 'request.cpus'"),
+        ("unit: GB", "unit: stones", "9:", "the unit of request.memory_mb may be B, KB, MB"),
+        ("ok: completed", "ok: done", "14:", "'completed'"),
+        ("repeated_ids: array_tasks", "repeated_ids: many", "3:1", "'one_job' or 'array_tasks'"),
+        ("Job Number: id", "Job Number: submission.name", "4:1", "must be the field id"),
+        ("finished: ended", "finished: started", "4:1", "two columns are the field started"),
+        ("owner:", "colour: {field: reason, hue: red}\n  owner:", "6:", "hue"),
+        ("America/Denver", "Mars/North", "2:1", "no time zone"),
+        ("  began", "\tbegan", "11:1", "tabs"),
+        ("name: eagle", "name: [1]", "1:1", "name"),
+    ],
+)
+def test_what_is_wrong_with_a_mapping_is_said_with_its_place(
+    old: str, new: str, place: str, reason: str, tmp_path: Path
+) -> None:
+    assert old in MAPPING
+    with pytest.raises(SettingsError) as error:
+        mapped(tmp_path, "x\n", MAPPING.replace(old, new))
+    assert f"map.yaml:{place}" in str(error.value)
+    assert reason in str(error.value)
+
+
+def test_a_column_that_the_table_lacks_is_named_with_those_like_it(tmp_path: Path) -> None:
+    head = "Job Number,Owner,hours,cores,GB,queued,began,finished,run,how\n"
+    with pytest.raises(SourceError, match=r"map.yaml:6:3\): it lacks .* 'owner'; .*'Owner'"):
+        mapped(tmp_path, head)
+
+
+def test_a_table_of_no_known_cluster_asks_for_its_name(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--cluster NAME, or clusters in the mapping"):
+        mapped(tmp_path, "j,s\n1,2026-01-01\n", "columns: {j: id, s: submitted}")

@@ -1,0 +1,247 @@
+"""Tables of jobs whose columns a mapping describes: published traces, and any a user has."""
+
+from __future__ import annotations
+
+import itertools
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jobsight.clock import likeliest, zone_named
+from jobsight.documents import JobDocument, Request, State, Submission, Usage, slurm_id
+from jobsight.errors import SourceError, UsageError
+from jobsight.history.eventlog.logfiles import LogFile
+from jobsight.history.importers.base import Importer, ImportReport, Options, Unknowable
+from jobsight.history.importers.life import Life
+from jobsight.history.importers.lines import Meter
+from jobsight.history.importers.mapping import MOMENTS, Mapping, near
+from jobsight.history.importers.tables import Batch, batches, columns_of
+from jobsight.history.importers.values import Converter, Twice, converter
+from jobsight.history.slurm.sizes import gpus, parse_tres
+
+__all__ = ["Mapped"]
+
+_PLAIN = (*MOMENTS, "id", "task", "cluster", "state", "reason", "host", "exit_code", "signal")
+
+
+class Mapped(Importer):
+    """A table as a mapping describes it.
+
+    Args:
+        path: of the mapping.
+
+    Raises:
+        SettingsError: as by `Mapping.read`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.mapping, self._file = Mapping.read(path)
+        self.name, self.title = self.mapping.name, self.mapping.title
+        self.unknowable = tuple(Unknowable(*pair) for pair in self.mapping.unknowable.items())
+        self._needed = self.mapping.recognised_by or tuple(self.mapping.columns)
+
+    def sniff(self, file: LogFile) -> float:
+        """By the names of the columns."""
+        try:
+            return 1.0 if columns_of(file).issuperset(self._needed) else 0.0
+        except SourceError:
+            return 0.0
+
+    def read(
+        self, files: Sequence[LogFile], options: Options, report: ImportReport
+    ) -> Iterator[list[JobDocument]]:
+        """Documents of the tables, one after another."""
+        meter = Meter(files, report, options.progress)
+        for file in files:
+            known = columns_of(file)
+            for name in self._needed:
+                if name not in known:
+                    where = self._file.position(("columns", name)) or self._file.path
+                    raise SourceError(
+                        f"{file.name} is not {self.title} ({where}): it lacks the column {name!r}"
+                        f"{near(name, known) or '; name its format with --format'}"
+                    )
+            table = _Table(file, self.mapping, options)
+            for batch in batches(file, tuple(self.mapping.columns), report, meter):
+                if documents := table.documents(batch, report):
+                    yield documents
+
+
+class _Table:
+    """One file: its cluster, its zone, and its rows to documents."""
+
+    def __init__(self, file: LogFile, mapping: Mapping, options: Options) -> None:
+        self._file, self._mapping = file, mapping
+        self._cluster, zone = _place(file, mapping, options)
+        self._zone = zone_named(options.timezone or zone or options.site_timezone)
+        self._shared = frozenset[str]()
+        self._seen: Counter[str] = Counter()
+        if mapping.repeated_ids == "array_tasks":
+            self._shared = _shared(file, mapping)
+
+    def documents(self, batch: Batch, report: ImportReport) -> list[JobDocument]:
+        """What the rows record; those that make no sense are counted in the report."""
+        values, bad = _converted(batch, self._mapping, self._zone)
+        _settle_twice(values)
+        count = len(batch.numbers)
+        rows = zip(*(values.get(field) or itertools.repeat(None, count) for field in _PLAIN),
+                   _section(values, "request", count), _section(values, "submission", count),
+                   _section(values, "usage", count), strict=True)  # fmt: skip
+        found: list[JobDocument] = []
+        for at, row in enumerate(rows):
+            if at not in bad:
+                try:
+                    found.append(self._document(*row))
+                except ValueError as error:
+                    bad[at] = str(error)
+        for at in sorted(bad):
+            report.refuse(self._file.name, batch.numbers[at], bad[at], batch.shown(at))
+        return found
+
+    def _document(
+        self,
+        submitted: int | None, eligible: int | None, waiting: int | None, started: int | None,
+        ended: int | None, job: str, task: int | None, cluster: str | None,
+        state: tuple[State, str] | None, reason: str | None, host: str | None,
+        code: tuple[int | None, int | None] | None, signal: int | None,
+        request: dict[str, Any], submission: dict[str, Any], usage: dict[str, Any],
+    ) -> JobDocument:  # fmt: skip
+        if submitted is None:
+            raise ValueError("no time of submission")
+        exit_code, by_signal = code or (None, None)
+        end, word = state or (_state_of(code) if ended is not None else None, None)
+        life = Life(
+            submitted, eligible, started, ended, () if waiting in (None, submitted) else (waiting,),
+            end, word, host, reason, exit_code, signal or by_signal,
+        )  # fmt: skip
+        timeline = life.timeline(self._mapping.name)
+        if (cluster := self._cluster or cluster) is None:
+            raise ValueError("no cluster")
+        number, array_id = self._named(job, task)
+        if array_id is not None:
+            submission["array"] = array_id
+        if request.get("tres"):
+            for name, value in _amounts(request["tres"]):
+                request.setdefault(name, value)
+        return JobDocument(
+            id=slurm_id(cluster, number),
+            updated=timeline[-1].time,
+            request=Request(**request),
+            submission=Submission(submitted=submitted, **submission),
+            usage=Usage(**usage),
+            timeline=timeline,
+        )
+
+    def _named(self, job: str, task: int | None) -> tuple[str, str | None]:
+        """The number of a job, and that of its array."""
+        if task is None and job in self._shared:
+            self._seen[job] += 1
+            task = self._seen[job]
+        if task is not None:
+            return f"{job}_{task}", job
+        return job, job.partition("_")[0] if "_" in job else None
+
+
+@lru_cache(4096)
+def _amounts(tres: str) -> tuple[tuple[str, int | None], ...]:
+    """What the resources asked for say of amounts that may have no column of their own."""
+    found = parse_tres(tres)
+    memory = found.get("mem")
+    amounts = {"cpus": found.get("cpu"), "nodes": found.get("node"), "gpus": gpus(found),
+               "memory_mb": None if memory is None else memory >> 20}  # fmt: skip
+    return tuple(amounts.items())
+
+
+def _place(file: LogFile, mapping: Mapping, options: Options) -> tuple[str | None, str | None]:
+    """The name of the cluster, where it is not that of a column, and its time zone's.
+
+    Raises:
+        UsageError: nothing says which cluster the file is of.
+    """
+    zones = mapping.clusters
+    named = [one for one in zones if len(zones) == 1 or one.lower() in file.name.lower()]
+    cluster = options.cluster or next(iter(named), None)
+    if cluster is None and "cluster" not in {one.field for one in mapping.columns.values()}:
+        raise UsageError(
+            f"nothing says which cluster the jobs of {file.name!r} ran on; give --cluster NAME"
+            + (f", such as {' or '.join(zones)}" if zones else ", or clusters in the mapping")
+        )
+    return cluster, zones.get((cluster or "").lower(), next(iter(zones.values()), None))
+
+
+def _shared(file: LogFile, mapping: Mapping) -> frozenset[str]:
+    """Ids of more than one row; the file is read for them once before."""
+    ids = {name: column for name, column in mapping.columns.items() if column.field == "id"}
+    alone = mapping.model_copy(update={"columns": ids})
+    numbers, aside = array("q"), ImportReport()
+    for batch in batches(file, tuple(ids), aside, Meter([file], aside, lambda *_: None)):
+        values, bad = _converted(batch, alone, zone_named("UTC"))
+        numbers.extend(
+            int(job) for at, job in enumerate(values["id"]) if at not in bad and job.isdecimal()
+        )
+    found, counts = np.unique(np.frombuffer(numbers, np.int64), return_counts=True)
+    return frozenset(map(str, found[counts > 1].tolist()))
+
+
+def _converted(
+    batch: Batch, mapping: Mapping, zone: Any
+) -> tuple[dict[str, list[Any]], dict[int, str]]:
+    """The values of a batch by field, and the first fault of each row that has one."""
+    found: dict[str, list[Any]] = {}
+    bad: dict[int, str] = {}
+    for name, values in batch.columns.items():
+        column = mapping.columns[name]
+        known, faults = _known(values, converter(column, zone, batch.clocks.get(name)))
+        found[column.field] = [known[value] for value in values]
+        if faults:
+            for at, value in enumerate(values):
+                if value in faults:
+                    bad.setdefault(at, f"column {name}: {faults[value]}")
+    return found, bad
+
+
+def _known(values: list[Any], convert: Converter) -> tuple[dict[Any, Any], dict[Any, str]]:
+    """What each different value means, and what is wrong with those that mean nothing."""
+    known: dict[Any, Any] = {}
+    faults: dict[Any, str] = {}
+    for value in set(values):
+        try:
+            known[value] = convert(value)
+        except ValueError as error:
+            known[value], faults[value] = None, str(error)
+    return known, faults
+
+
+def _settle_twice(values: dict[str, list[Any]]) -> None:
+    """Choose between the showings of moments of an hour that the clock showed twice."""
+    columns = [values[field] for field in MOMENTS if field in values]
+    rows = {at for column in columns for at, time in enumerate(column) if type(time) is Twice}
+    spans = values.get("usage.wall_s")
+    for at in rows:
+        first = [column[at] for column in columns]
+        again = [getattr(time, "again", time) for time in first]
+        chosen = likeliest(first, lambda again=again: again, spans[at] if spans else None)  # type: ignore[misc]
+        for column, time in zip(columns, chosen, strict=True):
+            column[at] = None if time is None else int(time)
+
+
+def _section(values: dict[str, list[Any]], name: str, count: int) -> Iterator[dict[str, Any]]:
+    """A section's fields, row by row."""
+    fields = [field for field in values if field.startswith(f"{name}.")]
+    if not fields:
+        return ({} for _ in range(count))
+    names = [field.partition(".")[2] for field in fields]
+    columns = [values[field] for field in fields]
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+
+
+def _state_of(code: tuple[int | None, int | None] | None) -> State:
+    """How a job ended of which no state is recorded."""
+    if code is None or code == (None, None):
+        return State.UNKNOWN_END
+    return State.COMPLETED if code == (0, None) else State.FAILED
