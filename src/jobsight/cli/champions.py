@@ -73,7 +73,12 @@ def named_model(name: str | None, settings: Settings) -> HoldModel | None:
 
 
 def seat(
-    history: History, settings: Settings, *, name: str | None, model: HoldModel | None
+    history: History,
+    settings: Settings,
+    *,
+    name: str | None,
+    model: HoldModel | None,
+    here: str | None = None,
 ) -> Panel:
     """Index a history for those who answer.
 
@@ -82,6 +87,7 @@ def seat(
         settings: where the registry is; what the answers need.
         name: what ``--model`` was given.
         model: `named_model` of it.
+        here: name of this machine's schedd, see `Answerer`.
 
     Raises:
         ModelError: a champion cannot be used; says how to go on without it.
@@ -89,14 +95,14 @@ def seat(
     from jobsight.questions.hold.answering.answer import Answerer
 
     if name is not None:
-        return Panel(Answerer(history, settings.hold, model), {})
+        return Panel(Answerer(history, settings.hold, model, here=here), {})
     champions = _champions(history, open_registry(settings))
     seats: dict[str | None, Answerer] = {}
     answerers: dict[str | None, Answerer] = {}
     for access_point, entry in champions.items():
         key = None if entry is None else entry.digest
         if key not in answerers:
-            answerers[key] = _answerer(history, settings, entry)
+            answerers[key] = _answerer(history, settings, entry, here)
         seats[access_point] = answerers[key]
     first = next(iter(seats.values()))
     return Panel(first, seats if len(answerers) > 1 else {})
@@ -132,16 +138,18 @@ def _champion(registry: Registry, cluster: str) -> Entry | None:
         raise _unusable(cluster, error) from None
 
 
-def _answerer(history: History, settings: Settings, entry: Entry | None) -> Answerer:
+def _answerer(
+    history: History, settings: Settings, entry: Entry | None, here: str | None
+) -> Answerer:
     from jobsight.questions.hold.answering.answer import Answerer
     from jobsight.questions.hold.training.model import HoldModel
 
     if entry is None:
-        return Answerer(history, settings.hold, None)
+        return Answerer(history, settings.hold, None, here=here)
     try:
         network = settings.hold.lstm.network
         model = HoldModel.open(entry.folder, network=network, only_chosen=True)
-        return Answerer(history, settings.hold, model)
+        return Answerer(history, settings.hold, model, here=here)
     except ModelError as error:
         raise _unusable(entry.cluster, error) from None
 

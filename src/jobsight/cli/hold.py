@@ -10,6 +10,7 @@ line.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from pathlib import Path
@@ -101,7 +102,9 @@ def hold(
         {"timezone": timezone, "store": store, "hold": {"lstm": {"network": network}}},
     )
     inputs = _inputs(log or [], settings, wanted=store is not None)
-    panel, moment, when = _open(inputs, model, at, settings)
+    # What is kept may be read on other machines: there the schedd is always named.
+    here = None if save or publish else _local_schedd(settings)
+    panel, moment, when = _open(inputs, model, at, settings, here)
     answers, problems = _answers(panel, asked, moment)
     # Kept before they are shown: whoever reads them may go away.
     kept, failure = _keep(answers, settings, save=save, publish=publish)
@@ -114,6 +117,17 @@ def hold(
     if failure is not None:
         raise failure
     _tell(problems + kept)
+
+
+def _local_schedd(settings: Settings) -> str | None:
+    """What this machine's schedd calls itself; None: it is unknown, so commands name theirs."""
+    from jobsight.errors import SourceError
+    from jobsight.history.condor.client import CondorClient
+
+    # Not the setting access_point: it may name the place that a copied log is from.
+    with contextlib.suppress(SourceError):
+        return CondorClient(settings.condor).schedd_name()
+    return None
 
 
 def _keep(
@@ -220,7 +234,7 @@ def _parsed(text: str) -> _Asked:
 
 
 def _open(
-    logs: list[str], model: str | None, at: str | None, settings: Settings
+    logs: list[str], model: str | None, at: str | None, settings: Settings, here: str | None
 ) -> tuple[Panel, int, str]:
     """Who answers, the moment asked about (µs), and that moment in words."""
     from jobsight.cli.reading import is_store
@@ -231,7 +245,7 @@ def _open(
     history, _, _ = read_history(logs, settings, hashed=False)
     with stages() as progress:
         progress("indexing")
-        panel = seat(history, settings, name=model, model=named)
+        panel = seat(history, settings, name=model, model=named, here=here)
     end = int(history.clock.max())
     if given is not None:
         return panel, given, format_micros(given)

@@ -21,7 +21,7 @@ __all__ = ["print_all", "print_answers"]
 _COLOURS = {"release": "32", "wait": "36", "fix": "33", "remove": "31", "unsure": "35"}
 _REASON_WIDTH = 240
 _COLUMNS = (
-    Column("answer"), Column("job"), Column("if released now", spare=1),
+    Column("answer"), Column("job"), Column("access point"), Column("if released now", spare=1),
     Column("gain", right=True, spare=2), Column("held for"),
 )  # fmt: skip
 
@@ -37,8 +37,7 @@ def print_answers(answers: Sequence[Answer], when: str) -> None:
 def _print_one(one: Answer, when: str) -> None:
     from jobsight.clock import format_micros, format_span
 
-    place = f" on {printable(one.access_point, 60)}" if one.access_point else ""
-    say(f"{_paint(one.verdict.verb)}  job {one.job}{place}: {_headline(one)}")
+    say(f"{_paint(one.verdict.verb)}  job {one.job}{one.place}: {_headline(one)}")
     waited = format_span(max(one.moment - one.held_since, 0) / 1e6)
     _field("held", f"since {format_micros(one.held_since)} ({waited}), {_cause(one)}")
     _field("reason", printable(one.reason, _REASON_WIDTH) or "none given")
@@ -162,7 +161,8 @@ def _print_rows(answers: Sequence[Answer]) -> None:
         chance = "–" if now is None else chance_words(now.probability, now.low, now.high)
         verb = one.verdict.verb
         colours[number, 0] = f"1;{_COLOURS[verb]}"
-        cells = [verb.upper(), str(one.job), chance, f"{gain:.1f}" if gain > 0 else "–"]
+        place = printable(one.access_point or "–", 60)
+        cells = [verb.upper(), str(one.job), place, chance, f"{gain:.1f}" if gain > 0 else "–"]
         rows.append([*cells, _cause(one)])
     heading, *lines = lined(_COLUMNS, rows, most=width(), colours=colours, whole=True)
     say("\n".join(heading))

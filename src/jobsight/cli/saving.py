@@ -58,7 +58,9 @@ def keep_answers(
                 found.append((ids[0], prediction(answer)))
             else:
                 what = "more than one document" if ids else "no document"
-                problems.append(f"the store has {what} of job {answer.job}: nothing was kept of it")
+                problems.append(
+                    f"the store has {what} of job {answer.id or answer.job}: nothing was kept of it"
+                )
         if save:
             _save(store, found)
     if publish and found:

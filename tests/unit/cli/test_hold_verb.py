@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from tests.hold_models import constant_model
+from tests.storedjobs import filled, held_job
 
 from jobsight.cli.main import main
 from jobsight.files import new_folder
@@ -98,8 +99,8 @@ def test_one_job_as_one_object(run: Run, log: str, model: str) -> None:
     assert (found["job"], found["answer"]) == ("7.2", "fix")
     assert found["at"] == "2026-11-21 01:05:00Z"
     assert [step["command"] for step in found["advice"]["steps"]] == [
-        "condor_qedit 7.2 RequestMemory 256",
-        "condor_release 7.2",
+        "condor_qedit -name ap 7.2 RequestMemory 256",
+        "condor_release -name ap 7.2",
     ]
     assert found["model"].startswith("constant@")
 
@@ -124,15 +125,20 @@ def test_all_at_the_end_of_the_log(run: Run, log: str, model: str) -> None:
     assert done.stdout.index("cluster 7") < done.stdout.index("cluster 8")
     each = run("--each", "--log", log, "--model", model)
     heading, *rows = [line.split() for line in each.stdout.splitlines() if line[0].isalpha()]
-    assert heading[:2] == ["answer", "job"]
-    assert [row[1] for row in rows] == ["7.2", "7.1", "8.1", "8.0"]
+    assert heading[:4] == ["answer", "job", "access", "point"]
+    assert [row[1:3] for row in rows] == [[job, "ap"] for job in ("7.2", "7.1", "8.1", "8.0")]
 
 
 @pytest.mark.parametrize("asked", ["7.2", "--all", "--each"])
 def test_a_fix_is_shown_before_its_release(run: Run, log: str, model: str, asked: str) -> None:
     shown = run(asked, "--log", log, "--model", model, *AT).stdout
     fix, release = shown.index("1. set RequestMemory"), shown.index("2. then release it")
-    assert fix < shown.index("condor_qedit 7.2 ") < release < shown.index("condor_release 7.2")
+    assert (
+        fix
+        < shown.index("condor_qedit -name ap 7.2 ")
+        < release
+        < shown.index("condor_release -name ap 7.2")
+    )
 
 
 @pytest.mark.parametrize("asked", ["7.1", "--all", "--each"])
@@ -143,7 +149,7 @@ def test_a_wait_shows_until_when_and_the_probability_then(
         constant_model(0.3, delays={90.0: 0.9}).save(folder, seed=0, facts={})
     shown = run(asked, "--log", log, "--model", str(tmp_path / "model"), *AT).stdout
     assert "until 2026-11-21 01:06:30Z, then release it: 90 % (85–95 %) to succeed" in shown
-    assert '"condor_release 7.1" | TZ=UTC at -t 202611210107' in shown
+    assert '"condor_release -name ap 7.1" | TZ=UTC at -t 202611210107' in shown
 
 
 @pytest.mark.parametrize("asked", [("7.1",), ("--all",), ("--each",)])
@@ -160,7 +166,7 @@ def test_a_narrow_terminal_breaks_prose_between_words_and_no_command(
     below = [line for line in narrow.splitlines() if line.startswith("  ")]
     assert all(len(line) <= 60 or "condor_" in line for line in below)
     assert any(len(line) > 60 for line in wide.splitlines())
-    assert all(line in narrow for line in wide.splitlines() if "condor_release -c" in line)
+    assert all(line in narrow for line in wide.splitlines() if "condor_release -name ap -c" in line)
 
 
 def test_several_as_a_list(run: Run, log: str) -> None:
@@ -227,6 +233,69 @@ def test_as_a_program(log: str) -> None:
     assert done.returncode == 0, done.stderr
     assert "job 7.1" in done.stdout
     assert done.stderr == ""
+
+
+def condor(folder: Path, **told: str) -> str:
+    """The folder of a condor_config_val that knows these settings."""
+    lines = [f"{name}) echo '{value}';;\n" for name, value in told.items()]
+    tool = folder / "condor_config_val"
+    tool.write_text(f'#!/bin/sh\ncase "$1" in\n{"".join(lines)}*) exit 1;;\nesac\n')
+    tool.chmod(0o755)
+    return str(folder)
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> str:
+    """A store of two access points with a held job of the same id, one of a hostile name."""
+    names = ("ap1", "ap2", "ap3; touch x")
+    return filled(tmp_path / "jobs.db", [held_job(name) for name in names])
+
+
+THEN = ("--model", "none", "--at", "2026-11-21 01:37:00Z")
+
+
+def test_every_object_says_whose_the_job_is(run: Run, stored: str) -> None:
+    for asked in ("--all", "12.3"):
+        found = json.loads(run(asked, "--store", stored, *THEN, "--json").stdout)
+        assert sorted((one["job"], one["access_point"], one["id"]) for one in found) == [
+            ("12.3", "ap1", "htcondor:ap1:12.3"),
+            ("12.3", "ap2", "htcondor:ap2:12.3"),
+            ("12.3", "ap3; touch x", "htcondor:ap3%3B%20touch%20x:12.3"),
+        ]
+
+
+@pytest.mark.parametrize("asked", ["--all", "--each", "12"])
+def test_every_row_and_command_says_whose_the_job_is(
+    run: Run, stored: str, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOBSIGHT_CONDOR__BIN", condor(tmp_path, FULL_HOSTNAME="ap1"))
+    with new_folder(tmp_path / "model") as folder:
+        constant_model(0.9).save(folder, seed=0, facts={})
+    model = ("--model", str(tmp_path / "model"), *THEN[2:])
+    shown = run(asked, "--store", stored, *model).stdout
+    rows = [line for line in shown.splitlines() if line.startswith("RELEASE")]
+    assert len(rows) == 3
+    for name in ("ap1", "ap2", "ap3; touch x"):
+        assert sum(f" {name}" in row for row in rows) == 1
+    commands = [line.strip() for line in shown.splitlines() if line.strip().startswith("condor_")]
+    assert sorted(commands) == [
+        "condor_release -name ap1 12.3",
+        "condor_release -name ap2 12.3",
+    ]
+    assert "no command is given: the log has 'ap3; touch x' for its access point" in shown
+
+
+def test_commands_on_the_access_point_itself_are_plain_but_where_they_are_kept(
+    run: Run, log: str, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOBSIGHT_CONDOR__BIN", condor(tmp_path, FULL_HOSTNAME="ap"))
+    store = filled(tmp_path / "jobs.db", [held_job("ap", 7, 2)])
+    asked = ("7.2", "--log", log, "--model", model, *AT, "--json")
+    plain = json.loads(run(*asked).stdout)
+    assert plain["advice"]["steps"][-1]["command"] == "condor_release 7.2"
+    monkeypatch.setenv("JOBSIGHT_STORE__URL", store)
+    kept = json.loads(run(*asked, "--save").stdout)
+    assert kept["advice"]["steps"][-1]["command"] == "condor_release -name ap 7.2"
 
 
 def test_in_a_store_a_job_is_held_until_now(run: Run, log: str, tmp_path: Path) -> None:

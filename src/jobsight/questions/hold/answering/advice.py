@@ -1,13 +1,13 @@
 """What to do about a held job: steps in words, with commands to copy.
 
-Commands hold nothing but HTCondor's own words and whole numbers: no text from a log ever stands in
-one.
+Commands hold nothing but HTCondor's own words, whole numbers, and the name of a schedd where it is
+plain: no other text from a log is ever in one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -16,9 +16,9 @@ from jobsight.ids import JobId
 from jobsight.questions.hold.answering.mending import Mend
 from jobsight.questions.hold.answering.verdict import Chance, Verdict
 from jobsight.questions.hold.answering.wording import chance_words
-from jobsight.text import counted
+from jobsight.text import counted, printable
 
-__all__ = ["TRIAL", "WAIT_ALIKE", "Advice", "Group", "Step", "advise", "by_hand"]
+__all__ = ["TRIAL", "WAIT_ALIKE", "Advice", "Group", "Schedd", "Step", "advise", "by_hand"]
 
 WAIT_ALIKE = 5
 """Jobs that must wait alike before releasing a few of them as a trial is advised."""
@@ -57,6 +57,44 @@ class Advice:
         return [replace(step, text=f"{k}. {step.text}") for k, step in enumerate(self.steps, 1)]
 
 
+_SCHEDD = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9@._-]{0,254}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Schedd:
+    """Whom commands are addressed to: equal ids of two access points are different jobs.
+
+    Attributes:
+        option: ``-name NAME``; empty for this machine's own; None where no command may be given.
+        remark: for the steps that have, or lack, a command; may be empty.
+    """
+
+    option: str | None = ""
+    remark: str = ""
+
+    @classmethod
+    def of(cls, access_point: str | None, *, among: Collection[str], here: str | None) -> Schedd:
+        """The schedd of an access point.
+
+        Args:
+            access_point: as the log names it (hostile text); None: it does not.
+            among: all access points that the history names.
+            here: name of this machine's schedd, where it is known.
+        """
+        if access_point is None and not among:
+            return cls(remark=" (on the access point of the log, which does not name it)")
+        if here is not None and {name.lower() for name in among} == {here.lower()}:
+            return cls()
+        if access_point is not None and _SCHEDD.fullmatch(access_point):
+            return cls(f"-name {access_point}")
+        told = "no name" if access_point is None else repr(printable(access_point, 60))
+        return cls(
+            None,
+            f" (no command is given: the log has {told} for its access point, which names no "
+            "schedd; set access_point)",
+        )
+
+
 @dataclass(frozen=True)
 class Group:
     """Held jobs of one cluster, and how they may be named together.
@@ -65,18 +103,26 @@ class Group:
         jobs: those that the command is for, in order.
         cause: hold code and sub-code that, in their cluster, these and no other held jobs have;
             None if others have them too, or if the log tells none.
+        schedd: that has them.
     """
 
     jobs: Sequence[JobId]
     cause: tuple[int, int] | None = None
+    schedd: Schedd = Schedd()
 
-    def command(self, tool: str) -> str:
-        """The command by which condor_release or condor_rm names these jobs."""
-        return f"{tool} {self._arguments()}"
+    def step(self, text: str, tool: str, form: str = "{}") -> Step:
+        """A step whose command is condor_release or condor_rm for these jobs, put into `form`."""
+        command = self._command(tool, self._arguments())
+        return Step(text + self.schedd.remark, command and form.format(command))
 
-    def edit(self, attribute: str, value: int) -> str:
+    def edit(self, attribute: str, value: int) -> str | None:
         """The command that sets a job attribute to a whole number."""
-        return f"condor_qedit {self._edit_arguments()} {attribute} {value}"
+        return self._command("condor_qedit", f"{self._edit_arguments()} {attribute} {value}")
+
+    def _command(self, tool: str, arguments: str) -> str | None:
+        if self.schedd.option is None:
+            return None
+        return " ".join(filter(None, (tool, self.schedd.option, arguments)))
 
     def _arguments(self) -> str:
         """These jobs as condor_release and condor_rm take them: ids, or a constraint for many."""
@@ -113,18 +159,17 @@ def advise(
         moment: µs, now.
         alike: jobs that are held alike, see `Findings.alike`.
     """
-    release = group.command("condor_release")
     if verdict.verb == "release":
         why = "" if verdict.why is None else f": {verdict.why}"
-        return Advice([Step(f"release it as it is{why}" + _hint(mend), release)])
+        return Advice([group.step(f"release it as it is{why}" + _hint(mend), "condor_release")])
     if verdict.verb == "wait" and verdict.best is not None:
         why = "" if verdict.why is None else f"; {verdict.why}"
-        return Advice([_wait(verdict.best, why + _hint(mend), release, moment)])
+        return Advice([_wait(verdict.best, why + _hint(mend), group, moment)])
     if verdict.verb == "fix" and mend is not None:
-        return Advice([_fix(mend, group), Step("then release it", release)])
+        return Advice([_fix(mend, group), _release(group)])
     if verdict.verb == "remove":
         text = "remove it: releases as it is have failed before, and no mend is known"
-        return Advice([Step(text, group.command("condor_rm"))])
+        return Advice([group.step(text, "condor_rm")])
     return _unsure(mend, group, alike)
 
 
@@ -145,16 +190,21 @@ def _hint(mend: Mend | None) -> str:
     return "" if mend is None else f"; should it be held again: {mend.text}"
 
 
-def _wait(best: Chance, remark: str, release: str, moment: int) -> Step:
+def _release(group: Group) -> Step:
+    return group.step("then release it", "condor_release")
+
+
+def _wait(best: Chance, remark: str, group: Group, moment: int) -> Step:
     """Wait, then release, by the command ``at``: copied too early, it still waits."""
     until = moment + round(best.wait * 1e6)
     # `at` takes whole minutes: the next one.
     minute = re.sub(r"\D", "", format_micros(until + 59_999_999))[:12]
     chance = chance_words(best.probability, best.low, best.high)
-    return Step(
+    return group.step(
         f"wait {format_span(best.wait)}, until {format_micros(until)}, then release it: "
         f"{chance} to succeed then{remark}",
-        f'echo "{release}" | TZ=UTC at -t {minute}',
+        "condor_release",
+        f'echo "{{}}" | TZ=UTC at -t {minute}',
     )
 
 
@@ -172,10 +222,9 @@ def _unsure(mend: Mend | None, group: Group, alike: Sequence[JobId]) -> Advice:
             "ask again when these have ended"
         )
         fixes = [] if mend is None else [_fix(mend, few)]
-        return Advice([*fixes, Step(text, few.command("condor_release"))])
+        return Advice([*fixes, few.step(text, "condor_release")])
     little = "too little is known to say whether it would succeed as it is"
     if mend is None:
         return Advice([Step(little)])
     fix = _fix(mend, group)
-    steps = [replace(fix, text=f"{fix.text}; {little}")]
-    return Advice([*steps, Step("then release it", group.command("condor_release"))])
+    return Advice([replace(fix, text=f"{fix.text}; {little}"), _release(group)])

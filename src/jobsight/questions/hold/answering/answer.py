@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.clock import format_micros
+from jobsight.documents import condor_id
 from jobsight.errors import ModelError
 from jobsight.history.adjson import parse_ad
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import held_by_hand
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
-from jobsight.questions.hold.answering.advice import Advice, Group, advise, by_hand
+from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
 from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings
 from jobsight.questions.hold.answering.heldjob import Held, about_job
 from jobsight.questions.hold.answering.mending import Mend, known_mend
@@ -39,6 +40,7 @@ from jobsight.questions.hold.examples.evidence import Evidence
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.training.model import HoldModel
 from jobsight.settings import Costs, HoldSettings
+from jobsight.text import printable
 
 __all__ = ["Answer", "Answerer", "require_answerable"]
 
@@ -62,6 +64,7 @@ class Answer:
         hold_code, hold_subcode: None where the log tells none.
         reason: of the hold, as the log has it.
         cause: number of its cause in this history (code, sub-code, masked reason).
+        schedd: whom commands are addressed to.
         alike: the jobs that are held alike, this one among them, see `Findings.alike`.
         mend: what is known to mend the cause.
         evidence: findings, see `jobsight.questions.hold.answering.findings`.
@@ -80,12 +83,25 @@ class Answer:
     hold_subcode: int | None
     reason: str
     cause: int
+    schedd: Schedd
     alike: Sequence[JobId]
     mend: Mend | None
     evidence: list[Finding] = field(repr=False)
     advice: Advice
     model: str
     inputs: str
+
+    @property
+    def id(self) -> str | None:
+        """The id of its document; None where no log names the access point."""
+        if self.access_point is None or self.job.proc is None:
+            return None
+        return condor_id(self.access_point, self.job.cluster, self.job.proc)
+
+    @property
+    def place(self) -> str:
+        """`` on AP``, to follow an id in texts; empty where no log names the access point."""
+        return f" on {printable(self.access_point, 60)}" if self.access_point else ""
 
     @property
     def by_hand(self) -> bool:
@@ -96,9 +112,11 @@ class Answer:
         """The answer as plain data, with the keys that the command prints."""
         return {
             "job": str(self.job),
+            "id": self.id,
+            "access_point": self.access_point,
             "at": format_micros(self.moment),
             "answer": self.verdict.verb,
-            "at_best": _best_json(self.verdict, self.moment),
+            "at_best": self.verdict.best and self.verdict.best.to_json(self.moment),
             "probability": None if self.now is None else self.now.probability,
             "interval": None if self.now is None else [self.now.low, self.now.high],
             "hold_code": self.hold_code,
@@ -108,18 +126,6 @@ class Answer:
             "advice": self.advice.to_json(),
             "model": self.model,
         }
-
-
-def _best_json(verdict: Verdict, moment: int) -> dict[str, Any] | None:
-    best = verdict.best
-    if best is None:
-        return None
-    return {
-        "wait": best.wait,
-        "at": format_micros(moment + round(best.wait * 1e6)),
-        "probability": best.probability,
-        "interval": [best.low, best.high],
-    }
 
 
 def require_answerable(settings: HoldSettings) -> None:
@@ -154,7 +160,12 @@ class Answerer:
     """
 
     def __init__(
-        self, history: History, settings: HoldSettings, model: HoldModel | None = None
+        self,
+        history: History,
+        settings: HoldSettings,
+        model: HoldModel | None = None,
+        *,
+        here: str | None = None,
     ) -> None:
         """Index `history`.
 
@@ -162,6 +173,7 @@ class Answerer:
             history: the indexed log.
             settings: the costs; and, without a model, what counts as success.
             model: trained; None: rules and this log's own rates answer, uncalibrated.
+            here: name of this machine's schedd: commands need not name it where it is the only one.
 
         Raises:
             ModelError: the model was trained on another question: by the recipe ``seed``, or as of
@@ -173,6 +185,8 @@ class Answerer:
         self._costs: Costs = settings.costs
         self._settings = settings if model is None else model.settings
         self._model = model
+        among = set(history.jobs["access_point"].drop_nulls())
+        self._schedd = lru_cache(maxsize=None)(partial(Schedd.of, among=among, here=here))
         self._labels = label_rows(history)
         table = hold_decisions(history, self._settings, self._labels).table
         self._settled = table.filter("kept", pl.col("outcome").is_not_null())
@@ -242,7 +256,7 @@ class Answerer:
         lasting = mend is not None and (mend.certain or mend.edit is not None)
         evidence = findings.about(row["job"], row["hold_row"], row["site"], reason, lasting=lasting)
         alike = findings.alike(row["hold_row"], reason, lasting=lasting)
-        job = JobId(row["cluster"], row["proc"])
+        job, schedd = JobId(row["cluster"], row["proc"]), self._schedd(row["access_point"])
         return self._put(
             row,
             moment,
@@ -251,7 +265,7 @@ class Answerer:
             alike=alike,
             mend=mend,
             evidence=[*about_job(what_held), *evidence, *extra],
-            advice=advise(verdict, mend, Group([job]), moment=moment, alike=alike),
+            advice=advise(verdict, mend, Group([job], schedd=schedd), moment=moment, alike=alike),
             model=LABEL if self._model is None else self._model.label,
         )
 
@@ -281,6 +295,7 @@ class Answerer:
             hold_subcode=row["hold_subcode"],
             reason=row["reason"] or "",
             cause=int(self._labels.cause[row["hold_row"]]),
+            schedd=self._schedd(row["access_point"]),
             inputs=hashlib.sha256(text.encode()).hexdigest()[:16],
             **rest,
         )

@@ -42,9 +42,10 @@ class GroupAnswer:
 
     @property
     def place(self) -> str:
-        """Which cluster, or how many, the members are of."""
+        """Which cluster, or how many, the members are of, and on which access point."""
         clusters = {one.job.cluster for one in self.members}
-        return f"{len(clusters):,} clusters" if len(clusters) > 1 else f"cluster {min(clusters)}"
+        of = f"{len(clusters):,} clusters" if len(clusters) > 1 else f"cluster {min(clusters)}"
+        return of + self.members[0].place
 
 
 def by_use(answers: Sequence[Answer]) -> list[Answer]:
@@ -119,7 +120,7 @@ def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
         if whole and first.hold_code is not None and first.hold_subcode is not None
         else None
     )
-    group = Group([one.job for one in said_for], cause)
+    group = Group([one.job for one in said_for], cause, first.schedd)
     mend = first.mend
     if mend is not None and len({one.mend.text for one in said_for if one.mend}) > 1:
         # Each has its own file or figure; the command serves all, the words one of them.

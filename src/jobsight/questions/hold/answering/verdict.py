@@ -23,10 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from jobsight.clock import format_micros
 from jobsight.learning.costs import expected_gain, release_threshold
 from jobsight.settings import Costs
 
@@ -63,6 +64,15 @@ class Chance:
     probability: float
     low: float
     high: float
+
+    def to_json(self, moment: int) -> dict[str, Any]:
+        """As plain data, with the moment (UTC) of a release after the wait; `moment`: µs, now."""
+        return {
+            "wait": self.wait,
+            "at": format_micros(moment + round(self.wait * 1e6)),
+            "probability": self.probability,
+            "interval": [self.low, self.high],
+        }
 
 
 @dataclass(frozen=True)

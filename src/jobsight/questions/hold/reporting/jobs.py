@@ -150,10 +150,14 @@ def _why(group: GroupAnswer, first: Answer, material: Material) -> Markup:
 
 
 def _after(group: GroupAnswer, material: Material) -> str | None:
-    ends = [material.later[str(one.job)] for one in group.members if str(one.job) in material.later]
+    ends = [material.later[key] for one in group.members if (key := _key(one)) in material.later]
     if not ends:
         return None
     return f"What the log tells later: {len(ends)} were released, {sum(ends)} of them succeeded."
+
+
+def _key(answer: Answer) -> tuple[str | None, str]:
+    return answer.access_point, str(answer.job)
 
 
 def _hindsight(material: Material) -> Markup | None:
@@ -161,9 +165,9 @@ def _hindsight(material: Material) -> Markup | None:
     rows = []
     for verb in _VERBS:
         ends = [
-            material.later[str(one.job)]
+            material.later[key]
             for one in material.answers
-            if one.verdict.verb == verb and not one.by_hand and str(one.job) in material.later
+            if one.verdict.verb == verb and not one.by_hand and (key := _key(one)) in material.later
         ]
         if ends:
             rows.append(
@@ -239,7 +243,9 @@ def _frames_picture(material: Material, answer: Answer) -> Markup:
     settings, scale = material.model.settings, material.model.scale
     held = held_jobs(material.history, material.moment, material.labels)
     row = held.filter(
-        (held["cluster"] == answer.job.cluster) & (held["proc"] == (answer.job.proc or 0))
+        held["access_point"].eq_missing(answer.access_point)
+        & (held["cluster"] == answer.job.cluster)
+        & (held["proc"] == (answer.job.proc or 0))
     ).head(1)
     frames, _ = build_frames(
         FrameIndex(material.history, material.labels, settings.frames.state_events),

@@ -31,7 +31,7 @@ class Material:
         read: how the reading of the logs went.
         moment: µs since 1970, when the held jobs are asked about; None: no such part.
         answers: for every job held then.
-        later: by job id, whether its next release succeeded, as the log tells later.
+        later: whether the next release of an access point's job id succeeded, as recorded later.
         verification: what ``jobsight verify hold --json`` prints; None: no such part.
         about: what these logs are, in the words of whoever made the report.
     """
@@ -43,7 +43,7 @@ class Material:
     read: ReadReport
     moment: int | None = None
     answers: Sequence[Answer] = ()
-    later: Mapping[str, bool] = field(default_factory=dict)
+    later: Mapping[tuple[str | None, str], bool] = field(default_factory=dict)
     verification: Mapping[str, Any] | None = None
     about: str = ""
 

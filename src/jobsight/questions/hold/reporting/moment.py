@@ -55,7 +55,7 @@ def _standing(held: Ints, released: Ints, moments: Ints) -> Ints:
     return standing
 
 
-def later_outcomes(decisions: pl.DataFrame, moment: int) -> dict[str, bool]:
+def later_outcomes(decisions: pl.DataFrame, moment: int) -> dict[tuple[str | None, str], bool]:
     """How the next release of each job held at `moment` (µs) ended, as the log tells later.
 
     Args:
@@ -63,7 +63,8 @@ def later_outcomes(decisions: pl.DataFrame, moment: int) -> dict[str, bool]:
         moment: µs since 1970.
 
     Returns:
-        by job id (``1231.11``): whether it succeeded; jobs without a known outcome are left out.
+        by access point and job id (``1231.11``): whether it succeeded; jobs without a known outcome
+        are left out.
     """
     known = decisions.filter(
         pl.col("hold_time") <= moment,
@@ -71,4 +72,5 @@ def later_outcomes(decisions: pl.DataFrame, moment: int) -> dict[str, bool]:
         pl.col("outcome").is_not_null(),
     )
     ids = known.select(pl.format("{}.{}", "cluster", "proc")).to_series()
-    return dict(zip(ids, known["outcome"].cast(pl.Boolean), strict=True))
+    outcomes = known["outcome"].cast(pl.Boolean)
+    return dict(zip(zip(known["access_point"], ids, strict=True), outcomes, strict=True))

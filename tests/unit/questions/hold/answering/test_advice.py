@@ -3,7 +3,7 @@ import re
 import pytest
 
 from jobsight.ids import JobId
-from jobsight.questions.hold.answering.advice import Advice, Group, advise, by_hand
+from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
 from jobsight.questions.hold.answering.mending import Mend
 from jobsight.questions.hold.answering.verdict import Chance, Verb, Verdict
 
@@ -114,6 +114,58 @@ def test_edits_of_several_jobs_take_a_constraint() -> None:
         f"{edit} RequestMemory 256",
         "condor_release 12.0 12.1",
     ]
+
+
+def addressed(access_point: str | None, *others: str, here: str | None = None) -> Group:
+    among = {*others, *([access_point] if access_point else [])}
+    return Group([JOB], schedd=Schedd.of(access_point, among=among, here=here))
+
+
+def test_commands_name_the_schedd() -> None:
+    group = addressed("submit@ap1.example.org", "ap2")
+    assert commands(advice("fix", MEND, group)) == [
+        "condor_qedit -name submit@ap1.example.org 12.3 RequestMemory 256",
+        "condor_release -name submit@ap1.example.org 12.3",
+    ]
+    assert commands(advice("remove", group=group)) == [
+        "condor_rm -name submit@ap1.example.org 12.3"
+    ]
+    (wait,) = commands(advice("wait", group=group))
+    assert wait is not None
+    assert wait.startswith('echo "condor_release -name submit@ap1.example.org 12.3" | ')
+    (trial,) = commands(advice("unsure", group=group, alike=5))
+    assert trial == "condor_release -name submit@ap1.example.org 12.0 12.1 12.2"
+
+
+def test_this_machines_own_schedd_is_not_named_where_it_is_the_only_one() -> None:
+    plain = ["condor_release 12.3"]
+    assert commands(advice("release", group=addressed("AP1", here="ap1"))) == plain
+    named = ["condor_release -name ap1 12.3"]
+    assert commands(advice("release", group=addressed("ap1", here=None))) == named
+    assert commands(advice("release", group=addressed("ap1", here="ap2"))) == named
+    assert commands(advice("release", group=addressed("ap1", "ap2", here="ap1"))) == named
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ap1; rm -rf ~", "$(id)", "`id`", "ap1'", "-constraint", "", "a b", "ap\n1", "é", "10.0.0.1",
+     "::1", "x" * 300],
+)  # fmt: skip
+def test_a_name_that_is_not_plain_gives_no_command_but_the_reason(name: str) -> None:
+    for verb in ("release", "wait", "fix", "remove"):
+        found = advice(verb, MEND, addressed(name, "ap2"))
+        assert set(commands(found)) == {None}
+        assert "no command is given: the log has " in found.steps[-1].text
+        assert found.steps[-1].text.isprintable()
+
+
+def test_an_access_point_without_a_name() -> None:
+    (only,) = advice("release", group=addressed(None)).steps
+    assert only.command == "condor_release 12.3"
+    assert "the access point of the log, which does not name it" in only.text
+    (among,) = advice("release", group=addressed(None, "ap2")).steps
+    assert among.command is None
+    assert "set access_point" in among.text
 
 
 @pytest.mark.parametrize("verb", ["release", "wait", "fix", "remove", "unsure"])

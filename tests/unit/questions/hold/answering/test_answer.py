@@ -67,11 +67,11 @@ def test_mend_or_remove_by_cause() -> None:
     of = history(*FAILED_BEFORE, held(1000, 20), held(1000, 21, cause=MEMORY))
     found = ask(of, 1010, constant_model(0.05))
     assert found["20.0"].verdict.verb == "remove"
-    assert commands(found["20.0"]) == ["condor_rm 20.0"]
+    assert commands(found["20.0"]) == ["condor_rm -name ap 20.0"]
     assert found["21.0"].verdict.verb == "fix"
     assert commands(found["21.0"]) == [
-        "condor_qedit 21.0 RequestMemory 256",
-        "condor_release 21.0",
+        "condor_qedit -name ap 21.0 RequestMemory 256",
+        "condor_release -name ap 21.0",
     ]
     wide = ask(of, 1010, constant_model(0.05, margin=0.5))
     assert {one.verdict.verb for one in wide.values()} == {"unsure"}
@@ -88,14 +88,15 @@ def test_json_has_the_keys_that_are_promised() -> None:
     of = history(*FAILED_BEFORE, held(1000, 20))
     found = json.loads(json.dumps(ask(of, 1010, constant_model(0.7))["20.0"].to_json()))
     assert list(found) == [
-        "job", "at", "answer", "at_best", "probability", "interval", "hold_code", "hold_subcode",
-        "reason", "evidence", "advice", "model",
+        "job", "id", "access_point", "at", "answer", "at_best", "probability", "interval",
+        "hold_code", "hold_subcode", "reason", "evidence", "advice", "model",
     ]  # fmt: skip
     assert (found["job"], found["at"]) == ("20.0", "2026-11-21 00:16:50Z")
+    assert (found["id"], found["access_point"]) == ("htcondor:ap:20.0", "ap")
     assert found["at_best"]["wait"] == 0.0
     assert found["interval"] == pytest.approx([0.65, 0.75], abs=0.01)
     assert found["advice"] == {
-        "steps": [{"text": "release it as it is", "command": "condor_release 20.0"}]
+        "steps": [{"text": "release it as it is", "command": "condor_release -name ap 20.0"}]
     }
 
 
@@ -147,11 +148,11 @@ def test_several_clusters_held_by_one_origin_are_one_group_for_a_trial() -> None
     assert set(found["8.0"].alike) == {JobId(8, 0), JobId(9, 0)}  # another origin
     # The owner's own jobs first, whom nobody else may release.
     assert found["2.0"].alike[:2] == [JobId(1, 0), JobId(2, 0)]
-    assert commands(found["6.0"]) == ["condor_release 3.0 4.0 5.0"]
+    assert commands(found["6.0"]) == ["condor_release -name ap 3.0 4.0 5.0"]
     assert "6 jobs of 6 clusters wait alike" in found["6.0"].advice.steps[0].text
     groups = group_answers(list(found.values()))
     trial = next(one for one in groups if len(one.members) == 6)
-    assert (trial.verb, trial.place) == ("unsure", "6 clusters")
+    assert (trial.verb, trial.place) == ("unsure", "6 clusters on ap")
     assert len(groups) == 4
     assert {one.place for one in groups if one is not trial} == {"cluster 8", "cluster 9"}
 
@@ -286,7 +287,7 @@ def test_many_are_answered_as_one_by_one() -> None:
     for place, job in enumerate(together["job"]):
         (one,) = answerer.answer(answerer.held(moment, np.array([job])), moment)
         assert one.to_json() == many[place]
-    assert many[0]["advice"]["steps"][-1]["command"] == "condor_release 20.0 20.1 20.2"
+    assert many[0]["advice"]["steps"][-1]["command"] == "condor_release -name ap 20.0 20.1 20.2"
 
 
 def test_groups_are_by_cause_and_cluster_and_most_useful_first() -> None:
@@ -302,8 +303,8 @@ def test_groups_are_by_cause_and_cluster_and_most_useful_first() -> None:
     ]  # fmt: skip
     assert groups[0].gain == pytest.approx(5 * (0.7 * 4 - 0.3))
     assert commands(groups[0]) == [
-        "condor_release -constraint 'ClusterId == 20 && JobStatus == 5 && HoldReasonCode == 3 "
-        "&& HoldReasonSubCode == 1'"
+        "condor_release -name ap -constraint 'ClusterId == 20 && JobStatus == 5 && "
+        "HoldReasonCode == 3 && HoldReasonSubCode == 1'"
     ]
     assert groups[-1].members[0].by_hand
     assert commands(groups[-1]) == [None]
@@ -314,7 +315,7 @@ def test_a_group_shares_no_command_with_others_of_its_codes() -> None:
     jobs = [held(10 + k, 20, k, cause=EXITED if k < 4 else other) for k in range(8)]
     for group in group_answers(list(ask(history(*jobs), 30, constant_model(0.7)).values())):
         ids = " ".join(str(one.job) for one in group.members)
-        assert commands(group) == [f"condor_release {ids}"]
+        assert commands(group) == [f"condor_release -name ap {ids}"]
 
 
 def test_answers_by_use() -> None:
@@ -351,13 +352,37 @@ def test_a_job_that_two_logs_tell_of_is_one() -> None:
     assert find(of, 12, JobId(1, 0))[0] == ["1.0"]
 
 
-def test_jobs_of_two_access_points_are_two() -> None:
+def two_access_points() -> History:
+    """Ten jobs of equal ids on each, held for the same cause."""
     rows = [
         row | {"log": log, "access_point": name}
         for log, name in enumerate(("ap1", "ap2"))
-        for row in held(10, 1)
+        for proc in range(10)
+        for row in held(10 + proc, 1, proc)
     ]
-    assert find(History.from_table(table(rows)), 20, JobId(1, 0))[0] == ["1.0", "1.0"]
+    return History.from_table(table(rows))
+
+
+def test_jobs_of_two_access_points_are_two() -> None:
+    assert find(two_access_points(), 20, JobId(1, 0))[0] == ["1.0", "1.0"]
+
+
+@pytest.mark.parametrize("rate", [0.7, 0.1])
+def test_groups_and_commands_keep_access_points_apart(rate: float) -> None:
+    of = two_access_points()
+    # That it is this machine's own does not matter where there are two.
+    answerer = Answerer(of, HoldSettings(), constant_model(rate, margin=0.3), here="ap1")
+    answers = answerer.answer(answerer.held(micros(30)), micros(30))
+    ids = [one.to_json()["id"] for one in answers]
+    assert len(set(ids)) == 20
+    assert "htcondor:ap2:1.9" in ids
+    groups = group_answers(answers)
+    assert [len({one.access_point for one in group.members}) for group in groups] == [1, 1]
+    every: list[Answer | GroupAnswer] = [*answers, *groups]
+    for found in every:
+        name = found.access_point if isinstance(found, Answer) else found.members[0].access_point
+        assert all(f"-name {name} " in (command or "") for command in commands(found))
+    assert {len(one.alike) for one in answers} == {10}
 
 
 def test_nothing_held() -> None:

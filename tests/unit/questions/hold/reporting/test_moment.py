@@ -33,7 +33,7 @@ def test_the_moment_is_that_of_the_most_various_fates() -> None:
 
 def test_later_outcomes_are_those_of_the_jobs_held_then() -> None:
     table = hold_decisions(mixed(), HoldSettings()).table
-    assert later_outcomes(table, micros(201)) == {"2.0": True, "3.0": False}
+    assert later_outcomes(table, micros(201)) == {("ap", "2.0"): True, ("ap", "3.0"): False}
     assert later_outcomes(table, micros(202)) == {}
 
 

@@ -6,11 +6,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tests.histories import micros
+from tests.histories import micros, table
 from tests.hold_models import EXITED, MEMORY, Cause, constant_model, held, history
 from tests.hold_reports import HOSTILE, material
 
 from jobsight.errors import OutputError
+from jobsight.history.timelines import History
 from jobsight.learning.bootstrap import Interval
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.reporting.jobs import jobs_part
@@ -165,6 +166,26 @@ def test_advice_is_shown_in_steps_with_what_a_wait_is_worth() -> None:
     wait = shown(0.3, later=0.9, cause=EXITED)
     assert "until 2026-11-21 00:01:50Z, then release it: 90 % (85–95 %) to succeed then" in wait
     assert "TZ=UTC at -t 202611210002" in wait
+
+
+def test_access_points_are_kept_apart() -> None:
+    rows = [
+        row | {"log": log, "access_point": name}
+        for log, name in enumerate(("ap1", "ap2"))
+        for row in held(10, 1)
+    ]
+    of = History.from_table(table(rows))
+    moment = micros(20)
+    answerer = Answerer(of, HoldSettings(), constant_model(0.9))
+    answers = answerer.answer(answerer.held(moment), moment)
+    # Only the job of ap2 is known to have succeeded.
+    later = {("ap2", "1.0"): True}
+    made = material(history=of, moment=moment, answers=answers, later=later)
+    text = "".join(read(str(jobs_part(made))).text)
+    for name in ("ap1", "ap2"):
+        assert f"of cluster 1 on {name}" in text
+        assert f"condor_release -name {name} 1.0" in text
+    assert text.count("What the log tells later: 1 were released, 1 of them succeeded.") == 1
 
 
 def test_the_same_material_gives_the_same_bytes(page: str) -> None:
