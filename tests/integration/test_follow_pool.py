@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 import time
+from pathlib import Path
 
 import pytest
 from tests.growing import Follower, read_at_once
@@ -12,8 +14,15 @@ from tests.testbed import EventLogOptions, HtcondorPool
 from jobsight.documents import State
 
 JOBS = 12
-ATTRIBUTES = ("Owner", "JobStatus", "RequestMemory", "NumJobStarts", "NumHolds", "ExitCode")
+DOCUMENTED = Path(__file__).parents[2] / "docs" / "collecting.md"
 DEADLINE = 120.0
+
+
+def _attributes() -> tuple[str, ...]:
+    """The attributes that the documentation recommends for the event log."""
+    found = re.search(r"_INFORMATION_ATTRS = ((?:[^\n]*\\\n)*[^\n]*)", DOCUMENTED.read_text())
+    assert found is not None
+    return tuple(re.findall(r"\w+", found[1]))
 
 
 def _run(pool: HtcondorPool, one: Follower) -> dict[str, int]:
@@ -24,6 +33,7 @@ def _run(pool: HtcondorPool, one: Follower) -> dict[str, int]:
         "fails": pool.submit("exit 3", count=3),
         "held": pool.submit("sleep 60", count=3, MyMaxSeconds=1),
         "waits": pool.submit("exit 0", hold=True),
+        "stays": pool.submit("exit 0", leave_in_queue="JobStatus == 4", batch_name="night's work"),
     }
     until = time.monotonic() + DEADLINE
     released = False
@@ -36,7 +46,11 @@ def _run(pool: HtcondorPool, one: Follower) -> dict[str, int]:
         if chance.random() < 0.1:
             queue = pool.queue()
             held = [ad["ClusterId"] for ad in queue if ad["JobStatus"] == 5]
-            if not released and held.count(asked["held"]) == 3:
+            stays = {ad["JobStatus"] for ad in queue if ad["ClusterId"] == asked["stays"]}
+            if not released and held.count(asked["held"]) == 3 and stays == {4}:
+                one.catch_up()
+                assert set(_states(one, asked["waits"]).values()) == {State.HELD}
+                pool.remove(asked["stays"])
                 pool.release(asked["waits"])
                 pool.remove(asked["held"])
                 released = True
@@ -48,7 +62,7 @@ def _run(pool: HtcondorPool, one: Follower) -> dict[str, int]:
 @pytest.mark.parametrize("form", ["ISO_DATE", "JSON"])
 def test_nothing_is_lost_nor_doubled(bed_ready: None, form: str) -> None:
     options = EventLogOptions(
-        max_size=3000, max_rotations=300, format_options=form, attributes=ATTRIBUTES
+        max_size=3000, max_rotations=300, format_options=form, attributes=_attributes()
     )
     with HtcondorPool(event_log_options=options) as pool:
         log = pool.event_log
@@ -67,6 +81,13 @@ def test_nothing_is_lost_nor_doubled(bed_ready: None, form: str) -> None:
             assert _states(one, cluster) == _told(pool, cluster)
         assert State.COMPLETED in _states(one, asked["ends"]).values()
         assert set(_states(one, asked["fails"]).values()) == {State.FAILED}
+        assert set(_states(one, asked["waits"]).values()) == {State.COMPLETED}
+        stays = one.documents[f"htcondor:ap.testbed.example:{asked['stays']}.0"]
+        assert (stays.state, stays.timeline[-2].code) == (State.COMPLETED, 9)
+        assert stays.submission.name == "night's work"
+        names = {document.submission.name for document in one.documents.values()}
+        assert all(name == "night's work" or name.startswith("job-") for name in names if name)
+        assert None not in names
         for ad in pool.history(f"ClusterId == {asked['held']}"):
             job = f"{ad['ClusterId']}.{ad['ProcId']}"
             document = one.documents[f"htcondor:ap.testbed.example:{job}"]

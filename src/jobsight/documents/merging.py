@@ -9,7 +9,8 @@ another's. What messages report (``jobcomp``) only fills in what a scheduler's o
 included, and an end in them that comes after the end which the tools report is left out. Within
 one source the order is that of its positions; between sources it is that of time.
 The files of one rotated log, named ``<log>#<file>``, are one source. *State*: of the last event
-that has one.
+that has one; an HTCondor job that is removed after it terminated (``leave_in_queue``) ended as it
+terminated.
 
 So a document merged twice changes nothing, the parts of a log may come in pieces of any size, and
 the timeline is the same in whatever order two sources are heard. One thing is not: an end that
@@ -43,6 +44,8 @@ from jobsight.documents.timelines import (
 )
 
 __all__ = ["FIRST_EVENTS", "MOST_EVENTS", "MOST_PREDICTIONS", "merge"]
+
+_TERMINATED, _ABORTED = 5, 9
 
 
 def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
@@ -123,7 +126,7 @@ def _derive(
     timeline: Sequence[Event], *told: Outcome | None
 ) -> tuple[State | None, Outcome | None]:
     """State and outcome, which keeps what a newer version `told` of that very end."""
-    last = next((event for event in reversed(timeline) if event.state is not None), None)
+    last = _last_with_state(timeline)
     if last is None or last.state is None:
         return None, None
     if not last.state.ended:
@@ -139,3 +142,15 @@ def _derive(
         if one is not None and one.unknown and (one.state, one.ended) == (last.state, last.time):
             return last.state, msgspec.structs.replace(outcome, unknown=one.unknown)
     return last.state, outcome
+
+
+def _last_with_state(timeline: Sequence[Event]) -> Event | None:
+    """The event that the state follows from."""
+    last = None
+    for event in reversed(timeline):
+        if event.state is None:
+            continue
+        if event.code != _ABORTED:
+            return event if last is None or event.code == _TERMINATED else last
+        last = last or event
+    return last

@@ -1,4 +1,4 @@
-"""Where a job's ad was told: with the record that it belongs to, or later.
+"""Where a job's ad was told: with the record that it belongs to, or later; holds only ads report.
 
 The reader gives each record the ad of the 028 that it triggered. Where several processes write one
 log, other records may stand between the two, and a decision may see the first and not the second.
@@ -10,16 +10,24 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.history.adjson import parse_ad
+from jobsight.history.jobads import submitted_on_hold
 from jobsight.jit import kernel
 
-__all__ = ["TRIGGER", "as_written"]
+__all__ = ["TRIGGER", "as_written", "with_submission_holds"]
 
 TRIGGER = "TriggerEventTypeNumber"
 """Attribute of every 028: the number of the event that it belongs to."""
 
-_AD = 28
+_SUBMIT, _HELD, _AD = 0, 12, 28
 _FARTHEST = 256
 """The reader looks no further back from an 028 (`eventlog.terms.LOOK_BACK`)."""
+
+_HOLD_COLUMNS = {
+    "hold_code": "HoldReasonCode",
+    "hold_subcode": "HoldReasonSubCode",
+    "reason": "HoldReason",
+}
 
 Ints = NDArray[np.int64]
 
@@ -45,6 +53,36 @@ def as_written(table: pl.DataFrame) -> pl.DataFrame:
     attributes = table["attributes"].clone().scatter(ads, told).scatter(mine, None)
     owner = table["owner"].clone().scatter(mine, None)
     return table.with_columns(attributes=attributes, owner=owner)
+
+
+def with_submission_holds(table: pl.DataFrame) -> tuple[pl.DataFrame, NDArray[np.bool_]]:
+    """The event table with the holds of jobs that were submitted on hold, and which rows hold.
+
+    The row whose ad reports such a hold (a 000, or its 028) gets the ad's code, sub-code and
+    reason, which otherwise 012 alone has.
+
+    Args:
+        table: n rows, as `as_written` returns it.
+
+    Returns:
+        the table, and bool (n,): rows after which their job is held.
+    """
+    held = (table["code"] == _HELD).to_numpy(writable=True)
+    if "attributes" not in table.columns:
+        return table, held
+    candidates = table.select("code", "attributes", row=pl.int_range(pl.len())).filter(
+        pl.col("code").is_in((_SUBMIT, _AD)),
+        pl.col("attributes").str.contains(r'"JobStatus": ?5\b'),
+    )
+    parsed = [(row, parse_ad(text) or {}) for _, text, row in candidates.iter_rows()]
+    ads = {row: ad for row, ad in parsed if submitted_on_hold(ad)}
+    held[list(ads)] = True
+    for column, attribute in _HOLD_COLUMNS.items():
+        if ads and column in table.columns:
+            values = [ad.get(attribute) for ad in ads.values()]
+            told = pl.Series(values, dtype=table[column].dtype, strict=False)
+            table = table.with_columns(table[column].clone().scatter(list(ads), told))
+    return table, held
 
 
 def _pairs(table: pl.DataFrame) -> tuple[Ints, Ints]:

@@ -25,7 +25,14 @@ from jobsight.documents import (
 from jobsight.documents.states import CONDOR_STATUS
 from jobsight.errors import DocumentError
 
-__all__ = ["LONGEST_TEXT", "Sections", "access_point_of", "document_from_ad", "sections"]
+__all__ = [
+    "LONGEST_TEXT",
+    "Sections",
+    "access_point_of",
+    "document_from_ad",
+    "sections",
+    "submitted_on_hold",
+]
 
 LONGEST_TEXT = 16_384
 """Characters kept of a text in a document's sections: arguments can be of any length."""
@@ -33,6 +40,8 @@ LONGEST_TEXT = 16_384
 _KIB_PER_MIB = 1024
 _MICROS = 1_000_000
 _LATEST = 2**33
+_SUBMIT = 0
+_COMPLETED, _ON_HOLD = 4, 5
 _EXPRESSION = ("/Expr(", ")/")  # how HTCondor writes an expression into JSON
 
 Fields = dict[str, JSON]
@@ -152,6 +161,8 @@ def sections(ad: Mapping[str, JSON]) -> Sections:
             together[entry] = value
         elif (told := entry[2](value)) is not None:
             getattr(found, entry[0])[entry[1]] = told
+    if "command" in found.submission:  # where it has no batch name; as Slurm names jobs
+        found.submission.setdefault("name", found.submission["command"].rpartition("/")[2])
     if together:
         _combine(together, found)
     return found
@@ -176,6 +187,15 @@ def _combine(ad: Fields, found: Sections) -> None:
     user, system = (_seconds(ad.get(f"Remote{kind}Cpu")) for kind in ("User", "Sys"))
     if user is not None or system is not None:
         found.usage["cpu_s"] = (user or 0.0) + (system or 0.0)
+
+
+def submitted_on_hold(ad: Mapping[str, JSON]) -> bool:
+    """Whether the ad of an 028 says that its job was submitted on hold.
+
+    For ``hold = True``, and while input is spooled, HTCondor writes no 012: only the ad of the
+    submission (000) reports the hold.
+    """
+    return (ad.get("TriggerEventTypeNumber"), ad.get("JobStatus")) == (_SUBMIT, _ON_HOLD)
 
 
 def access_point_of(ad: Mapping[str, JSON]) -> str | None:
@@ -237,6 +257,8 @@ def _timeline(ad: Mapping[str, JSON], source: str) -> list[Event]:
     entered = _moment(ad.get("EnteredCurrentStatus"))
     if state is State.COMPLETED:
         entered = _moment(ad.get("CompletionDate")) or entered
+    if state is State.CANCELLED and _whole(ad.get("LastJobStatus")) == _COMPLETED:
+        state, entered = State.COMPLETED, _moment(ad.get("CompletionDate"))  # leave_in_queue
     if state is None or entered is None:
         return events
     if state is State.RUNNING or (state is State.PENDING and entered == submitted):

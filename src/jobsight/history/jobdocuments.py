@@ -26,7 +26,7 @@ from jobsight.documents import (
 from jobsight.documents.states import CONDOR_EVENTS
 from jobsight.history.eventlog.headers import sinful_name
 from jobsight.history.eventlog.terms import ENTRY_COLUMNS
-from jobsight.history.jobads import Fields, sections
+from jobsight.history.jobads import Fields, sections, submitted_on_hold
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["documents_of_batch", "unnamed_access_point"]
 
 _SUBMIT, _EXECUTE, _TERMINATED, _IMAGE_SIZE, _AD = 0, 1, 5, 6, 28
-_TELLING = frozenset((_SUBMIT, _EXECUTE, _IMAGE_SIZE, _AD))
 _decode_ad = msgspec.json.Decoder(dict[str, JSON]).decode
 
 
@@ -59,11 +58,12 @@ class _Job:
         self.submission: Fields = {}
         self.usage: Fields = {}
 
-    def tell(self, event: Event) -> None:
-        """Take what an event tells beside itself; later ones win."""
-        if event.code == _AD:
-            self._tell_ad(event)
-        elif event.code == _SUBMIT:
+    def take(self, event: Event) -> None:
+        """Take an event, and what it reports of the sections; later ones win."""
+        if event.code == _AD and self._take_ad(event):
+            event = msgspec.structs.replace(event, state=State.HELD)
+        self.events.append(event)
+        if event.code == _SUBMIT:
             self._submitted(event.time)
             if event.host is not None and (name := sinful_name(event.host)) is not None:
                 self.submission["host"] = name
@@ -72,16 +72,18 @@ class _Job:
         elif event.code == _EXECUTE:
             if event.slot is not None or event.host is not None:
                 self.usage["hosts"] = event.slot or event.host
-        elif event.memory_mb is not None:
+        elif event.code == _IMAGE_SIZE and event.memory_mb is not None:
             self._most_memory(event.memory_mb)
 
-    def _tell_ad(self, event: Event) -> None:
+    def _take_ad(self, event: Event) -> bool:
+        """Take what an ad reports; whether it says that the job was submitted on hold."""
         if event.attributes is None:
-            return
+            return False
         try:
-            found = sections(_decode_ad(event.attributes))
+            ad = _decode_ad(event.attributes)
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-            return  # the entry keeps the text
+            return False  # the entry keeps the text
+        found = sections(ad)
         memory = found.usage.pop("memory_mb", None)
         submitted = found.submission.pop("submitted", None)
         self.request.update(found.request)
@@ -91,6 +93,7 @@ class _Job:
             self._most_memory(memory)
         if submitted is not None:
             self._submitted(submitted)
+        return submitted_on_hold(ad)
 
     def _submitted(self, time: int) -> None:
         # As `merge` joins them, so that it does not matter which records come together.
@@ -141,7 +144,5 @@ def documents_of_batch(batch: pa.RecordBatch, access_point: str) -> list[JobDocu
         job = jobs.get(job_id)
         if job is None:
             job = jobs[job_id] = _Job()
-        job.events.append(event)
-        if event.code in _TELLING:
-            job.tell(event)
+        job.take(event)
     return [job.document(access_point, *job_id) for job_id, job in jobs.items()]

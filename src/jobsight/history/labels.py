@@ -24,7 +24,7 @@ class RowLabels:
     """Labels of the n rows of a history.
 
     Attributes:
-        masked: strings (n,), the masked reason of holds (012), null elsewhere.
+        masked: strings (n,), the masked reason of holds (`History.held`), null elsewhere.
         cause: int32 (n,), dense number of a hold's (code, sub-code, masked reason); −1 elsewhere.
         site: strings (n,), where the job runs or last ran, as of this row of it; null where its
             last start tells no place.
@@ -38,7 +38,7 @@ class RowLabels:
 def label_rows(history: History) -> RowLabels:
     """Label every row of `history`."""
     table = history.table
-    held = table["code"] == _HELD
+    held = pl.Series(history.held)
     masked = reasons.masked(table["reason"].set(~held, None)).set(~held, None)
     causes = pl.DataFrame(
         {

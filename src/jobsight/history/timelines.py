@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.errors import SourceError
-from jobsight.history.ads import as_written
+from jobsight.history.ads import as_written, with_submission_holds
 from jobsight.jit import kernel
 
 __all__ = ["History", "Ints"]
@@ -49,6 +49,8 @@ class History:
         clock: int64 (n,), running maximum of `time` within each log: never steps back. A step of
             more than a week it takes only when the next record of a job bears it out.
         code: int16 (n,), event numbers.
+        held: bool (n,), rows that hold their job: 012, and the ad of a submission on hold, whose
+            row has the columns of a hold.
         log: int32 (n,), which log a row belongs to; never decreases.
         job: int32 (n,), dense job number in order of first row; −1 for records of no job.
         log_start: int64 (logs + 1,); rows of log k are ``log_start[k] … log_start[k + 1] - 1``.
@@ -64,6 +66,7 @@ class History:
     time: Ints
     clock: Ints
     code: NDArray[np.int16]
+    held: NDArray[np.bool_]
     log: NDArray[np.int32]
     job: NDArray[np.int32]
     log_start: Ints
@@ -84,7 +87,7 @@ class History:
         missing = [name for name in _NEEDED if name not in table.columns]
         if missing:
             raise SourceError(f"the event table lacks the columns {', '.join(missing)}")
-        table = as_written(table)
+        table, held = with_submission_holds(as_written(table))
         # Kernels are compiled once for arrays that may be written, so all of these are.
         log = table["log"].cast(pl.Int32).to_numpy(writable=True)
         if len(log) and (log[0] < 0 or bool((np.diff(log) < 0).any())):
@@ -99,6 +102,7 @@ class History:
             time=time,
             clock=_running_maximum(time, (job >= 0) | (code != _GENERIC), log_start),
             code=code,
+            held=held,
             log=log,
             job=job,
             log_start=log_start,

@@ -152,6 +152,15 @@ def test_a_wait_shows_until_when_and_the_probability_then(
     assert '"condor_release -name ap 7.1" | TZ=UTC at -t 202611210107' in shown
 
 
+def test_a_job_submitted_on_hold_is_found(run: Run, tmp_path: Path) -> None:
+    told = ["JobStatus = 5", "HoldReasonCode = 15", "TriggerEventTypeNumber = 0"]
+    ad = f"028 (007.000.000) 2026-11-21 01:00:00 Job ad information.\n{chr(10).join(told)}\n...\n"
+    log = tmp_path / "log"
+    log.write_text(submitted("7.0", "00:00") + ad + submitted("7.1", "00:01"))
+    (found,) = json.loads(run("--all", "--log", str(log), "--json").stdout)
+    assert (found["job"], found["hold_code"], found["probability"]) == ("7.0", 15, None)
+
+
 @pytest.mark.parametrize("asked", [("7.1",), ("--all",), ("--each",)])
 def test_a_narrow_terminal_breaks_prose_between_words_and_no_command(
     run: Run, log: str, model: str, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

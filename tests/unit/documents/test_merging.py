@@ -57,6 +57,19 @@ def test_the_state_and_the_outcome_follow_from_the_timeline() -> None:
     )
 
 
+def test_an_abort_behind_a_termination_only_takes_the_job_out_of_the_queue() -> None:
+    ended = record(5, 5, 10, state=State.COMPLETED, return_value=0)
+    removed = record(9, 9, 20, state=State.CANCELLED, reason="via condor_rm")
+    again = told(11, State.CANCELLED, "condor_history", code=9)
+    outcome = Outcome(state=State.COMPLETED, ended=5 * SECOND, exit_code=0)
+    for rest in ([removed], [removed, again]):
+        document = joined(part(ended), part(*rest))
+        assert (document.state, document.outcome) == (State.COMPLETED, outcome)
+        assert len(document.timeline) == 1 + len(rest)
+    requeued = record(7, 1, 15, state=State.RUNNING)
+    assert joined(part(ended, requeued, removed)).state is State.CANCELLED
+
+
 def test_what_a_source_says_of_state_and_outcome_is_not_looked_at() -> None:
     odd = part(state=State.FAILED, outcome=Outcome(state=State.FAILED, ended=1))
     assert (joined(odd).state, joined(odd).outcome) == (None, None)

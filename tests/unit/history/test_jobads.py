@@ -64,6 +64,7 @@ def test_every_listed_attribute_reaches_its_field() -> None:
     }
     assert found.submission == {
         "user": "u01",
+        "name": "sleep",
         "command": "/bin/sleep",
         "arguments": "10",
         "directory": "/home/u01",
@@ -102,6 +103,12 @@ def test_values_without_sense_are_left_out() -> None:
     assert len(sections({"Args": "x" * 10**6}).submission["arguments"]) == LONGEST_TEXT
 
 
+@pytest.mark.parametrize("ad", [{"JobBatchName": "night"}, {"Cmd": "/a/b/night"}])
+def test_a_job_without_a_batch_name_is_called_as_its_command(ad: dict[str, object]) -> None:
+    assert sections(ad).submission["name"] == "night"
+    assert sections({"Cmd": "/a/b/job.sh"} | ad).submission["name"] == "night"
+
+
 def test_a_job_that_ended() -> None:
     document = merge(None, document_from_ad(done(), None))
     assert document.id == "htcondor:ap1.example.org:12.3"
@@ -118,6 +125,8 @@ def test_a_job_that_ended() -> None:
         ({"ExitCode": 1}, State.FAILED),
         ({"ExitBySignal": True, "ExitSignal": 9}, State.FAILED),
         ({"JobStatus": 3, "RemoveReason": "via condor_rm"}, State.CANCELLED),
+        ({"JobStatus": 3, "LastJobStatus": 4}, State.COMPLETED),
+        ({"JobStatus": 3, "LastJobStatus": 4, "ExitCode": 2}, State.FAILED),
         ({"JobStatus": 5, "HoldReasonCode": 13, "HoldReasonSubCode": 2}, State.HELD),
         ({"JobStatus": 1}, State.PENDING),
         ({"JobStatus": 2}, State.RUNNING),

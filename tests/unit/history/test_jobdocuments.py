@@ -178,6 +178,17 @@ def test_how_a_job_terminated_is_its_state(tmp_path: Path, body: str, state: Sta
     assert documents(tmp_path, record(0, SUBMIT) + record(5, body))[JOB].state is state
 
 
+def test_a_job_submitted_on_hold_is_held_until_its_release(tmp_path: Path) -> None:
+    ad = "JobStatus = 5\nHoldReasonCode = 15\n"
+    data = record(0, SUBMIT) + information(0, extra=ad)
+    assert documents(tmp_path, data)[JOB].state is State.HELD
+    assert documents(tmp_path, data + record(13, RELEASED))[JOB].state is State.PENDING
+    # Of any other record the ad may be older than what its number tells.
+    late = record(0, SUBMIT) + record(13, RELEASED) + information(13, extra=ad)
+    assert documents(tmp_path, late)[JOB].state is State.PENDING
+    same(event_table(read_at_once([tmp_path / "log"]).values()), table(tmp_path / "log"))
+
+
 def test_records_of_no_job_make_no_document(tmp_path: Path) -> None:
     data = record(8, "anything\n", "-01.-01.-01") + record(0, SUBMIT)
     assert list(documents(tmp_path, data)) == [JOB]

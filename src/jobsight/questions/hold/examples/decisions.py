@@ -27,9 +27,10 @@ __all__ = ["Decisions", "after_hold", "batch_weights", "described", "groups", "h
            "held_rows", "hold_decisions", "summary"]  # fmt: skip
 
 _LIFE = (0, 1, 5, 9, 12, 13)
-"""Submitted, started, ended, removed, held, released: the last of these tells if it is held."""
+"""Submitted, started, ended, removed, held, released: the last of these, or a row of
+`History.held`, tells if it is held."""
 
-_HELD, _RELEASED, _AD = 12, 13, 28
+_RELEASED, _AD = 13, 28
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def hold_decisions(
     labels = labels or label_rows(history)
     rows = np.flatnonzero((history.code == _RELEASED) & (history.job >= 0))
     life = _last_of_life_before(history, rows)
-    held = (life >= 0) & (history.code[life] == _HELD)
+    held = (life >= 0) & history.held[life]
     told = first_told(history)
     again = held & (told[history.job[rows]] != history.job[rows])
     mine = held & ~again & ~_by_hand(history)[life]
@@ -117,7 +118,7 @@ def held_jobs(
 def held_rows(
     history: History, moment: int, jobs: NDArray[np.integer] | None = None
 ) -> tuple[Ints, Ints]:
-    """The holds (012) of the jobs that are held at `moment` (µs), and what can be seen then.
+    """The holds (`History.held`) of the jobs held at `moment` (µs), and what can be seen then.
 
     Args:
         history: the indexed log.
@@ -132,8 +133,10 @@ def held_rows(
     logs = np.arange(history.logs)
     ends = history.rows_at(logs, np.full(history.logs, moment + 1))
     cuts = ends[history.jobs["log"].to_numpy()[asked]]
-    last = _last_of_life(asked, cuts, history.job_rows, history.job_start, history.code)
-    held = np.flatnonzero((last >= 0) & (history.code[last] == _HELD))
+    last = _last_of_life(
+        asked, cuts, history.job_rows, history.job_start, history.code, history.held
+    )
+    held = np.flatnonzero((last >= 0) & history.held[last])
     held = held[np.argsort(last[held], kind="stable")]
     return last[held], cuts[held]
 
@@ -180,20 +183,25 @@ def _by_code(history: History, hold_rows: Ints) -> dict[str, int]:
 
 def _last_of_life_before(history: History, rows: Ints) -> Ints:
     """The last row of each row's job before it that tells whether it is held, −1 if none."""
-    among = np.flatnonzero(np.isin(history.code, _LIFE) & (history.job >= 0))
+    among = np.flatnonzero((np.isin(history.code, _LIFE) | history.held) & (history.job >= 0))
     return np.append(among, -1)[preceding(history, among, rows)]
 
 
 @kernel
 def _last_of_life(
-    jobs: NDArray[np.integer], cuts: Ints, job_rows: Ints, job_start: Ints, code: NDArray[np.int16]
+    jobs: NDArray[np.integer],
+    cuts: Ints,
+    job_rows: Ints,
+    job_start: Ints,
+    code: NDArray[np.int16],
+    held: NDArray[np.bool_],
 ) -> Ints:
     """The last row of each job before its cut that tells whether it is held, −1 if none."""
     last = np.full(len(jobs), -1, np.int64)
     for i in range(len(jobs)):
         low, high = job_start[jobs[i]], job_start[jobs[i] + 1]
         place = low + np.searchsorted(job_rows[low:high], cuts[i]) - 1
-        while place >= low and code[job_rows[place]] not in _LIFE:
+        while place >= low and not held[job_rows[place]] and code[job_rows[place]] not in _LIFE:
             place -= 1
         if place >= low:
             last[i] = job_rows[place]

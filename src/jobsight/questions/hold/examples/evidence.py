@@ -110,7 +110,7 @@ class Evidence:
 
 def gather_evidence(history: History, labels: RowLabels, settings: HoldSettings) -> Evidence:
     """Find all evidence in a history; `settings` say which outcomes are good and bad."""
-    holds = _rows_of(history, _HELD)
+    holds = np.flatnonzero(history.held & (history.job >= 0))
     told = first_told(history)
     starts = _rows_of(history, _START)
     starts = starts[_once(history, told, starts)]

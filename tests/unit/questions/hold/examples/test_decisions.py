@@ -233,6 +233,22 @@ def test_held_jobs_at_a_moment() -> None:
     assert held_jobs(history, micros(9))["proc"].to_list() == [2, 3]
 
 
+@pytest.mark.parametrize("between", [[], [{"at": 1, "code": 1, "proc": 1}]])
+def test_a_job_submitted_on_hold_is_held(between: list[dict[str, Any]]) -> None:
+    told = {"JobStatus": 5, "HoldReasonCode": 15, "HoldReason": "at user's request"}
+    ad = json.dumps({**told, "TriggerEventTypeNumber": 0}, separators=(",", ":"))
+    # The reader gives the submission the ad, whatever was written between the two.
+    rows = [{"at": 1, "code": 0, "attributes": ad}, *between, {"at": 1, "code": 28}]
+    waits = json.dumps({"JobStatus": 1, "TriggerEventTypeNumber": 0}, separators=(",", ":"))
+    rows += [{"at": 2, "code": 0, "proc": 2, "attributes": waits}]
+    history = History.from_table(table([*rows, release(5)]))
+    (row,) = held_jobs(history, micros(4)).iter_rows(named=True)
+    assert (row["proc"], row["hold_code"], row["reason"]) == (0, 15, "at user's request")
+    assert row["hold_time"] == micros(1)
+    assert held_jobs(history, micros(5)).is_empty()
+    assert decide(*rows, release(5)).left_out == {"code 15": 1}
+
+
 def test_nothing_in_the_log() -> None:
     found = decide()
     assert (len(found.table), found.releases, found.left_out) == (0, 0, {})
