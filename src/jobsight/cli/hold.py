@@ -11,6 +11,7 @@ line.
 from __future__ import annotations
 
 import contextlib
+import getpass
 import re
 import time
 from pathlib import Path
@@ -33,7 +34,7 @@ from jobsight.cli.common import (
 from jobsight.cli.holdpage import print_all, print_answers
 from jobsight.errors import JobsightError
 from jobsight.ids import JobId
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.questions.hold.answering.answer import Answer
@@ -54,14 +55,16 @@ def hold(
     jobs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="JOBID...", help="123.4, 123 for its held jobs, or htcondor:ACCESSPOINT:123.4."
+            metavar="[JOBID...]",
+            help="123.4, 123 for its held jobs, or htcondor:ACCESSPOINT:123.4 (default: the "
+            "caller's own held jobs).",
         ),
     ] = None,
     log: Annotated[
         list[str] | None,
         typer.Option(
             help="Event log: file, folder, glob or - for standard input; repeatable "
-            "(default: the store)."
+            "(default: the store, else the EVENT_LOG of this machine's HTCondor)."
         ),
     ] = None,
     store: StoreOption = None,
@@ -101,11 +104,12 @@ def hold(
         config,
         {"timezone": timezone, "store": store, "hold": {"lstm": {"network": network}}},
     )
-    inputs = _inputs(log or [], settings, wanted=store is not None)
+    inputs, live = _inputs(log or [], settings, wanted=store is not None)
     # What is kept may be read on other machines: there the schedd is always named.
     here = None if save or publish else _local_schedd(settings)
-    panel, moment, when = _open(inputs, model, at, settings, here)
-    answers, problems = _answers(panel, asked, moment)
+    panel, moment, when = _open(inputs, live, model, at, settings, here)
+    owner = None if asked or every or each else _caller()
+    answers, problems = _answers(panel, asked, moment, owner)
     # Kept before they are shown: whoever reads them may go away.
     kept, failure = _keep(answers, settings, save=save, publish=publish)
     if as_json:
@@ -113,7 +117,7 @@ def hold(
     elif asked:
         print_answers(answers, when)
     else:
-        print_all(answers, when, each=each)
+        print_all(answers, when, owner, each=each)
     if failure is not None:
         raise failure
     _tell(problems + kept)
@@ -151,31 +155,71 @@ class _Asked(NamedTuple):
     access_point: str | None = None
 
 
-def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> list[str]:
-    """What to read: the logs named, and the store where it is named, or no log is.
+def _caller() -> str:
+    """The user who asks, as schedds name owners.
 
     Raises:
-        UsageError: neither logs nor a store are named, and none is where it usually is.
+        UsageError: this machine has no name for the user.
     """
     from jobsight.errors import UsageError
 
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        raise UsageError("this user has no name on this machine; name jobs, or --all") from None
+
+
+def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[str], bool]:
+    """What to read, and whether it goes on: the logs named, and the store if named or no log is.
+
+    Where there is no store either, this machine's own event log.
+
+    Raises:
+        UsageError: nothing is named, and none of these is where it usually is.
+    """
+    from jobsight.cli.reading import is_store
+
     if wanted:
-        return [*logs, "store:"]
+        return [*logs, "store:"], True
     if logs:
-        return logs
+        return logs, any(is_store(one) for one in logs)
     if "store" in settings.model_fields_set or Path(settings.store.url).expanduser().exists():
-        return ["store:"]
-    raise UsageError("name the event log with --log FILE, or the store with --store URL")
+        return ["store:"], True
+    return _own_logs(settings), True
 
 
-def _answers(panel: Panel, asked: list[_Asked], moment: int) -> tuple[list[Answer], list[str]]:
-    """The answers for the ids asked for, else for all held jobs; and what is wrong with the ids."""
+def _own_logs(settings: Settings) -> list[str]:
+    """The files of the event logs that ``jobsight collect`` would follow, rotated ones too."""
+    from jobsight.errors import SourceError, UsageError
+    from jobsight.history.eventlog.family import rotated
+    from jobsight.service.configured import event_logs
+
+    try:
+        paths = event_logs(settings)
+    except SourceError as error:
+        raise UsageError(
+            f"name the event log with --log FILE, or the store with --store URL; {error}"
+        ) from None
+    return [str(file) for path in paths for file in (path, *(old for _, old in rotated(path)))]
+
+
+def _answers(
+    panel: Panel, asked: list[_Asked], moment: int, owner: str | None
+) -> tuple[list[Answer], list[str]]:
+    """The answers for the ids asked for, else for all held jobs; and what is wrong with the ids.
+
+    With an `owner`, not for jobs of others.
+    """
     from jobsight.questions.hold.answering.groups import by_use
     from jobsight.questions.hold.answering.lookup import current_jobs, find_held
 
     answerer = panel.first
     if not asked:
         held = answerer.held(moment, current_jobs(answerer.history, moment))
+        if owner is not None:
+            held = held.filter((held["owner"] == owner).fill_null(True))
+            if unknown := held["owner"].null_count():
+                note(f"of {counted(unknown, 'job')} no owner is recorded: they may be of others")
         return by_use(panel.answer(held, moment)), []
     held, problems = find_held(answerer, [one.job for one in asked], moment)
     answers = [
@@ -213,8 +257,6 @@ def _asked(jobs: list[str], every: bool) -> list[_Asked]:
 
     if every and jobs:
         raise UsageError("name jobs, or ask for --all (or --each), not both")
-    if not every and not jobs:
-        raise UsageError("name at least one job, such as 123.4, or ask for --all")
     return [_parsed(job) for job in jobs]
 
 
@@ -234,24 +276,29 @@ def _parsed(text: str) -> _Asked:
 
 
 def _open(
-    logs: list[str], model: str | None, at: str | None, settings: Settings, here: str | None
+    inputs: list[str],
+    live: bool,
+    model: str | None,
+    at: str | None,
+    settings: Settings,
+    here: str | None,
 ) -> tuple[Panel, int, str]:
     """Who answers, the moment asked about (µs), and that moment in words."""
-    from jobsight.cli.reading import is_store
     from jobsight.clock import format_micros, micros, parse_moment, zone_named
 
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
     named = named_model(model, settings)
-    history, _, _ = read_history(logs, settings, hashed=False)
+    history, _, _ = read_history(inputs, settings, hashed=False)
     with stages() as progress:
         progress("indexing")
         panel = seat(history, settings, name=model, model=named, here=here)
     end = int(history.clock.max())
     if given is not None:
         return panel, given, format_micros(given)
-    if not any(is_store(one) for one in logs):
+    if not live:
         return panel, end, format_micros(end) + _END_OF_LOG
-    # What is in a store is being collected: a job that nothing was told of is held until now.
+    # What is in a store is being collected, the machine's own log is written: without news a job
+    # is held until now.
     moment = max(end, time.time_ns() // 1_000_000 * 1000)
     return panel, moment, format_micros(moment) + _NOW.format(format_micros(end))
 

@@ -104,15 +104,17 @@ def _paint(verb: str, letters: int = 0) -> str:
     return paint(verb.upper().ljust(letters), f"1;{_COLOURS[verb]}")
 
 
-def print_all(answers: Sequence[Answer], when: str, *, each: bool) -> None:
-    """Print many answers by cause and cluster; `each`: one row per job."""
+def print_all(answers: Sequence[Answer], when: str, owner: str | None, *, each: bool) -> None:
+    """Print many answers by cause and cluster; `owner`: whose alone; `each`: one row per job."""
     from jobsight.questions.hold.answering.groups import group_answers
 
+    of = "" if owner is None else f" of {printable(owner, 60)}"
     if not answers:
-        say(f"no job is held as of {when}")
+        say(f"no job{of} is held as of {when}")
         return
     models = sorted({printable(one.model, 80) for one in answers if not one.by_hand})
-    say(f"{counted(len(answers), 'job')} held as of {when}; model: {', '.join(models) or 'none'}")
+    size = counted(len(answers), "job") + of
+    say(f"{size} held as of {when}; model: {', '.join(models) or 'none'}")
     if each:
         _print_rows(answers)
         return

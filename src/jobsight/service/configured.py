@@ -73,7 +73,7 @@ def event_logs(settings: Settings) -> list[Path]:
         raise SourceError(
             "HTCondor's configuration names no EVENT_LOG (or condor_config_val is not to be "
             "found); set EVENT_LOG (say $(LOG)/EventLog) and EVENT_LOG_MAX_ROTATIONS = 5 there, "
-            "or name a log with --event-log PATH or the setting eventlog.paths"
+            "or name it in the setting eventlog.paths (of collect, also --event-log PATH)"
         )
     return [Path(told)]
 

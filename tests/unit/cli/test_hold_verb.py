@@ -224,8 +224,9 @@ def test_a_model_of_another_schema_is_one_line(run: Run, log: str, tmp_path: Pat
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("--log", "x"),
+        (),
         ("7.1",),
+        ("--all",),
         ("7.1", "--all", "--log", "x"),
         ("seven", "--log", "x"),
         ("7.1", "--log", "x", "--at", "noon"),
@@ -305,6 +306,73 @@ def test_commands_on_the_access_point_itself_are_plain_but_where_they_are_kept(
     monkeypatch.setenv("JOBSIGHT_STORE__URL", store)
     kept = json.loads(run(*asked, "--save").stdout)
     assert kept["advice"]["steps"][-1]["command"] == "condor_release -name ap 7.2"
+
+
+def owned(job: str, at: str, owner: str) -> str:
+    """The ad behind the hold of a job, with its owner."""
+    cluster, proc = job.split(".")
+    lines = [f'Owner = "{owner}"', f"Cluster = {cluster}", f"Proc = {proc}"]
+    lines += ["TriggerEventTypeNumber = 12", 'TriggerEventTypeName = "ULOG_JOB_HELD"']
+    body = "\n".join(["Job ad information event triggered.", *lines])
+    return event(28, job, at, body)
+
+
+@pytest.fixture
+def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The EVENT_LOG of this machine, rotated once: two jobs of ann are held, one of bob."""
+    path = tmp_path / "EventLog"
+    older = [
+        submitted("5.0", "00:00"),
+        held("5.0", "01:00", 3, 1, "x"),
+        owned("5.0", "01:00", "ann"),
+    ]
+    path.with_name("EventLog.old").write_text("".join(older))
+    newer = [submitted(job, "02:00") for job in ("6.0", "6.1")]
+    for job, owner in (("6.0", "ann"), ("6.1", "bob")):
+        newer += [held(job, "03:00", 3, 1, "x"), owned(job, "03:00", owner)]
+    path.write_text("".join(newer))
+    monkeypatch.setenv("JOBSIGHT_CONDOR__BIN", condor(tmp_path, EVENT_LOG=str(path)))
+    monkeypatch.setenv("LOGNAME", "ann")
+    return path
+
+
+def test_without_log_or_store_this_machine_is_asked_for_the_callers_jobs(
+    run: Run, pool: Path
+) -> None:
+    own = run("--json")
+    assert own.returncode == 0, own.stderr
+    assert sorted(one["job"] for one in json.loads(own.stdout)) == ["5.0", "6.0"]
+    shown = run().stdout
+    assert "2 jobs of ann held as of" in shown
+    assert "(now; " in shown  # the log goes on
+    assert len(json.loads(run("--all", "--json").stdout)) == 3
+    assert json.loads(run("6.1", "--json").stdout)["job"] == "6.1"
+
+
+def test_a_caller_without_held_jobs(run: Run, pool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOGNAME", "eve")
+    done = run()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("no job of eve is held as of")
+
+
+def test_jobs_without_a_known_owner_are_shown_with_a_note(
+    run: Run, log: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "ann")
+    done = run("--log", log, "--json")
+    assert len(json.loads(done.stdout)) == 4
+    assert "of 4 jobs no owner is recorded: they may be of others" in done.stderr
+
+
+def test_neither_a_log_nor_a_store_is_one_line_that_says_what_to_do(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOBSIGHT_CONDOR__BIN", str(tmp_path))
+    done = run()
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    for word in ("--log FILE", "--store URL", "EVENT_LOG"):
+        assert word in done.stderr
 
 
 def test_in_a_store_a_job_is_held_until_now(run: Run, log: str, tmp_path: Path) -> None:

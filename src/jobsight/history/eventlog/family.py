@@ -19,7 +19,7 @@ from jobsight.history.eventlog.generations import HEAD, Generation, identify, ma
 from jobsight.history.eventlog.terms import begun
 from jobsight.text import beginning
 
-__all__ = ["Opened", "explain", "look", "oldest_first", "opened_family", "read_at"]
+__all__ = ["Opened", "explain", "look", "oldest_first", "opened_family", "read_at", "rotated"]
 
 _ROTATED = r"\.(old|[1-9]\d{0,8})"
 
@@ -106,9 +106,9 @@ def opened_family(path: Path) -> Iterator[Opened]:
     """
     yield _opened(path)
     oldest = 0.0
-    while older := sorted(found for found in _rotated(path) if found[0] > oldest):
-        for age, rotated in older:
-            if (file := _opened_older(rotated)) is not None:
+    while older := sorted(found for found in rotated(path) if found[0] > oldest):
+        for age, name in older:
+            if (file := _opened_older(name)) is not None:
                 yield file
             oldest = age
 
@@ -130,7 +130,7 @@ def oldest_first(files: Iterable[Opened]) -> list[Opened]:
     return [once[name] for name in (sorted(dated, key=dated.__getitem__) if whole else once)]
 
 
-def _rotated(path: Path) -> Iterator[tuple[float, Path]]:
+def rotated(path: Path) -> Iterator[tuple[float, Path]]:
     """Age and path of the rotated files beside `path`, and beside what it links to."""
     yield from _beside(path)
     if path.is_symlink():
