@@ -11,8 +11,8 @@ from jobsight.questions.sweeps.report import write_report
 MORE = """frame => {
   const inner = frame.contentDocument;
   const faint = () => {
-    const line = inner.querySelector(".lines a path.c0");
-    return +frame.contentWindow.getComputedStyle(line).strokeOpacity;
+    const lines = inner.querySelector("svg .rest");
+    return +frame.contentWindow.getComputedStyle(lines).opacity;
   };
   const before = faint();
   inner.getElementById("show-one").click();

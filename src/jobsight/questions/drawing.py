@@ -6,23 +6,29 @@ Okabe and Ito (https://jfly.uni-koeln.de/color/), which colour-blind readers can
 
 from __future__ import annotations
 
+import html
 import logging
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from jobsight.questions.page import Markup, element
 from jobsight.text import printable
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["BLACK", "BLUE", "GREEN", "GREY", "ORANGE", "PALETTE", "RED", "SKY", "draw"]
+__all__ = ["BLACK", "BLUE", "GREEN", "GREY", "GRID", "ORANGE", "PALETTE", "RED", "SKY",
+           "clock_axis", "days", "draw"]  # fmt: skip
 
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
 BLUE, RED, PINK, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#1b2733"
-GREY = "#8a96a1"
+GREY, GRID = "#8a96a1", "#e6ebef"
 PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW)
 
 _STYLE: dict[str, Any] = {
@@ -42,7 +48,7 @@ _STYLE: dict[str, Any] = {
     "figure.facecolor": "none",
     "font.family": ["DejaVu Sans"],
     "font.size": 9.5,
-    "grid.color": "#e6ebef",
+    "grid.color": GRID,
     "grid.linewidth": 0.8,
     "legend.fontsize": 9,
     "legend.frameon": False,
@@ -57,10 +63,36 @@ _STYLE: dict[str, Any] = {
 }
 
 
+def days(moments: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float64]:
+    """Moments (µs since 1970) as a time axis takes them, in days: float64 (n,)."""
+    from matplotlib.dates import date2num
+
+    found = date2num(np.asarray(moments, "datetime64[us]"))  # type: ignore[no-untyped-call]
+    return np.asarray(found, np.float64)
+
+
+def clock_axis(axes: Axes) -> None:
+    """Label the x axis, whose data are `days`, with times of day, and dates where days change."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(locator)
+    form = ConciseDateFormatter(locator, show_offset=False)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_formatter(form)
+
+
 def draw(
-    name: str, width: float, height: float, alternative: str, paint: Callable[[Figure], None]
+    name: str,
+    width: float,
+    height: float,
+    alternative: str,
+    paint: Callable[[Figure], None],
+    *,
+    titles: Mapping[str, str] | None = None,
 ) -> Markup:
     """Draw a figure as an inline SVG element that scales with the page.
+
+    What is drawn with a ``gid`` of ``class:NAME`` is in a group of that class.
 
     Args:
         name: of the figure on its page; keeps the ids of two figures apart.
@@ -68,6 +100,8 @@ def draw(
         height: inches.
         alternative: what it shows, for readers who do not see it.
         paint: draws on the empty figure.
+        titles: by URL of what is drawn as a link within the page (``#ID``): what it shows under the
+            pointer.
     """
     # Where the library keeps its cache, if the home folder is not writable, is nobody's news.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
@@ -84,7 +118,7 @@ def draw(
             warnings.filterwarnings("ignore", message="Glyph ")
             warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
             paint(figure)
-            return _inline(_rendered(canvas), alternative)
+            return _inline(_rendered(canvas), alternative, titles or {})
 
 
 def _rendered(canvas: Any) -> str:
@@ -96,7 +130,7 @@ def _rendered(canvas: Any) -> str:
     return buffer.getvalue()
 
 
-def _inline(svg: str, alternative: str) -> Markup:
+def _inline(svg: str, alternative: str, titles: Mapping[str, str]) -> Markup:
     """The drawing without prolog and metadata, without a fixed size, with words beside it."""
     body = svg[svg.index("<svg") :].strip()
     body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, count=1, flags=re.S)
@@ -104,8 +138,15 @@ def _inline(svg: str, alternative: str) -> Markup:
     content = body[body.index(">") + 1 : body.rindex("</svg>")]
     # A style in a page is everybody's; the page's own style sheet says the same for figures.
     content = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", content, count=1, flags=re.S)
-    # Ids of groups serve nobody here, and those of two figures would clash.
+    # Ids of groups are not used here, and those of two figures would clash.
+    content = re.sub(r'<g id="class:(\w+)"', r'<g class="\1"', content)
     content = re.sub(r'<g id="[^"]*"', "<g", content)
+    content = re.sub(r' d="([^"]*)"', lambda path: f' d="{_shortened(path[1])}"', content)
+    content = re.sub(
+        r'<a xlink:href="([^"]*)"[^>]*>',
+        lambda link: _linked(link[1], titles.get(link[1])),
+        content,
+    )
     words = printable(alternative)
     return element(
         "svg",
@@ -118,3 +159,14 @@ def _inline(svg: str, alternative: str) -> Markup:
         xmlns__xlink="http://www.w3.org/1999/xlink",
         aria_label=words,
     )
+
+
+def _shortened(path: str) -> str:
+    """A path to a tenth of a point; the library writes millionths, and a line for each point."""
+    return re.sub(r"(\d\.\d)\d+", r"\1", re.sub(r"\s*([A-Za-z])\s*", r"\1", path)).strip()
+
+
+def _linked(url: str, title: str | None) -> str:
+    """The beginning of a link within the page; Tab passes over it: the table has the same links."""
+    inside = "" if title is None else element("title", title)
+    return f'<a href="{html.escape(url)}" tabindex="-1">{inside}'

@@ -2,61 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from jobsight.questions.page import Markup, element
+from jobsight.questions.drawing import BLACK, draw
+from jobsight.questions.page import Markup
 from jobsight.questions.sweeps.material import Material, Run
-from jobsight.questions.sweeps.parallel import crowding
-from jobsight.questions.sweeps.scales import Axis, Floats, numeric_axis, widened
-from jobsight.questions.sweeps.svg import (
-    Box,
-    dot,
-    label,
-    linked,
-    picture,
-    polyline,
-    x_axis,
-    y_axis,
-)
-from jobsight.questions.sweeps.words import run_words
+from jobsight.questions.sweeps.parallel import add_lines
+from jobsight.questions.sweeps.plotting import BEST, FAILED, set_axes, titles
+from jobsight.questions.sweeps.scales import Axis, Floats, numeric_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["curves_plot"]
 
-_POINTS = 60_000
-"""Points of one picture; longer curves are drawn through every so-many-th epoch and their best."""
+Part = Literal["train", "select"]
 
-_MOST_TOLD = 400
-"""Lines of one picture that say all words of their run; of more they say its number."""
+_POINTS = 40_000
+"""Points of one picture; longer curves are drawn through every so-many-th epoch and their best."""
 
 _MOST_MARKED = 120
 """Runs whose stops and evictions are marked, the best first."""
 
 
-def curves_plot(material: Material, part: Literal["train", "select"]) -> Markup:
-    """The loss on a part after each epoch, one line a run.
+def curves_plot(material: Material, part: Part) -> Markup:
+    """The loss on a part after each epoch, one line per run.
 
     Discs: where patience ended a run. Diamonds: where a run went on after an eviction. Ring: the
     epoch whose weights the best run kept.
     """
-    box = Box(500, 330, left=52, right=16, top=14, bottom=44)
-    runs = [material.runs[place] for place in material.drawn if len(material.runs[place].epochs)]
-    losses = [getattr(run, part) for run in runs]
-    down = _loss_axis(losses)
+    places = [int(place) for place in material.drawn if len(material.runs[place].epochs)]
+    runs = [material.runs[place] for place in places]
+    down = _loss_axis([getattr(run, part) for run in runs])
     last = max((int(run.epochs[-1]) for run in runs), default=1)
     across = Axis("linear", 1.0, max(last, 2), whole=True)
-    return picture(
-        box,
-        f"Loss on the {part} part by epoch",
-        f"One line for each of {len(runs):,} runs over up to {last:,} epochs; the best run is "
-        "thick. The last losses stand in the table of all runs.",
-        y_axis(box, down),
-        x_axis(box, across, name="epoch", most=8),
-        _lines(material, runs, part, box, across, down),
-        _marks(runs, part, box, across, down),
-        _best(material, part, box, across, down),
+    step = 1 + sum(len(run.epochs) for run in runs) // _POINTS
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        set_axes(axes, across, down, most=7)
+        axes.set_xlabel("epoch")
+        curves = {place: _curve(material.runs[place], part, across, down, step) for place in places}
+        add_lines(axes, material, curves)
+        _add_marks(axes, runs, part, across, down)
+        _add_best(axes, material, part, across, down)
+
+    words = (
+        f"Loss on the {part} part by epoch: one line for each of {len(runs):,} runs over up to "
+        f"{last:,} epochs; the best run is thick. The last losses are in the table of all runs."
     )
+    return draw(f"curves {part}", 5.2, 3.5, words, paint, titles=titles(material, places))
 
 
 def _loss_axis(losses: list[Floats]) -> Axis:
@@ -66,88 +64,50 @@ def _loss_axis(losses: list[Floats]) -> Axis:
     if len(values) > 100:
         values = values[values <= np.quantile(values, 0.99)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
-    axis = numeric_axis(values, log=low > 0 and high > 20 * low)
-    return widened(axis, 0.03)
+    return numeric_axis(values, log=low > 0 and high > 20 * low)
 
 
-def _path(run: Run, part: str, box: Box, across: Axis, down: Axis, step: int) -> str:
-    epochs, losses = run.epochs, getattr(run, part)
-    if step > 1:
-        kept = np.arange(len(epochs)) % step == 0
-        kept[-1] = True
-        kept |= epochs == run.best_epoch
-        epochs, losses = epochs[kept], losses[kept]
-    x = box.xs(across.place(epochs.astype(np.float64)))
-    return polyline(x, box.ys(down.place(losses)))
+def _curve(run: Run, part: Part, across: Axis, down: Axis, step: int) -> Floats:
+    """Points of a run's curve: float64 (e, 2), places."""
+    kept = np.arange(len(run.epochs)) % step == 0
+    kept[-1] = True
+    kept |= run.epochs == run.best_epoch
+    epochs = run.epochs[kept].astype(np.float64)
+    return np.stack([across.place(epochs), down.place(getattr(run, part)[kept])], axis=1)
 
 
-def _lines(
-    material: Material, runs: list[Run], part: str, box: Box, across: Axis, down: Axis
-) -> Markup:
-    step = 1 + sum(len(run.epochs) for run in runs) // _POINTS
-    leading = {material.runs[place].number for place in material.judged[: len(runs) // 10]}
-    shade = dict(zip((run.number for run in material.runs), material.shades, strict=True))
-    parts = []
-    for run in runs:
-        path = _path(run, part, box, across, down, step)
-        if path.count("l"):
-            kind = f"c{shade[run.number]}" + (" top" if run.number in leading else "")
-            line = element("path", d=path, class_=kind)
-            words = run_words(material, run) if len(runs) <= _MOST_TOLD else f"run {run.number}"
-            parts.append(linked(run.number, words, line))
-        elif path:
-            parts.append(element("path", d=f"{path}h0", class_=f"cloud c{shade[run.number]}"))
-    return element("g", *parts, class_=crowding(len(runs)))
-
-
-def _marks(runs: list[Run], part: str, box: Box, across: Axis, down: Axis) -> Markup:
+def _add_marks(axes: Axes, runs: list[Run], part: Part, across: Axis, down: Axis) -> None:
     """Where patience ended a run, and where one went on after an eviction."""
     stops, resumes = [], []
     for run in runs[::-1][:_MOST_MARKED]:
-        losses = getattr(run, part)
         if run.status == "early":
-            stops.append(_at(run, int(run.epochs[-1]), losses, box, across, down))
+            stops.append(_at(run, int(run.epochs[-1]), part, across, down))
         cut = [one.epoch for one in run.attempts if one.ending in ("evicted", "lost")]
-        resumes += [_at(run, epoch, losses, box, across, down) for epoch in cut]
-    discs = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in filter(None, stops))
-    diamonds = "".join(f"M{x:.1f} {y - 4:.1f}l4 4-4 4-4-4z" for x, y in filter(None, resumes))
-    return element(
-        "g",
-        element("path", d=discs, class_="stops") if discs else None,
-        element("path", d=diamonds, class_="resumes") if diamonds else None,
-    )
+        resumes += [_at(run, epoch, part, across, down) for epoch in cut]
+    for places, marker, size, inside, edge in (
+        (stops, "o", 9, BLACK, BLACK),
+        (resumes, "D", 26, "white", FAILED),
+    ):
+        x, y = np.concatenate([np.zeros((0, 2)), *places]).T
+        axes.scatter(x, y, s=size, c=inside, marker=marker, edgecolors=edge, lw=1.4, zorder=4)
 
 
-def _at(
-    run: Run, epoch: int, losses: Floats, box: Box, across: Axis, down: Axis
-) -> tuple[float, float] | None:
-    """Where a run's curve is after an epoch; None where it has no loss there."""
-    found = np.flatnonzero(run.epochs == epoch)
-    if not len(found) or not np.isfinite(losses[found[0]]):
-        return None
-    x = box.x(float(across.place(np.array([float(epoch)]))[0]))
-    return x, box.y(float(down.place(losses[found[:1]])[0]))
+def _at(run: Run, epoch: int, part: Part, across: Axis, down: Axis) -> Floats:
+    """Where a run's curve is after an epoch: float64 (1, 2); (0, 2) where it has no loss there."""
+    found = np.flatnonzero((run.epochs == epoch) & np.isfinite(getattr(run, part)))[:1]
+    x = across.place(np.full(len(found), float(epoch)))
+    return np.stack([x, down.place(getattr(run, part)[found])], axis=1)
 
 
-def _best(material: Material, part: str, box: Box, across: Axis, down: Axis) -> Markup | None:
-    if material.best is None or not len(material.runs[material.best].epochs):
-        return None
+def _add_best(axes: Axes, material: Material, part: Part, across: Axis, down: Axis) -> None:
+    """A ring at the epoch whose weights the best run kept, and the run's number."""
+    if material.best is None or material.runs[material.best].best_epoch is None:
+        return
     run = material.runs[material.best]
-    path = _path(run, part, box, across, down, 1)
-    parts = [
-        element("path", d=path, class_="halo"),
-        element("path", d=path, class_="best"),
-    ]
-    at = None
-    if run.best_epoch is not None:
-        at = _at(run, run.best_epoch, getattr(run, part), box, across, down)
-    if at is not None:
-        parts.append(dot(*at, 5.5, "ring"))
-        right = at[0] > (box.left + box.right) / 2
-        parts.append(
-            label(
-                at[0] + (-10 if right else 10), at[1] - 10, f"run {run.number}",
-                anchor="end" if right else None, class_="n best",
-            )
+    for x, y in _at(run, run.best_epoch or 0, part, across, down):
+        axes.plot(x, y, "o", ms=9, mfc="white", mec=BEST, mew=2.4, zorder=6)
+        axes.annotate(
+            f"run {run.number}", (x, y), (-9 if x > 0.5 else 9, 9), textcoords="offset points",
+            ha="right" if x > 0.5 else "left", color=BEST, fontweight="bold", zorder=6,
+            bbox={"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.6},
         )  # fmt: skip
-    return linked(run.number, run_words(material, run), element("g", *parts, class_="lines"))

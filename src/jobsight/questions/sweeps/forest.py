@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from jobsight.models import is_baseline
-from jobsight.questions.page import Markup, element
-from jobsight.questions.sweeps.scales import Axis, numeric_axis, short, widened
-from jobsight.questions.sweeps.svg import Box, dot, label, picture, segment, x_axis
+from jobsight.questions.drawing import BLACK, BLUE, GREY, draw
+from jobsight.questions.page import Markup
+from jobsight.questions.sweeps.plotting import BEST
+from jobsight.questions.sweeps.scales import short
+from jobsight.text import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Tested", "best_baseline", "forest_plot", "number_of", "tested_models"]
 
@@ -82,34 +85,40 @@ def best_baseline(models: Sequence[Tested]) -> float | None:
 
 
 def forest_plot(models: Sequence[Tested], network: str, kind: str) -> Markup | None:
-    """Values with intervals, one row a model; None where no model has any.
+    """Values with intervals, one row per model; None where no model has any.
 
     Args:
         models: on the test part.
         network: the one of the best run, which stands out.
         kind: ``auc``, or ``gain`` over the best baseline in log loss.
     """
-    rows = [(one, *_values(one, kind)) for one in models]
-    told = [row for row in rows if row[1] is not None]
-    if not told:
+    rows = [(one, value, low, high) for one in models
+            for value, low, high in [_values(one, kind)] if value is not None]  # fmt: skip
+    if not rows:
         return None
-    box = Box(500, 44 + 26.0 * len(told), left=150, right=66, top=6, bottom=38)
-    ends = [v for _, *values in told for v in values if v is not None]
-    axis = widened(numeric_axis(np.array([*ends, 0.0 if kind == "gain" else 0.5]), log=False))
-    middle = box.x(float(axis.place(np.array([0.0 if kind == "gain" else 0.5]))[0]))
     name = "log loss less the best baseline's" if kind == "gain" else "ROC AUC"
-    words = ", ".join(f"{one.name} {short(value or 0.0, 3)}" for one, value, *_ in told)
-    return picture(
-        box,
-        f"{name} on the test part",
-        f"{words}. Lines are 95 % intervals.",
-        x_axis(box, axis, name=f"{name} ({'← better' if kind == 'gain' else 'better →'})"),
-        segment(middle, box.top, middle, box.bottom, "rod"),
-        *(
-            _row(box, axis, 26.0 * k + box.top + 13, *row, first=row[0].name == network)
-            for k, row in enumerate(told)
-        ),
-    )
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        axes.axvline(0.0 if kind == "gain" else 0.5, color=GREY, lw=1)
+        for place, (one, value, low, high) in enumerate(rows):
+            first = one.name == network
+            colour = BEST if first else GREY if one.baseline else BLUE
+            ends = [value if low is None else low, value if high is None else high]
+            axes.plot(ends, [place, place], color=colour, lw=2)
+            axes.plot(value, place, "o", color=colour, ms=7)
+            axes.text(1.02, place, short(value, 3), va="center", color=BLACK,
+                      transform=axes.get_yaxis_transform())  # fmt: skip
+        axes.set_yticks(range(len(rows)), [printable(row[0].name, 26) for row in rows])
+        for label, row in zip(axes.get_yticklabels(), rows, strict=True):
+            label.set_fontweight("bold" if row[0].name == network else "normal")
+        axes.grid(visible=False, axis="y")
+        axes.invert_yaxis()
+        axes.set_xlabel(f"{name} ({'← better' if kind == 'gain' else 'better →'})")
+
+    told = ", ".join(f"{one.name} {short(value, 3)}" for one, value, *_ in rows)
+    words = f"{name} on the test part: {told}. Lines are 95 % intervals."
+    return draw(f"forest {kind}", 5.2, 0.9 + 0.27 * len(rows), words, paint)
 
 
 def _values(one: Tested, kind: str) -> tuple[float | None, float | None, float | None]:
@@ -117,22 +126,3 @@ def _values(one: Tested, kind: str) -> tuple[float | None, float | None, float |
         return one.gain or (None, None, None)
     low, high = one.auc or (None, None)
     return one.scores.get("roc_auc"), low, high
-
-
-def _row(
-    box: Box, axis: Axis, y: float, one: Tested, value: float | None, low: float | None,
-    high: float | None, *, first: bool,
-) -> Markup:  # fmt: skip
-    x, left, right = (
-        box.x(float(axis.place(np.array([v if v is not None else value], float))[0]))
-        for v in (value, low, high)
-    )
-    kind = "first" if first else ("baseline" if one.baseline else "learned")
-    bold = "n best" if first else None
-    return element(
-        "g",
-        label(box.left - 10, y + 4, one.name, anchor="end", class_=bold, width=box.left - 12),
-        segment(left, y, right, y, f"whisker {kind}"),
-        dot(x, y, 5, kind),
-        label(box.right + 8, y + 4, short(value or 0.0, 3), class_=bold),
-    )

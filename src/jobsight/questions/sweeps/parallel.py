@@ -1,185 +1,180 @@
-"""Parallel coordinates: one axis a parameter, one line a run, coloured by how good it became."""
+"""Parallel coordinates: one axis per parameter, one line per run, coloured by its rank."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jobsight.questions.page import Markup, element
+from jobsight.questions.drawing import BLACK, GREY, draw
+from jobsight.questions.page import Markup
 from jobsight.questions.sweeps.importance import Importance
 from jobsight.questions.sweeps.material import Material
+from jobsight.questions.sweeps.plotting import (
+    BEST,
+    FAILED,
+    colours,
+    heights,
+    links,
+    side_by_side,
+    titles,
+)
 from jobsight.questions.sweeps.scales import Axis, Column, Floats, numeric_axis, short
-from jobsight.questions.sweeps.svg import Box, curve, label, linked, picture, segment
-from jobsight.questions.sweeps.words import run_words
+from jobsight.text import printable
 
-__all__ = ["MOST_AXES", "crowding", "parallel_plot"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["MOST_AXES", "add_lines", "parallel_plot"]
 
 MOST_AXES = 12
+_MOST_FAILED = 500
 _SPREAD = 0.62
 """Share of a category's room over which its runs are spread, so that none lies on another."""
 
-_GUTTER = 26
-"""Pixels below the axes: where lines go that have no value there."""
-
-
-def _shown_columns(columns: Sequence[Column], told: Mapping[str, Importance]) -> tuple[Column, ...]:
-    """The columns with an axis, the more telling the further right, next to the metric."""
-    order = sorted(columns, key=lambda one: -(told[one.name].share or 0.0))[:MOST_AXES]
-    return tuple(reversed(order))
+_GUTTER = -0.08
+"""Place below the axes where lines go that have no value there."""
 
 
 def parallel_plot(material: Material, told: Mapping[str, Importance]) -> Markup:
-    """All runs as lines over the axes of what was searched, and of the metric."""
-    columns = _shown_columns(material.columns, told)
-    two_rows = len(columns) > 7
-    left = 12 + min(92, _widest(columns[0]))
-    top = 76 if two_rows else 58
-    box = Box(1016, 404 + top, left=left, right=58, top=top, bottom=30 + _GUTTER)
-    across = np.linspace(box.left, box.right, len(columns) + 1)
+    """All runs as lines over the axes of what was searched, and of the metric.
+
+    The more telling a parameter is, the further right it stands, next to the metric.
+    """
+    order = sorted(material.columns, key=lambda one: -(told[one.name].share or 0.0))[:MOST_AXES]
+    columns = order[::-1]
     axis = numeric_axis(material.values[material.judged])
-    heights = [_heights(box, column) for column in columns]
-    heights.append(_metric_heights(box, material, axis))
-    return picture(
-        box,
-        f"Parallel coordinates of {len(material.runs):,} runs",
-        _description(material, columns),
-        _lines(material, across, np.stack(heights, axis=1)),
-        *(
-            _axis(
-                box, float(x), column, float(across[1] - across[0]), raised=two_rows and k % 2 > 0
-            )
-            for k, (x, column) in enumerate(zip(across, columns, strict=False))
-        ),
-        _metric_axis(box, material, axis),
-        class_="parallel",
-    )
+    places = [_places(column) for column in columns]
+    points = np.stack([*places, _metric_places(material, axis)], axis=1)
+    failed = material.failed[:_MOST_FAILED]
+    shown = [*failed, *material.drawn]
 
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        axes.set_axis_off()
+        axes.set(xlim=(-0.35, len(columns) + 0.3), ylim=(_GUTTER - 0.06, 1.16))
+        add_lines(axes, material, {int(place): points[place] for place in shown}, curved=True)
+        for k, column in enumerate(columns):
+            _add_axis(axes, k, column, raised=len(columns) > 7 and k % 2 > 0)
+        _add_metric_axis(axes, len(columns), material, axis)
 
-def _widest(column: Column) -> float:
-    """Pixels that the labels of an axis take."""
-    return max(40.0, *(7.0 * len(text) for _, text in column.axis.ticks(6)), 0.0)
-
-
-def _description(material: Material, columns: Sequence[Column]) -> str:
     names = ", ".join(column.name for column in columns)
-    return (
-        f"One line a run through its values of {names}, ending at its {material.metric}. The "
-        "same numbers stand in the table of all runs."
+    words = (
+        f"Parallel coordinates of {len(material.runs):,} runs: one line per run through its values "
+        f"of {names}, ending at its {material.metric}. The same numbers are in the table of all "
+        "runs."
     )
+    return draw("parallel", 10.6, 4.8, words, paint, titles=titles(material, shown))
 
 
-def _heights(box: Box, column: Column) -> Floats:
-    """Pixels from the top of each run on a parameter's axis: float64 (n,)."""
-    values = column.values
+def _places(column: Column) -> Floats:
+    """Places of the runs on a parameter's axis, those of a category next to each other."""
+    values = column.values.copy()
     if column.axis.kind == "category":
-        values = _spread(values)
+        for code in np.unique(values[np.isfinite(values)]):
+            members = np.flatnonzero(column.values == code)
+            values[members] += _SPREAD * side_by_side(len(members))
     places = column.axis.place(values)
-    return np.where(np.isfinite(places), box.ys(places), box.bottom + _GUTTER)
+    return np.where(np.isfinite(places), places, _GUTTER)
 
 
-def _spread(codes: Floats) -> Floats:
-    """Categories with their runs side by side, in the order of their numbers."""
-    out = codes.copy()
-    for code in np.unique(codes[np.isfinite(codes)]):
-        members = np.flatnonzero(codes == code)
-        out[members] = code + _SPREAD * _side_by_side(len(members))
-    return out
-
-
-def _side_by_side(count: int) -> Floats:
-    """Places between −0.5 and 0.5, evenly: float64 (count,)."""
-    return np.asarray((np.arange(count) + 0.5) / max(count, 1) - 0.5, np.float64)
-
-
-def _metric_heights(box: Box, material: Material, axis: Axis) -> Floats:
+def _metric_places(material: Material, axis: Axis) -> Floats:
     """The better the higher; runs that failed lie below the axis."""
-    places = axis.place(material.values)
-    places = places if material.maximize else 1.0 - places
-    heights = box.ys(places)
-    heights[~np.isfinite(heights)] = box.bottom + _GUTTER
-    # Side by side, or their dashes would add up to one solid line.
-    heights[material.failed] = box.bottom + _GUTTER + 16 * (_side_by_side(len(material.failed)))
-    return heights
+    places = heights(material, axis)
+    places[~np.isfinite(places)] = _GUTTER
+    # Next to each other, or their dashes would add up to one solid line.
+    places[material.failed] = _GUTTER + 0.05 * side_by_side(len(material.failed))
+    return places
 
 
-def _lines(material: Material, across: Floats, heights: Floats) -> Markup:
-    """Failed runs first, then the others, the best on top."""
-    parts = [_line(material, int(place), across, heights) for place in material.failed[:500]]
-    parts += [_line(material, int(place), across, heights) for place in material.drawn]
-    if material.best is not None:
-        path = curve(across.tolist(), heights[material.best].tolist())
-        run = material.runs[material.best]
-        parts.append(
-            linked(
-                run.number,
-                run_words(material, run),
-                element("path", d=path, class_="halo"),
-                element("path", d=path, class_="best"),
-            )
-        )
-    return element("g", *parts, class_=crowding(len(material.drawn)))
+def add_lines(
+    axes: Axes, material: Material, points: Mapping[int, Floats], *, curved: bool = False
+) -> None:
+    """One line per run, each a link: failed ones dashed, the best run on top of all.
+
+    The groups are named for the buttons of the page: ``bad``, ``rest``, ``top``, ``best``.
+
+    Args:
+        axes: drawn on.
+        material: whose runs.
+        points: by place of the run, in the order of drawing: float64 (k,), heights over 0, 1 … of
+            curved lines, else float64 (k, 2).
+        curved: whether lines are level where they cross an axis, so that they can be told apart.
+    """
+    from matplotlib.collections import PathCollection
+
+    top = set(material.judged[: max(1, len(material.judged) // 10)].tolist())
+    failed = set(material.failed.tolist())
+    crowd = 0.8 if len(points) <= 60 else 0.6 if len(points) <= 250 else 0.3
+    looks: dict[str, dict[str, Any]] = {
+        "bad": {"linestyle": (0, (4, 4)), "linewidth": 0.9, "alpha": 0.5},
+        "rest": {"linewidth": 1.5 if crowd > 0.5 else 0.8, "alpha": crowd},
+        "top": {"linewidth": 1.5, "alpha": 0.9},
+        "best": {"linewidth": 3.0},
+    }
+    kinds: dict[str, list[int]] = {name: [] for name in looks}
+    for place in points:
+        kind = "bad" if place in failed else "top" if place in top else "rest"
+        kinds["best" if place == material.best else kind].append(place)
+    for order, (kind, places) in enumerate(kinds.items()):
+        if not places:
+            continue
+        colour: Any = {"bad": FAILED, "best": BEST}.get(kind) or colours(material, places)
+        lines = PathCollection(
+            [_path(points[place], curved=curved) for place in places], facecolors="none",
+            edgecolors=colour, urls=links(material, places), transform=axes.transData,
+            gid=f"class:{kind}", zorder=2 + 0.1 * order, **looks[kind],
+        )  # fmt: skip
+        axes.add_collection(lines, autolim=False)
 
 
-def crowding(lines: int) -> str:
-    """Classes of so many lines: the more there are, the fainter those that matter less."""
-    return "lines" if lines <= 60 else "lines many" if lines <= 250 else "lines crowd"
+def _path(points: Floats, *, curved: bool) -> Any:
+    from matplotlib.path import Path
+
+    if not curved:
+        return Path(points)
+    x = np.arange(len(points), dtype=np.float64)
+    # Three points of each Bézier curve: two that hold it level at its ends, and its end.
+    after = np.stack([x[:-1] + 0.4, x[1:] - 0.4, x[1:]], axis=1).ravel()
+    level = np.stack([points[:-1], points[1:], points[1:]], axis=1).ravel()
+    vertices = np.stack([np.append(x[0], after), np.append(points[0], level)], axis=1)
+    codes = np.full(len(vertices), Path.CURVE4)
+    codes[0] = Path.MOVETO
+    return Path(vertices, codes)
 
 
-def _line(material: Material, place: int, across: Floats, heights: Floats) -> Markup:
-    run = material.runs[place]
-    path = curve(across.tolist(), heights[place].tolist())
-    shade = material.shades[place]
-    kind = "bad" if run.status == "failed" else f"c{shade}{' top' if _top(material, place) else ''}"
-    return linked(run.number, run_words(material, run), element("path", d=path, class_=kind))
-
-
-def _top(material: Material, place: int) -> bool:
-    """Whether a run is in the best tenth."""
-    return bool(place in material.judged[: max(1, len(material.judged) // 10)])
-
-
-def _axis(box: Box, x: float, column: Column, room: float, *, raised: bool) -> Markup:
-    wide = room * (1.9 if box.top > 60 else 0.96)
-    parts = [
-        segment(x, box.top, x, box.bottom, "rod"),
-        label(
-            x,
-            box.top - (32 if raised else 14),
-            column.name,
-            anchor="middle",
-            class_="n",
-            width=wide,
-        ),
-    ]
-    first = x <= box.left
-    for place, text in column.axis.ticks(6):
-        y = box.y(place)
-        parts.append(segment(x - 4, y, x, y, "rod"))
-        side = label(x - 7, y + 4, text, anchor="end", width=box.left - 8 if first else room * 0.6)
-        parts.append(side)
+def _add_axis(axes: Axes, x: int, column: Column, *, raised: bool) -> None:
+    _rod(axes, x, column.axis.ticks(6), side=-1)
+    name = printable(column.name, 22 if raised else 16)
+    axes.text(x, 1.1 if raised else 1.04, name, ha="center", color=BLACK, fontweight="bold")
     if not np.isfinite(column.values).all():
-        parts.append(label(x, box.bottom + _GUTTER + 14, "not set", anchor="middle"))
-    return element("g", *parts, class_="axis over")
+        axes.text(x, _GUTTER - 0.05, "not set", ha="center", fontsize=8.5, color=GREY)
 
 
-def _metric_axis(box: Box, material: Material, axis: Axis) -> Markup:
-    x = box.right
-    name = f"{material.metric} ↑ better"
-    parts = [
-        segment(x, box.top, x, box.bottom, "rod thick"),
-        label(box.width - 2, box.top - 40, name, anchor="end", class_="n", width=170),
-    ]
+def _add_metric_axis(axes: Axes, x: int, material: Material, axis: Axis) -> None:
+    ticks = [(place if material.maximize else 1.0 - place, text) for place, text in axis.ticks(7)]
     best = None
     if material.best is not None:
-        best = _metric_heights(box, material, axis)[material.best]
+        best = float(_metric_places(material, axis)[material.best])
         value = short(float(material.values[material.best]), 3)
-        parts.append(label(x + 8, best + 4, value, class_="n best"))
-    for place, text in axis.ticks(7) if len(material.judged) else []:
-        y = box.y(place if material.maximize else 1.0 - place)
-        parts.append(segment(x, y, x + 4, y, "rod"))
-        if best is None or abs(y - best) > 13:
-            parts.append(label(x + 8, y + 4, text))
+        axes.text(x + 0.06, best, value, va="center", color=BEST, fontweight="bold")
+        ticks = [(place, text) for place, text in ticks if abs(place - best) > 0.04]
+    _rod(axes, x, ticks if len(material.judged) else [], side=1)
+    name = f"{printable(material.metric, 24)} ↑ better"
+    axes.text(x + 0.28, 1.1, name, ha="right", color=BLACK, fontweight="bold")
     if len(material.failed):
-        parts.append(label(x + 8, box.bottom + _GUTTER + 4, "failed", class_="bad"))
-    return element("g", *parts, class_="axis over")
+        axes.text(x + 0.06, _GUTTER, "failed", va="center", color=FAILED, fontweight="bold")
+
+
+def _rod(axes: Axes, x: int, ticks: Sequence[tuple[float, str]], *, side: int) -> None:
+    """An upright axis with its ticks left (−1) or right (1) of it."""
+    axes.plot([x, x], [0, 1], color=GREY, lw=1.2, zorder=3)
+    clear = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.6}
+    for place, text in ticks:
+        axes.plot([x, x + 0.03 * side], [place, place], color=GREY, lw=1, zorder=3)
+        axes.text(
+            x + 0.06 * side, place, printable(text, 14), ha="right" if side < 0 else "left",
+            va="center", fontsize=8.5, color="#52606d", bbox=clear, zorder=4,
+        )  # fmt: skip

@@ -22,7 +22,6 @@ __all__ = [
     "in_words",
     "numeric_axis",
     "short",
-    "widened",
 ]
 
 Floats = NDArray[np.float64]
@@ -68,35 +67,25 @@ class Axis:
         if self.kind == "category":
             middles = self.place(np.arange(len(self.labels), dtype=np.float64))
             return list(zip(middles.tolist(), self.labels, strict=True))
-        values = _decades(self, most) if self.kind == "log" else _round(self, most)
-        if self.whole:
-            values = [value for value in values if abs(value - round(value)) < 1e-9] or values
+        values = self._tick_values(most)
         places = self.place(np.array(values, np.float64))
         return [(float(p), short(v)) for p, v in zip(places, values, strict=True)]
 
+    def _tick_values(self, most: int) -> list[float]:
+        from matplotlib.ticker import LogLocator, MaxNLocator
 
-def _round(axis: Axis, most: int) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten."""
-    rough = (axis.high - axis.low) / max(most, 1)
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * k for k in (1, 2, 5, 10) if power * k >= rough * 0.999)
-    first = math.ceil(axis.low / step - 1e-9)
-    last = math.floor(axis.high / step + 1e-9)
-    return [k * step for k in range(first, last + 1)][: 4 * most]
-
-
-def _decades(axis: Axis, most: int) -> list[float]:
-    """Powers of ten, every so-many-th; within few decades 2 and 5 times these too."""
-    span = axis.high - axis.low
-    if span < 1.0:
-        linear = _round(Axis("linear", 10.0**axis.low, 10.0**axis.high), most)
-        return [value for value in linear if value > 0]
-    step = max(1, math.ceil(span / most))
-    times = (1, 2, 5) if span <= most / 2.5 else (1,)
-    powers = range(math.floor(axis.low), math.ceil(axis.high) + 1)
-    values = [k * 10.0**p for p in powers if p % step == 0 for k in times]
-    inside = [v for v in values if axis.low - 1e-9 <= math.log10(v) <= axis.high + 1e-9]
-    return inside or [10.0**axis.low, 10.0**axis.high]
+        if self.kind == "log" and self.high - self.low >= 1.0:
+            low, high = 10.0**self.low, 10.0**self.high
+            # The library also tries powers beyond the ends, which may overflow.
+            with np.errstate(over="ignore"):
+                found = LogLocator(numticks=most + 2).tick_values(low, high)
+        else:
+            low, high = (10.0**v if self.kind == "log" else v for v in (self.low, self.high))
+            steps = MaxNLocator(most, steps=[1, 2, 5, 10], integer=self.whole)
+            found = steps.tick_values(low, high)
+        slack = 1e-9 * (high - low)
+        # Of multiples of 0.1 the library gives 0.30000000000000004.
+        return [float(f"{v:.12g}") for v in found if low - slack <= v <= high + slack]
 
 
 def numeric_axis(values: Floats, *, log: bool | None = None) -> Axis:
@@ -119,12 +108,6 @@ def numeric_axis(values: Floats, *, log: bool | None = None) -> Axis:
         margin = 0.1 * size if size > _SMALLEST else 1e-3
         low, high = low - margin, high + margin
     return Axis("linear", low, high)
-
-
-def widened(axis: Axis, share: float = 0.04) -> Axis:
-    """The axis with air at both ends: a share of its length."""
-    margin = share * (axis.high - axis.low)
-    return replace(axis, low=axis.low - margin, high=axis.high + margin)
 
 
 @dataclass(frozen=True)

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import Counter
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from jobsight.questions.page import Markup, element
+import numpy as np
+
+from jobsight.questions.drawing import BLACK, GREY, GRID, clock_axis, days, draw
+from jobsight.questions.page import Markup
 from jobsight.questions.sweeps.material import Attempt, Material
-from jobsight.questions.sweeps.svg import Box, label, linked, picture, segment
-from jobsight.questions.sweeps.words import run_words
-from jobsight.text import counted
+from jobsight.questions.sweeps.plotting import BEST, FAILED, RANKS, links, titles
+from jobsight.text import counted, printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["NOWHERE", "places_of", "timeline_plot"]
 
 NOWHERE = "not told"
 _OTHERS = "other machines"
 _MOST_PLACES = 14
-_HEIGHT = 560.0
-"""Pixels that all lanes share; a lane has at least `_THINNEST`."""
+_HEIGHT = 420.0
+"""Points that all lanes share; a lane has at least `_THINNEST`."""
 
 _LAST = 253_402_300_799_000_000
 """µs; the end of the year 9999: what is dated later was not dated by a clock."""
 
-_THICKEST, _THINNEST = 15.0, 1.5
-_GAP = 12.0
+_THICKEST, _THINNEST = 12.0, 1.2
+_GAP = 9.0
 
 
 @dataclass
@@ -50,7 +56,7 @@ def places_of(material: Material) -> dict[str, str]:
 
 
 def timeline_plot(material: Material) -> Markup | None:
-    """One bar an attempt over time; None where no attempt tells both its start and its end."""
+    """One bar per attempt over time; None where no attempt tells both its start and its end."""
     named = places_of(material)
     rows: dict[str, list[_Bar]] = {}
     for place, run in enumerate(material.runs):
@@ -62,29 +68,31 @@ def timeline_plot(material: Material) -> Markup | None:
         return None
     lanes = {name: _pack(bars) for name, bars in sorted(rows.items())}
     thick = min(_THICKEST, max(_THINNEST, _HEIGHT / sum(lanes.values())))
-    least = max(thick, 16.0)
-    heights = {name: max(number * thick, least) for name, number in lanes.items()}
-    box = Box(
-        1016, sum(heights.values()) + _GAP * len(heights) + 40,
-        left=150, right=14, top=8, bottom=32,
-    )  # fmt: skip
-    first = min(bar.start for bars in rows.values() for bar in bars)
-    last = max(bar.end for bars in rows.values() for bar in bars)
-    top, parts = box.top, []
-    for name in lanes:
-        parts.append(
-            _row(material, box, name, rows[name], top, thick, (first, max(last, first + 1)))
-        )
-        top += heights[name] + _GAP
-    return picture(
-        box,
-        "When and where the runs worked",
-        f"{counted(sum(map(len, rows.values())), 'attempt')} on "
-        f"{counted(len(lanes), 'machine')} or groups of these. The table below has their sums.",
-        _clock(box, first, max(last, first + 1)),
-        *parts,
-        class_="gantt",
+    rooms = {name: max(number * thick, _THICKEST) for name, number in lanes.items()}
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        top, middles = 0.0, []
+        for name, room in rooms.items():
+            _add_bars(axes, material, rows[name], top, thick)
+            middles.append(top + room / 2)
+            top += room + _GAP
+            axes.axhline(top - _GAP / 2, color=GRID, lw=0.8)
+        axes.set_yticks(middles, [printable(name, 24) for name in rooms])
+        axes.set_ylim(top - _GAP / 2, -_GAP / 2)
+        axes.grid(visible=False, axis="y")
+        bars = [bar for row in rows.values() for bar in row]
+        first, last = min(bar.start for bar in bars), max(bar.end for bar in bars)
+        axes.set_xlim(*days([first, max(last, first + 1)]))
+        clock_axis(axes)
+
+    words = (
+        f"When and where the runs worked: {counted(sum(map(len, rows.values())), 'attempt')} on "
+        f"{counted(len(lanes), 'machine')} or groups of these. The table below has their sums."
     )
+    height = 0.7 + (sum(rooms.values()) + _GAP * len(rooms)) / 72
+    there = sorted({bar.place for bars in rows.values() for bar in bars})
+    return draw("timeline", 10.6, height, words, paint, titles=titles(material, there))
 
 
 def _pack(bars: list[_Bar]) -> int:
@@ -102,77 +110,27 @@ def _pack(bars: list[_Bar]) -> int:
     return len(free)
 
 
-def _row(
-    material: Material, box: Box, name: str, bars: list[_Bar], top: float, thick: float,
-    span: tuple[int, int],
-) -> Markup:  # fmt: skip
-    scale = (box.right - box.left) / (span[1] - span[0])
+def _add_bars(axes: Axes, material: Material, bars: list[_Bar], top: float, thick: float) -> None:
+    """The attempts of one machine, each a link to its run; a stroke where one was cut short."""
+    from matplotlib.collections import PolyCollection
+
     air = 1.5 if thick > 6 else 0.3
-    parts = [label(box.left - 10, top + 12, name, anchor="end", class_="n", width=box.left - 12)]
-    bottom = top + thick * (1 + max(bar.lane for bar in bars))
-    parts.append(segment(box.left, max(bottom, top + 16) + 5, box.right, max(bottom, top + 16) + 5,
-                         "g"))  # fmt: skip
-    for bar in bars:
-        left = box.left + (bar.start - span[0]) * scale
-        wide = max((bar.end - bar.start) * scale, 1.0)
-        y = top + bar.lane * thick
-        parts.append(_bar(material, bar, (left, y, wide, max(thick - air, 1.0))))
-    return element("g", *parts)
-
-
-def _bar(material: Material, bar: _Bar, at: tuple[float, float, float, float]) -> Markup:
-    run = material.runs[bar.place]
-    left, top, wide, high = at
-    cut = bar.attempt.ending in ("evicted", "lost")
-    failed = run.status == "failed"
-    best = bar.place == material.best
-    kind = "bad" if failed else f"f{material.shades[bar.place]}"
-    shape = element(
-        "rect", x=f"{left:.1f}", y=f"{top:.1f}", width=f"{wide:.1f}", height=f"{high:.1f}",
-        class_="starbar" if best else kind,
+    start, end = (days([getattr(bar, name) for bar in bars]) for name in ("start", "end"))
+    high = top + thick * np.array([bar.lane for bar in bars])
+    low = high + thick - air
+    corners = [(start, high), (end, high), (end, low), (start, low)]
+    shapes = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1)  # (bars, 4, 2)
+    filled = PolyCollection(
+        list(shapes), facecolors=[_colour(material, bar) for bar in bars], linewidths=0.4,
+        edgecolors="face", urls=links(material, (bar.place for bar in bars)),
     )  # fmt: skip
-    ending = {"evicted": ", evicted", "lost": ", cut off", "open": ", going on"}
-    words = run_words(material, run) + ending.get(bar.attempt.ending, "")
-    right = left + wide
-    mark = element("path", d=f"M{right:.1f} {top:.1f}v{high:.1f}", class_="cut") if cut else None
-    return linked(run.number, words, *([shape] if mark is None else [shape, mark]))
+    axes.add_collection(filled, autolim=False)
+    cut = [bar.attempt.ending in ("evicted", "lost") for bar in bars]
+    axes.vlines(end[cut], high[cut], low[cut], color=BLACK, lw=1.6)
 
 
-def _clock(box: Box, first: int, last: int) -> Markup:
-    """Ticks of time in UTC, dates where days change."""
-    seconds = (last - first) / 1e6
-    steps = (
-        1,
-        2,
-        5,
-        10,
-        20,
-        30,
-        60,
-        120,
-        300,
-        600,
-        1200,
-        1800,
-        3600,
-        7200,
-        14400,
-        21600,
-        43200,
-        86400,
-    )
-    step = next((one for one in steps if seconds / one <= 9), 86400 * int(1 + seconds / 6e5))
-    parts, day = [], ""
-    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-    at = (first // 1_000_000 // step + 1) * step
-    while at * 1_000_000 <= last:
-        x = box.left + (at * 1e6 - first) / (last - first) * (box.right - box.left)
-        moment = epoch + dt.timedelta(seconds=at)
-        text = f"{moment:%H:%M}" if step >= 60 else f"{moment:%H:%M:%S}"
-        if f"{moment:%d %b}" != day:
-            day = f"{moment:%d %b}"
-            text = f"{day} {text}" if step < 86400 else day
-        parts += [segment(x, box.top, x, box.bottom, "g"),
-                  label(x, box.bottom + 18, text, anchor="middle")]  # fmt: skip
-        at += step
-    return element("g", *parts, class_="axis")
+def _colour(material: Material, bar: _Bar) -> str:
+    if bar.place == material.best:
+        return BEST
+    run, shade = material.runs[bar.place], material.shades[bar.place]
+    return FAILED if run.status == "failed" else RANKS[shade] if shade >= 0 else GREY

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,12 +10,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jobsight.clock import format_span
+from jobsight.clock import format_micros, format_span
 from jobsight.history import reasons
 from jobsight.history.codes import event_name, hold_name
 from jobsight.history.labels import RowLabels
 from jobsight.history.timelines import SECOND, History, Ints
-from jobsight.questions.drawing import BLACK, GREY, PALETTE, draw
+from jobsight.questions.drawing import BLACK, GREY, PALETTE, clock_axis, days, draw
 from jobsight.questions.page import Markup
 from jobsight.text import printable
 
@@ -139,12 +138,6 @@ def _held_at(history: History, holds: Ints, moments: Ints) -> Ints:
     return (begun - gone).astype(np.int64)
 
 
-def _hours(moments: Ints) -> NDArray[np.object_]:
-    """Moments as dates that plots understand."""
-    epoch = dt.datetime(1970, 1, 1)
-    return np.array([epoch + dt.timedelta(microseconds=int(one)) for one in moments], object)
-
-
 def timeline_plot(
     timeline: PoolTimeline, moment: int | None, borders: Sequence[int] = ()
 ) -> Markup:
@@ -161,19 +154,19 @@ def timeline_plot(
         strips = figure.subplots(3, 1, height_ratios=[0.36 * rows, 1.2, 1.4], sharex=True)
         _paint_holds(strips[0], timeline)
         strips[1].fill_between(
-            _hours(timeline.edges[1:]), timeline.held, color="#c9b3d6", step="pre", lw=0
+            days(timeline.edges[1:]), timeline.held, color="#c9b3d6", step="pre", lw=0
         )
         strips[1].set(ylabel="jobs held", ylim=(0, None))
         _paint_ends(strips[2], timeline)
         for strip in strips:
             _mark(strip, moment, borders, named=strip is strips[0])
-        strips[2].set(xlim=(_hours(timeline.edges)[0], _hours(timeline.edges)[-1]))
+        strips[2].set_xlim(*days(timeline.edges[[0, -1]]))
         strips[2].set_xlabel("time in the log (UTC)")
-        _clock_axis(strips[2])
+        clock_axis(strips[2])
 
     total = {kind: int(count.sum()) for kind, count in timeline.holds.items()}
     told = ", ".join(f"{kind} {count}" for kind, count in total.items())
-    peak = _hours(timeline.edges)[int(np.argmax(timeline.held)) + 1].strftime("%H:%M:%S")
+    peak = format_micros(int(timeline.edges[int(np.argmax(timeline.held)) + 1]))[11:19]
     words = f"The pool over time. Holds by cause: {told}. Most jobs were held at {peak}."
     height = 3.6 + 0.33 * len(timeline.holds)
     return draw("timeline", 11.2, height, words, paint)
@@ -182,13 +175,12 @@ def timeline_plot(
 def _paint_holds(axes: Axes, timeline: PoolTimeline) -> None:
     """One row per cause, the deeper the colour the more: an outage is a stretch of deep colour."""
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm
-    from matplotlib.dates import date2num
 
     names = list(timeline.holds)
     counts = np.array([timeline.holds[name] for name in names], np.float64).reshape(len(names), -1)
     most = counts.max(initial=1.0)
     shades = LinearSegmentedColormap.from_list("holds", _SHADES)
-    ends = date2num(_hours(timeline.edges[[0, -1]]))  # type: ignore[no-untyped-call]
+    ends = days(timeline.edges[[0, -1]])
     axes.imshow(
         counts, cmap=shades, norm=PowerNorm(0.6, 0.0, most), aspect="auto", interpolation="none",
         extent=(ends[0], ends[1], len(names) - 0.5, -0.5),
@@ -208,7 +200,7 @@ def _paint_holds(axes: Axes, timeline: PoolTimeline) -> None:
 
 
 def _paint_ends(axes: Axes, timeline: PoolTimeline) -> None:
-    edges = _hours(timeline.edges)
+    edges = days(timeline.edges)
     width = np.diff(edges)
     axes.bar(
         edges[:-1], timeline.succeeded, width=width, align="edge", color="#7cc4ae", lw=0,
@@ -227,30 +219,21 @@ def _paint_ends(axes: Axes, timeline: PoolTimeline) -> None:
 
 def _mark(axes: Axes, moment: int | None, borders: Sequence[int], *, named: bool) -> None:
     for border in borders:
-        axes.axvline(_hours(np.array([border]))[0], color=GREY, lw=0.9, ls=(0, (4, 3)))
+        axes.axvline(days([border])[0], color=GREY, lw=0.9, ls=(0, (4, 3)))
     if borders and named:
-        place = _hours(np.array([borders[-1]]))[0]
+        place = days(borders[-1:])[0]
         axes.annotate(
             "◂ trained on what lies before  ", (place, 1.015), xycoords=("data", "axes fraction"),
             ha="right", color="#52606d", fontsize=9,
         )  # fmt: skip
     if moment is not None:
-        place = _hours(np.array([moment]))[0]
+        place = days([moment])[0]
         axes.axvline(place, color=BLACK, lw=1.8)
         if named:
             axes.annotate(
                 "▸ the moment asked about", (place, 1.015), xycoords=("data", "axes fraction"),
                 ha="left", color=BLACK, fontsize=9, fontweight="bold",
             )  # fmt: skip
-
-
-def _clock_axis(axes: Axes) -> None:
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
-    axes.xaxis.set_major_locator(locator)
-    form = ConciseDateFormatter(locator, show_offset=False)  # type: ignore[no-untyped-call]
-    axes.xaxis.set_major_formatter(form)
 
 
 def frames_plot(
