@@ -92,11 +92,12 @@ class Collecting:
     def __init__(self, store: Store, told: KafkaSettings, scheduler: Asker) -> None:
         self.source = NoticeSource(told, [scheduler])
         self.stop = threading.Event()
+        self.store = store
         pauses = CollectSettings(first_pause=0.1, longest_pause=0.5)
-        self.worker = Worker(self.source, store, pauses, self.stop)
+        self.worker = Worker(self.source, pauses, self.stop)
 
     def __enter__(self) -> Worker:
-        self.worker.start()
+        self.worker.start(self.store)
         return self.worker
 
     def __exit__(self, *_: object) -> None:

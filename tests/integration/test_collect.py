@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.testbed.redis import RedisServer
 
 from jobsight.documents import JobDocument, encode
 from jobsight.store import open_store
@@ -313,6 +314,52 @@ def test_two_collectors_with_one_configuration_do_not_run_at_once(place: Place) 
         )  # fmt: skip
         assert third.returncode == 1
         assert "runs already into the store" in third.stderr
+
+
+def test_a_collector_started_while_its_store_is_away_waits_for_it(
+    place: Place, bed_ready: None
+) -> None:
+    place.log.write_bytes(b"")
+    with RedisServer() as server:
+        server.shut_down()
+        with place.running("--store", server.url) as process:
+            told = place.run("--status")
+            assert told.returncode == 1
+            assert f"the store {server.url} cannot be reached" in told.stderr
+            server.resume()
+            until(lambda: place.run("--status").returncode == 0, "a collector that is well")
+            process.send_signal(signal.SIGTERM)
+            _, said = process.communicate(timeout=20)
+        assert process.returncode == 0
+        assert said.count("store opened") == 1
+        assert "store failed" in said
+
+
+def test_a_store_that_is_away_is_not_waited_for_once_nor_by_one_that_is_stopped(
+    place: Place,
+) -> None:
+    place.log.write_bytes(b"")
+    away = f"unix://{place.folder}/nobody.sock"
+    once = place.run("--once", "--store", away)
+    assert once.returncode == 1
+    assert "cannot be reached: its socket is not there" in once.stderr
+    with place.running("--store", away) as process:
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=10)
+    assert process.returncode == 0, said
+
+
+@pytest.mark.parametrize(
+    ("store", "reason"),
+    [("EventLog", "no SQLite database"), ("missing://x", "no store is addressed")],
+)
+def test_a_store_address_that_is_wrong_is_an_error_at_once(
+    place: Place, store: str, reason: str
+) -> None:
+    place.log.write_bytes(b"no database " * 100)
+    done = place.run("--store", store if "://" in store else str(place.folder / store))
+    assert done.returncode in (1, 2)
+    assert reason in done.stderr
 
 
 def test_systemd_hears_that_it_is_ready_alive_and_stopping(place: Place) -> None:

@@ -257,8 +257,8 @@ told = KafkaSettings.model_validate_json(sys.argv[1])
 scheduler = noticing.Scheduler()
 scheduler.jobs = {str(job): State.COMPLETED for job in range(1, 601)}
 store = open_store(sys.argv[2])
-worker = Worker(NoticeSource(told, [scheduler]), store, CollectSettings(), threading.Event())
-worker.start()
+worker = Worker(NoticeSource(told, [scheduler]), CollectSettings(), threading.Event())
+worker.start(store)
 print("up", flush=True)
 threading.Event().wait(120)
 """
@@ -309,6 +309,36 @@ def test_a_broker_that_is_not_there_is_trouble_that_may_pass(topic: str, store: 
     with Collecting(store, told, Scheduler()) as worker:
         until(lambda: worker.snapshot()["failures"] >= 3, "trouble that lasts")
         assert "kafka: no broker answers" in worker.snapshot()["last_error"]["text"]
+
+
+def test_a_topic_that_is_not_there_is_trouble_until_it_is(
+    kafka_broker: KafkaBroker,
+    topic: str,
+    store: Store,
+    quick: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("jobsight.service.notices.intake._LACKING_S", 0.2)
+    late = f"late-{topic}"
+    told = settings(kafka_broker, topic, topics=[topic, late], properties=quick)
+    scheduler = Scheduler()
+    scheduler.jobs = {"1": State.COMPLETED, "2": State.COMPLETED}
+    kafka_broker.produce(topic, [notice(1)])
+
+    def said() -> list[str]:
+        events = [one.message for one in caplog.records]
+        return [one for one in events if one in ("source failed", "source recovered")]
+
+    with caplog.at_level("INFO", "jobsight.service"), Collecting(store, told, scheduler) as worker:
+        until(lambda: "1" in stored(store), "the job of the topic that is there")
+        snapshot = worker.snapshot()
+        assert (snapshot["healthy"], said()) == (False, [])
+        assert f"no topic {late}; make it" in snapshot["trouble"]
+        kafka_broker.produce(late, [notice(2)])
+        until(lambda: "2" in stored(store), "the job of the other topic")
+        until(lambda: worker.healthy, "health")
+        until(lambda: said() == ["source recovered"], "the word of it")
 
 
 def test_a_property_that_is_wrong_is_told_without_secrets(

@@ -26,6 +26,7 @@ from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.settings import Settings
+    from jobsight.store.base import Store
 
 __all__ = ["register"]
 
@@ -152,13 +153,18 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
         elsewhere = "name a status file that can be written with collect.status_file"
         held.enter_context(locked(lock_path(path), f"with the status file {path}", elsewhere))
         sources = make_sources(settings, kinds)
-        store = open_store(settings=settings.store, create=True)
-        beside = store_lock(store.url)
-        if beside is not None:
-            held.enter_context(locked(beside, f"into the store {store.url}"))
+
+        def opened() -> Store:
+            store = open_store(settings=settings.store, create=True)
+            beside = store_lock(store.url)
+            if beside is not None:
+                held.enter_context(locked(beside, f"into the store {store.url}"))
+            held.callback(lambda: store.close() if collector.ended else None)
+            return store
+
         days = settings.store.retention_days
         collector = Collector(
-            store,
+            opened,
             sources,
             settings.collect,
             keep_seconds=None if days is None else days * 86_400,
@@ -166,8 +172,6 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
         )
         stops(collector)
         well = collector.run()
-        if collector.ended:
-            store.close()
     return collector.status(), well
 
 

@@ -67,7 +67,7 @@ def _head(told: dict[str, Any], head: str, *, gone: bool) -> str:
 
 def _store(store: dict[str, Any]) -> str:
     states = store.get("states") or {}
-    line = f"store {printable(store.get('url'), 120)}"
+    line = f"store {printable(store.get('url') or 'not opened yet', 120)}"
     if not states:
         return line
     return f"{line}: {counted(sum(states.values()), 'job')}, {store.get('active'):,} not ended"

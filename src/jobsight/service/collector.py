@@ -21,8 +21,9 @@ from typing import Any
 
 from jobsight import __version__
 from jobsight.documents import JSON
-from jobsight.errors import OutputError, UsageError
+from jobsight.errors import OutputError, StoreUnavailableError, UsageError
 from jobsight.history.commands import end_commands
+from jobsight.history.pauses import Pause
 from jobsight.history.sources import Source
 from jobsight.service import status as status_file
 from jobsight.service.housekeeping import Housekeeper
@@ -49,7 +50,8 @@ class Collector:
     collector closes its sources; the store is the caller's.
 
     Args:
-        store: what the sources tell is merged into it.
+        opened: opens the store that the sources' documents are merged into; is called again, after
+            pauses, while the store cannot be reached.
         sources: each of another name.
         settings: pauses, limits, and where the status is written.
         keep_seconds: ended jobs older than that move to the archive; None: none do.
@@ -65,7 +67,7 @@ class Collector:
 
     def __init__(
         self,
-        store: Store,
+        opened: Callable[[], Store],
         sources: Sequence[Source],
         settings: CollectSettings,
         *,
@@ -85,10 +87,10 @@ class Collector:
         self._halt = threading.Event()
         self._path = status_file.status_path(settings)
         self._notifier = notifier or Notifier()
-        self._workers = [
-            Worker(source, store, settings, self._halt, once=once) for source in sources
-        ]
-        self._housekeeper = Housekeeper(store, settings, keep_seconds, self._halt)
+        self._workers = [Worker(source, settings, self._halt, once=once) for source in sources]
+        self._housekeeper = Housekeeper(settings, keep_seconds, self._halt)
+        self._opened = opened
+        self._store: Store | None = None
         self._started = self._written = 0.0
         self._write_error: str | None = None
         self._stopped: int | None = None
@@ -108,22 +110,45 @@ class Collector:
 
         Returns:
             Whether all went well: every source ended in time and, once, without trouble.
+
+        Raises:
+            StoreError: the store cannot be opened; if only now, it is waited for, but not once.
         """
         self._started = time.time()
         log(
             "collector started", version=__version__, pid=os.getpid(), once=self._once,
             sources=len(self._workers), status=self._path,
         )  # fmt: skip
-        for worker in self._workers:
-            worker.start()
-        if not self._once:
-            self._housekeeper.start()
+        self._store = self._await_store()
+        if self._store is not None:
+            self._housekeeper.opened(self._store)
+            for worker in self._workers:
+                worker.start(self._store)
+            if not self._once:
+                self._housekeeper.start()
         self._notifier.ready()
         while not self._asked.wait(self._tick()):
             self._look_after()
             if self._once and all(worker.finished for worker in self._workers):
                 break
         return self._end()
+
+    def _await_store(self) -> Store | None:
+        """The store, once it can be reached; None: asked to stop before that."""
+        pause = Pause(self._settings.first_pause, self._settings.longest_pause)
+        while True:
+            try:
+                return self._opened()
+            except StoreUnavailableError as error:
+                if self._once:
+                    raise
+                self._housekeeper.away(error)
+            self._notifier.ready()
+            until = time.monotonic() + pause.failed(time.monotonic())
+            while time.monotonic() < until:
+                if self._asked.wait(self._tick()):
+                    return None
+                self._look_after()
 
     def status(self) -> dict[str, JSON]:
         """What the status file says."""
@@ -154,9 +179,9 @@ class Collector:
     def _look_after(self) -> None:
         """Restart what died, tell systemd, write the status when it is time."""
         for worker in self._workers:
-            if worker.died:
+            if worker.died and self._store is not None:
                 log("source thread died", logging.ERROR, source=worker.name)
-                worker.start()
+                worker.start(self._store)
         if all(worker.turning for worker in self._workers):
             self._notifier.alive()
         if time.monotonic() - self._written >= self._settings.status_seconds:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from jobsight.documents import JSON
+from jobsight.errors import StoreError
 from jobsight.service.logs import log
 from jobsight.service.troubles import LastTrouble
 from jobsight.settings import CollectSettings
@@ -23,7 +24,6 @@ class Housekeeper:
     """A thread beside the sources' own; its trouble is counted and told, and stops nobody.
 
     Args:
-        store: shared with the workers.
         settings: how often.
         keep_seconds: ended jobs older than that are moved; None: none are.
         stop: set by the collector.
@@ -31,20 +31,31 @@ class Housekeeper:
 
     def __init__(
         self,
-        store: Store,
         settings: CollectSettings,
         keep_seconds: float | None,
         stop: threading.Event,
     ) -> None:
-        self._store = store
+        self._store: Store | None = None
         self._settings = settings
         self._keep = keep_seconds
         self._stop = stop
-        self._status: dict[str, JSON] = {"url": store.url}
+        self._status: dict[str, JSON] = {"url": None}
         self._prunes = self._pruned = self._errors = 0
         self._last = LastTrouble()
         self._last_prune: int | None = None
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
+
+    def away(self, error: StoreError) -> None:
+        """The store cannot be reached yet."""
+        self._errors += 1
+        self._last.tell("store failed", error)
+
+    def opened(self, store: Store) -> None:
+        """The store, shared with the workers; to be told before all that follows."""
+        self._store = store
+        self._status = {"url": store.url}
+        if self._last.over():
+            log("store opened", url=store.url)
 
     def start(self) -> None:
         """Begin."""
@@ -90,16 +101,18 @@ class Housekeeper:
             work()
         except Exception as error:
             self._errors += 1
-            self._last.tell(event, error, store=self._store.url)
+            self._last.tell(event, error, store=self._status["url"])
         else:
             self._last.over(event)
 
     def _ask(self) -> None:
+        assert self._store is not None
         status = dataclasses.asdict(self._store.status())
         del status["positions"]  # the sources' own status tells where they stand
         self._status = status
 
     def _prune(self) -> None:
+        assert self._store is not None
         assert self._keep is not None
         before = time.time() - self._keep
         report = self._store.prune(

@@ -140,10 +140,17 @@ def _problems(path: Path, status: dict[str, JSON]) -> list[str]:
     if age > _STALE_FACTOR * status["every_s"] + _STALE_EXTRA_S:
         return [f"the status is stale: written {format_span(age)} ago"]
     problems = []
+    if status["store"].get("url") is None:
+        reason = _last_error(status["store"]) or "the collector has just started"
+        problems.append(printable(f"the store is not open yet: {reason}", 400))
     for name, source in sorted(status["sources"].items()):
         if not source.get("healthy"):
-            told = source.get("last_error")
-            reason = source.get("trouble") or (told.get("text") if isinstance(told, dict) else None)
+            reason = source.get("trouble") or _last_error(source)
             state = "is stuck" if source.get("turning") is False else source.get("state")
             problems.append(printable(f"{name}: {state}" + (f": {reason}" if reason else ""), 400))
     return problems
+
+
+def _last_error(one: dict[str, JSON]) -> JSON:
+    error = one.get("last_error")
+    return error.get("text") if isinstance(error, dict) else None

@@ -40,11 +40,17 @@ class LastTrouble:
         self._last = {"time": _now(), "text": text, "event": event, "over": None}
         log(event, logging.ERROR, **fields, error=text)
 
-    def over(self, event: str | None = None) -> None:
-        """What failed works again; with `event`, if that is what failed last."""
+    def over(self, event: str | None = None) -> bool:
+        """What failed works again; with `event`, if that is what failed last.
+
+        Returns:
+            Whether it did not until now.
+        """
         last = self._last
-        if last is not None and last["over"] is None and event in (None, last["event"]):
-            self._last = {**last, "over": _now()}
+        if last is None or last["over"] is not None or event not in (None, last["event"]):
+            return False
+        self._last = {**last, "over": _now()}
+        return True
 
     def snapshot(self) -> dict[str, JSON] | None:
         """``time``, ``text``, ``event`` and ``over`` (µs since 1970; None: not yet); None: none."""

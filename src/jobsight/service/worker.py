@@ -50,7 +50,6 @@ class Worker:
 
     Args:
         source: polled by the worker's thread alone.
-        store: what the source tells is merged into it.
         settings: pauses and limits.
         stop: set by the collector to end all workers.
         once: end when nothing more is waiting; any trouble ends it too, as failed.
@@ -60,7 +59,6 @@ class Worker:
     def __init__(
         self,
         source: Source,
-        store: Store,
         settings: CollectSettings,
         stop: threading.Event,
         *,
@@ -70,13 +68,13 @@ class Worker:
         self.name = source.name
         self.state: SourceState = "starting"
         self._source = source
-        self._store = store
         self._settings = settings
         self._stop = stop
         self._once = once
         self._clock = clock
         self._saved: Position | None = None
-        self._slice = store.most_documents
+        self._store: Store
+        self._slice: int
         self._pause = Pause(settings.first_pause, settings.longest_pause)
         self._rate = Rate()
         self._counts = dict.fromkeys(
@@ -92,8 +90,10 @@ class Worker:
 
     # the collector's side
 
-    def start(self) -> None:
-        """Begin, or begin again after the thread died."""
+    def start(self, store: Store) -> None:
+        """Begin to merge what the source reports into `store`, or again after the thread died."""
+        self._store = store
+        self._slice = store.most_documents
         self._thread = threading.Thread(target=self._run, name=self.name[:60], daemon=True)
         self._alive_for(0)
         self._thread.start()
@@ -111,7 +111,9 @@ class Worker:
     @property
     def turning(self) -> bool:
         """Whether it does something, or waits for what it should wait for."""
-        return self.finished or (not self.died and self._clock() < self._due)
+        return (
+            self.finished or self._thread is None or (not self.died and self._clock() < self._due)
+        )
 
     @property
     def healthy(self) -> bool:
@@ -265,20 +267,17 @@ class Worker:
         self._stop.wait(pause)
 
     def _tell_half(self) -> None:
-        """Tell when something of the source begins to be in trouble, and when it ends."""
+        """Log when a part of the source begins to fail; `_recovered` logs when none does."""
         trouble = self._source.trouble
         if trouble is not None and self._half is None:
             self._tell("source in trouble", "errors", SourceError(trouble))
-        elif trouble is None and self._half is not None:
-            log("source recovered", source=self.name)
         self._half = trouble
 
     def _recovered(self) -> None:
-        if self._pause.failures:
-            log("source recovered", source=self.name, failures=self._pause.failures)
-            self._pause.worked()
-        if self._half is None:
-            self._last.over()
+        failures = self._pause.failures
+        self._pause.worked()
+        if self._half is None and self._last.over():
+            log("source recovered", source=self.name, failures=failures or None)
 
     def _close(self) -> None:
         log(

@@ -2,13 +2,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.linesource import LineSource
 
-from jobsight.errors import SourceError, UsageError
+from jobsight.errors import SourceError, StoreError, StoreUnavailableError, UsageError
 from jobsight.files import read_json
 from jobsight.service.collector import Collector
 from jobsight.service.logs import log
@@ -77,7 +78,7 @@ def test_several_sources_beside_each_other_one_of_them_in_trouble(
     bad = LineSource(tmp_path / "missing")
     bug = some_lines(tmp_path, "d", 5)
     bug.troubles = [KeyError("x")] * 3
-    running = Running(Collector(store, [good, other, bad, bug], settings(tmp_path)))
+    running = Running(Collector(lambda: store, [good, other, bad, bug], settings(tmp_path)))
     with running as collector:
         until(lambda: sum(one["documents"] for one in collector.status()["sources"].values()) == 75)
         told = collector.status()
@@ -93,7 +94,9 @@ def test_several_sources_beside_each_other_one_of_them_in_trouble(
 
 
 def test_once_ends_by_itself(tmp_path: Path, store: Store) -> None:
-    collector = Collector(store, [some_lines(tmp_path, "a", 9)], settings(tmp_path), once=True)
+    collector = Collector(
+        lambda: store, [some_lines(tmp_path, "a", 9)], settings(tmp_path), once=True
+    )
     assert collector.run()
     assert collector.ended
     assert read_json(tmp_path / "status.json", dict)["store"]["states"] == {"completed": 9}
@@ -103,7 +106,7 @@ def test_once_with_trouble_is_not_well_but_the_others_are_collected(
     tmp_path: Path, store: Store
 ) -> None:
     sources = [some_lines(tmp_path, "a", 9), LineSource(tmp_path / "missing")]
-    assert not Collector(store, sources, settings(tmp_path), once=True).run()
+    assert not Collector(lambda: store, sources, settings(tmp_path), once=True).run()
     assert sum(1 for _ in store.scan()) == 9
 
 
@@ -123,7 +126,7 @@ def test_a_thread_that_died_is_started_again(
     # Trouble while trouble is told is what ends a thread.
     monkeypatch.setattr("jobsight.service.troubles.log", failing)
     source.troubles = [KeyError("x"), KeyError("y")]
-    with Running(Collector(store, [source], settings(tmp_path))):
+    with Running(Collector(lambda: store, [source], settings(tmp_path))):
         until(lambda: sum(1 for _ in store.scan()) == 5)
     assert source.resumed == 3
     assert len(died) == 2
@@ -132,7 +135,7 @@ def test_a_thread_that_died_is_started_again(
 def test_once_stopped_before_all_is_collected_is_not_well(tmp_path: Path, store: Store) -> None:
     sources = [some_lines(tmp_path, "a", 9), some_lines(tmp_path, "b", 200)]  # two polls
     sources[1].gate = gate = threading.Event()
-    collector = Collector(store, sources, settings(tmp_path), once=True)
+    collector = Collector(lambda: store, sources, settings(tmp_path), once=True)
     running = Running(collector)
     with running:
         until(lambda: collector.status()["sources"][sources[0].name]["state"] == "done")
@@ -147,7 +150,7 @@ def test_once_stopped_before_all_is_collected_is_not_well(tmp_path: Path, store:
 def test_a_source_that_does_not_end_in_time_is_left_behind(tmp_path: Path, store: Store) -> None:
     source = some_lines(tmp_path, "a", 5)
     source.gate = gate = threading.Event()
-    collector = Collector(store, [source], settings(tmp_path, stop_seconds=0.2))
+    collector = Collector(lambda: store, [source], settings(tmp_path, stop_seconds=0.2))
     running = Running(collector)
     begun = time.monotonic()
     with running:
@@ -170,7 +173,7 @@ def test_the_watchdog_hears_of_life_only_while_all_are_turning(
         heard.settimeout(0.4)
         notifier = Notifier({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "100000"})
         collector = Collector(
-            store, [source], settings(tmp_path, stuck_seconds=0.3), notifier=notifier
+            lambda: store, [source], settings(tmp_path, stuck_seconds=0.3), notifier=notifier
         )
         with Running(collector):
             assert heard.recv(100) == b"READY=1"
@@ -195,7 +198,7 @@ def test_the_watchdog_hears_of_life_only_while_all_are_turning(
 
 def test_old_jobs_move_to_the_archive(tmp_path: Path, store: Store) -> None:
     collector = Collector(
-        store,
+        lambda: store,
         [some_lines(tmp_path, "a", 9)],
         settings(tmp_path, prune_seconds=0.1),
         keep_seconds=3600,
@@ -218,7 +221,7 @@ def test_trouble_of_housekeeping_is_told_and_stops_nobody(
 
     monkeypatch.setattr(store, "prune", failing)
     collector = Collector(
-        store,
+        lambda: store,
         [some_lines(tmp_path, "a", 9)],
         settings(tmp_path, prune_seconds=0.05),
         keep_seconds=3600,
@@ -238,12 +241,42 @@ def test_trouble_of_housekeeping_is_told_and_stops_nobody(
 def test_a_status_that_cannot_be_written_stops_nothing(tmp_path: Path, store: Store) -> None:
     (tmp_path / "file").write_text("")
     unwritable = settings(tmp_path).model_copy(update={"status_file": tmp_path / "file" / "x"})
-    assert Collector(store, [some_lines(tmp_path, "a", 9)], unwritable, once=True).run()
+    assert Collector(lambda: store, [some_lines(tmp_path, "a", 9)], unwritable, once=True).run()
+
+
+def test_a_store_that_is_away_is_waited_for_and_one_that_is_wrong_is_not(
+    tmp_path: Path, store: Store
+) -> None:
+    source, looked = some_lines(tmp_path, "a", 9), threading.Event()
+    answers: list[Exception] = [StoreUnavailableError("away"), StoreError("of another schema")]
+
+    def opened() -> Store:
+        if len(answers) == 1:
+            looked.wait(10)
+        if answers:
+            raise answers.pop(0)
+        return store
+
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(Collector(opened, [source], settings(tmp_path)).run)
+        until((tmp_path / "status.json").exists)
+        waiting = read_json(tmp_path / "status.json", dict)
+        looked.set()
+        with pytest.raises(StoreError, match="of another schema"):
+            ended.result(10)
+    assert (waiting["store"]["last_error"]["text"], source.resumed) == ("away", 0)
+    with Running(Collector(opened, [source], settings(tmp_path))) as collector:
+        until(lambda: sum(1 for _ in store.scan()) == 9)
+    told = collector.status()
+    assert waiting["sources"][source.name].keys() == told["sources"][source.name].keys()
+    answers += [StoreUnavailableError("away")]
+    with pytest.raises(StoreUnavailableError):
+        Collector(opened, [source], settings(tmp_path), once=True).run()
 
 
 def test_no_source_or_one_twice_is_refused(tmp_path: Path, store: Store) -> None:
     with pytest.raises(UsageError, match="no source"):
-        Collector(store, [], settings(tmp_path))
+        Collector(lambda: store, [], settings(tmp_path))
     twice = [some_lines(tmp_path, "a", 1), some_lines(tmp_path, "a", 1)]
     with pytest.raises(UsageError, match="named twice"):
-        Collector(store, twice, settings(tmp_path))
+        Collector(lambda: store, twice, settings(tmp_path))

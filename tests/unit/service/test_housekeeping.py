@@ -15,7 +15,8 @@ HOUR = 3_600_000_000
 def test_few_old_jobs_wait_for_more_and_for_a_day_at_most(tmp_path: Path) -> None:
     now = time.time_ns() // 1000
     with open_store(str(tmp_path / "jobs.db"), create=True) as store:
-        keeper = Housekeeper(store, CollectSettings(prune_jobs=3), 3600.0, threading.Event())
+        keeper = Housekeeper(CollectSettings(prune_jobs=3), 3600.0, threading.Event())
+        keeper.opened(store)
 
         def moved_after(number: int, hours: int) -> int:
             store.put([Put(made_document(number, time=now - hours * HOUR))])

@@ -19,7 +19,7 @@ def written(**others: Any) -> dict[str, Any]:
         "stopped": None,
         "once": False,
         "every_s": 5.0,
-        "store": {},
+        "store": {"url": "jobs.db"},
         "sources": {"lines:a": {"healthy": True, "state": "waiting"}},
         **others,
     }

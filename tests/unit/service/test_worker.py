@@ -39,8 +39,8 @@ def until(ready: Callable[[], bool]) -> None:
 
 
 def run_once(source: LineSource, store: Store, settings: CollectSettings = QUICK) -> Worker:
-    worker = Worker(source, store, settings, threading.Event(), once=True)
-    worker.start()
+    worker = Worker(source, settings, threading.Event(), once=True)
+    worker.start(store)
     assert worker.join(20)
     return worker
 
@@ -50,10 +50,11 @@ class Running:
 
     def __init__(self, source: LineSource, store: Store) -> None:
         self.stop = threading.Event()
-        self.worker = Worker(source, store, QUICK, self.stop)
+        self.store = store
+        self.worker = Worker(source, QUICK, self.stop)
 
     def __enter__(self) -> Worker:
-        self.worker.start()
+        self.worker.start(self.store)
         return self.worker
 
     def __exit__(self, *_: object) -> None:
@@ -123,6 +124,25 @@ def test_a_source_half_in_trouble_is_not_well_and_is_told_once(
         until(lambda: "source recovered" in [one.message for one in caplog.records])
     events = [one.message for one in caplog.records]
     assert events.count("source in trouble") == events.count("source recovered") == 1
+
+
+def test_a_source_has_recovered_only_when_all_of_it_works_again(
+    lines: Path, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = LineSource(lines)
+    source.troubles = [SourceError("no topic")]
+    source.half = "no topic"
+
+    def recovered() -> int:
+        return [one.message for one in caplog.records].count("source recovered")
+
+    with caplog.at_level(logging.INFO, "jobsight.service"), Running(source, store) as worker:
+        until(lambda: worker.snapshot()["polls"] > 5)
+        assert (worker.healthy, recovered()) == (False, 0)
+        assert worker.snapshot()["last_error"]["over"] is None
+        source.half = None
+        until(lambda: worker.healthy and recovered() > 0)
+    assert recovered() == 1
 
 
 def test_once_a_source_half_in_trouble_has_failed(lines: Path, store: Store) -> None:
@@ -244,8 +264,8 @@ def test_a_source_that_hangs_is_seen_to_be_stuck(lines: Path, store: Store) -> N
     source = LineSource(lines)
     source.gate = gate = threading.Event()
     stop = threading.Event()
-    worker = Worker(source, store, CollectSettings(stuck_seconds=0.1), stop)
-    worker.start()
+    worker = Worker(source, CollectSettings(stuck_seconds=0.1), stop)
+    worker.start(store)
     assert worker.turning
     until(lambda: not worker.turning)
     assert not worker.healthy
@@ -260,8 +280,8 @@ def test_a_long_pause_is_no_silence(tmp_path: Path, store: Store) -> None:
     settings = CollectSettings(first_pause=50, longest_pause=50, stuck_seconds=5)
     stop, now = threading.Event(), [100.0]
     source = LineSource(tmp_path / "missing")
-    worker = Worker(source, store, settings, stop, clock=lambda: now[0])
-    worker.start()
+    worker = Worker(source, settings, stop, clock=lambda: now[0])
+    worker.start(store)
     until(lambda: worker.state == "backing off")
     now[0] += 20
     then = (worker.turning, worker.healthy)

@@ -97,8 +97,7 @@ class Intake:
             gather: seconds from the first until the batch is closed.
 
         Raises:
-            SourceError: no broker answers, a topic is missing, or access is refused; nothing was
-                taken then.
+            SourceError: no broker answers, or access is refused; nothing was taken then.
         """
         self._commit(set())
         taken = self._consume(most, seconds)
@@ -256,9 +255,10 @@ class Intake:
         for message in found:
             trouble = message.error()
             if trouble is not None:
-                self._on_error(trouble)
                 if trouble.code() == self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
                     self.lacking[message.topic() or ""] = time.monotonic()
+                else:
+                    self._on_error(trouble)
             elif self._ours(message):
                 taken.append(message)
         return taken
@@ -312,8 +312,6 @@ class Intake:
             self._trouble = self._trouble or self._nobody()  # refused access says more
             return
         self._trouble = self._connection.shown(error)
-        if error.code() == self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
-            self._trouble += "; make the topic, or name others in kafka.topics"
         self.broken = self.broken or error.fatal()
 
 

@@ -135,7 +135,9 @@ class NoticeSource(Source):
         lacking = sorted(self._intake.lacking) if self._intake is not None else []
         if not lacking:
             return None
-        return f"kafka: no topic {', '.join(lacking[:5])}; make it, or name others in kafka.topics"
+        return (
+            f"kafka: no topic {', '.join(lacking[:5])}; make it, or set kafka.topics, kafka.jobcomp"
+        )
 
     def status(self) -> dict[str, JSON]:
         """Lag, counters, calls and trouble; no content of messages but of the last poison."""
@@ -214,6 +216,8 @@ class NoticeSource(Source):
         """Whether messages wait, or nobody can tell yet."""
         lag = intake.lag()
         if lag is None:
+            if intake.lacking.keys() >= set(self._settings.read):
+                return False  # the group gives nothing of topics that are not there
             return time.monotonic() - self._opened < _JOIN_S
         return lag > 0
 
