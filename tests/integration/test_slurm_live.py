@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.testbed.namespace import until
 from tests.testbed.slurm import SlurmCluster
 
 from jobsight.documents import JobDocument, State, merge
@@ -198,17 +199,38 @@ def test_suspension_is_seen(cluster: SlurmCluster) -> None:
     live.until(job)
 
 
-def test_tasks_taken_out_of_an_array_are_cancelled(cluster: SlurmCluster) -> None:
-    live = Live(cluster, overlap=2)
+def test_what_is_cancelled_while_it_waits_ends_with_the_next_poll(cluster: SlurmCluster) -> None:
+    live = Live(cluster)
     array = cluster.submit("exit 0", "--array=0-5", "--hold")
+    het = cluster.submit("exit 0", "-n1", "--hold", ":", "-n1", "--hold", ":", "-n1", "--hold")
     live.poll()
     cluster.cancel(f"{array}_[2-3]")
-    live.until(f"{array}_2", f"{array}_3", timeout=30)
-    assert live.job(f"{array}_2").state is State.CANCELLED
+    live.poll()
+    assert live.job(f"{array}_2").state is live.job(f"{array}_3").state is State.CANCELLED
     assert live.job(f"{array}_1").state is State.HELD
+    cancelled = time.time()
     cluster.cancel(array)
-    live.until(*(f"{array}_{task}" for task in range(6)), timeout=30)
-    assert {live.job(f"{array}_{task}").state for task in range(6)} == {State.CANCELLED}
+    cluster.cancel(het)
+    live.restart()
+    live.poll()
+    parts = [f"{array}_{task}" for task in range(6)] + [f"{het}+{part}" for part in range(3)]
+    for job in parts:
+        outcome = live.job(job).outcome
+        assert outcome is not None
+        assert outcome.state is State.CANCELLED
+        assert outcome.ended < (cancelled + 10) * 1_000_000
+    # sacct, once it knows them, must find the same jobs: by their own numbers, or as components.
+    raw = [str(int(het) + part) for part in range(3)]
+    until(lambda: all(cluster.accounted("-j", one) for one in raw), "sacct to know them")
+    for _ in range(2):
+        live.restart()
+        live.poll()
+    base = f"slurm:{cluster.name}:"
+    known = {name.removeprefix(base) for name in live.documents}
+    assert known >= set(parts)
+    assert not known & {array, *raw}
+    found = SlurmLookup(live.client, cluster.name, live.settings).collect([f"{het}+1"])
+    assert {one.id for one in found} == {f"{base}{het}+1"}
 
 
 def test_thousands_of_jobs_take_no_more_calls(cluster: SlurmCluster) -> None:

@@ -17,7 +17,7 @@ from jobsight.documents.document import Event, JobDocument
 from jobsight.documents.sections import fill
 from jobsight.documents.states import State
 
-__all__ = ["FIRST_EVENTS", "MESSAGES", "MOST_EVENTS", "in_order", "teller_of", "union"]
+__all__ = ["FIRST_EVENTS", "GONE", "MESSAGES", "MOST_EVENTS", "in_order", "teller_of", "union"]
 
 MOST_EVENTS = 1000
 """Entries kept of a timeline; beyond, the middle is dropped and counted (a job that is held and
@@ -38,6 +38,9 @@ _RANK = {state: rank for rank, state in enumerate(State)}
 _MICROS = 1_000_000
 _NEVER = -(2**63)
 
+GONE = "GONE"
+"""Word of an end that follows from a job's absence from the queue alone."""
+
 
 def in_order(timeline: tuple[Event, ...]) -> tuple[Event, ...] | None:
     """A timeline in order, if there is nothing to be joined in it; None: there may be.
@@ -48,7 +51,7 @@ def in_order(timeline: tuple[Event, ...]) -> tuple[Event, ...] | None:
     if len(timeline) > MOST_EVENTS:
         return None
     for event in timeline:
-        if event.position is not None or event.state is State.UNKNOWN_END:
+        if event.position is not None or event.state is State.UNKNOWN_END or event.word == GONE:
             return None
         if event.source != timeline[0].source:
             return None
@@ -239,7 +242,7 @@ def _without_guesses(all_told: list[_Told]) -> list[_Told]:
 
 
 def _is_guess(event: Event) -> bool:
-    return event.state is State.UNKNOWN_END and event.position is None
+    return event.position is None and (event.state is State.UNKNOWN_END or event.word == GONE)
 
 
 def _without_dropped(ordered: list[_Told]) -> list[Event]:

@@ -16,6 +16,7 @@ import msgspec
 
 from jobsight.documents import Event, JobDocument, Request, State, Submission, Usage, slurm_id
 from jobsight.documents.states import slurm_state
+from jobsight.documents.timelines import GONE
 from jobsight.history.slurm.batchscript import LONGEST_SCRIPT, directives
 from jobsight.history.slurm.ids import SlurmId, expand
 from jobsight.history.slurm.sacct import Run
@@ -147,7 +148,7 @@ def with_submit(document: JobDocument, submitted: int | None) -> JobDocument:
 
 def unknown_end(cluster: str, job: SlurmId, gone: int, now: int) -> JobDocument:
     """A job that left the queue at about `gone`, and of which nobody tells how it ended."""
-    event = Event(time=gone, source="squeue", state=State.UNKNOWN_END, word="GONE")
+    event = Event(time=gone, source="squeue", state=State.UNKNOWN_END, word=GONE)
     return JobDocument(id=slurm_id(cluster, job.name), updated=now, timeline=(event,))
 
 
@@ -180,7 +181,7 @@ def unstarted_end(cluster: str, job: SlurmId, gone: int, now: int) -> JobDocumen
         time=gone,
         source="squeue",
         state=State.CANCELLED,
-        word="CANCELLED",
+        word=GONE,
         reason="it left the queue before it started, and Slurm keeps no account of it",
     )
     return JobDocument(id=slurm_id(cluster, job.name), updated=now, timeline=(event,))

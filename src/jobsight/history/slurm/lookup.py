@@ -98,12 +98,12 @@ class SlurmLookup:
         # squeue and sacct do not know a component by itself, but their whole job.
         asked = {job.base if job.component is not None else job.name for job in jobs}
         lines, queue_trouble = self._lines(asked)
-        runs, accounts_trouble = self._runs(asked)
+        told = list(self._of_queue(lines, asked, wanted, now)) if queue_trouble is None else []
+        runs, accounts_trouble = self._runs(asked | self._watch.asked(wanted) - wanted)
         if queue_trouble is not None and accounts_trouble is not None:
             raise queue_trouble
-        if queue_trouble is None:
-            yield from self._of_queue(lines, asked, wanted, now)
-        for job, found in group_runs(runs, self._settings.array_tasks):
+        yield from told
+        for job, found in group_runs(self._watch.named(runs), self._settings.array_tasks):
             seen = self._watch.seen.get(job.name)
             found = of_one_job(found, seen.submit if seen else None)  # noqa: PLW2901
             if found and (job.name in wanted or job.base in wanted):
@@ -111,6 +111,7 @@ class SlurmLookup:
         self._details.queued(line.id for line in lines)
         details = self._details.fetch(now, self._settings.details_per_poll)
         self._details.forget(now - _MEMORY, now)
+        self._watch.forget(now - _MEMORY)
         for document in details:
             name = document.id.rpartition(":")[2]
             if name in wanted or parse_id(name).base in wanted:

@@ -38,8 +38,8 @@ _MEMORY = 3_600_000_000
 """How much longer than sacct is asked back, fetched details are remembered; µs."""
 _MICROS = 1_000_000
 _PATIENCE = 3
-"""How often sacct is asked before the queue is believed: 24.11 keeps one account of a heterogeneous
-job that never started, and none of its components."""
+"""How often sacct is asked about a job that ran before the queue is believed, which knows no exit
+code."""
 _EVEN = 2 * _MICROS
 """Clocks that differ by less count as even: the controller tells its own in whole seconds."""
 
@@ -97,7 +97,6 @@ class SlurmSource(Source):
         """
         saved = dict(position or {})
         self._watch = Watch(self._settings.array_tasks)
-        self._looked = None
         self._backlog = iter(())
         self._saved = saved
         try:
@@ -106,6 +105,8 @@ class SlurmSource(Source):
             self._accounts.restore(saved)
             self._settling.restore(saved)
             self._details.restore(saved, self._now())
+            self._watch.resume(saved)
+            self._looked = int(saved["looked"]) if "looked" in saved else None
         except ValueError as error:
             raise SourceError(
                 f"the position of {self.name} is damaged or of a newer version: {error}; update "
@@ -213,6 +214,7 @@ class SlurmSource(Source):
             late = self._accounts.usable()
             documents += self._details.fetch(now, self._settings.details_per_poll, late=late)
         self._details.forget(self._told_before(now) - _MEMORY, now)
+        self._watch.forget(self._told_before(now) - _MEMORY)
         changes = look.changes if look is not None else []
         return itertools.chain(documents, (self._of_change(change, now) for change in changes))
 
@@ -220,10 +222,8 @@ class SlurmSource(Source):
         document = of_queue(self._cluster, change.line, change.id, change.events, now)
         return self._details.shared.into(with_submit(document, change.submitted), change.id)
 
-    def _unbroken(self, now: int) -> bool:
-        """Whether a job that ran since the last look has left a trace."""
-        if self._keeps_accounts():
-            return True
+    def _remembered(self, now: int) -> bool:
+        """Whether the controller still lists every job that ran since the last look."""
         age = self._config.min_job_age if self._config else None
         return age is not None and self._looked is not None and now - self._looked < age * _MICROS
 
@@ -265,7 +265,11 @@ class SlurmSource(Source):
         self._queue_pause.worked()
         look = self._watch.look(lines, now)
         living = self._watch.seen.keys()
-        self._settling.left(look.ended, look.gone, living, now, unbroken=self._unbroken(now))
+        self._settling.left(
+            *(look.ended, look.gone, living, now),
+            unbroken=self._keeps_accounts(),
+            remembered=self._remembered(now),
+        )
         self._details.queued(line.id for line in lines)
         self._looked = now
         return look
@@ -291,7 +295,7 @@ class SlurmSource(Source):
     def _of_accounts(
         self, runs: list[Run], now: int, *, partial: bool = True
     ) -> Iterator[JobDocument]:
-        for job, found in group_runs(runs, self._settings.array_tasks):
+        for job, found in group_runs(self._watch.named(runs), self._settings.array_tasks):
             known = self._settling.open.get(job.name)
             seen = self._watch.seen.get(job.name)
             submitted = known.submitted if known else seen.first_submit if seen else None
@@ -319,7 +323,7 @@ class SlurmSource(Source):
         due = self._settling.due(now, self._settings.settle_per_poll)
         if not due or not self._accounts.usable():
             return []
-        names = {known.id.name for known in due}
+        names = self._watch.asked({known.id.name for known in due})
         submits = [known.submitted or known.submit for known in due]
         since = None if None in submits else min(filter(None, submits)) - _MEMORY
         try:
@@ -366,11 +370,14 @@ class SlurmSource(Source):
         return ours // _MICROS * _MICROS - (_MICROS if self._skew else 0)
 
     def _position(self) -> Position:
+        # Without accounts nothing else of a position changes at every look.
         return {
             "version": _VERSION,
+            **({"looked": self._looked} if self._looked and self._keeps_accounts() else {}),
             **self._accounts.position(),
             **self._settling.position(),
             **self._details.position(),
+            **self._watch.position(),
         }
 
     def _note(self, error: SlurmError) -> None:

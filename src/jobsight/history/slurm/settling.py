@@ -41,7 +41,10 @@ class Open:
     submit: int | None = None
     submitted: int | None = None
     unstarted: bool = False
-    """A task of an array that waited when it was seen last, and surely never ran unseen."""
+    """A task of an array that waited when it was seen last; had it run unseen, the accounts or the
+    controller would know."""
+    sure: bool = False
+    """The controller would know, so nobody else has to be asked."""
     ended: bool = False
     """Its end is told already."""
     told: bool = False
@@ -92,6 +95,7 @@ class Settling:
         now: int,
         *,
         unbroken: bool,
+        remembered: bool,
     ) -> None:
         """Take in what a look at the queue told.
 
@@ -100,7 +104,8 @@ class Settling:
             gone: jobs that lived at the last look.
             living: names of jobs that live now.
             now: µs since 1970.
-            unbroken: what ran since the last look is in the accounts or still in the queue.
+            unbroken: what ran since the last look is in the accounts, sooner or later.
+            remembered: it is still in the queue.
         """
         self._settled = {
             name: submit
@@ -110,9 +115,10 @@ class Settling:
         for seen in gone:
             waited = seen.id.task is not None and seen.state in (State.PENDING, State.HELD)
             since = self._since.pop(seen.id.name, now)
-            self.open[seen.id.name] = Open(
-                seen.id, since, None, seen.submit, seen.first_submit, unstarted=waited and unbroken
-            )
+            known = Open(seen.id, since, None, seen.submit, seen.first_submit)
+            known.unstarted = waited and (unbroken or remembered)
+            known.sure = waited and remembered and seen.id.name not in ended
+            self.open[seen.id.name] = known
         for name, (job, line) in ended.items():
             if name not in self._settled:
                 known = self.open.setdefault(name, Open(job, now, None, line.submit, line.submit))
@@ -156,18 +162,27 @@ class Settling:
     def told_by_queue(self, now: int, asked: int) -> Iterator[JobDocument]:
         """Documents of ends that so far the queue alone tells, each once.
 
+        Of what was cancelled before it started, the accounts know no more than the queue, or
+        nothing (tasks of arrays, in 22.05 and 24.11).
+
         Args:
             now: µs since 1970.
             asked: how often somebody else must have been asked in vain.
         """
         for known in self.open.values():
-            if known.line is not None and not known.told and known.asked >= asked:
+            if known.line is None or known.told:
+                continue
+            if known.asked >= asked or _never_started(known.line):
                 known.told = True
                 yield self._by_queue(known, known.line, now)
 
     def give_up(self, now: int) -> Iterator[JobDocument]:
         """Documents of jobs nobody has told of for too long; they are open no longer."""
-        late = [known for known in self.open.values() if known.asked and self._is_late(known, now)]
+        late = [
+            known
+            for known in self.open.values()
+            if known.sure or (known.asked and self._is_late(known, now))
+        ]
         for known in late:
             if known.ended:
                 pass
@@ -186,3 +201,7 @@ class Settling:
     def _by_queue(self, known: Open, line: Queued, now: int) -> JobDocument:
         document = of_queue(self._cluster, line, known.id, ended_events(line, now), now)
         return with_submit(document, known.submitted)
+
+
+def _never_started(line: Queued) -> bool:
+    return slurm_state(line.state) is State.CANCELLED and not line.hosts

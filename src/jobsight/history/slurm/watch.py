@@ -10,10 +10,13 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from jobsight.documents import Event, JobDocument, State, parse_key
+import msgspec
+
+from jobsight.documents import JSON, Event, JobDocument, State, parse_key
 from jobsight.errors import UsageError
 from jobsight.history.slurm.documents import bounded, state_of
 from jobsight.history.slurm.ids import SlurmId, Tasks, expand, parse_id
+from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
 from jobsight.history.slurm.times import behind
 
@@ -74,6 +77,7 @@ class Watch:
         self.unlisted = 0
         self._most = array_tasks
         self._looks = 0
+        self._components: dict[str, tuple[SlurmId, int]] = {}
 
     def restore(self, document: JobDocument) -> None:
         """Begin with a job of this cluster that the store holds as living."""
@@ -82,6 +86,8 @@ class Watch:
             job = parse_id(name)
         except (UsageError, ValueError):
             return
+        if job.component is not None and document.submission.raw_id is not None:
+            self._components[document.submission.raw_id] = job, document.updated
         last = next((event for event in reversed(document.timeline) if event.state), None)
         submits = [
             event.time
@@ -97,6 +103,49 @@ class Watch:
             first_submit=first,
         )
 
+    # --- components of heterogeneous jobs ---
+
+    def position(self) -> dict[str, JSON]:
+        """Components that must be known after a restart although they have ended."""
+        gone = {
+            raw: [job.name, last]
+            for raw, (job, last) in self._components.items()
+            if job.name not in self.seen
+        }
+        return {"components": gone} if gone else {}
+
+    def resume(self, position: dict[str, JSON]) -> None:
+        """Know the components of a position.
+
+        Raises:
+            ValueError: the position is damaged.
+        """
+        for raw, (name, last) in position.get("components", {}).items():
+            self._components[raw] = parse_id(name), int(last)
+
+    def forget(self, before: int) -> None:
+        """Forget components that left the queue before that time, µs."""
+        self._components = {
+            raw: (job, last)
+            for raw, (job, last) in self._components.items()
+            if last >= before or job.name in self.seen
+        }
+
+    def asked(self, names: Collection[str]) -> set[str]:
+        """These names, and Slurm's own numbers of the components among them."""
+        return {raw for raw, (job, _) in self._components.items() if job.name in names} | set(names)
+
+    def named(self, runs: Iterable[Run]) -> Iterator[Run]:
+        """Runs under the names that the queue has for their jobs.
+
+        sacct lists components that never started by Slurm's own numbers, as jobs (24.11).
+        """
+        for run in runs:
+            known = self._components.get(run.id.name)
+            yield run if known is None else msgspec.structs.replace(run, id=known[0])
+
+    # --- the queue ---
+
     def look(self, lines: Iterable[Queued], now: int, asked: Collection[str] | None = None) -> Look:
         """Compare the queue with what it was.
 
@@ -111,6 +160,8 @@ class Watch:
         partly: dict[str, Tasks] = {}
         self.unlisted = 0
         for line in lines:
+            if line.id.component is not None:
+                self._components[line.raw_id] = line.id, now
             state = state_of(line.state, line.reason)
             jobs, left_out = expand(line.id, self._most)
             self.unlisted += left_out

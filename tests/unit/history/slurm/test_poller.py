@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from tests.slurm_fakes import T0, FakeJob, cluster, kept
@@ -153,17 +154,73 @@ def test_arrays_are_expanded_up_to_a_bound() -> None:
     ]
 
 
-def test_an_array_task_taken_out_of_the_queue_counts_as_cancelled() -> None:
+@pytest.mark.parametrize("restart", [False, True])
+def test_an_array_task_taken_out_of_the_queue_is_cancelled_at_once(restart: bool) -> None:
+    slurm = cluster(FakeJob("5_[0-3]", "5"))
+    keeper = kept(slurm)
+    keeper.poll()
+    slurm.queue = {"5_[0,2-3]": FakeJob("5_[0,2-3]", "5")}
+    if restart:
+        keeper.restart()
+    keeper.poll()
+    assert keeper.job("5_1").state is State.CANCELLED
+    assert keeper.job("5_0").state is State.PENDING
+    slurm.accounts.append(FakeJob("5_1", "5", "CANCELLED by 7", end=slurm.now - 20))
+    keeper.poll()
+    outcome = keeper.job("5_1").outcome
+    assert outcome is not None
+    assert (outcome.reason, keeper.words("5_1").count("GONE")) == ("cancelled by user id 7", 0)
+
+
+def test_a_task_that_may_have_run_unseen_is_cancelled_once_the_accounts_do_not_know_it() -> None:
     slurm = cluster(FakeJob("5_[0-3]", "5"))
     keeper = kept(slurm, overlap=60)
     keeper.poll()
     slurm.queue = {"5_[0,2-3]": FakeJob("5_[0,2-3]", "5")}
-    keeper.poll()
+    keeper.poll(400)  # longer than MinJobAge
     assert keeper.job("5_1").state is State.PENDING
-    for _ in range(4):
+    for _ in range(3):
         keeper.poll()
     assert keeper.job("5_1").state is State.CANCELLED
-    assert keeper.job("5_0").state is State.PENDING
+
+
+def test_what_was_cancelled_before_it_started_has_ended_without_the_accounts_word() -> None:
+    slurm = cluster(FakeJob("5_[0-3]", "5"), FakeJob("7", "7"))
+    keeper = kept(slurm)
+    keeper.poll()
+    for job in slurm.queue.values():
+        job.state, job.end = "CANCELLED", slurm.now + 25
+    keeper.poll()
+    for name in ("5_0", "5_3", "7"):
+        outcome = keeper.job(name).outcome
+        assert outcome is not None
+        assert (outcome.state, outcome.ended) == (State.CANCELLED, (slurm.now - 5) * SECOND)
+
+
+@pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize("listed", [False, True])
+def test_components_that_never_started_are_known_by_their_raw_numbers(
+    listed: bool, restart: bool
+) -> None:
+    slurm = cluster(FakeJob("7+0", "7"), FakeJob("7+1", "8"), FakeJob("7+2", "9"))
+    keeper = kept(slurm)
+    keeper.poll()
+    slurm.queue.clear()
+    for number in (7, 8, 9):  # as sacct of 24.11 lists them
+        one = FakeJob(str(number), str(number), "CANCELLED by 0", end=slurm.now + 20)
+        slurm.accounts.append(one)
+        if listed:
+            slurm.queue[one.id] = replace(one, id=f"7+{number - 7}", state="CANCELLED")
+    for _ in range(3):
+        if restart:
+            keeper.restart()
+        keeper.poll()
+    assert set(keeper.documents) == {f"slurm:fake:7+{n}" for n in range(3)}
+    assert {one.state for one in keeper.documents.values()} == {State.CANCELLED}
+    slurm.queue.clear()
+    keeper.poll(7200)
+    keeper.poll(7200)
+    assert "components" not in (keeper.position or {})
 
 
 def test_details_are_fetched_under_the_cap_and_never_twice() -> None:
@@ -277,6 +334,8 @@ def test_names_of_any_kind_do_no_harm() -> None:
         {"fetched": "x-y"},
         {"late": "1", "late_parts": 3},
         {"open": {"7": "x"}},
+        {"components": {"7": ["x", 1]}},
+        {"looked": "now"},
     ],
 )
 def test_a_damaged_position_is_refused(position: dict[str, object]) -> None:

@@ -189,13 +189,14 @@ def test_an_end_that_the_accounts_never_tell_is_told_by_the_queue() -> None:
     keeper = kept(slurm)
     keeper.poll()
     for name in list(slurm.queue):
-        slurm.end(name, "CANCELLED", listed=True)
+        slurm.start(name)
+        slurm.end(name, "FAILED", listed=True)
     slurm.accounts.clear()
     keeper.poll()
     assert keeper.job("7+1").state is State.PENDING
     for _ in range(4):
         keeper.poll()
-    assert {keeper.job(f"7+{part}").state for part in range(2)} == {State.CANCELLED}
+    assert {keeper.job(f"7+{part}").state for part in range(2)} == {State.FAILED}
     assert keeper.source.status()["jobs_unsettled"] == 2
 
 
