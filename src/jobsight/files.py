@@ -1,25 +1,72 @@
-"""Writing outputs whole or not at all, reading small JSON files with a bound, hashing."""
+"""Writing outputs whole or not at all, over nothing else; small JSON files, hashes."""
 
 import contextlib
+import enum
+import gzip
 import hashlib
 import json
 import math
 import os
+import re
 import secrets
 import shutil
 import stat
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from jobsight.errors import OutputError
+from jobsight.modes import folder_mode, make_folder, restrict
 
-__all__ = ["MANIFEST", "new_file", "new_folder", "read_json", "sha256", "without_nan", "write_json"]
+__all__ = [
+    "MANIFEST",
+    "Kind",
+    "new_file",
+    "new_folder",
+    "read_json",
+    "require_replaceable",
+    "sha256",
+    "without_nan",
+    "write_json",
+]
 
 MANIFEST = "manifest.json"
 """In every folder that Jobsight writes: its schema (``jobsight.…``) and the files beside it."""
 
 MAX_JSON_BYTES = 256 << 20
+
+
+class Kind(enum.Enum):
+    """What a path holds, in words; the name in lower case is that in its schema."""
+
+    MODEL = "a model"
+    FRAMES = "frames"
+    SNAPSHOT = "a snapshot"
+    EVENTS = "an event table"
+    REPORT = "a report"
+    VERIFICATION = "a verification"
+    PACK = "a packed environment"
+    SWEEP = "a sweep"
+    STORE = "a store of jobs"
+    ARCHIVE = "the archive of a store"
+    REGISTRY = "a registry of models"
+
+    @property
+    def schema(self) -> str:
+        """What marks a file of this kind."""
+        return f"jobsight.{self.name.lower()}/1"
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether an output of this kind is a folder."""
+        return self in (Kind.MODEL, Kind.FRAMES, Kind.SNAPSHOT)
+
+
+_SCHEMA = re.compile(r"jobsight\.([a-z]+)/\d+", re.ASCII)
+_RECORD = re.compile(r"\d{6,12}", re.ASCII)
+_HEAD = 4096
+_TAIL = 64 << 10
 
 
 def _explain(path: Path, error: OSError) -> OutputError:
@@ -37,27 +84,43 @@ def _beside(path: Path) -> Path:
     return path.with_name(f".jobsight-{secrets.token_hex(8)}.part")
 
 
+def _make_parent(target: Path, private: bool) -> None:
+    if private:
+        make_folder(target.parent)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+
+
 @contextlib.contextmanager
-def new_file(path: Path) -> Iterator[Path]:
+def new_file(path: Path, kind: Kind | None = None) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its name when the block ends well.
 
-    A file that is replaced hands on its permissions, a new one gets those of the umask. A link is
-    followed.
+    A file that is replaced hands on its permissions. A link is followed.
+
+    Args:
+        path: of the file.
+        kind: of an output that a user names, see `require_replaceable`; a new one holds data of
+            jobs, unless it is a pack. None: a file within a folder of Jobsight's own; it is
+            replaced whatever it is, and a new one has the permissions of the umask.
 
     Raises:
-        OutputError: the folder is not writable or full, or something that is no regular file (a
-            folder, a device) has that name; `path` is then untouched.
+        OutputError: the folder is not writable or full, or something that is not a regular file
+            (a folder, a device) or not to be replaced has that name; `path` is then untouched.
     """
     target = _place(path)
     temporary = _beside(target)
+    private = kind not in (None, Kind.PACK)
     try:
-        if target.exists() and not target.is_file():
-            kind = "a folder" if target.is_dir() else "no regular file"
-            raise OutputError(f"cannot write {path}: it is {kind}; name a file")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        mode = stat.S_IMODE(target.stat().st_mode) & 0o777 if target.exists() else None
+        if kind is None:
+            _require_place(path, folder=False)
+        else:
+            require_replaceable(path, kind)
+        _make_parent(target, private)
+        mode = folder_mode() & 0o666 if private else None
+        if target.exists():
+            mode = target.stat().st_mode & 0o777
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        os.close(os.open(temporary, flags, 0o666 if mode is None else mode))
+        os.close(os.open(temporary, flags, 0o666 if mode is None else 0o600))
         yield temporary
         if mode is not None:
             temporary.chmod(mode)
@@ -70,24 +133,30 @@ def new_file(path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
+def new_folder(path: Path, kind: Kind, *, private: bool = True) -> Iterator[Path]:
     """Yield an empty temporary folder that takes the place of `path` when the block ends well.
 
-    A folder already at `path` is replaced only if it is empty, or if its ``manifest.json`` says
-    that it was written so before and lists every file in it; anything else is refused, so that a
-    mistyped name deletes nothing. Permissions and links are treated as by `new_file`.
+    Permissions and links are treated as by `new_file`.
+
+    Args:
+        path: of the folder.
+        kind: what is written, see `require_replaceable`.
+        private: False: within a sweep; the folder and its files have the modes of the umask.
 
     Raises:
-        OutputError: as above, or the disk is full or not writable; `path` is then untouched.
+        OutputError: as by `require_replaceable`, or the disk is full or not writable; `path` is
+            then untouched.
     """
     target = _place(path)
     temporary = _beside(target)
     try:
-        _require_ours(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary.mkdir()
+        require_replaceable(path, kind)
+        _make_parent(target, private)
+        temporary.mkdir(mode=0o700 if private else 0o777)
         yield temporary
-        _require_ours(path)
+        require_replaceable(path, kind)
+        if private:
+            restrict(temporary, target.stat().st_mode & 0o777 if target.exists() else None)
         _exchange(temporary, target)
     except OSError as error:
         raise _explain(path, error) from error
@@ -111,29 +180,103 @@ def _exchange(temporary: Path, target: Path) -> None:
     shutil.rmtree(retired, ignore_errors=True)
 
 
-def _require_ours(path: Path) -> None:
-    """Refuse to replace what is there unless it is ours, whole and nothing but that."""
-    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+def require_replaceable(path: Path, kind: Kind) -> None:
+    """Refuse to write an output where something else would be lost.
+
+    It replaces nothing, an empty file or folder, or one of its own kind that is whole: a folder
+    whose manifest lists exactly the files in it, a file that ends as it should. Into a registry
+    only the registry itself writes.
+
+    Args:
+        path: of the output.
+        kind: what is to be written there.
+
+    Raises:
+        OutputError: it may not be replaced; says what it is.
+    """
+    target = _place(path)
+    _require_place(path, folder=kind.is_folder)
+    if _is_in_registry(target):
+        raise OutputError(
+            f"{path} is in {Kind.REGISTRY.value}, which only `train` and `jobsight models` change; "
+            "name another"
+        )
+    if not target.exists() or not (
+        any(target.iterdir()) if kind.is_folder else target.stat().st_size
+    ):
         return
-    foreign = OutputError(f"{path} exists and was not written by jobsight; name another folder")
+    found = _kind_of_folder(target) if kind.is_folder else _kind_of_file(target)
+    if found != kind:
+        words = f"a {'folder' if kind.is_folder else 'file'} that was not written by jobsight"
+        words = f"{found.value}, not {kind.value}" if found else words
+        raise OutputError(f"{path} is {words}; move it away or name another")
+    if kind.is_folder:
+        _require_whole(path, kind)
+
+
+def _require_place(path: Path, *, folder: bool) -> None:
+    if path.exists() and not (path.is_dir() if folder else path.is_file()):
+        found = "a folder" if path.is_dir() else "no folder" if folder else "no regular file"
+        raise OutputError(f"cannot write {path}: it is {found}; name another")
+
+
+def _is_in_registry(target: Path) -> bool:
+    """Whether it is a record of a registry, within one, or next to the first of a cluster."""
+    return any(
+        (_RECORD.fullmatch(place.name) and (place / "record.json").exists())
+        or (place / "000001" / "record.json").exists()
+        for place in (target, *target.parents)
+    )
+
+
+def _kind_of_folder(folder: Path) -> Kind | None:
+    if kind := _kind_of_json(folder / MANIFEST) or _kind_of_json(folder / "sweep.json"):
+        return kind
+    if any(folder.glob("*/000001/record.json")) or any(folder.glob("*/*/000001/record.json")):
+        return Kind.REGISTRY
+    return Kind.ARCHIVE if any(folder.glob("part-????????-??????.parquet")) else None
+
+
+def _kind_of_file(file: Path) -> Kind | None:
+    """What a file is by its first bytes, of what is compressed too, and its last."""
+    with file.open("rb") as stream:
+        head = stream.read(_HEAD)
+        stream.seek(-min(_TAIL, file.stat().st_size), os.SEEK_END)
+        tail = stream.read()
+    with contextlib.suppress(OSError, EOFError, zlib.error), gzip.open(file) as unpacked:
+        head = unpacked.read(_HEAD)
+    if head.startswith(b"SQLite format 3\0"):
+        # The application id is at byte 68 (sqlite.org/fileformat.html); ours spells Jobs.
+        return Kind.STORE if head[68:72] == b"Jobs" else None
+    if head.startswith(b"<!doctype html>") and f'content="{Kind.REPORT.schema}"'.encode() in head:
+        return Kind.REPORT if tail.endswith(b"</html>\n") else None
+    if head.startswith(b"PAR1") and tail.endswith(b"PAR1"):
+        return Kind.EVENTS if Kind.EVENTS.schema.encode() in tail else None
+    if head.startswith(b"bin/jobsight\0"):
+        return Kind.PACK
+    return _kind_of_json(file) if head.lstrip().startswith(b"{") else None
+
+
+def _kind_of_json(file: Path) -> Kind | None:
     try:
-        manifest = read_json(path / MANIFEST, dict)
+        found = _SCHEMA.fullmatch(str(read_json(file, dict).get("schema")))
     except (OSError, ValueError):
-        raise foreign from None
-    kind = str(manifest.get("schema")).partition("/")[0]
-    files = manifest.get("files")
-    if not kind.startswith("jobsight.") or not isinstance(files, dict):
-        raise foreign
-    listed = {MANIFEST, *files}
-    for folder, subfolders, files in os.walk(path):
+        return None
+    return Kind.__members__.get(found[1].upper()) if found else None
+
+
+def _require_whole(path: Path, kind: Kind) -> None:
+    """Refuse a folder in which files of its manifest are missing, or others are."""
+    files = read_json(path / MANIFEST, dict).get("files")
+    listed, found = {MANIFEST, *(files if isinstance(files, dict) else ())}, set()
+    for folder, subfolders, names in os.walk(path):
         links = [name for name in subfolders if (Path(folder) / name).is_symlink()]
-        for name in (*files, *links):
-            found = (Path(folder) / name).relative_to(path).as_posix()
-            if found not in listed:
-                raise OutputError(
-                    f"{path} would be replaced, but holds {found!r}, which jobsight did not "
-                    "write; move it or name another folder"
-                )
+        found |= {(Path(folder) / name).relative_to(path).as_posix() for name in (*names, *links)}
+    for name in sorted(listed ^ found):
+        wrong = (
+            f"lacks {name!r}" if name in listed else f"holds {name!r}, which jobsight did not write"
+        )
+        raise OutputError(f"{path} is {kind.value}, but {wrong}; move it or name another folder")
 
 
 def without_nan(value: Any) -> Any:
@@ -147,14 +290,19 @@ def without_nan(value: Any) -> Any:
     return value
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: Any, kind: Kind | None = None) -> None:
     """Write `value` as indented JSON with sorted keys, whole or not at all.
+
+    Args:
+        path: of the file.
+        value: plain data; for a `kind`, with its ``schema``.
+        kind: as for `new_file`.
 
     Raises:
         OutputError: the file cannot be written.
     """
     text = json.dumps(without_nan(value), indent=1, sort_keys=True, allow_nan=False)
-    with new_file(path) as temporary:
+    with new_file(path, kind) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 

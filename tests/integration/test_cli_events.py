@@ -148,9 +148,9 @@ def test_what_may_not_be_read_or_written(log: Path, tmp_path: Path) -> None:
 def test_an_output_that_cannot_be_leaves_all_as_it_was(log: Path, tmp_path: Path) -> None:
     fails(jobsight("events", log, "-o", tmp_path), "it is a folder")
     fails(jobsight("events", log, "-o", log / "out.parquet"), "cannot write")
-    fails(jobsight("events", log, "-o", log), "is one of the files read")
+    fails(jobsight("events", log, "-o", log), "was not written by jobsight")
     (tmp_path / "other.log").symlink_to(log)
-    fails(jobsight("events", log, "-o", tmp_path / "other.log"), "is one of the files read")
+    fails(jobsight("events", log, "-o", tmp_path / "other.log"), "was not written by jobsight")
     fifo = tmp_path / "pipe"
     os.mkfifo(fifo)
     fails(jobsight("events", log, "-o", fifo), "it is no regular file")
@@ -167,10 +167,10 @@ def test_an_older_output_outlives_a_full_disk(log: Path, tmp_path: Path) -> None
         pytest.skip("only root can make a small disk")
     try:
         output = folder / "out.parquet"
-        output.write_text("older")
+        output.write_text(older := "PAR1 jobsight.events/1 PAR1")
         log.write_bytes(b"".join(record(13, f"Job was released.\n\t{k:x}\n") for k in range(9999)))
         fails(jobsight("events", log, "-o", output), "cannot write", "No space left")
-        assert output.read_text() == "older"
+        assert output.read_text() == older
         assert os.listdir(folder) == ["out.parquet"]  # noqa: PTH208
     finally:
         subprocess.run(["umount", str(folder)], check=True)

@@ -1,3 +1,5 @@
+import contextlib
+import gzip
 import json
 import os
 import stat
@@ -7,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from jobsight.errors import OutputError
-from jobsight.files import new_file, new_folder, read_json, sha256, write_json
+from jobsight.files import Kind, new_file, new_folder, read_json, sha256, write_json
+from jobsight.modes import set_group_access
 
 
 def test_a_failed_file_leaves_the_old_one_and_no_litter(tmp_path: Path) -> None:
@@ -91,13 +94,16 @@ def ours(folder: Path, content: str) -> None:
 def test_a_new_folder_takes_the_place_of_one_of_ours_only(tmp_path: Path) -> None:
     target = tmp_path / "model"
     for content in ("1", "2"):
-        with new_folder(target) as folder:
+        with new_folder(target, Kind.MODEL) as folder:
             ours(folder, content)
     assert (target / "models" / "x").read_text() == "2"
     foreign = tmp_path / "thesis"
     foreign.mkdir()
     (foreign / "chapter.tex").write_text("precious")
-    with pytest.raises(OutputError, match="was not written by jobsight"), new_folder(foreign):
+    with (
+        pytest.raises(OutputError, match="was not written by jobsight"),
+        new_folder(foreign, Kind.MODEL),
+    ):
         pass
     for manifest in (
         "{}",
@@ -108,7 +114,10 @@ def test_a_new_folder_takes_the_place_of_one_of_ours_only(tmp_path: Path) -> Non
         '{"name": "web app", "schema": 3}',
     ):
         (foreign / "manifest.json").write_text(manifest)
-        with pytest.raises(OutputError, match="was not written by jobsight"), new_folder(foreign):
+        with (
+            pytest.raises(OutputError, match="was not written by jobsight"),
+            new_folder(foreign, Kind.MODEL),
+        ):
             pass
     assert (foreign / "chapter.tex").read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "thesis"]
@@ -117,9 +126,12 @@ def test_a_new_folder_takes_the_place_of_one_of_ours_only(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["notes.txt", "models/own", "link"])
 def test_what_is_not_listed_is_not_deleted(tmp_path: Path, name: str) -> None:
     target = tmp_path / "model"
-    with new_folder(target) as folder:
+    with new_folder(target, Kind.MODEL) as folder:
         ours(folder, "1")
-    with pytest.raises(OutputError, match=f"holds '{name}'"), new_folder(target) as folder:
+    with (
+        pytest.raises(OutputError, match=f"holds '{name}'"),
+        new_folder(target, Kind.MODEL) as folder,
+    ):
         ours(folder, "2")
         # It may come while we work, too.
         if name == "link":
@@ -127,28 +139,80 @@ def test_what_is_not_listed_is_not_deleted(tmp_path: Path, name: str) -> None:
         else:
             (target / name).write_text("precious")
     assert (target / "models" / "x").read_text() == "1"
-    with pytest.raises(OutputError, match=f"holds '{name}'"), new_folder(target):
+    with pytest.raises(OutputError, match=f"holds '{name}'"), new_folder(target, Kind.MODEL):
         raise AssertionError
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_frames_are_replaced_by_frames(tmp_path: Path) -> None:
+def test_a_folder_is_replaced_by_its_own_kind_only(tmp_path: Path) -> None:
     target = tmp_path / "frames"
     for _ in range(2):
-        with new_folder(target) as folder:
+        with new_folder(target, Kind.FRAMES) as folder:
             (folder / "frames.npy").write_text("")
             manifest = {"schema": "jobsight.frames/1", "files": {"frames.npy": ""}}
             write_json(folder / "manifest.json", manifest)
-    (target / "own.npy").write_text("precious")
-    with pytest.raises(OutputError, match=r"holds 'own\.npy'"), new_folder(target):
-        pass
+    for kind in (Kind.MODEL, Kind.SNAPSHOT):
+        said = f"is frames, not {kind.value}; move it away"
+        with pytest.raises(OutputError, match=said), new_folder(target, kind):
+            raise AssertionError
+    (target / "frames.npy").unlink()
+    said = r"is frames, but lacks 'frames\.npy'"
+    with pytest.raises(OutputError, match=said), new_folder(target, Kind.FRAMES):
+        raise AssertionError
+
+
+PAGE = '<!doctype html>\n<html><meta name="generator" content="jobsight.report/1"></html>\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "said"),
+    [
+        ("", Kind.EVENTS, None),
+        (PAGE, Kind.REPORT, None),
+        (PAGE[:-9], Kind.REPORT, "not written by jobsight"),
+        (PAGE.replace("jobsight.", ""), Kind.REPORT, "not written by jobsight"),
+        (PAGE, Kind.VERIFICATION, "is a report, not a verification"),
+        ("my notes on jobsight.report/1", Kind.REPORT, "not written by jobsight"),
+        ('{"schema": "jobsight.verification/1"}', Kind.VERIFICATION, None),
+        ('{"schema": "jobsight.verification/1"', Kind.VERIFICATION, "not written by jobsight"),
+        ('{"schema": "jobsight.model/1"}', Kind.VERIFICATION, "is a model, not a verification"),
+        ("{}", Kind.VERIFICATION, "not written by jobsight"),
+        ("PAR1 jobsight.events/1 PAR1", Kind.EVENTS, None),
+        ("PAR1 jobsight.events/1", Kind.EVENTS, "not written by jobsight"),
+        ("SQLite format 3\0".ljust(68) + "Jobs", Kind.REPORT, "is a store of jobs, not a report"),
+        ("SQLite format 3\0".ljust(100), Kind.REPORT, "not written by jobsight"),
+        ("\x1f\x08\0\0", Kind.PACK, "not written by jobsight"),
+        ("bin/jobsight".ljust(512, "\0"), Kind.PACK, None),
+    ],
+)
+def test_a_file_is_replaced_by_its_own_kind_only(
+    tmp_path: Path, text: str, kind: Kind, said: str | None
+) -> None:
+    target = tmp_path / "there"
+    target.write_text(text)
+    with pytest.raises(OutputError, match=said) if said else contextlib.nullcontext():
+        with new_file(target, kind) as temporary:
+            temporary.write_text("new")
+        assert said is None
+    assert target.read_text() == (text if said else "new")
+
+
+def test_a_compressed_pack_is_known(tmp_path: Path) -> None:
+    target = tmp_path / "pack.tar.gz"
+    for data in (gzip.compress(b"bin/jobsight".ljust(512, b"\0")), b"new"):
+        with new_file(target, Kind.PACK) as temporary:
+            temporary.write_bytes(data)
+    for data in (gzip.compress(b"thesis"), b"\x1f\x8b\x08\0\xff\xff\xff\xff\0\0\xff\xff\xff"):
+        target.write_bytes(data)
+        with pytest.raises(OutputError, match="not written"), new_file(target, Kind.PACK):
+            raise AssertionError
 
 
 def test_a_failed_folder_leaves_the_old_one(tmp_path: Path) -> None:
     target = tmp_path / "model"
-    with new_folder(target) as folder:
+    with new_folder(target, Kind.MODEL) as folder:
         ours(folder, "old")
-    with pytest.raises(RuntimeError), new_folder(target):
+    with pytest.raises(RuntimeError), new_folder(target, Kind.MODEL):
         raise RuntimeError
     assert (target / "models" / "x").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
@@ -156,9 +220,9 @@ def test_a_failed_folder_leaves_the_old_one(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(tmp_path: Path) -> None:
     target = tmp_path / "model"
-    with new_folder(target) as folder:
+    with new_folder(target, Kind.MODEL) as folder:
         ours(folder, "old")
-    with pytest.raises(OutputError), new_folder(target) as folder:
+    with pytest.raises(OutputError), new_folder(target, Kind.MODEL) as folder:
         folder.rename(tmp_path / "gone")
         (tmp_path / "gone" / "x").write_text("")
     assert (target / "models" / "x").read_text() == "old"
@@ -167,7 +231,7 @@ def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(tmp_path: Path) 
 
 def test_the_second_rename_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "model"
-    with new_folder(target) as folder:
+    with new_folder(target, Kind.MODEL) as folder:
         ours(folder, "old")
     rename = Path.rename
     calls: list[Path] = []
@@ -179,7 +243,10 @@ def test_the_second_rename_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return rename(self, other)
 
     monkeypatch.setattr(Path, "rename", failing)
-    with pytest.raises(OutputError, match="No space left"), new_folder(target) as folder:
+    with (
+        pytest.raises(OutputError, match="No space left"),
+        new_folder(target, Kind.MODEL) as folder,
+    ):
         ours(folder, "new")
     assert (target / "models" / "x").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
@@ -189,15 +256,57 @@ def test_a_linked_folder_is_replaced_where_it_lies(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir(mode=0o700)
     link = tmp_path / "model"
     link.symlink_to(tmp_path / "there")
-    with new_folder(link) as folder:
+    with new_folder(link, Kind.MODEL) as folder:
         ours(folder, "1")
     assert link.is_symlink()
     assert (tmp_path / "there" / "models" / "x").read_text() == "1"
     assert mode(tmp_path / "there") == 0o700
 
 
-def test_a_new_folder_has_the_usual_permissions(tmp_path: Path, umask: int) -> None:
-    with new_folder(tmp_path / "model"):
+@pytest.fixture
+def group_may_read() -> Iterator[None]:
+    set_group_access("read")
+    yield
+    set_group_access("none")
+
+
+def test_what_holds_jobs_is_its_owners_alone(tmp_path: Path) -> None:
+    place = tmp_path / "a" / "b"
+    with new_file(place / "report.html", Kind.REPORT) as temporary:
+        temporary.write_text("")
+    with new_folder(place / "model", Kind.MODEL) as folder:
+        ours(folder, "1")
+    with new_file(place / "pack.tar", Kind.PACK):
+        pass
+    found = {path.name: mode(path) for path in tmp_path.rglob("*")}
+    assert found.pop("pack.tar") == 0o666 & ~os.umask(os.umask(0o22))
+    folders = {"a": 0o700, "b": 0o700, "model": 0o700, "models": 0o700}
+    assert found == {"report.html": 0o600, "manifest.json": 0o600, "x": 0o600, **folders}
+
+
+@pytest.mark.usefixtures("group_may_read", "umask")
+def test_a_group_may_see_it_whatever_the_umask(tmp_path: Path) -> None:
+    os.umask(0o077)
+    tmp_path.chmod(0o2755)
+    with new_file(tmp_path / "a" / "x.json", Kind.VERIFICATION):
+        pass
+    with new_folder(tmp_path / "model", Kind.MODEL) as folder:
+        ours(folder, "1")
+    assert mode(tmp_path / "a" / "x.json") == mode(tmp_path / "model" / "manifest.json") == 0o640
+    assert mode(tmp_path / "a") == mode(tmp_path / "model" / "models") == 0o2750
+
+
+def test_what_was_opened_stays_open(tmp_path: Path) -> None:
+    for _ in range(2):
+        with new_folder(tmp_path / "model", Kind.MODEL) as folder:
+            ours(folder, "1")
+        (tmp_path / "model").chmod(0o755)
+    assert mode(tmp_path / "model" / "models") == 0o755
+    assert mode(tmp_path / "model" / "manifest.json") == 0o644
+
+
+def test_a_model_of_a_sweep_has_the_usual_permissions(tmp_path: Path, umask: int) -> None:
+    with new_folder(tmp_path / "model", Kind.MODEL, private=False):
         pass
     assert mode(tmp_path / "model") == 0o777 & ~umask
 

@@ -14,6 +14,8 @@ import typer
 
 from jobsight.cli.modelnames import MODEL_HELP, model_folder
 from jobsight.errors import OutputError
+from jobsight.files import Kind, require_replaceable
+from jobsight.modes import set_group_access
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -115,7 +117,9 @@ def load_settings(config: Path | None, overrides: dict[str, Any]) -> Settings:
     """The settings of all places, with those of flags (None: not given) on top."""
     from jobsight.settings import Settings
 
-    return Settings.load(_given(overrides), config=config)
+    settings = Settings.load(_given(overrides), config=config)
+    set_group_access(settings.group_access)
+    return settings
 
 
 def open_store(settings: Settings) -> Store:
@@ -134,40 +138,22 @@ def _given(tree: dict[str, Any]) -> dict[str, Any]:
     return {key: item for key, item in pruned.items() if item is not None and item != {}}
 
 
-def check_output(
-    output: Path | None,
-    inputs: Iterable[Path | None],
-    *,
-    folder: bool = False,
-    model: Path | None = None,
-) -> None:
-    """Refuse an output that would harm an input: call it before anything is written.
+def check_output(output: Path | None, kind: Kind, *, model: Path | None = None) -> None:
+    """Refuse an output that would harm what is there: call it before any work is done.
 
     Args:
         output: the file or folder to write; None: nothing is checked.
-        inputs: all files that are read: logs, settings, earlier results; None is passed over.
-        folder: the output is a folder, so no input may lie in it.
+        kind: of the output.
         model: a model directory that is read: nothing may be written into it.
 
     Raises:
-        OutputError: the output is one of these, or there is something else than a regular file (a
-            folder, where one is written) by that name.
+        OutputError: it is in the model, or replaces what it may not (see `require_replaceable`).
     """
     if output is None:
         return
-    target = output.resolve()
-    if output.exists() and not (output.is_dir() if folder else output.is_file()):
-        found = "a folder" if output.is_dir() else "no folder" if folder else "no regular file"
-        raise OutputError(f"cannot write {output}: it is {found}; name another")
-    if model is not None and target.is_relative_to(model.resolve()):
-        raise OutputError(f"{output} lies in the model directory; name another place to write")
-    for source in inputs:
-        if source is None:
-            continue
-        if folder and source.resolve().is_relative_to(target):
-            raise OutputError(f"{source}, which is read, lies in {output}; name another folder")
-        if not folder and output.exists() and source.exists() and output.samefile(source):
-            raise OutputError(f"{output} is one of the files read; name another to write")
+    if model is not None and output.resolve().is_relative_to(model.resolve()):
+        raise OutputError(f"{output} is in the model directory; name another place to write")
+    require_replaceable(output, kind)
 
 
 def print_json(value: Any) -> None:
@@ -265,27 +251,19 @@ def stages() -> Iterator[Callable[[str], None]]:
 
 
 def read_history(
-    logs: list[str],
-    settings: Settings,
-    *,
-    output: Path | None = None,
-    folder: bool = False,
-    hashed: bool = True,
+    logs: list[str], settings: Settings, *, hashed: bool = True
 ) -> tuple[History, ReadReport, list[Source]]:
     """Read logs, stores and snapshots, and index them; damage is told on standard error.
 
     Args:
         logs: files, folders, globs, ``-``; addresses of stores (see `jobsight.cli.reading`).
         settings: zone and access point.
-        output: what will be written; refused where it is one of the logs, see `check_output`.
-        folder: the output is a folder.
         hashed: False: no sources are told (see `read_inputs`).
     """
     from jobsight.errors import SourceError
     from jobsight.history.timelines import History
 
     reading = read_events_of(logs, settings, hashed=hashed)
-    check_output(output, reading.files, folder=folder)
     if not reading.report.events:
         names = reading.names or logs
         raise SourceError(f"no event record in {', '.join(map(printable, names))}")
@@ -338,8 +316,9 @@ def open_case(
     config: Path | None,
     network: str | None,
     output: Path | None = None,
+    kind: Kind = Kind.REPORT,
 ) -> Case:
-    """Load the settings, open the model, read the logs; `output` is refused if it is any of them.
+    """Load the settings, open the model, read the logs; `output` is checked first.
 
     Raises:
         JobsightError: see `load_settings`, `model_folder`, `HoldModel.open`, `read_history`,
@@ -349,9 +328,9 @@ def open_case(
 
     settings = load_settings(config, {"timezone": timezone, "hold": {"lstm": {"network": network}}})
     folder = model_folder(model, settings)
-    check_output(output, [config], model=folder)
+    check_output(output, kind, model=folder)
     trained = HoldModel.open(folder, network=settings.hold.lstm.network)
-    history, read, _ = read_history(logs, settings, output=output)
+    history, read, _ = read_history(logs, settings)
     return Case(settings, trained, history, read)
 
 

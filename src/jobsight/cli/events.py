@@ -21,6 +21,7 @@ from jobsight.cli.common import (
     read_events_of,
     say,
 )
+from jobsight.files import Kind
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -54,16 +55,15 @@ def events(
 ) -> None:
     """Read HTCondor event logs: what is in them, and what had to be skipped."""
     settings = load_settings(config, {"timezone": timezone, "access_point": access_point})
-    report = _read(logs, settings, output, config)
+    check_output(output, Kind.EVENTS)
+    report = _read(logs, settings, output)
     if as_json:
         print_json(_as_json(report))
     else:
         _print(report, output)
 
 
-def _read(
-    logs: list[str], settings: Settings, output: Path | None, config: Path | None
-) -> ReadReport:
+def _read(logs: list[str], settings: Settings, output: Path | None) -> ReadReport:
     """Read everything and write the table, if it is wanted; logs alone in bounded memory."""
     from jobsight.cli.reading import are_documents
     from jobsight.history.events import EventReader
@@ -72,7 +72,6 @@ def _read(
     if any(map(are_documents, logs)):
         reading = read_events_of(logs, settings)
         if output is not None:
-            check_output(output, [config, *reading.files])
             write_events(_batches(reading), output)
         return reading.report
     with progress_bar("reading") as progress:
@@ -83,7 +82,6 @@ def _read(
             progress=progress,
         )
         if output is not None:
-            check_output(output, [config, *(Path(file.name) for file in reader.files)])
             write_events(reader.batches(), output)
         else:
             deque(reader.batches(), maxlen=0)

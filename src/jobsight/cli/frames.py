@@ -18,6 +18,7 @@ from jobsight.cli.common import (
     read_history,
     say,
 )
+from jobsight.files import Kind
 
 __all__ = ["register"]
 
@@ -50,7 +51,7 @@ def frames(
     from jobsight.questions.hold.examples.framefiles import write_frames
     from jobsight.questions.hold.examples.scale import resolve_scale
 
-    check_output(output, [config], folder=True)
+    check_output(output, Kind.FRAMES)
     settings = load_settings(
         config,
         {
@@ -62,7 +63,7 @@ def frames(
             },
         },
     )
-    history, _, sources = read_history(logs, settings, output=output, folder=True)
+    history, _, sources = read_history(logs, settings)
     decisions = hold_decisions(history, settings.hold)
     scale = resolve_scale(decisions.table, settings.hold)
     manifest = write_frames(history, decisions.table, output, settings.hold, scale, sources=sources)

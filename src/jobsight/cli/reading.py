@@ -43,7 +43,6 @@ class Reading:
         report: of the reading of logs; documents count as events and jobs.
         sources: for the manifest of what is made of it.
         names: of what was read, but for standard input.
-        files: that must not be written over.
         shortened: jobs whose documents lack events of the middle.
     """
 
@@ -51,7 +50,6 @@ class Reading:
     report: ReadReport
     sources: list[Source]
     names: list[str]
-    files: list[Path]
     shortened: int = 0
 
 
@@ -115,7 +113,7 @@ def _read_logs(logs: list[str], settings: Settings, progress: Progress, hashed: 
     )
     names = [file.name for file in log.files if file.path is not None]
     sources = [Source.of(Path(name)) for name in names] if hashed else []
-    return Reading(log.table, log.report, sources, names, [Path(file.name) for file in log.files])
+    return Reading(log.table, log.report, sources, names)
 
 
 def _read_documents(text: str, settings: Settings, progress: Progress, hashed: bool) -> Reading:
@@ -133,7 +131,7 @@ def _read_documents(text: str, settings: Settings, progress: Progress, hashed: b
     report.seconds = time.perf_counter() - started
     # As the documents came from the scan, each a line of JSON.
     sources = [Source(name, passing.digest.hexdigest(), passing.bytes)] if hashed else []
-    return Reading(table, report, sources, [name], [Path(name)], passing.shortened)
+    return Reading(table, report, sources, [name], passing.shortened)
 
 
 @contextlib.contextmanager
@@ -231,6 +229,5 @@ def _joined(readings: list[Reading]) -> Reading:
         report,
         [source for one in readings for source in one.sources],
         [name for one in readings for name in one.names],
-        [file for one in readings for file in one.files],
         sum(one.shortened for one in readings),
     )

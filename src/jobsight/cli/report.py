@@ -20,6 +20,7 @@ from jobsight.cli.common import (
     stages,
 )
 from jobsight.cli.sweepopening import FileArgument, layout_of
+from jobsight.files import Kind
 
 if TYPE_CHECKING:
     from jobsight.questions.hold.reporting.report import Material
@@ -62,7 +63,6 @@ def hold(
     """How good is the model, what did the pool look like, which held jobs to release?"""
     from jobsight.questions.hold.reporting.report import write_report
 
-    check_output(output, [verified])
     verification = None if verified is None else _read_verification(verified)
     case = open_case(logs, model, timezone=timezone, config=config, network=network, output=output)
     with stages() as progress:
@@ -82,10 +82,8 @@ def sweep(
     from jobsight.questions.sweeps.report import write_report
 
     layout = layout_of(file)
-    own = [layout.frozen, layout.plan, *map(layout.record, layout.numbers())]
-    own += [] if file.is_dir() else [file]
-    check_output(output, own, model=layout.best_model)
-    write_report(layout.folder, output)
+    check_output(output, Kind.REPORT, model=layout.best_model)
+    write_report(layout.folder, output, Kind.REPORT)
     say(f"wrote {output}")
 
 

@@ -27,6 +27,7 @@ from jobsight.cli.common import (
     say,
     stages,
 )
+from jobsight.files import Kind
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -134,8 +135,8 @@ def export(
 
     settings = load_settings(config, {"timezone": timezone, "store": store})
     zone = zone_named(settings.timezone)
+    check_output(output, Kind.SNAPSHOT)
     with open_store(settings) as opened, progress_bar("exporting") as progress:
-        check_output(output, [config, Path(opened.url)], folder=True)
         replaced = is_snapshot(output)
         found = opened.status()
         total = sum(found.states.values()) + found.archived
@@ -232,6 +233,8 @@ def check(
         print_json(dataclasses.asdict(found))
     else:
         say(f"{found.documents:,} jobs and {found.archived:,} in the archive were read")
+    for one in found.wider:
+        note(printable(one, 400))
     _judge(found)
 
 

@@ -32,6 +32,7 @@ from jobsight.cli.sweepopening import (
     was_moved,
 )
 from jobsight.cli.sweeppage import command, plan_json, plan_lines, progress_lines, size
+from jobsight.files import Kind
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ def pack(
     """Pack Jobsight and what it needs, for machines that do not have it."""
     from jobsight.cluster.packing import pack as make
 
-    check_output(output, [])
+    check_output(output, Kind.PACK)
     with progress_bar("packing") as progress:
         made = make(
             output,

@@ -91,7 +91,7 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     from jobsight.cli.champions import cluster_of
-    from jobsight.files import new_folder
+    from jobsight.files import Kind, new_folder
     from jobsight.learning.manifest import Source
     from jobsight.learning.sweep.best import read_sources
     from jobsight.learning.sweep.config import SweepConfig
@@ -114,7 +114,7 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
             progress=progress,
         )
     place = layout.best_model
-    with new_folder(place) as folder:
+    with new_folder(place, Kind.MODEL, private=False) as folder:
         trained.model.save(folder, seed=frozen.seed, facts=trained.facts())
     cluster = config.cluster or cluster_of(history)
     return {

@@ -24,6 +24,7 @@ from jobsight.cli.common import (
     say,
     stages,
 )
+from jobsight.files import Kind, new_folder
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def hold(
     from jobsight.cli.champions import cluster_of
     from jobsight.questions.hold.training.train import model_names
 
-    check_output(output, [config], folder=True)
+    check_output(output, Kind.MODEL)
     settings = load_settings(
         config,
         {
@@ -94,7 +95,7 @@ def hold(
     )
     names = model_names(model, settings.hold.recipe)
     registered = _registered(settings.hold, output, registry, promote)
-    history, _, sources = read_history(logs, settings, output=output, folder=True)
+    history, _, sources = read_history(logs, settings)
     place = _Place(settings, cluster or cluster_of(history)) if registered else None
     if place is not None:
         place.require_writable()
@@ -145,10 +146,8 @@ def _folder(output: Path | None) -> Iterator[Path]:
     """Where the model is written: the folder named, or one for as long as it takes."""
     import tempfile
 
-    from jobsight.files import new_folder
-
     if output is not None:
-        with new_folder(output) as folder:
+        with new_folder(output, Kind.MODEL) as folder:
             yield folder
         return
     with tempfile.TemporaryDirectory(prefix="jobsight-") as name:

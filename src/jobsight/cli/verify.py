@@ -77,14 +77,17 @@ def hold(
     as_json: JsonOption = False,
 ) -> None:
     """Can its numbers be believed? Best on the logs that it was trained on."""
-    from jobsight.files import write_json
+    from jobsight.files import Kind, write_json
     from jobsight.questions.hold.audit import audit
 
-    case = open_case(logs, model, timezone=timezone, config=config, network=network, output=output)
+    kind = Kind.VERIFICATION
+    case = open_case(
+        logs, model, timezone=timezone, config=config, network=network, output=output, kind=kind
+    )
     with stages() as progress:
         found = audit(case.model, case.history, progress=progress)
     if output is not None:
-        write_json(output, found.to_json())
+        write_json(output, found.to_json(), kind)
     if as_json:
         print_json(found.to_json())
     else:

@@ -37,7 +37,7 @@ from typing import IO, Any, cast
 
 from jobsight.cluster.packedkernels import compiled_kernels
 from jobsight.errors import OutputError, UsageError
-from jobsight.files import new_file
+from jobsight.files import Kind, new_file
 
 __all__ = ["EXTRAS", "SCHEMA", "Pack", "pack"]
 
@@ -128,7 +128,7 @@ def pack(
         raise UsageError(f"{output} is no name of an archive; write NAME.tar.gz or NAME.tar")
     found = _distributions("jobsight")
     files = dict(_packed(found.values(), with_python, practice))
-    with new_file(output) as temporary:
+    with new_file(output, Kind.PACK) as temporary:
         manifest = _write(temporary, files, found, with_python, output.name, progress)
     return Pack(
         python=manifest["python"],

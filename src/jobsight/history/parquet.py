@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobsight.files import new_file
+from jobsight.files import Kind, new_file
 from jobsight.history.eventlog.terms import event_schema
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ def write_events(batches: Iterable[pa.RecordBatch], path: Path) -> None:
 
     schema = event_schema()
     with (
-        new_file(path) as temporary,
+        new_file(path, Kind.EVENTS) as temporary,
         pq.ParquetWriter(
             temporary,
-            schema,
+            schema.with_metadata({"jobsight.schema": Kind.EVENTS.schema}),
             compression="lz4",
             use_dictionary=_REPEATED,
             write_statistics=[name for name in schema.names if name not in _LONG],

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
 
+from jobsight.files import Kind
 from jobsight.text import printable, visible
 
 __all__ = [
@@ -161,6 +162,7 @@ def document(title: str, body: Iterable[Child], *, style: str = "") -> str:
             element("meta", charset="utf-8"),
             element("meta", http_equiv="Content-Security-Policy", content=_policy()),
             element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            element("meta", name="generator", content=Kind.REPORT.schema),
             element("meta", name="referrer", content="no-referrer"),
             element("title", title),
             # CSS and script are ours and hold nothing from outside.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jobsight.errors import OutputError, SourceError
 from jobsight.locks import holder, is_locked, take
+from jobsight.modes import make_folder
 
 __all__ = ["is_locked", "locked", "store_lock"]
 
@@ -29,6 +30,8 @@ def locked(
         OutputError: the file cannot be made or opened.
     """
     try:
+        with contextlib.suppress(OSError):  # `take` says what is wrong with it
+            make_folder(path.parent)
         number = take(path)
     except OutputError as error:
         raise OutputError(f"{error}; {advice}") from None

@@ -16,6 +16,7 @@ import pydantic
 from pydantic import Field
 
 from jobsight.errors import SettingsError
+from jobsight.modes import GroupAccess
 from jobsight.settings.gathering import (
     CollectSettings,
     CondorSettings,
@@ -45,6 +46,10 @@ class Settings(Section):
     """Zone of log times without one; None: the machine's."""
     access_point: str | None = None
     """Name of the access point the logs come from; None: as the log tells."""
+    group_access: GroupAccess = "none"
+    """What the group of a file may do with all that holds data of jobs: stores, archives, models,
+    exports, reports. The group is that of the folder, where that has the set-group-ID bit (``chmod
+    g+s``), else of the process."""
     hold: HoldSettings = HoldSettings()
     condor: CondorSettings = CondorSettings()
     eventlog: EventLogSettings = EventLogSettings()

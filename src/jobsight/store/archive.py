@@ -19,6 +19,7 @@ from pathlib import Path
 from jobsight.documents.keys import number_of
 from jobsight.errors import OutputError, StoreError
 from jobsight.files import sha256
+from jobsight.modes import make_file, make_folder
 from jobsight.store.packing import raw_in
 from jobsight.store.partfiles import (
     damaged,
@@ -75,8 +76,9 @@ class Archive:
         path = self.folder / name
         unfinished = self.folder / f"{name}{_UNFINISHED}"
         with self._explained(f"write {path}"):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
             try:
+                make_file(unfinished)
                 write_rows(rows, unfinished)
                 _sync(unfinished)
                 unfinished.replace(path)
@@ -109,9 +111,9 @@ class Archive:
         """
         mine = self.folder / f"{_OWNER}{store}"
         with self._explained(f"keep an archive in {self.folder}"):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
             is_new = not mine.exists()
-            mine.touch()
+            make_file(mine)
             # Looked at last: of two stores that come at once, one at least sees the other.
             if any(path.name != mine.name for path in self.folder.glob(f"{_OWNER}*")):
                 if is_new:

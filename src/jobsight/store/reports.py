@@ -30,12 +30,15 @@ class CheckReport:
         archived: documents of the archive looked at.
         problems: number of problems.
         first: the first of them, in words.
+        wider: files and folders that others than the setting `group_access` says may read or
+            write, and what to do; no problem of what they hold.
     """
 
     documents: int
     archived: int
     problems: int = 0
     first: tuple[str, ...] = ()
+    wider: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

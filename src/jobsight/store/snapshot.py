@@ -17,7 +17,7 @@ from jobsight import __version__
 from jobsight.documents import SCHEMA as DOCUMENT_SCHEMA
 from jobsight.documents import JobDocument, State, encode
 from jobsight.errors import SourceError, StoreError
-from jobsight.files import MANIFEST, new_folder, read_json, sha256, write_json
+from jobsight.files import MANIFEST, Kind, new_folder, read_json, sha256, write_json
 from jobsight.store.base import Store
 from jobsight.store.packing import Keys
 from jobsight.store.partfiles import damaged, opened, rows_of, write_rows
@@ -86,7 +86,7 @@ def export(
     documents = store.scan(since=since, until=until, states=states, user=user, cluster=cluster)
     names = None if states is None else sorted(str(state) for state in states)
     asked = {"since": since, "until": until, "states": names, "user": user, "cluster": cluster}
-    with new_folder(folder) as temporary:
+    with new_folder(folder, Kind.SNAPSHOT) as temporary:
         return _write(_Counted(documents, progress), temporary, asked)
 
 

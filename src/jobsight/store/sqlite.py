@@ -132,6 +132,11 @@ class SqliteStore(TieredStore):
         self._require_bounded([keys.id for keys, _, _ in packed], size)
         return packed
 
+    def _files(self) -> Iterator[Path]:
+        file = os.path.realpath(self.path)
+        yield from (Path(f"{file}{end}") for end in ("", "-wal", "-shm"))
+        yield from super()._files()
+
     def generation(self) -> int:
         """Changes when documents move to the archive; see `Store.generation`."""
         with self._file.reading() as db:

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from jobsight.errors import StoreError, StoreUnavailableError
+from jobsight.modes import make_file, make_folder
 from jobsight.store.filesystems import is_remote
 from jobsight.store.schemas import climb, require_readable
 from jobsight.store.sqlitefaults import READ_ONLY, code_of, explained
@@ -143,7 +144,9 @@ class SqliteFile:
                     f"make one, or {_ELSEWHERE}"
                 )
             else:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(self._path.parent)
+                # SQLite gives its log and shared memory the permissions of the file.
+                make_file(self._path)
         except (FileExistsError, NotADirectoryError):
             raise StoreError(
                 f"no store can be kept at {self._shown}: its folder is a file; {_ELSEWHERE}"

@@ -16,9 +16,11 @@ import heapq
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 from jobsight.documents import JobDocument, State
 from jobsight.errors import OutputError, StoreError
+from jobsight.modes import wider_modes
 from jobsight.store.archive import Archive
 from jobsight.store.base import Store, Stored
 from jobsight.store.packing import ENDED, Keys, cluster_of, numbered_ranges, raw_of
@@ -329,7 +331,13 @@ class TieredStore(Store):
                     problems.note(_problem_of(row))
             except StoreError as error:
                 problems.note(str(error))
-        return CheckReport(live, archived, problems.number, tuple(problems.first))
+        wider = tuple(wider_modes(self._files()))
+        return CheckReport(live, archived, problems.number, tuple(problems.first), wider)
+
+    def _files(self) -> Iterator[Path]:
+        """All files and folders that hold the store's documents here."""
+        if self.archive is not None:
+            yield from (self.archive.folder, *self.archive.folder.rglob("*"))
 
     def _archive(self) -> Archive:
         if self.archive is None:

@@ -1,6 +1,7 @@
 """What all verbs share."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from typer.testing import CliRunner
 from jobsight.cli.common import check_output, table
 from jobsight.cli.main import app
 from jobsight.errors import OutputError
+from jobsight.files import Kind, write_json
+from jobsight.store import open_store
 
 LOG = "000 (001.000.000) 2026-11-21 01:00:00 Job submitted from host: <127.0.0.1:9618>\n...\n"
 
@@ -45,7 +48,7 @@ def test_no_page_or_result_replaces_a_log(
     given = log.parent if as_folder else log
     for output in (log, log.parent / "other.log", log.parent / ".." / "logs" / "pool.log"):
         said = fails(*verb, given, "--model", model, "-o", output)
-        assert "is one of the files read" in said
+        assert "was not written by jobsight" in said
     assert log.read_text() == LOG
 
 
@@ -63,31 +66,88 @@ def test_a_report_replaces_neither_settings_nor_what_it_shows(
     config = tmp_path / "own.yaml"
     config.write_text("timezone: UTC\n")
     call = ("report", "hold", log, "--model", model, "-o", config)
-    assert "files read" in fails(*call, "--config", config)
-    assert "files read" in fails(*call, "--verified", config)
+    assert "not written by jobsight" in fails(*call, "--config", config)
     assert config.read_text() == "timezone: UTC\n"
+    verified = tmp_path / "verify.json"
+    write_json(verified, {"schema": Kind.VERIFICATION.schema, "question": "hold", "verdict": "",
+                          "checks": []})  # fmt: skip
+    again = ("report", "hold", log, "--model", model, "-o", verified, "--verified", verified)
+    assert "is a verification, not a report" in fails(*again)
 
 
 @pytest.mark.parametrize("verb", [["train", "hold"], ["frames"]])
 def test_no_folder_replaces_one_that_is_read(log: Path, verb: list[str]) -> None:
     (log.parent / "manifest.json").write_text("{}")
-    assert "which is read, lies in" in fails(*verb, log, "-o", log.parent)
+    assert "was not written by jobsight" in fails(*verb, log, "-o", log.parent)
     assert "it is no folder" in fails(*verb, log, "-o", log)
-    config = log.parent / "own.yaml"
-    config.write_text("timezone: UTC\n")
-    assert "which is read" in fails(*verb, log, "-o", log.parent, "--config", config)
     assert log.read_text() == LOG
 
 
 def test_devices_pipes_and_folders_are_no_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for path, kind in ((tmp_path, "a folder"), (tmp_path / "pipe", "no regular file"),
-                       (Path("/dev/null"), "no regular file")):  # fmt: skip
-        with pytest.raises(OutputError, match=f"it is {kind}"):
-            check_output(path, [])
-    check_output(tmp_path, [tmp_path.parent / "x"], folder=True)
-    check_output(tmp_path / "new", [tmp_path / "none", None])
-    check_output(None, [tmp_path])
+    for path, found in ((tmp_path, "a folder"), (tmp_path / "pipe", "no regular file"),
+                        (Path("/dev/null"), "no regular file")):  # fmt: skip
+        with pytest.raises(OutputError, match=f"it is {found}"):
+            check_output(path, Kind.REPORT)
+    check_output(tmp_path / "new", Kind.FRAMES)
+    check_output(None, Kind.FRAMES)
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_an_output_replaces_only_its_own_kind(log: Path, model: Path, tmp_path: Path) -> None:
+    store, notes, other = tmp_path / "jobs.db", tmp_path / "notes.tar", tmp_path / "other"
+    open_store(str(store), create=True).close()
+    notes.write_text("precious")
+    shutil.copytree(model, other)
+    before = contents(tmp_path)
+    report = ("report", "hold", log, "--model", model, "-o")
+    verify = ("verify", "hold", log, "--model", model, "-o")
+    cases: list[tuple[tuple[object, ...], str]] = [
+        (("frames", log, "-o", other), "is a model, not frames"),
+        (("store", "export", "--store", store, "-o", other), "is a model, not a snapshot"),
+        ((*report, store), "is a store of jobs, not a report"),
+        ((*verify, store), "is a store of jobs, not a verification"),
+        (("events", log, "-o", store), "is a store of jobs, not an event table"),
+        (("events", log, "-o", other / "manifest.json"), "is a model, not an event table"),
+        *(
+            ((*call, notes), "was not written by jobsight")
+            for call in (report, verify, ("events", log, "-o"), ("sweep", "pack", "-o"))
+        ),
+    ]
+    for call, said in cases:
+        assert said in fails(*call)
+    assert contents(tmp_path) == before
+
+
+def test_nothing_else_is_written_into_a_registry(
+    log: Path, model: Path, registry: Path, tmp_path: Path
+) -> None:
+    record = registry / "hold" / "vm" / "000001"
+    shutil.copytree(model, record / "model")
+    (record / "record.json").write_text("{}")
+    before = contents(registry)
+    inside = "is in a registry of models, which only"
+    for verb in (("train", "hold", log), ("frames", log)):
+        for place in (record / "model", record.with_name("000002"), record.parent, record):
+            assert inside in fails(*verb, "-o", place)
+        assert "is a registry of models, not" in fails(*verb, "-o", registry)
+    call = ("report", "hold", log, "--model", model, "-o", record / "report.html")
+    assert inside in fails(*call)
+    assert contents(registry) == before
+
+
+def test_the_group_may_see_what_the_settings_say(log: Path, tmp_path: Path) -> None:
+    config, table = tmp_path / "own.yaml", tmp_path / "events.parquet"
+    for access, mode in (("read", 0o640), ("write", 0o660), ("none", 0o600)):
+        table.unlink(missing_ok=True)
+        config.write_text(f"group_access: {access}\n")
+        call = ["events", str(log), "-o", str(table), "--config", str(config)]
+        for _ in range(2):
+            assert CliRunner().invoke(app, call).exit_code == 0
+        assert table.stat().st_mode & 0o777 == mode
 
 
 def test_a_table_in_a_narrow_terminal_does_without_what_it_can_spare(

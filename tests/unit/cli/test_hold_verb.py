@@ -12,7 +12,7 @@ from tests.hold_models import constant_model
 from tests.storedjobs import filled, held_job
 
 from jobsight.cli.main import main
-from jobsight.files import new_folder
+from jobsight.files import Kind, new_folder
 
 HOSTILE = "job \x1b[31mexited\x07 with [red]code[/red] 2\u202e `rm -rf` $(x)"
 
@@ -63,7 +63,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("models") / "model"
-    with new_folder(path) as folder:
+    with new_folder(path, Kind.MODEL) as folder:
         constant_model(0.05).save(folder, seed=0, facts={})
     return str(path)
 
@@ -145,7 +145,7 @@ def test_a_fix_is_shown_before_its_release(run: Run, log: str, model: str, asked
 def test_a_wait_shows_until_when_and_the_probability_then(
     run: Run, log: str, tmp_path: Path, asked: str
 ) -> None:
-    with new_folder(tmp_path / "model") as folder:
+    with new_folder(tmp_path / "model", Kind.MODEL) as folder:
         constant_model(0.3, delays={90.0: 0.9}).save(folder, seed=0, facts={})
     shown = run(asked, "--log", log, "--model", str(tmp_path / "model"), *AT).stdout
     assert "until 2026-11-21 01:06:30Z, then release it: 90 % (85–95 %) to succeed" in shown
@@ -279,7 +279,7 @@ def test_every_row_and_command_says_whose_the_job_is(
     run: Run, stored: str, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JOBSIGHT_CONDOR__BIN", condor(tmp_path, FULL_HOSTNAME="ap1"))
-    with new_folder(tmp_path / "model") as folder:
+    with new_folder(tmp_path / "model", Kind.MODEL) as folder:
         constant_model(0.9).save(folder, seed=0, facts={})
     model = ("--model", str(tmp_path / "model"), *THEN[2:])
     shown = run(asked, "--store", stored, *model).stdout

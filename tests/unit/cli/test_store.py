@@ -212,3 +212,14 @@ def test_what_is_no_store_is_told(tmp_path: Path) -> None:
 
 def test_the_verb_alone_shows_its_help() -> None:
     assert "export" in CliRunner().invoke(app, ["store"]).output
+
+
+def test_a_check_tells_of_modes_that_are_too_wide(url: str) -> None:
+    path = Path(url.removeprefix("sqlite://"))
+    path.chmod(0o644)
+    result = call("check", "--store", url)
+    assert result.exit_code == 0
+    assert f"(mode 0644); run: chmod 600 {path}\n" in result.stderr
+    path.chmod(0o640)
+    assert "mode" not in call("check", "--store", url, JOBSIGHT_GROUP_ACCESS="read").stderr
+    assert "chmod 600" in call("check", "--store", url).stderr

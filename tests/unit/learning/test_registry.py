@@ -36,6 +36,13 @@ def test_the_first_is_champion_and_a_later_one_only_when_promoted(
     assert all("@" in one.by and one.time > 0 for one in kept.history("hold"))
 
 
+def test_a_registry_is_its_owners_alone(registry: Path, made: Made) -> None:
+    Registry(registry).put(made(1), "hold")
+    found = [registry, *registry.rglob("*")]
+    assert {one.stat().st_mode & 0o777 for one in found if one.is_dir()} == {0o700}
+    assert {one.stat().st_mode & 0o777 for one in found if one.is_file()} == {0o600}
+
+
 def test_a_model_that_is_put_again_is_one_entry(registry: Path, made: Made) -> None:
     kept, folder = Registry(registry), made()
     assert kept.put(folder, "hold") == kept.put(folder, "hold") == kept.put(folder, "hold")

@@ -32,6 +32,7 @@ def test_a_second_is_told_who_holds_it_and_gets_it_after_a_kill(tmp_path: Path) 
         holder.kill()
     assert is_locked(path) is False
     with locked(path, "with it"):
+        assert path.parent.stat().st_mode & 0o777 == 0o700
         assert path.read_text().split() == [str(os.getpid()), socket.gethostname()]
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from jobsight.documents import State
 from jobsight.errors import StoreError, StoreUnavailableError
+from jobsight.modes import set_group_access
 from jobsight.settings import StoreSettings
 from jobsight.store import Move, Put
 from jobsight.store.rows import Query
@@ -63,6 +64,39 @@ def test_an_empty_file_becomes_a_store_if_asked(path: Path) -> None:
         SqliteStore(path, QUICK)
     SqliteStore(path, QUICK, create=True).close()
     SqliteStore(path, QUICK).close()
+
+
+def test_what_a_store_keeps_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "jobs.db"
+    link = tmp_path / "link.db"
+    link.symlink_to(path)
+    path.parent.mkdir(mode=0o700)
+    with SqliteStore(link, QUICK, create=True) as store:
+        store.put([Put(made_document(1)), Put(made_document(2))])
+        assert store.prune(2**62).documents == 2
+        kept = {one.name: one.stat().st_mode & 0o777 for one in path.parent.rglob("*")}
+        assert kept.pop("jobs.db.archive") == 0o700
+        assert set(kept.values()) == {0o600}
+        assert {"jobs.db", "jobs.db-wal", "jobs.db-shm"} < kept.keys()
+        assert len(kept) == 5  # and a part, and whose it is
+        assert store.check().wider == ()
+        path.chmod(0o664)
+        (part,) = (tmp_path / "deep" / "jobs.db.archive").glob("part-*")
+        part.chmod(0o604)
+        told = [f"{one} is open to others (mode {mode}); run: chmod 600 {one}"
+                for one, mode in ((path, "0664"), (part, "0604"))]  # fmt: skip
+        assert list(store.check().wider) == told
+        set_group_access("write")
+        try:
+            assert len(store.check().wider) == 2
+        finally:
+            set_group_access("none")
+
+
+def test_a_store_makes_its_folder_its_owners_alone(tmp_path: Path) -> None:
+    SqliteStore(tmp_path / "a" / "b" / "jobs.db", QUICK, create=True).close()
+    modes = {one.stat().st_mode & 0o777 for one in (tmp_path / "a", tmp_path / "a" / "b")}
+    assert modes == {0o700}
 
 
 def test_a_file_whose_maker_was_killed_is_made_anew(path: Path) -> None:
@@ -221,7 +255,8 @@ def test_a_file_that_may_not_be_written(collecting: bool, folder_mode: int) -> N
         store.put([Put(made_document(1))])
         if not collecting:
             store.close()
-        path.chmod(0o644)
+        for one in path.parent.iterdir():
+            one.chmod(0o644)
         program = """
 import os, sys
 from pathlib import Path

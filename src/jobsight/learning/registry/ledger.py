@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 from jobsight.errors import ModelError, OutputError
 from jobsight.files import read_json
+from jobsight.modes import make_folder, restrict
 
 __all__ = ["SCHEMA", "Ledger", "Record"]
 
@@ -161,8 +162,8 @@ class Ledger:
         """
         path = self.folder / f".jobsight-{secrets.token_hex(8)}.part"
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            path.mkdir()
+            make_folder(self.folder)
+            path.mkdir(mode=0o700)
             yield path
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
@@ -182,6 +183,7 @@ class Ledger:
         from jobsight.files import write_json
 
         write_json(staged / "record.json", {"schema": SCHEMA, **asdict(record)})
+        restrict(staged)
         _flush(staged)
         target = self._at(record.number)
         try:

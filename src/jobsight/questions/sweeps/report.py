@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from jobsight.files import new_file, without_nan
+from jobsight.files import Kind, new_file, without_nan
 from jobsight.questions.page import Markup, card, document, element, join, section, table
 from jobsight.questions.sweeps.forest import best_baseline, tested_models
 from jobsight.questions.sweeps.learning import cost_part, curves_part, failures_part
@@ -26,19 +26,20 @@ __all__ = ["report_html", "write_report"]
 _MOST_CONFIG = 60_000
 
 
-def write_report(folder: Path, output: Path) -> None:
+def write_report(folder: Path, output: Path, kind: Kind | None = None) -> None:
     """Write the report of a sweep, however far it is; the same folder gives the same bytes.
 
     Args:
         folder: of the sweep.
         output: the page to write, whole or not at all.
+        kind: None: it is the sweep's own page, in its folder (see `jobsight.files.new_file`).
 
     Raises:
         SweepError: it is no sweep's folder, or its frozen config is damaged.
         OutputError: the page cannot be written.
     """
     page = report_html(read_material(folder))
-    with new_file(output) as temporary:
+    with new_file(output, kind) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 

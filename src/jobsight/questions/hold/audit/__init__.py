@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from jobsight.files import Kind
 from jobsight.history.timelines import History
 from jobsight.learning.splits import PARTS
 from jobsight.questions.hold.audit.checks import Case, Check, Progress, Result
@@ -62,6 +63,7 @@ class Audit:
     def to_json(self) -> dict[str, Any]:
         """The audit as plain data."""
         return {
+            "schema": Kind.VERIFICATION.schema,
             "question": QUESTION,
             "model": self.model,
             "trained_on_these_logs": self.own,

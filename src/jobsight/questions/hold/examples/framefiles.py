@@ -25,7 +25,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jobsight.files import new_folder, sha256, write_json
+from jobsight.files import Kind, new_folder, sha256, write_json
 from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import apply_horizon
@@ -73,7 +73,7 @@ def write_frames(
     kept = apply_horizon(decisions.filter("kept"), scale.horizon_micros)
     examples = kept.filter(pl.col("outcome").is_not_null()).sort("time", "log", "row")
     manifest = _manifest(kept, examples, settings, scale, sources)
-    with new_folder(folder) as temporary:
+    with new_folder(folder, Kind.FRAMES) as temporary:
         index = FrameIndex(history, labels or label_rows(history), settings.frames.state_events)
         _write_blocks(temporary / "frames.npy", index, examples, settings, scale)
         for name, array in _arrays(examples).items():

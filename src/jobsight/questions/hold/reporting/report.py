@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from jobsight.clock import format_micros, format_span
-from jobsight.files import new_file
+from jobsight.files import Kind, new_file
 from jobsight.learning.bootstrap import Interval
 from jobsight.learning.costs import cheapest_baseline
 from jobsight.models import is_baseline
@@ -33,7 +33,7 @@ def write_report(path: Path, material: Material) -> None:
         OutputError: the file cannot be written.
     """
     page = report_html(material)
-    with new_file(path) as temporary:
+    with new_file(path, Kind.REPORT) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 
