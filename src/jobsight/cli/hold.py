@@ -2,7 +2,7 @@
 
 With ``--json`` one job asked for by its full id gives one object; several ids, a cluster, --all and
 --each give a list of objects, one a job. Jobs held by their user's own hand are answered with
-``unsure``, no probability and the reason, exit status 0. Where some of several ids name no held
+``user_hold``, no probability and the reason, exit status 0. Where some of several ids name no held
 job, the others are answered, each of these gives a line on standard error, and the exit status
 is 1. With ``--save`` and ``--publish`` too, a job of which the store has no document gives such a
 line.
@@ -88,6 +88,9 @@ def hold(
     publish: Annotated[
         bool, typer.Option("--publish", help="Send the answers to the Kafka topic kafka.answers.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Also show what rule sets of other sites would do.")
+    ] = False,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     network: NetworkOption = None,
@@ -115,7 +118,7 @@ def hold(
     if as_json:
         _print_json(answers, single=len(asked) == 1 and asked[0].job.proc is not None)
     elif asked:
-        print_answers(answers, when)
+        print_answers(answers, when, verbose=verbose)
     else:
         print_all(answers, when, owner, each=each)
     if failure is not None:

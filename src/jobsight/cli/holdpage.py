@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["print_all", "print_answers"]
 
-_COLOURS = {"release": "32", "wait": "36", "fix": "33", "remove": "31", "unsure": "35"}
+_COLOURS = {"release": "32", "wait": "36", "fix": "33", "remove": "31", "unsure": "35",
+            "user_hold": "90"}  # fmt: skip
 _REASON_WIDTH = 240
 _COLUMNS = (
     Column("answer"), Column("job"), Column("access point"), Column("if released now", spare=1),
@@ -26,24 +27,33 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def print_answers(answers: Sequence[Answer], when: str) -> None:
-    """Print each answer with its evidence; `when`: the moment asked about, in words."""
+def print_answers(answers: Sequence[Answer], when: str, *, verbose: bool) -> None:
+    """Print each answer with its evidence.
+
+    Args:
+        answers: what is printed.
+        when: the moment asked about, in words.
+        verbose: also what the rule sets of other sites would do.
+    """
     for number, one in enumerate(answers):
         if number:
             say("")
-        _print_one(one, when)
+        _print_one(one, when, verbose=verbose)
 
 
-def _print_one(one: Answer, when: str) -> None:
+def _print_one(one: Answer, when: str, *, verbose: bool) -> None:
     from jobsight.clock import format_micros, format_span
 
-    say(f"{_paint(one.verdict.verb)}  job {one.job}{one.place}: {_headline(one)}")
+    whose = f" of {printable(one.owner, 60)}" if one.owner else ""
+    say(f"{_paint(one.verdict.verb)}  job {one.job}{whose}{one.place}: {_headline(one)}")
     waited = format_span(max(one.moment - one.held_since, 0) / 1e6)
     _field("held", f"since {format_micros(one.held_since)} ({waited}), {_cause(one)}")
     _field("reason", printable(one.reason, _REASON_WIDTH) or "none given")
     label = "evidence"
     shown: set[tuple[object, object]] = set()
     for finding in one.evidence:
+        if finding["what"] == "rules" and not verbose:
+            continue
         # What is particular but counts the very same releases says nothing more.
         counts = (finding.get("releases"), finding.get("succeeded"))
         if counts[0] is not None and finding["what"] not in ("mended", "own_releases"):
@@ -100,8 +110,12 @@ def _cause(one: Answer) -> str:
     return f"{hold_name(one.hold_code)} ({one.hold_code}{subcode})"
 
 
+def _word(verb: str) -> str:
+    return verb.replace("_", " ").upper()
+
+
 def _paint(verb: str, letters: int = 0) -> str:
-    return paint(verb.upper().ljust(letters), f"1;{_COLOURS[verb]}")
+    return paint(_word(verb).ljust(letters), f"1;{_COLOURS[verb]}")
 
 
 def print_all(answers: Sequence[Answer], when: str, owner: str | None, *, each: bool) -> None:
@@ -164,7 +178,7 @@ def _print_rows(answers: Sequence[Answer]) -> None:
         verb = one.verdict.verb
         colours[number, 0] = f"1;{_COLOURS[verb]}"
         place = printable(one.access_point or "–", 60)
-        cells = [verb.upper(), str(one.job), place, chance, f"{gain:.1f}" if gain > 0 else "–"]
+        cells = [_word(verb), str(one.job), place, chance, f"{gain:.1f}" if gain > 0 else "–"]
         rows.append([*cells, _cause(one)])
     heading, *lines = lined(_COLUMNS, rows, most=width(), colours=colours, whole=True)
     say("\n".join(heading))

@@ -111,7 +111,7 @@ def test_text_without_a_model(run: Run, log: str) -> None:
     assert "RELEASE  job 7.1" in done.stdout
     assert "1 release with this cause ended: 1 succeeded (100 %, 1 batch)" in done.stdout
     assert "uncalibrated" in done.stdout
-    assert "UNSURE  job 8.0" in done.stdout
+    assert "USER HOLD  job 8.0" in done.stdout
     assert "its user's own hand" in done.stdout
     # Hostile text is shown as text: no escape sequence, no markup taken for colour.
     assert "[red]code[/red]" in done.stdout
@@ -126,7 +126,8 @@ def test_all_at_the_end_of_the_log(run: Run, log: str, model: str) -> None:
     each = run("--each", "--log", log, "--model", model)
     heading, *rows = [line.split() for line in each.stdout.splitlines() if line[0].isalpha()]
     assert heading[:4] == ["answer", "job", "access", "point"]
-    assert [row[1:3] for row in rows] == [[job, "ap"] for job in ("7.2", "7.1", "8.1", "8.0")]
+    assert [row[1:3] for row in rows[:3]] == [[job, "ap"] for job in ("7.2", "7.1", "8.1")]
+    assert rows[3][:4] == ["USER", "HOLD", "8.0", "ap"]
 
 
 @pytest.mark.parametrize("asked", ["7.2", "--all", "--each"])
@@ -373,6 +374,18 @@ def test_neither_a_log_nor_a_store_is_one_line_that_says_what_to_do(
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     for word in ("--log FILE", "--store URL", "EVENT_LOG"):
         assert word in done.stderr
+
+
+def test_other_sites_rules_are_shown_on_demand(run: Run, log: str) -> None:
+    asked = ("7.1", "--log", log, "--timezone", "UTC", "--model", "none")
+    assert "pegasus" not in run(*asked).stdout
+    assert "pegasus" in run(*asked, "--verbose").stdout
+
+
+def test_a_hold_by_the_user_is_nothing_to_decide(run: Run, log: str) -> None:
+    done = run("8.0", "--log", log, "--timezone", "UTC", "--model", "none")
+    assert done.stdout.startswith("USER HOLD  job 8.0")
+    assert "nothing to decide" in done.stdout
 
 
 def test_in_a_store_a_job_is_held_until_now(run: Run, log: str, tmp_path: Path) -> None:

@@ -178,9 +178,9 @@ def by_hand(code: int | None) -> Advice:
     if code is None:
         text = "the log tells no hold code, so nothing can be said of this hold"
     elif code in (15, 16):
-        text = "it was submitted on hold or awaits its input: no hold to decide on"
+        text = "nothing to decide: it was submitted on hold, or its input is being spooled"
     elif code == 1:
-        text = "its user holds it: release it when its user wants it to run"
+        text = "nothing to decide: its user holds it, and releases it when it is to run"
     else:
         text = f"code {code} is no hold that this question is about"
     return Advice([Step(text)])

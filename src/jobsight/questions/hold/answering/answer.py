@@ -18,7 +18,7 @@ from jobsight.documents import condor_id
 from jobsight.errors import ModelError
 from jobsight.history.adjson import parse_ad
 from jobsight.history.labels import RowLabels, label_rows
-from jobsight.history.outcomes import held_by_hand
+from jobsight.history.outcomes import PERSONAL_HOLD_CODES, held_by_hand
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
@@ -63,6 +63,7 @@ class Answer:
         now: chance of a release now; None where nothing gives one.
         hold_code, hold_subcode: None where the log tells none.
         reason: of the hold, as the log has it.
+        owner: of the job; None if the log has not recorded one by then.
         cause: number of its cause in this history (code, sub-code, masked reason).
         schedd: whom commands are addressed to.
         alike: the jobs that are held alike, this one among them, see `Findings.alike`.
@@ -82,6 +83,7 @@ class Answer:
     hold_code: int | None
     hold_subcode: int | None
     reason: str
+    owner: str | None
     cause: int
     schedd: Schedd
     alike: Sequence[JobId]
@@ -122,6 +124,7 @@ class Answer:
             "hold_code": self.hold_code,
             "hold_subcode": self.hold_subcode,
             "reason": self.reason,
+            "owner": self.owner,
             "evidence": self.evidence,
             "advice": self.advice.to_json(),
             "model": self.model,
@@ -271,10 +274,11 @@ class Answerer:
 
     def _by_hand(self, row: dict[str, Any], moment: int, findings: Findings) -> Answer:
         """A hold of the user's own hand is the user's to end: nothing is predicted."""
+        personal = row["hold_code"] in PERSONAL_HOLD_CODES
         return self._put(
             row,
             moment,
-            verdict=Verdict("unsure", None, 0.0),
+            verdict=Verdict("user_hold" if personal else "unsure", None, 0.0),
             now=None,
             alike=[JobId(row["cluster"], row["proc"])],
             mend=None,
@@ -294,6 +298,7 @@ class Answerer:
             hold_code=row["hold_code"],
             hold_subcode=row["hold_subcode"],
             reason=row["reason"] or "",
+            owner=row["owner"],
             cause=int(self._labels.cause[row["hold_row"]]),
             schedd=self._schedd(row["access_point"]),
             inputs=hashlib.sha256(text.encode()).hexdigest()[:16],

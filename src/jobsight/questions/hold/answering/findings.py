@@ -33,7 +33,7 @@ __all__ = ["Finding", "FindingIndex", "Findings"]
 Finding = dict[str, Any]
 
 _MICRO = 1_000_000
-_HEADER = 8
+_HEADER, _HELD, _RELEASED = 8, 12, 13
 
 _ENDED = {
     "cause": "same_cause",
@@ -67,7 +67,6 @@ class FindingIndex:
         self.ended = {name: self._tally(as_it_was, name) for name in ("code", *_ENDED)}
         self.ended["all"] = _tally(as_it_was, np.zeros(len(as_it_was), np.int64))
         self.mended = self._tally(mended, "cause")
-        self.own = _tally(settled, settled["job"].cast(pl.Int64).to_numpy())
         self.held = {name: self.evidence.index(self.evidence.held, name) for name in _ACTIVE}
         self.waiting = tuple(
             self.evidence.index(stream, "cluster and cause")
@@ -232,27 +231,32 @@ class Findings:
         return found
 
     def _activity(self, hold_row: int, since: int, place: str) -> list[Finding]:
-        found = [self._holds_lately(hold_row, since)]
+        found = self._holds_lately(hold_row, since)
         if place:
             key = self._index.key("site", hold_row)
             found.append(self._site_lately(key, place))
         return found
 
-    def _holds_lately(self, hold_row: int, since: int) -> Finding:
+    def _holds_lately(self, hold_row: int, since: int) -> list[Finding]:
+        """What else the cause held lately; nothing where it held this job alone."""
         key = self._index.key("cause", hold_row)
         lately = self._count(self._index.held["cause"], key, self._since)
         later = self._count(self._index.held["cause"], key, since)
         waiting = self.waiting(hold_row)
-        return {
-            "what": "cause_lately",
-            "text": f"in the last {format_span(self._window)} this cause held "
-            f"{counted(lately, 'job')}, {later:,} since this one; "
-            f"{waiting:,} of this cluster still wait with it",
-            "window": self._window,
-            "holds": lately,
-            "holds_since": later,
-            "waiting": waiting,
-        }
+        if lately == 1 and since > self._since and waiting <= 1:
+            return []
+        return [
+            {
+                "what": "cause_lately",
+                "text": f"in the last {format_span(self._window)} this cause held "
+                f"{counted(lately, 'job')}, {later:,} since this one; "
+                f"{waiting:,} of this cluster still wait with it",
+                "window": self._window,
+                "holds": lately,
+                "holds_since": later,
+                "waiting": waiting,
+            }
+        ]
 
     def _site_lately(self, key: int, place: str) -> Finding:
         evidence = self._index.evidence
@@ -274,7 +278,8 @@ class Findings:
         """Whether what failed at a place works again; nothing where nothing tells."""
         family = "origin" if source else "cause at site" if place else "cause"
         key = self._index.key(family, hold_row)
-        held = self._count(self._index.held[family], key, self._since)
+        # This hold itself is no sign that others are held.
+        held = self._count(self._index.held[family], key, self._since) - (since > self._since)
         good = self._index.ended[family].recent(key, since, self._moment)[1]
         if source:
             good = max(good, self._count(self._index.evidence.ended_well["origin"], key, since))
@@ -287,7 +292,7 @@ class Findings:
             {
                 "what": "outage",
                 "text": f"{words}: of the jobs that failed {about}, {good:,} ended well since this "
-                f"hold; held in the last {format_span(self._window)}: {held:,}",
+                f"hold; others held in the last {format_span(self._window)}: {held:,}",
                 "state": state,
                 "ended_well_since": good,
                 "holds": held,
@@ -296,18 +301,20 @@ class Findings:
         ]
 
     def own(self, job: int) -> list[Finding]:
-        """How earlier releases of the job itself ended."""
-        count = self._index.own.count(job, self._moment)
-        if not count.releases:
+        """How often the job itself was held and released."""
+        history = self._index.history
+        rows = history.rows_of(job)
+        codes = history.code[rows[history.clock[rows] <= self._moment]]
+        releases, holds = int((codes == _RELEASED).sum()), int((codes == _HELD).sum())
+        if not releases:
             return []
-        how = "and did not succeed" if not count.succeeded else f"{count.succeeded} succeeded"
-        times = "once" if count.releases == 1 else f"{count.releases} times"
+        times = "once" if releases == 1 else f"{releases:,} times"
         return [
             {
                 "what": "own_releases",
-                "text": f"this job was released {times} before, {how}",
-                "releases": count.releases,
-                "succeeded": count.succeeded,
+                "text": f"this job was released {times} before; it was held {holds:,} in all",
+                "releases": releases,
+                "holds": holds,
             }
         ]
 

@@ -1,14 +1,21 @@
-"""What is known of a held job itself: what a fix may rest on, and how its program ended."""
+"""What is known of a held job itself: what a fix may rest on, and what is evidence of it alone.
+
+How its program ended, whether its policy would hold it again, and where its files are.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from jobsight.history.codes import exit_meaning, exit_signal
-from jobsight.history.reasons import exit_told
+from jobsight.history.reasons import exit_told, memory_figures
+from jobsight.questions.hold.answering.expressions import evaluated
 from jobsight.questions.hold.answering.findings import Finding
+from jobsight.text import printable
 
 __all__ = ["Held", "about_job"]
 
@@ -52,7 +59,7 @@ class Held:
 
 def about_job(held: Held) -> list[Finding]:
     """Findings on the job alone; see `jobsight.questions.hold.answering.findings`."""
-    return _exit(held)
+    return [*_exit(held), *_policy(held), *_files(held)]
 
 
 def _exit(held: Held) -> list[Finding]:
@@ -63,3 +70,56 @@ def _exit(held: Held) -> list[Finding]:
     ended = f"signal {signal}" if code is None else f"exit code {code}"
     signal = signal if code is None else exit_signal(code)
     return [{"what": "exit", "text": f"{ended} is {meaning}", "code": code, "signal": signal}]
+
+
+_POLICY = re.compile(
+    r"The (?:job attribute|system macro) (\w{0,20}Periodic_?Hold\w{0,40}) expression "
+    r"'(.{1,500})' evaluated to",
+    re.IGNORECASE,
+)
+
+
+def _policy(held: Held) -> list[Finding]:
+    """Whether the policy that held the job would hold it again after a release."""
+    found = _POLICY.search(held.reason[:1000])
+    if found is None:
+        return _limit(held)
+    # Released it waits (1), then runs (2); all else is as it was last recorded.
+    told = {name.lower(): value for name, value in held.ad.items()}
+    values = [evaluated(found[2], told | {"jobstatus": status}) for status in (1, 2)]
+    again = True if True in values else False if values == [False, False] else None
+    words = {
+        True: "is still true of it, and would hold it again",
+        False: "is no longer true of it, and would not hold it at once",
+        None: "holds it again whenever it is true",
+    }
+    text = f"the {found[1]} expression {printable(found[2], 160)} {words[again]}"
+    return [{"what": "policy", "text": text, "holds_again": again}]
+
+
+def _limit(held: Held) -> list[Finding]:
+    """Whether the memory that a policy found in use is more than the job asks for now."""
+    used, request = memory_figures(held.reason).used, held.number("RequestMemory")
+    if held.code not in (3, 21, 26, 34) or used is None or request is None:
+        return []
+    again = used > request
+    words = "would be held again for it" if again else "would not be held for it again"
+    text = f"it used {used:,.0f} MB and RequestMemory is {request:,.0f} MB: as it is it {words}"
+    return [{"what": "policy", "text": text, "holds_again": again}]
+
+
+def _files(held: Held) -> list[Finding]:
+    """Where its standard error and its log are."""
+    paths = {"stderr": _path(held, "Err"), "log": _path(held, "UserLog")}
+    names = {"stderr": "standard error", "log": "log"}
+    told = [f"its {names[key]} is {path}" for key, path in paths.items() if path]
+    return [{"what": "files", "text": ", ".join(told)} | paths] if told else []
+
+
+def _path(held: Held, attribute: str) -> str | None:
+    """The path in an attribute, from the folder that the job was submitted in."""
+    name, folder = held.ad.get(attribute), held.ad.get("Iwd")
+    if not isinstance(name, str) or not name:
+        return None
+    base = folder if isinstance(folder, str) else ""
+    return printable(str(PurePosixPath(base, name)), 400)

@@ -16,7 +16,7 @@ else                                                                            
 ================================================================================  ==========
 
 Where there is no probability at all, a mend that is certain is still to be made first: ``fix``;
-else ``unsure``.
+else ``unsure``. What its user holds (`PERSONAL_HOLD_CODES`) is not decided: ``user_hold``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
     "hourly_delay_cost",
 ]
 
-Verb = Literal["release", "wait", "fix", "remove", "unsure"]
+Verb = Literal["release", "wait", "fix", "remove", "unsure", "user_hold"]
 
 FAILED_BATCHES = 5
 """Like batches that must have failed before "remove" is said."""

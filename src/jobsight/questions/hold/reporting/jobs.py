@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
+from typing import get_args
 
 from jobsight.clock import format_micros, format_span
 from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.reasons import mask
 from jobsight.questions.hold.answering.answer import Answer
 from jobsight.questions.hold.answering.groups import GroupAnswer, group_answers
+from jobsight.questions.hold.answering.verdict import Verb
 from jobsight.questions.hold.examples.decisions import held_jobs
 from jobsight.questions.hold.reporting.material import Material, share
 from jobsight.questions.hold.reporting.pictures import (
@@ -23,21 +25,19 @@ from jobsight.text import printable
 
 __all__ = ["frames_part", "jobs_part", "pool_part", "tally"]
 
-_VERBS = ("release", "wait", "fix", "remove", "unsure")
+_VERBS: tuple[Verb, ...] = get_args(Verb)
 _OPEN = 8
 _FINDINGS = 5
 
 
 def _badge(verb: str) -> Markup:
     """An answer's word, in its colour."""
-    return element("span", verb, class_=f"badge {verb}")
+    return element("span", verb.replace("_", " "), class_=f"badge {verb}")
 
 
 def tally(material: Material) -> Counter[str]:
-    """How many jobs got which answer; holds by a user's own hand apart."""
-    return Counter(
-        "held by its user" if one.by_hand else one.verdict.verb for one in material.answers
-    )
+    """How many jobs got which answer."""
+    return Counter(one.verdict.verb for one in material.answers)
 
 
 def jobs_part(material: Material) -> Markup | None:
@@ -67,7 +67,7 @@ def _clock(moment: int) -> str:
 
 def _tally_list(material: Material) -> Markup:
     counts = tally(material)
-    shown = [verb for verb in (*_VERBS, "held by its user") if counts[verb]]
+    shown = [verb for verb in _VERBS if counts[verb]]
     items = [
         element("li", _badge(verb), f" {counts[verb]} {'job' if counts[verb] == 1 else 'jobs'}")
         for verb in shown
@@ -138,7 +138,7 @@ def _why(group: GroupAnswer, first: Answer, material: Material) -> Markup:
             lines.append(element("code", step.command, class_="command"))
     known = [
         element("li", printable(finding.get("text", ""), 260))
-        for finding in first.evidence[:_FINDINGS]
+        for finding in [one for one in first.evidence if one["what"] != "rules"][:_FINDINGS]
     ]
     if known:
         summary = element("summary", f"evidence for {first.job}")

@@ -97,8 +97,8 @@ def _summary(material: Material) -> str:
         return words
     counts = tally(material)
     said = ", ".join(
-        f"{verb} {counts[verb]}"
-        for verb in ("release", "wait", "fix", "remove", "unsure")
+        f"{verb.replace('_', ' ')} {counts[verb]}"
+        for verb in ("release", "wait", "fix", "remove", "unsure", "user_hold")
         if counts[verb]
     )
     return f"{words} Asked about the {len(material.answers)} jobs held at " + (
@@ -168,6 +168,7 @@ _WORDS = {
     "remove": "It would fail whenever it is released, no mend is known, and like jobs failed "
     "before.",
     "unsure": "Too little is known. Where many wait alike, releasing a few is a cheap way to know.",
+    "user hold": "Its user holds it, or its input is being spooled: nothing to decide.",
     "P(success)": "The probability that the job, released as it is, terminates with return value 0 "
     "before it is held again or removed by policy.",
     "90 % interval": "Where the share of successes among many like decisions lies nine times in "

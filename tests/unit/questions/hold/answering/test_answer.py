@@ -89,7 +89,7 @@ def test_json_has_the_keys_that_are_promised() -> None:
     found = json.loads(json.dumps(ask(of, 1010, constant_model(0.7))["20.0"].to_json()))
     assert list(found) == [
         "job", "id", "access_point", "at", "answer", "at_best", "probability", "interval",
-        "hold_code", "hold_subcode", "reason", "evidence", "advice", "model",
+        "hold_code", "hold_subcode", "reason", "owner", "evidence", "advice", "model",
     ]  # fmt: skip
     assert (found["job"], found["at"]) == ("20.0", "2026-11-21 00:16:50Z")
     assert (found["id"], found["access_point"]) == ("htcondor:ap:20.0", "ap")
@@ -108,7 +108,6 @@ def test_evidence_counts_what_had_ended_by_then() -> None:
     assert (same["releases"], same["succeeded"], same["batches"]) == (6, 1, 6)
     assert same["failed_batches"] == 5
     assert finding(found, "same_owner_and_cause")["releases"] == 5
-    assert finding(found, "cause_lately")["waiting"] == 1
     site = finding(found, "site_lately")
     assert (site["site"], site["starts"], site["holds"]) == ("mwt2", 1, 1)
     before = ask(of, 306.5, constant_model(0.5))
@@ -219,18 +218,47 @@ def test_an_outage_that_ended() -> None:
     assert (over["state"], over["ended_well_since"], over["holds"]) == ("over", 2, 0)
     assert "lab://ap20" in over["text"]
     goes_on = finding(ask(of, 102, short)["1.0"], "outage")
-    assert goes_on["state"] == "goes_on"
+    assert (goes_on["state"], goes_on["holds"]) == ("goes_on", 2)
     # A job's own fault is no outage.
     assert "outage" not in whats(ask(history(held(10, 1, cause=MEMORY)), 11, short)["1.0"])
 
 
+def test_one_hold_alone_is_no_trend() -> None:
+    found = whats(ask(history(held(101, 1, cause=TIMED_OUT)), 102, constant_model(0.5))["1.0"])
+    assert not {"outage", "cause_lately"} & found
+    two = history(held(100, 2, cause=TIMED_OUT), held(101, 1, cause=TIMED_OUT))
+    assert {"outage", "cause_lately"} <= whats(ask(two, 102, constant_model(0.5))["1.0"])
+
+
+def test_what_is_known_of_the_job_itself() -> None:
+    ad = {"Iwd": "/home/ann", "Err": "a.err", "UserLog": "/scratch/a.log", "RequestMemory": 128}
+    rows = held(100, 5, cause=MEMORY, attributes=json.dumps(ad))
+    job = {"cluster": 5, "proc": 0, "owner": "ann"}
+    again = [job | {"at": 110, "code": 13}, rows[2] | {"at": 120},
+             job | {"at": 121, "code": 13}, rows[2] | {"at": 122}]  # fmt: skip
+    found = ask(history([*rows, *again]), 130, constant_model(0.5))["5.0"]
+    assert found.owner == found.to_json()["owner"] == "ann"
+    files = finding(found, "files")
+    assert (files["stderr"], files["log"]) == ("/home/ann/a.err", "/scratch/a.log")
+    released = finding(found, "own_releases")
+    assert (released["releases"], released["holds"]) == (2, 3)
+    assert "released 2 times" in released["text"]
+    limit = finding(found, "policy")
+    assert limit["holds_again"] is True
+    assert "RequestMemory is 128 MB" in limit["text"]
+
+
 def test_held_by_the_users_own_hand() -> None:
     found = ask(history(held(10, 1, cause=BY_USER)), 20, constant_model(0.9))["1.0"]
-    assert (found.verdict.verb, found.now, found.by_hand) == ("unsure", None, True)
+    assert (found.verdict.verb, found.now, found.by_hand) == ("user_hold", None, True)
+    assert found.to_json()["answer"] == "user_hold"
+    assert "nothing to decide" in found.advice.steps[0].text
     assert commands(found) == [None]
     assert "its user" in found.advice.steps[0].text
     no_code = ask(history(held(10, 1, cause=(None, None, "old log"))), 20)["1.0"]
-    assert no_code.by_hand
+    assert (no_code.by_hand, no_code.verdict.verb) == (True, "unsure")
+    spooling = ask(history(held(10, 1, cause=(16, 0, "Spooling input data files"))), 20)["1.0"]
+    assert spooling.verdict.verb == "user_hold"
     assert no_code.to_json()["hold_code"] is None
 
 

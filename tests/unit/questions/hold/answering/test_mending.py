@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from jobsight.questions.hold.answering.heldjob import Held
+from jobsight.questions.hold.answering.heldjob import Held, about_job
 from jobsight.questions.hold.answering.mending import Mend, known_mend, memory_request
 
 
@@ -152,6 +152,43 @@ def test_exits_that_say_what_to_fix() -> None:
     assert mend(3, 137, killed, ad=ad, memory_mb=200.0) is None
     assert sure(26, 0, "cmsRun exit code 50660", ad={"RequestMemory": 1000}).what == "memory"
     assert mend(13, 2, "job exited with code 139") is None
+
+
+POLICY = "The job attribute PeriodicHold expression '{}' evaluated to TRUE"
+
+
+@pytest.mark.parametrize(
+    ("expression", "ad", "again"),
+    [
+        ("(NumJobStarts >= 3 && JobStatus == 1)", {"NumJobStarts": 3}, True),
+        ("(NumJobStarts >= 3 && JobStatus == 2)", {"NumJobStarts": 3}, True),
+        ("NumJobStarts >= 3", {"NumJobStarts": 2}, False),
+        ("MY.RequestMemory < 2 * 1024 && !(NumHolds > 9)", {"RequestMemory": 1}, None),
+        ("MY.RequestMemory < 2 * 1024 && !(NumHolds > 9)", {"RequestMemory": 1, "NumHolds": 1},
+         True),
+        ("NumHolds =!= 3 || Unknown > 1", {"NumHolds": 2}, True),
+        ("time() - EnteredCurrentStatus > 60", {}, None),
+        ("ifThenElse(x, 1, 2) ?: 3", {}, None),
+        ("'x'*99999999999", {}, None),
+        ("(" * 400, {}, None),
+        ("-" * 450 + "1", {}, None),
+        ("9 if 0or 1 else\x00", {}, None),
+    ],
+)  # fmt: skip
+def test_whether_a_policy_would_hold_it_again(
+    expression: str, ad: dict[str, Any], again: bool | None
+) -> None:
+    found = [one for one in about_job(Held(3, 0, POLICY.format(expression), ad=ad))
+             if one["what"] == "policy"]  # fmt: skip
+    assert [one["holds_again"] for one in found] == [again]
+    assert found[0]["text"].isprintable()
+
+
+def test_a_raised_request_is_no_longer_exceeded() -> None:
+    reason = "memory usage 163 MB exceeded request_memory 128 MB"
+    (found,) = about_job(Held(26, 34, reason, ad={"RequestMemory": 256}))
+    assert (found["what"], found["holds_again"]) == ("policy", False)
+    assert about_job(Held(26, 34, reason)) == []
 
 
 def test_memory_from_the_job_where_the_reason_tells_none() -> None:

@@ -1,0 +1,77 @@
+"""ClassAd expressions of policies, as far as they compare a job's own attributes with constants.
+
+The operators and their three values are those of HTCondor's manual (ClassAds: Old ClassAd
+Semantics). Functions, ``?:`` and whatever else is not read here give None: not known.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__all__ = ["evaluated"]
+
+_WORDS = (("&&", " and "), ("||", " or "), ("=?=", "=="), ("=!=", "!="))
+_NOT = re.compile(r"!(?!=)")
+_OPERATORS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Add: operator.add, ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}  # fmt: skip
+
+
+def evaluated(expression: str, attributes: Mapping[str, Any]) -> bool | None:
+    """Whether an expression is true of a job; None where that is not known.
+
+    Args:
+        expression: hostile text; it is parsed, never run.
+        attributes: of the job, with names in lower case.
+    """
+    for word, by in _WORDS:
+        expression = expression.replace(word, by)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            tree = ast.parse(_NOT.sub(" not ", expression).strip(), mode="eval")
+        value = _value(tree.body, attributes)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return None if value is None else bool(value)
+
+
+def _value(node: ast.AST, ad: Mapping[str, Any]) -> float | bool | None:
+    """The number or truth value of a node; None where it is not known."""
+    if isinstance(node, ast.BoolOp):
+        values = [_value(one, ad) for one in node.values]
+        settles = isinstance(node.op, ast.Or)
+        if any(value is not None and bool(value) is settles for value in values):
+            return settles
+        return None if None in values else not settles
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        value = _value(node.operand, ad)
+        return None if value is None else not value
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        return _applied(node.ops[0], node.left, node.comparators[0], ad)
+    if isinstance(node, ast.BinOp):
+        return _applied(node.op, node.left, node.right, ad)
+    found: Any = None
+    if isinstance(node, ast.Constant):
+        found = node.value
+    elif isinstance(node, ast.Name):
+        found = {"true": True, "false": False}.get(node.id.lower(), ad.get(node.id.lower()))
+    elif isinstance(node, ast.Attribute) and ast.unparse(node.value).lower() == "my":
+        found = ad.get(node.attr.lower())
+    return found if isinstance(found, int | float) else None
+
+
+def _applied(
+    op: ast.AST, left: ast.AST, right: ast.AST, ad: Mapping[str, Any]
+) -> float | bool | None:
+    values, known = (_value(left, ad), _value(right, ad)), _OPERATORS.get(type(op))
+    if known is None or None in values:
+        return None
+    result: float | bool = known(*values)
+    return result
