@@ -25,6 +25,7 @@ _DECODER = msgspec.json.Decoder(JobDocument)
 _ANY = msgspec.json.Decoder()
 _USUAL = f'{{"schema":{SCHEMA},'.encode()
 _KEPT = "unknown"
+_KEPT_FIELD = b'"unknown":'
 _MOST_SHOWN = 300
 
 
@@ -36,7 +37,10 @@ def encode(document: JobDocument) -> bytes:
             newer version lack that version's number.
     """
     try:
-        return _ENCODER.encode(to_json(document) if _keeps(document) else document)
+        data = _ENCODER.encode(document)
+        # Within a text the quotes would be escaped: so most are known to keep nothing at once.
+        kept = _KEPT_FIELD in data and _keeps(document)
+        return _ENCODER.encode(to_json(document)) if kept else data
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise DocumentError(
             f"{document.id[:80]!r} cannot be written: {printable(error, _MOST_SHOWN)}"

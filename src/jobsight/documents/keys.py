@@ -16,10 +16,10 @@ from jobsight.errors import UsageError
 __all__ = ["JobKey", "condor_id", "number_of", "parse_key", "slurm_id"]
 
 _SAFE = "@._-+[]#/"
-_CONDOR_JOB = re.compile(r"\d{1,18}\.\d{1,18}", re.ASCII)
-_SLURM_JOB = re.compile(
+_KEY = re.compile(
+    r"htcondor:[^:]+:\d{1,18}\.\d{1,18}|slurm:[^:]+:"
     r"(?:\d{1,18}(?:_(?:\d{1,18}|\[[\d,\-:%]+\]))?(?:\+\d{1,9})?|s[0-9A-Za-z]{13})", re.ASCII
-)
+)  # fmt: skip
 _NUMBER = re.compile(r"[^:_+.]*")
 
 
@@ -51,11 +51,9 @@ def parse_key(text: str) -> JobKey:
     Raises:
         UsageError: the text is no id.
     """
-    parts = text.split(":")
-    if len(parts) == 3:
-        form = {"htcondor": _CONDOR_JOB, "slurm": _SLURM_JOB}.get(parts[0])
-        if form is not None and form.fullmatch(parts[2]) and parts[1]:
-            return JobKey(parts[0], unquote(parts[1]), parts[2])
+    if _KEY.fullmatch(text):
+        scheduler, cluster, job = text.split(":")
+        return JobKey(scheduler, _unquoted(cluster), job)
     shown = text if len(text) <= 60 else text[:57] + "..."
     raise UsageError(
         f"{shown!r} is no job document's id; write htcondor:<access point>:<cluster>.<proc> "
@@ -70,6 +68,9 @@ def number_of(id_: str) -> str:
     """
     found = _NUMBER.match(id_.rpartition(":")[2])
     return found[0] if found else ""
+
+
+_unquoted = lru_cache(256)(unquote)
 
 
 @lru_cache(256)

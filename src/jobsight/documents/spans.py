@@ -127,7 +127,7 @@ def time_of(document: JobDocument) -> int:
     Its latest timeline entry, else its submission, else when a source looked.
     """
     if document.timeline:
-        return max(event.time for event in document.timeline)
+        return max([event.time for event in document.timeline])
     if document.submission.submitted is not None:
         return document.submission.submitted
     return document.updated

@@ -36,13 +36,13 @@ class State(enum.StrEnum):
     UNKNOWN_END = "unknown_end"
     """It left the queue, and nobody tells how."""
 
-    @property
-    def ended(self) -> bool:
-        """Whether this state is an end."""
-        return self not in _LIVING
+    ended: bool
+    """Whether this state is an end."""
 
+    def __init__(self, word: str) -> None:
+        # An attribute: stores ask each event of each document.
+        self.ended = word not in ("pending", "held", "running", "suspended")
 
-_LIVING = frozenset({State.PENDING, State.HELD, State.RUNNING, State.SUSPENDED})
 
 CONDOR_EVENTS: dict[int, State] = {
     0: State.PENDING,

@@ -6,7 +6,6 @@ The rules stand in `jobsight.documents.merging`.
 from __future__ import annotations
 
 import heapq
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,13 +49,21 @@ def in_order(timeline: tuple[Event, ...]) -> tuple[Event, ...] | None:
     """
     if len(timeline) > MOST_EVENTS:
         return None
+    source = timeline[0].source if timeline else ""
+    clock, ended, ordered, settled = _NEVER, False, True, True
     for event in timeline:
-        if event.position is not None or event.state is State.UNKNOWN_END or event.word == GONE:
+        state, time = event.state, event.time
+        if event.position is not None or event.source != source:
             return None
-        if event.source != timeline[0].source:
+        if state is State.UNKNOWN_END or event.word == GONE:
             return None
-    if all(one.time < other.time for one, other in itertools.pairwise(timeline)):
-        return tuple(_with_ends_last(timeline))
+        if time <= clock:
+            ordered = False
+        if ended:
+            settled = False
+        clock, ended = time, state is not None and state.ended
+    if ordered:
+        return timeline if settled else tuple(_with_ends_last(timeline))
     keyed = sorted(((_within_source(event), event) for event in timeline), key=lambda pair: pair[0])
     if len({_identity(event) for event in timeline}) < len(timeline):
         return None

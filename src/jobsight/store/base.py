@@ -14,7 +14,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 from jobsight.documents import JobDocument, State
 from jobsight.documents import merge as join
@@ -49,8 +49,7 @@ class Stored:
     revision: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Put:
+class Put(NamedTuple):
     """A document to be stored.
 
     Attributes:
@@ -77,8 +76,7 @@ class Move:
     new: Position
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A document before (None: it is new) and after a merge."""
 
     old: JobDocument | None

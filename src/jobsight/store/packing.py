@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 import threading
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import zstandard
 
@@ -67,8 +67,7 @@ _LEVEL = 1
 _tools = threading.local()
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(NamedTuple):
     """What a store's indexes know of a document.
 
     Attributes:
@@ -105,7 +104,7 @@ class Keys:
 
 def bounded(time: int) -> int:
     """A time of a document, any integer, as a store keeps it: within ± 2^62 µs."""
-    return min(max(time, LEAST_TIME), MOST_TIME)
+    return time if LEAST_TIME <= time <= MOST_TIME else min(max(time, LEAST_TIME), MOST_TIME)
 
 
 def cluster_of(id_: str) -> str:

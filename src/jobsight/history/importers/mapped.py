@@ -43,7 +43,11 @@ class Mapped(Importer):
         self.mapping, self._file = Mapping.read(path)
         self.name, self.title = self.mapping.name, self.mapping.title
         self.unknowable = tuple(Unknowable(*pair) for pair in self.mapping.unknowable.items())
-        self._needed = self.mapping.recognised_by or tuple(self.mapping.columns)
+        columns = self.mapping.columns
+        ids = [name for name in columns if columns[name].field in ("id", "submitted")]
+        self._needed = (
+            (*self.mapping.recognised_by, *ids) if self.mapping.recognised_by else columns
+        )
 
     def sniff(self, file: LogFile) -> float:
         """By the names of the columns."""
@@ -106,13 +110,13 @@ class _Table:
     def _document(
         self,
         submitted: int | None, eligible: int | None, waiting: int | None, started: int | None,
-        ended: int | None, job: str, task: int | None, cluster: str | None,
+        ended: int | None, job: str | None, task: int | None, cluster: str | None,
         state: tuple[State, str] | None, reason: str | None, host: str | None,
         code: tuple[int | None, int | None] | None, signal: int | None,
         request: dict[str, Any], submission: dict[str, Any], usage: dict[str, Any],
     ) -> JobDocument:  # fmt: skip
-        if submitted is None:
-            raise ValueError("no time of submission")
+        if job is None or submitted is None:
+            raise ValueError(f"no {'number' if job is None else 'time of submission'}")
         exit_code, by_signal = code or (None, None)
         end, word = state or (_state_of(code) if ended is not None else None, None)
         life = Life(

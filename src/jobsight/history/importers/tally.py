@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable
-from hashlib import blake2b
 
 import numpy as np
 
@@ -33,7 +32,7 @@ class Tally:
     def __init__(self) -> None:
         self.first: int | None = None
         self.last: int | None = None
-        self._ids = array("Q")
+        self._ids = array("q")
         self._marks = bytearray()
         self._states = bytearray()
 
@@ -51,8 +50,7 @@ class Tally:
 
     def _add(self, documents: Iterable[JobDocument], mark: int) -> None:
         for document in documents:
-            digest = blake2b(document.id.encode("utf-8", "replace"), digest_size=8).digest()
-            self._ids.append(int.from_bytes(digest, "little"))
+            self._ids.append(hash(document.id))
             self._marks.append(mark)
             self._states.append(_PLACES[document.state])
         if len(self._ids) > 2 * _MOST_LOOSE:
@@ -60,10 +58,11 @@ class Tally:
 
     def span(self, documents: Iterable[JobDocument]) -> None:
         """Take the documents' moments into `first` and `last`."""
-        for document in documents:
-            for event in document.timeline[:1] + document.timeline[-1:]:
-                self.first = event.time if self.first is None else min(self.first, event.time)
-                self.last = event.time if self.last is None else max(self.last, event.time)
+        some = [document.timeline for document in documents if document.timeline]
+        times = [one[0].time for one in some] + [one[-1].time for one in some]
+        if times:
+            self.first = min(times) if self.first is None else min(self.first, *times)
+            self.last = max(times) if self.last is None else max(self.last, *times)
 
     @property
     def new(self) -> int:
@@ -93,7 +92,7 @@ class Tally:
 
     def _settle(self) -> None:
         """Each job once: its highest mark, and its last state."""
-        ids = np.frombuffer(self._ids, np.uint64)
+        ids = np.frombuffer(self._ids, np.int64)
         if not len(ids):
             return
         order = np.argsort(ids, kind="stable")
@@ -102,5 +101,5 @@ class Tally:
         ends = np.append(starts[1:], len(ids)) - 1
         marks = np.maximum.reduceat(np.frombuffer(self._marks, np.uint8)[order], starts)
         states = np.frombuffer(self._states, np.uint8)[order][ends]
-        self._ids = array("Q", ordered[starts].tobytes())
+        self._ids = array("q", ordered[starts].tobytes())
         self._marks, self._states = bytearray(marks), bytearray(states)

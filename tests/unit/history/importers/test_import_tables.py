@@ -296,6 +296,15 @@ def test_a_column_that_the_table_lacks_is_named_with_those_like_it(tmp_path: Pat
         mapped(tmp_path, head)
 
 
+def test_a_table_without_ids_is_refused_whatever_it_is_recognised_by(tmp_path: Path) -> None:
+    columns = "columns: {j: {field: id, unknown: [0]}, s: submitted}"
+    mapping = f"clusters: {{c: UTC}}\nrecognised_by: [s]\n{columns}"
+    with pytest.raises(SourceError, match="lacks the column 'j'"):
+        mapped(tmp_path, "s\n2026-01-01\n", mapping)
+    _, report = mapped(tmp_path, "j,s\n0,2026-01-01\n", mapping)
+    assert report.first_bad[0].reason == "no number"
+
+
 def test_a_table_of_no_known_cluster_asks_for_its_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--cluster NAME, or clusters in the mapping"):
         mapped(tmp_path, "j,s\n1,2026-01-01\n", "columns: {j: id, s: submitted}")
