@@ -56,7 +56,7 @@ def _read(log: str, output: str, clock: _Clock) -> None:
     from jobsight.history.eventlog import scanner, texts
     from jobsight.history.eventlog.chunks import chunks
     from jobsight.history.eventlog.columns import Origin, batch_from_rows
-    from jobsight.history.eventlog.logfiles import find_logs
+    from jobsight.history.eventlog.discovery import find_logs
     from jobsight.history.eventlog.times import TimeResolver
     from jobsight.history.events import scan_chunk
     from jobsight.history.parquet import write_events

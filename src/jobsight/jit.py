@@ -23,7 +23,7 @@ import llvmlite.binding
 import numba
 import numba.np.linalg
 
-__all__ = ["helper", "kernel", "kernels_marker"]
+__all__ = ["helper", "is_compiled", "kernel", "kernels_marker"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -169,3 +169,9 @@ def helper(function: F) -> F:
     options: dict[str, Any] = {"nogil": True, "cache": _CACHED, "_nrt": False}
     compiled: F = numba.njit(**options)(function)
     return compiled
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Whether the machine code of a kernel is in the cache; else its first call takes a while."""
+    folder, name = kernel._cache.cache_path, kernel.py_func.__name__
+    return folder is not None and any(Path(folder).glob(f"*.{name}-*.nbi"))

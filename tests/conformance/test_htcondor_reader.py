@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from jobsight.history.eventlog.logfiles import find_logs
+from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.events import read_events
 from jobsight.history.readreport import ReadReport
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import polars as pl
@@ -83,6 +84,8 @@ def test_json(log: Path) -> None:
         "skipped": [
             {"file": str(log), "offset": len(LOG), "length": 12, "reason": "no event record here"}
         ],
+        "passed_over": [],
+        "unreadable": [],
     }
 
 
@@ -123,6 +126,57 @@ def test_an_empty_log_is_no_error(tmp_path: Path) -> None:
     told = json.loads(result.stdout)
     assert (told["events"], told["first"], told["by_code"]) == (0, None, {})
     assert pl.read_parquet(tmp_path / "out.parquet").height == 0
+
+
+def test_files_of_an_archive_are_logs_of_their_own(log: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.log"
+    other.write_bytes(LOG.replace(b"2026-01-02", b"2025-03-04").replace(b"ap1", b"ap2"))
+    archive = tmp_path / "logs.tar.gz"
+    with tarfile.open(archive, "w:gz") as made:
+        made.add(log, "ap1/job.log")
+        made.add(other, "ap2/job.log")
+    result = jobsight("events", archive, "-o", tmp_path / "events.parquet")
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert b"10 events of 4 jobs in 2 files" in result.stdout
+    table = pl.read_parquet(tmp_path / "events.parquet")
+    assert table.group_by("log", "cluster").len().height == 4
+    fails(jobsight("events", archive, "-o", archive), "logs.tar.gz")
+
+
+def test_what_cannot_be_read_in_a_folder_is_listed_and_the_rest_is_read(
+    log: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "lost.log").symlink_to(tmp_path / "gone")
+    frames = ("-o", str(tmp_path / "frames"), "--m", "4", "--j", "2")
+    for verb, *options in (("events",), ("frames", *frames)):
+        result = jobsight(verb, tmp_path, *options)
+        assert result.returncode == 1
+        assert b"there is no file" in result.stderr
+        assert b"lost.log" in result.stderr
+    assert b"5 events of 2 jobs" in jobsight("events", tmp_path).stdout
+    told = json.loads(jobsight("events", tmp_path, "--json").stdout)
+    assert [one["file"] for one in told["unreadable"]] == [str(tmp_path / "lost.log")]
+
+
+@pytest.mark.parametrize(
+    ("data", "looks"),
+    [
+        (bytes(range(256)) * 300, "bytes that are no text"),
+        (b"Dear all,\nthe log is attached.\n" * 99, "'Dear all,'"),
+        (LOG.decode().encode("utf-16"), "iconv -f UTF-16"),
+        (b'[{"ClusterId": 1, "MyType": "Job"}]', "ClusterId"),
+    ],
+)
+def test_a_file_with_nothing_of_an_event_log_is_an_error(
+    data: bytes, looks: str, log: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "odd"
+    path.write_bytes(data)
+    fails(jobsight("events", path), "odd' holds no event record: it begins with", looks)
+    result = jobsight("events", path, log)
+    assert result.returncode == 1
+    assert b"holds no event record" in result.stderr
+    assert b"5 events of 2 jobs" in result.stdout
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:

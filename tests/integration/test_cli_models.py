@@ -140,6 +140,11 @@ def test_one_name_serves_every_verb(run: Run, tmp_path: Path) -> None:
         page = tmp_path / f"{name}.html"
         assert run("report", "hold", "grown", "--model", name, "-o", str(page)).status == 0
         assert page.exists()
+        page.unlink()
+        early = ("--at", "1990-01-01", "-o", str(page))
+        refused = run("report", "hold", "grown", "--model", name, *early)
+        assert (refused.status, page.exists()) == (1, False)
+        assert "the first event is of" in refused.err
 
 
 def test_the_cluster_of_a_model(run: Run) -> None:

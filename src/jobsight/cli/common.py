@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from jobsight.store import Store
 
 __all__ = [
+    "SHOWN",
     "Case",
     "ClusterOption",
     "ConfigOption",
@@ -59,13 +60,16 @@ __all__ = [
     "table",
 ]
 
+SHOWN = 10
+"""Files, or places in them, that are listed on standard error."""
+
 LogArguments = Annotated[
     list[str],
     typer.Argument(
         metavar="LOG...",
-        help="Event logs: files (also gz, bz2, xz, zst), folders, globs, or - for standard input; "
-        "a store (sqlite:///PATH, redis://HOST, or store: for the one that is set); a folder that "
-        "`store export` wrote.",
+        help="Event logs: files (also gz, bz2, xz, zst), folders, tar and zip archives, globs, "
+        "or - for standard input; a store (sqlite:///PATH, redis://HOST, or store: for the one "
+        "that is set); a folder that `store export` wrote.",
         show_default=False,
     ),
 ]
@@ -218,8 +222,13 @@ def note(text: str) -> None:
 
 
 @contextlib.contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, if that is a terminal; yields ``report(done, total)``."""
+def progress_bar(label: str, *, reads_logs: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error, if that is a terminal; yields ``report(done, total)``.
+
+    Args:
+        label: what is done.
+        reads_logs: by the reader of event logs, which the first run has to compile.
+    """
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
@@ -234,8 +243,19 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
         console=Console(stderr=True),
         transient=True,
     ) as progress:
-        task = progress.add_task(label, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total or None)
+        task = progress.add_task(_first_label(label) if reads_logs else label, total=None)
+
+        def report(done: int, total: int) -> None:
+            progress.update(task, description=label, completed=done, total=total or None)
+
+        yield report
+
+
+def _first_label(label: str) -> str:
+    from jobsight.history.eventlog.scanner import scan
+    from jobsight.jit import is_compiled
+
+    return label if is_compiled(scan) else "compiling the reader, once"
 
 
 @contextlib.contextmanager
@@ -256,7 +276,7 @@ def read_history(
     """Read logs, stores and snapshots, and index them; damage is told on standard error.
 
     Args:
-        logs: files, folders, globs, ``-``; addresses of stores (see `jobsight.cli.reading`).
+        logs: files, folders, archives, globs, ``-``; stores (see `jobsight.cli.reading`).
         settings: zone and access point.
         hashed: False: no sources are told (see `read_inputs`).
     """
@@ -275,10 +295,11 @@ def read_events_of(logs: list[str], settings: Settings, *, hashed: bool = True) 
 
     Its `sources` are left out unless `hashed`.
     """
-    from jobsight.cli.reading import read_inputs
+    from jobsight.cli.reading import read_inputs, tell_unread
 
-    with progress_bar("reading") as progress:
+    with progress_bar("reading", reads_logs=True) as progress:
         reading = read_inputs(logs, settings, progress, hashed=hashed)
+    tell_unread(reading.report.unreadable, reading.report.events)
     _tell_skipped(reading.report)
     if reading.shortened:
         note(

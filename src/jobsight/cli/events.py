@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jobsight.cli.common import (
+    SHOWN,
     ConfigOption,
     JsonOption,
     LogArguments,
@@ -28,12 +30,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from jobsight.cli.reading import Reading
+    from jobsight.history.events import EventReader
     from jobsight.history.readreport import ReadReport
     from jobsight.settings import Settings
 
 __all__ = ["register"]
-
-_SHOWN = 10
 
 
 def register(app: typer.Typer) -> None:
@@ -74,7 +75,7 @@ def _read(logs: list[str], settings: Settings, output: Path | None) -> ReadRepor
         if output is not None:
             write_events(_batches(reading), output)
         return reading.report
-    with progress_bar("reading") as progress:
+    with progress_bar("reading", reads_logs=True) as progress:
         reader = EventReader(
             logs,
             timezone=settings.timezone,
@@ -82,10 +83,18 @@ def _read(logs: list[str], settings: Settings, output: Path | None) -> ReadRepor
             progress=progress,
         )
         if output is not None:
-            write_events(reader.batches(), output)
+            write_events(_sound(reader), output)
         else:
-            deque(reader.batches(), maxlen=0)
+            deque(_sound(reader), maxlen=0)
     return reader.report
+
+
+def _sound(reader: EventReader) -> Iterator[pa.RecordBatch]:
+    """All batches; nothing is written where none of the files is an event log."""
+    from jobsight.cli.reading import tell_unread
+
+    yield from reader.batches()
+    tell_unread(reader.report.unreadable, reader.report.events)
 
 
 def _batches(reading: Reading) -> list[pa.RecordBatch]:
@@ -111,6 +120,8 @@ def _as_json(report: ReadReport) -> dict[str, Any]:
             {"file": s.file, "offset": s.offset, "length": s.length, "reason": s.reason}
             for s in report.skipped
         ],
+        "passed_over": [{"file": name, "reason": why} for name, why in report.passed_over],
+        "unreadable": [{"file": name, "reason": why} for name, why in report.unreadable],
         "seconds": round(report.seconds, 3),
     }
 
@@ -133,18 +144,20 @@ def _print(report: ReadReport, output: Path | None) -> None:
         say(f"from {_moment(report.first)} to {_moment(report.last)}")
     for code, count in sorted(report.by_code.items()):
         say(f"  {code:03d} {event_name(code):<28}{count:>12,}")
-    for name, reason in report.passed_over:
+    for name, reason in report.passed_over[:SHOWN]:
         note(f"passed over {printable(name)}: {printable(reason)}")
+    if len(report.passed_over) > SHOWN:
+        note(f"and {len(report.passed_over) - SHOWN} more files (--json lists all)")
     if report.skipped:
         count = len(report.skipped)
         stretches = "damaged stretch was" if count == 1 else "damaged stretches were"
         note(f"{count} {stretches} skipped; all other records were kept:")
-        for stretch in report.skipped[:_SHOWN]:
+        for stretch in report.skipped[:SHOWN]:
             note(
                 f"  {printable(stretch.file)} at byte {stretch.offset} "
                 f"({stretch.length} bytes): {printable(stretch.reason)}"
             )
-        if len(report.skipped) > _SHOWN:
-            note(f"  and {len(report.skipped) - _SHOWN} more (--json lists all)")
+        if len(report.skipped) > SHOWN:
+            note(f"  and {len(report.skipped) - SHOWN} more (--json lists all)")
     if output is not None:
         say(f"wrote {output}")

@@ -287,11 +287,14 @@ def _open(
     here: str | None,
 ) -> tuple[Panel, int, str]:
     """Who answers, the moment asked about (µs), and that moment in words."""
+    from jobsight.cli.reading import refuse_before
     from jobsight.clock import format_micros, micros, parse_moment, zone_named
 
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
     named = named_model(model, settings)
     history, _, _ = read_history(inputs, settings, hashed=False)
+    if given is not None:
+        refuse_before(given, history)
     with stages() as progress:
         progress("indexing")
         panel = seat(history, settings, name=model, model=named, here=here)

@@ -90,6 +90,7 @@ def import_(
     as_json: JsonOption = False,
 ) -> None:
     """Import accounting, traces, histories and event logs into the store of job documents."""
+    from jobsight.cli.reading import tell_unread
     from jobsight.history.importers import FileImport, Mapped, Options
     from jobsight.store import open_store
 
@@ -99,7 +100,7 @@ def import_(
         raise UsageError("--mapping says what the files are; leave --format out")
     settings = load_settings(config, {"store": {"url": store}})
     importer = None if mapping is None else Mapped(mapping)
-    with progress_bar("importing") as progress:
+    with progress_bar("importing", reads_logs=True) as progress:
         options = Options(
             cluster=cluster,
             access_point=access_point or settings.access_point,
@@ -119,6 +120,7 @@ def import_(
         print_json(run.as_json())
     else:
         run.print(verbose=verbose)
+    tell_unread(run.report.unreadable, run.report.rows)
 
 
 def _columns(text: str | None) -> tuple[str, ...] | None:
@@ -201,6 +203,7 @@ class ImportRun:
                 for row in report.first_bad
             ],
             "breaks": [{"file": name, "reason": why} for name, why in report.breaks],
+            "unreadable": [{"file": name, "reason": why} for name, why in report.unreadable],
             "jobs": {"new": tally.new, "changed": tally.changed, "unchanged": tally.unchanged},
             "refused": self._refused,
             "states": dict(tally.by_state()),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from jobsight.cli.terminal import STATE_COLOURS, Column, blocks, grid, lined, paint, width, wrap
 from jobsight.cli.words import UNKNOWN, memory, moment, span, why
 from jobsight.documents import State, parse_key
-from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of
+from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -84,7 +84,9 @@ def _title(document: JobDocument) -> list[str]:
     word = paint(state.upper(), f"1;{STATE_COLOURS[state]}") if state else "NO STATE KNOWN"
     since = ""
     if document.outcome is not None:
-        since = f"at {moment(document.outcome.ended)}{_exit(document)}"
+        ended = document.outcome.ended
+        at = "at an unknown time" if ended is None else f"at {moment(ended)}"
+        since = f"{at}{_exit(document)}"
     elif state is not None:
         since = f"since {moment(spans(document)[-1].start)}"
     return f"{word}  job {key.job} on {printable(key.cluster, 60)} {since}".rstrip().split(" ")
@@ -155,7 +157,7 @@ def _usage(document: JobDocument, now: int) -> Iterator[str]:
          share and f"{share} of {counted(cpus or 0, 'cpu')}"],
         ["disk", memory(asked.disk_mb), memory(used.disk_mb), _share(used.disk_mb, asked.disk_mb)],
         ["nodes", _number(asked.nodes), _number(used.nodes), ""],
-        ["gpus", _number(asked.gpus), UNKNOWN, ""],
+        ["gpus", _number(asked.gpus), _number(used.gpus), ""],
     ]  # fmt: skip
     known = [row for row in rows if row[1:3] != [UNKNOWN, UNKNOWN]]
     if known:
@@ -175,12 +177,12 @@ def _times(document: JobDocument, now: int) -> Iterator[list[str]]:
     limit = document.request.time_limit_s
     asked, most = "unlimited" if limit == -1 else span(limit), None if limit == -1 else limit
     found = runs(document, now)
-    total, lasts = ran(document, now), bool(found) and found[-1].lasts
+    seconds, lasts = ran(document, now), bool(found) and found[-1].lasts
     if len(found) < 2:
-        yield ["ran", asked, span(total, lasts=lasts), _share(total, most)]
+        yield ["ran", asked, span(seconds, lasts=lasts), _share(seconds, most)]
         return
     last = found[-1].seconds
-    yield ["ran", UNKNOWN, span(total, lasts=lasts), ""]
+    yield ["ran", UNKNOWN, span(seconds, lasts=lasts), ""]
     yield ["last run", asked, span(last, lasts=lasts), _share(last, most)]
 
 
@@ -214,16 +216,17 @@ def _life(document: JobDocument, most: int | None, now: int) -> Iterator[str]:
     last = max((event.time for event in document.timeline), default=start)
     end = max([start, last, *(one.end or start for one in told)])
     size = min(max((most or _USUAL_WIDTH) - _LABEL - 17, 10), _LONGEST_BAR)
-    until = "now" if lasts else moment(end)
+    until, length = "now" if lasts else moment(end), f" ({span((end - start) / 1e6)})"
+    if document.outcome is not None and document.outcome.ended is None:
+        until, length = "an unknown time", ""
     yield ""
-    yield f"  {'life':<{_LABEL}}{moment(start)} … {until} ({span((end - start) / 1e6)})"
+    yield f"  {'life':<{_LABEL}}{moment(start)} … {until}{length}"
     for state in State:
         mine = [one for one in told if one.state is state]
         if mine:
-            total = sum((one.end or one.start) - one.start for one in mine)
             bar = paint(_bar(mine, start, end, size), STATE_COLOURS[state])
             present = lasts and state is told[-1].state
-            yield f"  {state:<{_LABEL}}{bar}  {span(total / 1e6, lasts=present)}"
+            yield f"  {state:<{_LABEL}}{bar}  {span(total(mine), lasts=present)}"
     if lasts:
         yield f"  {'last told':<{_LABEL}}{moment(time_of(document))}"
 
@@ -270,8 +273,8 @@ def _events(document: JobDocument, most: int | None, *, whole: bool) -> Iterator
 
 def _event(event: Event, start: int) -> list[str]:
     return [
-        moment(event.time),
-        span((event.time - start) / 1e6) if event.time >= start else "",
+        UNKNOWN if event.undated else moment(event.time),
+        "" if event.undated or event.time < start else span((event.time - start) / 1e6),
         event.state or "",
         printable(re.split("[:#]", event.source)[0], 12),
         printable(_what(event), _REASON),

@@ -234,13 +234,12 @@ def _short(name: str, text: str, most: int | None) -> str:
 def _row(document: JobDocument, now: int) -> dict[str, str]:
     from jobsight.cli.words import memory, moment, span, why
     from jobsight.documents import State, parse_key
-    from jobsight.documents.spans import life, ran, runs, submitted
+    from jobsight.documents.spans import life, ran, runs, submitted, total
     from jobsight.text import printable
 
     key = parse_key(document.id)
     run = runs(document, now)[-1:]
-    waits = [one for one in life(document, now) if one.state is State.PENDING]
-    waited = sum((one.end or one.start) - one.start for one in waits) / 1e6 if waits else None
+    waited = total(one for one in life(document, now) if one.state is State.PENDING)
     return {
         "job": key.job,
         "cluster": printable(key.cluster, _NAME_WIDTH),

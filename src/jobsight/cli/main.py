@@ -25,6 +25,7 @@ from jobsight.cli import (
     job,
     jobs,
     models,
+    reading,
     report,
     store,
     sweep,
@@ -36,12 +37,19 @@ from jobsight.text import visible
 
 __all__ = ["app", "main"]
 
+
+def _finish(_result: object, **_options: object) -> None:
+    if reading.some_unread():
+        raise typer.Exit(1)
+
+
 app = typer.Typer(
     name="jobsight",
     help="Tells how a batch job will behave on HTCondor and Slurm clusters.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    result_callback=_finish,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -65,6 +73,7 @@ def _options(
         ),
     ] = False,
 ) -> None:
+    reading.some_unread()
     if no_color:
         os.environ["NO_COLOR"] = "1"
 

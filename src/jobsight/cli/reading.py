@@ -11,20 +11,31 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     import polars as pl
 
     from jobsight.documents import JobDocument
     from jobsight.history.readreport import ReadReport
+    from jobsight.history.timelines import History
     from jobsight.learning.manifest import Source
     from jobsight.settings import Settings
 
-__all__ = ["Reading", "are_documents", "is_store", "read_inputs"]
+__all__ = [
+    "Reading",
+    "are_documents",
+    "is_store",
+    "read_inputs",
+    "refuse_before",
+    "some_unread",
+    "tell_unread",
+]
 
 Progress = Callable[[int, int], None]
 
@@ -32,6 +43,7 @@ _ADDRESS = re.compile(r"(?:sqlite|redis|rediss|unix)://|store:\Z")
 _SET = "store:"
 _MAGIC = b"SQLite format 3\0"
 _TELL_EVERY = 1000
+_unread: list[tuple[str, str]] = []
 
 
 @dataclass
@@ -95,6 +107,52 @@ def read_inputs(
     return readings[0] if len(readings) == 1 else _joined(readings)
 
 
+def tell_unread(unreadable: Sequence[tuple[str, str]], events: int) -> None:
+    """List files that could not be read; the answer is given without them, the exit status is 1.
+
+    Args:
+        unreadable: their names, each with a line that says so.
+        events: number of events that were read of others.
+
+    Raises:
+        SourceError: there are none.
+    """
+    from jobsight.cli.common import SHOWN, note
+    from jobsight.errors import SourceError
+
+    if unreadable and not events:
+        raise SourceError(unreadable[0][1])
+    for _, line in unreadable[:SHOWN]:
+        note(f"jobsight: {printable(line)}")
+    if len(unreadable) > SHOWN:
+        note(f"jobsight: {len(unreadable) - SHOWN} more files could not be read")
+    _unread.extend(unreadable)
+
+
+def some_unread() -> bool:
+    """Whether `tell_unread` listed any file since this was asked last."""
+    found = bool(_unread)
+    _unread.clear()
+    return found
+
+
+def refuse_before(moment: int, history: History) -> None:
+    """Refuse to answer as of a moment (µs) that is before all that was read.
+
+    Raises:
+        SourceError: it is.
+    """
+    from jobsight.clock import format_micros
+    from jobsight.errors import SourceError
+
+    first = int(history.clock.min())
+    if moment < first:
+        raise SourceError(
+            f"nothing is recorded as of {format_micros(moment)}: the first event is of "
+            f"{format_micros(first)}; name a later --at"
+        )
+
+
 def _is_no_pipe(text: str) -> bool:
     """Whether looking into it takes nothing away from who reads it later."""
     path = Path(text)
@@ -111,7 +169,7 @@ def _read_logs(logs: list[str], settings: Settings, progress: Progress, hashed: 
         timezone=settings.timezone,
         progress=progress,
     )
-    names = [file.name for file in log.files if file.path is not None]
+    names = list(dict.fromkeys(file.source for file in log.files if file.path is not None))
     sources = [Source.of(Path(name)) for name in names] if hashed else []
     return Reading(log.table, log.report, sources, names)
 
@@ -220,6 +278,9 @@ def _joined(readings: list[Reading]) -> Reading:
         report.logs += told.logs
         report.bytes += told.bytes
         report.events += told.events
+        report.unreadable += told.unreadable
+        report.passed_over += told.passed_over
+        report.skipped += told.skipped
         report.jobs += told.jobs
         report.first = min((t for t in (report.first, told.first) if t is not None), default=None)
         report.last = max((t for t in (report.last, told.last) if t is not None), default=None)

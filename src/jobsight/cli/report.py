@@ -24,7 +24,6 @@ from jobsight.files import Kind
 
 if TYPE_CHECKING:
     from jobsight.questions.hold.reporting.report import Material
-    from jobsight.settings import Settings
 
 __all__ = ["register"]
 
@@ -104,7 +103,7 @@ def _material(
     evaluation = evaluate(model, data, *unseen(model, data))
     decisions = data.decisions.table
     since = int(evaluation.table["time"].to_numpy().min())
-    moment = telling_moment(decisions, since) if at is None else _asked(at, settings)
+    moment = telling_moment(decisions, since) if at is None else _asked(at, case)
     moment = int(history.clock.max()) if moment is None else moment
     answerer = Answerer(history, settings.hold, model)
     held = answerer.held(moment, current_jobs(history, moment))
@@ -122,11 +121,14 @@ def _material(
     )
 
 
-def _asked(at: str, settings: Settings) -> int:
+def _asked(at: str, case: Case) -> int:
     """The moment that the user names, in µs."""
+    from jobsight.cli.reading import refuse_before
     from jobsight.clock import micros, parse_moment, zone_named
 
-    return micros(parse_moment(at, zone_named(settings.timezone)))
+    moment = micros(parse_moment(at, zone_named(case.settings.timezone)))
+    refuse_before(moment, case.history)
+    return moment
 
 
 def _read_verification(path: Path) -> dict[str, Any]:

@@ -123,6 +123,8 @@ class Usage(_Section, frozen=True):
     written_mb: float | None = None
     cpus: int | None = None
     """Allocated."""
+    gpus: int | None = None
+    """Allocated."""
     nodes: int | None = None
     hosts: str | None = None
     """Nodes of the last run, as the scheduler lists them."""
@@ -145,6 +147,8 @@ class Event(_Section, frozen=True):
     source: str
     """Who told: the identity of an event log, or ``sacct``, ``squeue``, ``scontrol``, ``jobcomp``,
     ``notice``, or the name of an importer."""
+    undated: bool = False
+    """When it happened is unknown; `time` is then the last moment known."""
     position: int | None = None
     """Byte offset in the log named by `source`."""
     state: State | None = None
@@ -173,7 +177,8 @@ class Outcome(_Section, frozen=True):
     """How the job ended; follows from the timeline."""
 
     state: State
-    ended: int
+    ended: int | None
+    """None: when is unknown."""
     exit_code: int | None = None
     signal: int | None = None
     reason: str | None = None

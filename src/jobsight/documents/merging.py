@@ -133,13 +133,17 @@ def _derive(
         return last.state, None
     outcome = Outcome(
         state=last.state,
-        ended=last.time,
+        ended=None if last.undated else last.time,
         exit_code=last.return_value,
         signal=last.signal,
         reason=last.reason,
     )
     for one in told:
-        if one is not None and one.unknown and (one.state, one.ended) == (last.state, last.time):
+        if (
+            one is not None
+            and one.unknown
+            and (one.state, one.ended) == (outcome.state, outcome.ended)
+        ):
             return last.state, msgspec.structs.replace(outcome, unknown=one.unknown)
     return last.state, outcome
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from jobsight.documents.document import JobDocument
 from jobsight.documents.states import State
 
-__all__ = ["Run", "Span", "life", "ran", "runs", "spans", "submitted", "time_of"]
+__all__ = ["Run", "Span", "life", "ran", "runs", "spans", "submitted", "time_of", "total"]
 
 
 _ONE_RUN = {State.RUNNING, State.SUSPENDED}
@@ -21,6 +22,20 @@ class Span(NamedTuple):
     """µs since 1970."""
     end: int | None
     """None: it lasts, as far as is known."""
+    dated: bool = True
+    """False: when it began or ended is unknown; `start` and `end` are the last moments known."""
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it was, of one that does not last; None: unknown."""
+        return (self.end - self.start) / 1e6 if self.dated and self.end is not None else None
+
+
+def total(told: Iterable[Span | Run]) -> float | None:
+    """Seconds of stretches or runs together; None: unknown of one of them, or there are none."""
+    each = [one.seconds for one in told]
+    known = [one for one in each if one is not None]
+    return sum(known) if known and len(known) == len(each) else None
 
 
 def spans(document: JobDocument) -> list[Span]:
@@ -35,16 +50,16 @@ def spans(document: JobDocument) -> list[Span]:
     if since is not None and (not document.timeline or since < document.timeline[0].time):
         state = State.PENDING
     clock = since if state is not None and since is not None else -(2**63)
-    start = clock
+    start, dated = clock, True
     for event in document.timeline:
         clock = max(clock, event.time)
         if event.state is None or event.state is state:
             continue
         if state is not None and not state.ended:
-            found.append(Span(state, start, clock))
-        state, start = event.state, clock
+            found.append(Span(state, start, clock, dated and not event.undated))
+        state, start, dated = event.state, clock, not event.undated
     if state is not None and not state.ended:
-        found.append(Span(state, start, None))
+        found.append(Span(state, start, None, dated))
     return found
 
 
@@ -66,8 +81,8 @@ class Run(NamedTuple):
 
     start: int
     """µs since 1970."""
-    seconds: float
-    """Without what it was suspended for."""
+    seconds: float | None
+    """Without what it was suspended for; None: unknown."""
     lasts: bool
     """Whether it has not ended, as far as is known."""
 
@@ -82,10 +97,12 @@ def runs(document: JobDocument, now: int) -> list[Run]:
     found: list[Run] = []
     before: Span | None = None
     for span in spans(document):
-        end = max(now, span.start) if span.end is None else span.end
-        seconds = (end - span.start) / 1e6 if span.state is State.RUNNING else 0.0
+        lasting = span._replace(end=max(now, span.start)) if span.end is None else span
+        seconds = lasting.seconds if span.state is State.RUNNING else 0.0
         if found and before is not None and _goes_on(before, span):
-            found[-1] = Run(found[-1].start, found[-1].seconds + seconds, span.end is None)
+            so_far = found[-1].seconds
+            both = None if so_far is None or seconds is None else so_far + seconds
+            found[-1] = Run(found[-1].start, both, span.end is None)
         elif span.state is State.RUNNING:
             found.append(Run(span.start, seconds, span.end is None))
         before = span
@@ -98,10 +115,11 @@ def _goes_on(before: Span, span: Span) -> bool:
 
 
 def ran(document: JobDocument, now: int) -> float | None:
-    """Seconds that a job ran, all its runs together; None: nobody tells.
+    """Seconds that a job ran, all its runs together; None: unknown.
 
-    The timeline tells it, whatever source filled it. Only where it has no start, or where some of
-    it was not kept, it is what a source said (`Usage.wall_s`), which may be of the last run alone.
+    The timeline tells it, whatever source filled it. Only where it has no start, no date of an end,
+    or where some of it was not kept, it is what a source said (`Usage.wall_s`), which may be of the
+    last run alone.
 
     Args:
         document: of the job.
@@ -110,8 +128,8 @@ def ran(document: JobDocument, now: int) -> float | None:
     told = document.usage.wall_s
     if document.dropped and told is not None:
         return told
-    found = runs(document, now)
-    return sum(run.seconds for run in found) if found else told
+    found = total(runs(document, now))
+    return told if found is None else found
 
 
 def submitted(document: JobDocument) -> int | None:

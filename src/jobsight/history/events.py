@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,15 +27,17 @@ from jobsight.history.eventlog.columns import (
     batch_from_rows,
     batch_from_values,
 )
+from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.eventlog.generations import in_generation, segment_name
 from jobsight.history.eventlog.joins import AdJoiner
-from jobsight.history.eventlog.logfiles import Kind, LogFile, LogStream, find_logs, spool
+from jobsight.history.eventlog.logfiles import Kind, LogFile, LogStream, looks_like_log, spool
 from jobsight.history.eventlog.scratch import Scratch
 from jobsight.history.eventlog.segments import Log, Segment, plan
 from jobsight.history.eventlog.structured import Ad, StructuredParser
 from jobsight.history.eventlog.terms import event_schema
 from jobsight.history.eventlog.times import FutureDates, TimeResolver, YearCounter
 from jobsight.history.readreport import ReadReport, Skipped
+from jobsight.text import beginning
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,13 +72,13 @@ class _Jobs:
     """Counts distinct jobs without keeping their events: sorted arrays, merged now and then."""
 
     def __init__(self) -> None:
-        self._known: dict[str | None, NDArray[np.int64]] = {}
-        self._new: dict[str | None, list[NDArray[np.int64]]] = {}
-        self._waiting: Counter[str | None] = Counter()
-        self._odd: set[tuple[str | None, int, int]] = set()
+        self._known: dict[str | int, NDArray[np.int64]] = {}
+        self._new: dict[str | int, list[NDArray[np.int64]]] = {}
+        self._waiting: Counter[str | int] = Counter()
+        self._odd: set[tuple[str | int, int, int]] = set()
 
     def add(
-        self, access_point: str | None, cluster: NDArray[np.int64], proc: NDArray[np.int32]
+        self, access_point: str | int, cluster: NDArray[np.int64], proc: NDArray[np.int32]
     ) -> None:
         jobs = (cluster >= 0) & (proc >= 0)
         # HTCondor's own numbers have 31 bits; others fit into no single number.
@@ -91,7 +93,7 @@ class _Jobs:
         if self._waiting[access_point] > 1_000_000:
             self._merge(access_point)
 
-    def _merge(self, access_point: str | None) -> None:
+    def _merge(self, access_point: str | int) -> None:
         known = self._known.get(access_point, np.empty(0, np.int64))
         self._known[access_point] = _distinct(np.concatenate([known, *self._new[access_point]]))
         self._new[access_point] = []
@@ -128,7 +130,7 @@ class EventReader:
     """Reads logs batch by batch, in bounded memory; one pass, one thread.
 
     Args:
-        paths: files, folders, globs, ``-``; or logs that `find_logs` found.
+        paths: files, folders, globs, archives, ``-``; or logs that `find_logs` found.
         access_point: name of the access point; None: as the logs tell.
         timezone: IANA name of the zone of times written without one; None: the machine's.
         progress: is told the number of bytes done of how many (0 where unknown) now and then.
@@ -157,7 +159,9 @@ class EventReader:
         self._progress = progress or (lambda _done, _total: None)
         self._workers = workers or min(os.cpu_count() or 1, 8)
         files = find_logs(
-            paths, skipped=lambda name, why: self.report.passed_over.append((name, why))
+            paths,
+            skipped=lambda name, why: self.report.passed_over.append((name, why)),
+            failed=lambda name, why: self.report.unreadable.append((name, why)),
         )
         self.files = files
         self.logs = plan(files, access_point=access_point)
@@ -173,6 +177,7 @@ class EventReader:
             SourceError: a log vanished meanwhile.
         """
         started = time.perf_counter()
+        told: Counter[str] = Counter()
         with ThreadPoolExecutor(self._workers, "jobsight-scan") as pool:
             for log in self.logs:
                 resolver, joiner = self._resolver(log), AdJoiner()
@@ -187,6 +192,7 @@ class EventReader:
                         written = resolver.resolve(batch.stamp, batch.form)
                         times, sound, odd = dates.mend(written)
                         self._account(batch, times, sound, origin)
+                        told[segment.file.name] += len(times)
                         noted = batch.columns["offset"].take(odd).to_pylist()
                         for one in sorted([*batch.skipped, *((at, 0, _IN_FUTURE) for at in noted)]):
                             self._skipped(Skipped(origin.source, *one))
@@ -195,8 +201,20 @@ class EventReader:
                         else:
                             yield from joiner.push(batch, times)
                 yield from joiner.flush()
+        self._look_for_others(told)
         self.report.jobs = self._jobs.count()
         self.report.seconds = time.perf_counter() - started
+
+    def _look_for_others(self, told: Mapping[str, int]) -> None:
+        """Report files that are no event logs: without a record, or anything that looks like one.
+
+        Args:
+            told: number of events by name of the file.
+        """
+        for file in self.files:
+            if not told[file.name] and file.head.strip() and not looks_like_log(file.head):
+                line = f"{file.name!r} holds no event record: it begins with {beginning(file.head)}"
+                self.report.unreadable.append((file.name, line))
 
     def _segment(
         self, segment: Segment, origin: Origin, pool: ThreadPoolExecutor
@@ -226,7 +244,8 @@ class EventReader:
             for found in batch.columns["code"].value_counts().to_pylist():
                 report.by_code[found["values"]] += found["counts"]
             cluster, proc = (batch.columns[name].to_numpy() for name in ("cluster", "proc"))
-            self._jobs.add(origin.access_point, cluster, proc)
+            # Logs that do not name their access point may be of several, with equal ids.
+            self._jobs.add(origin.access_point or origin.log, cluster, proc)
         self._progress(report.bytes, self._total)
 
     def _skipped(self, stretch: Skipped) -> None:

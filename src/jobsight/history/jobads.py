@@ -103,6 +103,7 @@ _TABLE: dict[str, tuple[str, str, _Reader]] = {
     "Cmd": ("submission", "command", _text),
     "CpusProvisioned": ("usage", "cpus", _count),
     "DiskUsage": ("usage", "disk_mb", _mib),
+    "GPUsProvisioned": ("usage", "gpus", _count),
     "Iwd": ("submission", "directory", _text),
     "JobBatchName": ("submission", "name", _text),
     "JobPrio": ("request", "priority", _whole),

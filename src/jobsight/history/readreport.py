@@ -33,7 +33,9 @@ class ReadReport:
         first, last: earliest and latest time, µs since 1970; None without events.
         by_code: number of records by event number.
         skipped: every stretch skipped, in file order.
-        passed_over: files of a named folder that are no event logs, with the reason.
+        passed_over: files of a named folder or archive that are no event logs, with the reason.
+        unreadable: files that could not be read, or hold nothing of an event log, each with a line
+            that says so.
         seconds: wall time of the reading.
     """
 
@@ -47,4 +49,5 @@ class ReadReport:
     by_code: Counter[int] = field(default_factory=Counter)
     skipped: list[Skipped] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
     seconds: float = 0.0

@@ -209,6 +209,12 @@ def test_unknown_and_not_held_are_one_line(run: Run, log: str, job: str, said: s
     assert said in done.stderr
 
 
+def test_a_moment_before_the_first_event_is_an_error(run: Run, log: str) -> None:
+    done = run("--all", "--log", log, "--at", "1990-01-01")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "nothing is recorded as of 1990-01-01 00:00:00Z: the first event is of" in done.stderr
+
+
 def test_those_that_are_held_are_answered_all_the_same(run: Run, log: str) -> None:
     done = run("7.0", "7.1", "99.0", "--log", log, *AT, "--json")
     assert done.returncode == 1

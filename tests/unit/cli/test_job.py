@@ -12,9 +12,11 @@ from typer.testing import CliRunner, Result
 from jobsight.cli.finding import find_ids, is_whole, plain_id
 from jobsight.cli.main import app
 from jobsight.documents import (
+    Event,
     Prediction,
     State,
     Submission,
+    Usage,
     condor_id,
     from_json,
     slurm_id,
@@ -74,6 +76,22 @@ def test_all_that_is_known_of_a_job(url: str) -> None:
     assert "job was held, TransferInputError (13/256), Transfer failed" not in page
     assert "TransferInputError (13/256): Transfer failed" in page
     assert ["2026-11-21", "01:35:00Z", "hold", "boosted", "release,", "36", "%"] in rows
+
+
+def test_what_is_unknown_is_not_shown_as_0(tmp_path: Path) -> None:
+    ended = Event(time=START, source="swf", state=State.COMPLETED, undated=True)
+    usage = Usage(wall_s=50.0, gpus=2)
+    document = job(slurm_id("trace", "7"), told(0, State.PENDING), ended, usage=usage)
+    page = shown(filled(tmp_path / "jobs.db", [document]), "7")
+    lines = page.splitlines()
+    assert lines[0] == "COMPLETED  job 7 on trace at an unknown time"
+    assert "  life       2026-11-21 01:35:00Z … an unknown time" in lines
+    assert [line.split()[-1] for line in lines if line.startswith("  pending")] == ["–"]
+    rows = [line.split() for line in lines]
+    assert ["ran", "–", "50", "s"] in rows
+    assert ["gpus", "–", "2"] in rows
+    table = CliRunner().invoke(app, ["jobs", "--store", str(tmp_path / "jobs.db")]).stdout
+    assert table.splitlines()[1].split()[-5:] == ["–", "–", "50", "s", "–"]
 
 
 def test_the_life_is_drawn_a_line_for_each_state(url: str) -> None:

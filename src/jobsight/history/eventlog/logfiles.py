@@ -1,4 +1,4 @@
-"""Finding and opening event logs: the one module of the reader that touches the file system.
+"""Opening event logs; `discovery` finds them, and nothing else of the reader touches the disk.
 
 Everything is read with pread from a descriptor, never through a memory map: a log that is truncated
 while it is mapped would kill the process.
@@ -16,15 +16,27 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Literal
 
 from jobsight.errors import SourceError
+from jobsight.history.eventlog.archives import Member
 from jobsight.history.eventlog.compressed import Compression, Expander, detect, gzip_time
 
-__all__ = ["Kind", "LogFile", "LogStream", "find_logs", "looks_like_log", "sniff", "spool"]
+__all__ = [
+    "Kind",
+    "LogFile",
+    "LogStream",
+    "cannot_read",
+    "from_standard_input",
+    "looks_like_log",
+    "member_of",
+    "open_file",
+    "sniff",
+    "spool",
+]
 
 Kind = Literal["text", "xml", "json", "empty"]
 
@@ -34,7 +46,7 @@ _BLOCK = 4 << 20
 _TEXT_HEADER = re.compile(rb"^\d{3} \(-?\d+\.-?\d+\.-?\d+\) ", re.MULTILINE)
 _XML_START = (b"<?xml", b"<!DOCTYPE", b"<classads", b"<c>", b"<a n=")
 _XML_MARKS = (b"<c>", b"<a n=")
-_AD_MARKS = (b'"EventTypeNumber"', b'<a n="EventTypeNumber">', b'"MyType"', b'<a n="MyType">')
+_AD_MARK = re.compile(rb'"EventTypeNumber"|"MyType"\s*:\s*"\w+Event"|<a n="MyType">\s*<s>\w+Event<')
 
 
 class LogStream:
@@ -73,7 +85,7 @@ class LogStream:
         if self._expander is not None:
             filled = self._expander.readinto(view)
             if filled < len(view):
-                self.problem = self._expander.problem
+                self.problem = self._expander.problem or self._file.problem
             return filled
         filled = 0
         while filled < len(view) and (count := self._read_plain(view[filled:])):
@@ -87,7 +99,8 @@ class LogStream:
         if wanted <= 0:
             return 0
         try:
-            count = os.preadv(self._descriptor, [view[:wanted]], self._position)
+            at = self._file.start + self._position
+            count = os.preadv(self._descriptor, [view[:wanted]], at)
         except OSError as error:
             self.problem = f"reading failed: {error.strerror or error}"
             return 0
@@ -96,7 +109,8 @@ class LogStream:
 
     def _read_raw(self, offset: int, size: int) -> bytes:
         wanted = min(size, self._file.size - offset)
-        return os.pread(self._descriptor, wanted, offset) if wanted > 0 else b""
+        at = self._file.start + offset
+        return os.pread(self._descriptor, wanted, at) if wanted > 0 else b""
 
     def _pass(self, count: int) -> None:
         view = memoryview(bytearray(min(count, _BLOCK)))
@@ -116,11 +130,11 @@ class _Descriptor:
 
 @dataclass(frozen=True, eq=False)
 class LogFile:
-    """One file that holds an event log, or a part of one.
+    """One file that holds an event log, or a part of one; also as a member of an archive.
 
     Attributes:
-        name: as the user gave it; ``-`` for standard input.
-        path: where it lies, None for standard input and unpacked copies.
+        name: as the user gave it; ``-`` for standard input; ``ARCHIVE/MEMBER`` for a member.
+        path: where it is, or its archive; None for standard input and unpacked copies.
         modified: seconds since 1970 of its last change: of the original where a gzip header tells.
         kind: how records are written.
         compression: None for plain bytes.
@@ -128,6 +142,8 @@ class LogFile:
             passes see the same log.
         head: its first uncompressed bytes, 8 KiB or all there are.
         problem: None, or why an unpacked copy holds less than its source.
+        archive: name of the archive of which it is a member.
+        start: where its bytes begin in its archive, or in the unpacked copy of that.
     """
 
     name: str
@@ -138,6 +154,8 @@ class LogFile:
     size: int
     head: bytes = field(default=b"", repr=False)
     problem: str | None = None
+    archive: str | None = None
+    start: int = 0
     _identity: tuple[int, int] = (0, 0)
     _copy: _Descriptor | None = field(default=None, repr=False)
 
@@ -145,6 +163,18 @@ class LogFile:
     def seekable(self) -> bool:
         """Whether opening at a position costs nothing."""
         return self.compression is None
+
+    @property
+    def source(self) -> str:
+        """The name of the file on disk: its own, or its archive's."""
+        return self.archive or self.name
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from all other files, by whatever name it was given."""
+        if self.source == "-":
+            return self.name
+        return self._identity, None if self.archive is None else self.name[len(self.archive) :]
 
     def open(self, start: int = 0) -> LogStream:
         """The log's uncompressed bytes from `start` on (compressed: all before is unpacked too).
@@ -154,15 +184,19 @@ class LogFile:
         Raises:
             SourceError: it is gone, or may no longer be read.
         """
+        return LogStream(self, self.descriptor(), start)
+
+    def descriptor(self) -> int:
+        """The file on disk, or the copy, open; it belongs to the caller. Errors as of `open`."""
         if self._copy is not None:
-            return LogStream(self, os.dup(self._copy.number), start)
+            return os.dup(self._copy.number)
         assert self.path is not None
         # The folder is looked through only if the name no longer leads to the log.
         for path in itertools.chain([self.path], _siblings(self.path)):
             with contextlib.suppress(OSError):
                 descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
                 if _identity(os.fstat(descriptor)) == self._identity:
-                    return LogStream(self, descriptor, start)
+                    return descriptor
                 os.close(descriptor)
         raise SourceError(f"{self.name} was removed or replaced while it was read; run again")
 
@@ -194,58 +228,11 @@ def sniff(head: bytes) -> Kind:
 
 def looks_like_log(head: bytes) -> bool:
     """Whether `head` (64 KiB of uncompressed bytes, or all there are) holds an event record."""
-    return bool(_TEXT_HEADER.search(head)) or any(mark in head for mark in _AD_MARKS)
+    return bool(_TEXT_HEADER.search(head) or _AD_MARK.search(head))
 
 
-def find_logs(
-    paths: Sequence[str | LogFile], *, skipped: Callable[[str, str], None] | None = None
-) -> list[LogFile]:
-    """The logs that `paths` name: files, folders, globs, ``-`` for standard input.
-
-    A folder stands for the logs right in it, by name; what else lies there is passed over. A file
-    named twice, by whatever name, is taken once. A pipe is copied to a temporary file, so that it
-    can be read twice.
-
-    Args:
-        paths: as the user wrote them, in order; logs that were found before stay as they are.
-        skipped: is told the name and the reason of each file of a folder that is passed over.
-
-    Raises:
-        SourceError: nothing is there, or it cannot be read; names it and what to do.
-    """
-    found: dict[object, LogFile] = {}
-    for name in paths:
-        known = [name] if isinstance(name, LogFile) else None
-        for file in known or _named(str(name), skipped or (lambda _name, _reason: None)):
-            found.setdefault(_key(file), file)
-    if not found:
-        raise SourceError("no event log was named; give files, folders, globs, or - for a pipe")
-    return list(found.values())
-
-
-def _key(file: LogFile) -> object:
-    return "-" if file.path is None and file.name == "-" else file._identity
-
-
-def _named(name: str, skipped: Callable[[str, str], None]) -> Iterator[LogFile]:
-    if name == "-":
-        yield _from_standard_input()[0]
-        return
-    try:
-        os.stat(name)  # noqa: PTH116 - a name may hold what Path would tidy away
-        names = [name]
-    except (OSError, ValueError) as error:
-        names = sorted(glob.glob(name, recursive=True)) if glob.has_magic(name) else []  # noqa: PTH207
-        if not names:
-            raise _cannot_read(name, error) from None
-    for each in names:
-        if Path(each).is_dir():
-            yield from _in_folder(each, skipped)
-        else:
-            yield _open_file(each)[0]
-
-
-def _cannot_read(name: str, error: OSError | ValueError) -> SourceError:
+def cannot_read(name: str, error: OSError | ValueError) -> SourceError:
+    """What is wrong with a file, folder or pattern, and what to do."""
     if glob.has_magic(name):
         return SourceError(f"no file matches {name!r}; check the pattern and the folder")
     if isinstance(error, FileNotFoundError):
@@ -256,34 +243,14 @@ def _cannot_read(name: str, error: OSError | ValueError) -> SourceError:
     return SourceError(f"cannot read {name!r}: {reason}")
 
 
-def _in_folder(folder: str, skipped: Callable[[str, str], None]) -> Iterator[LogFile]:
-    try:
-        entries = sorted(Path(folder).iterdir())
-    except OSError as error:
-        raise _cannot_read(folder, error) from None
-    count = 0
-    for path in entries:
-        if path.is_dir():
-            continue
-        try:
-            if not path.is_file():
-                skipped(str(path), "no regular file")
-                continue
-            file, head = _open_file(str(path))
-        except (SourceError, OSError) as error:
-            skipped(str(path), str(error))
-            continue
-        if file.kind != "empty" and not looks_like_log(head):
-            skipped(str(path), "holds no event record at its start")
-            continue
-        count += 1
-        yield file
-    if not count:
-        raise SourceError(f"there is no event log in the folder {folder!r}; name the logs' folder")
+def open_file(name: str) -> tuple[LogFile, bytes]:
+    """The file of that name, and its first uncompressed bytes (64 KiB, or all there are).
 
+    A pipe is copied to a temporary file, so that it can be read twice.
 
-def _open_file(name: str) -> tuple[LogFile, bytes]:
-    """The file of that name, and its first uncompressed bytes."""
+    Raises:
+        SourceError: it is not there, cannot be read, or is neither a file nor a pipe.
+    """
     try:
         status = os.stat(name)  # noqa: PTH116
         if stat.S_ISFIFO(status.st_mode):
@@ -294,7 +261,7 @@ def _open_file(name: str) -> tuple[LogFile, bytes]:
         with open(name, "rb") as raw:  # noqa: PTH123
             head = raw.read(16)
     except OSError as error:
-        raise _cannot_read(name, error) from None
+        raise cannot_read(name, error) from None
     file = LogFile(
         name=name,
         path=Path(name).absolute(),
@@ -312,10 +279,13 @@ def _sniffed(file: LogFile) -> tuple[LogFile, bytes]:
     view = memoryview(bytearray(size))
     with file.open() as stream:
         head = bytes(view[: stream.readinto(view)])
+    if stream.problem is not None and not head:
+        raise SourceError(f"cannot read {file.name!r}: {stream.problem}")
     return replace(file, kind=sniff(head), head=head[:_KEPT]), head
 
 
-def _from_standard_input() -> tuple[LogFile, bytes]:
+def from_standard_input() -> tuple[LogFile, bytes]:
+    """A copy of what standard input gives, as of `open_file`."""
     if sys.stdin is None:
         raise SourceError("standard input is closed; name a file, or pipe a log into -")
     pipe = sys.stdin.buffer
@@ -348,25 +318,55 @@ def _copied(name: str, source: IO[bytes], modified: float) -> tuple[LogFile, byt
     return _sniffed(file)
 
 
-def spool(file: LogFile) -> LogFile:
-    """An unpacked copy of a compressed log in an anonymous temporary file, for reading at will.
+def member_of(archive: LogFile, unpacked: LogFile, member: Member) -> tuple[LogFile, bytes]:
+    """A member of an archive, and its first uncompressed bytes.
+
+    Args:
+        archive: as it was found.
+        unpacked: the archive itself, or the copy that has the member's bytes.
+        member: which.
+
+    Raises:
+        SourceError: nothing of it can be read.
+    """
+    file = replace(
+        unpacked,
+        name=f"{archive.name}/{member.name}",
+        path=archive.path,
+        size=member.size,
+        problem=member.problem,
+        archive=archive.name,
+        start=member.start,
+        _identity=archive._identity,
+    )
+    with file.open() as stream:
+        view = memoryview(bytearray(16))
+        head = bytes(view[: stream.readinto(view)])
+    modified = gzip_time(head) or member.modified
+    return _sniffed(replace(file, compression=detect(head), modified=modified))
+
+
+def spool(file: LogFile, readinto: Callable[[memoryview], int] | None = None) -> LogFile:
+    """An unpacked copy of a log or archive in an anonymous temporary file, for reading at will.
 
     The file vanishes with the last reference to the result, also when the process is killed.
+
+    Args:
+        file: which.
+        readinto: gives the bytes of the copy; None: they are the uncompressed bytes of `file`.
 
     Raises:
         SourceError: the disk is full or not writable; says to set TMPDIR.
     """
     with file.open() as stream:
-        copy, size = _to_temporary(file.name, stream.readinto)
-        return LogFile(
-            name=file.name,
+        copy, size = _to_temporary(file.name, readinto or stream.readinto)
+        return replace(
+            file,
             path=None,
-            modified=file.modified,
-            kind=file.kind,
             compression=None,
             size=size,
-            head=file.head,
-            problem=stream.problem,
+            problem=None if readinto else stream.problem,
+            start=0,
             _identity=_identity(os.fstat(copy.number)),
             _copy=copy,
         )

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -170,14 +171,15 @@ def _access_point(segments: Iterable[Segment]) -> str | None:
 
 def _family(file: LogFile) -> tuple[str, str, float]:
     """Folder, name of the newest file, and age (0 the newest) by the rules of rotation."""
-    if file.path is None:
+    place = file.path if file.archive is None else Path(file.name)
+    if place is None:
         return "", file.name, 0.0
-    name = _COMPRESSED_NAME.sub("", file.path.name)
+    name = _COMPRESSED_NAME.sub("", place.name)
     rotated = _ROTATED_NAME.fullmatch(name)
     if rotated is None:
-        return str(file.path.parent), name, 0.0
+        return str(place.parent), name, 0.0
     age = 0.5 if rotated[2] == "old" else float(rotated[2])
-    return str(file.path.parent), rotated[1], age
+    return str(place.parent), rotated[1], age
 
 
 def _groups(files: Sequence[LogFile], parts: list[list[Segment]]) -> list[list[int]]:
@@ -206,7 +208,7 @@ def _keys(files: Sequence[LogFile], parts: list[list[Segment]]) -> list[list[Has
     families: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for k, file in enumerate(files):
         folder, name, age = _family(file)
-        if file.path is not None:
+        if file.path is not None or file.archive is not None:
             families[folder, name][k] = age
         for part in parts[k]:
             keys[k] += _header_keys(part.header) if part.header else []

@@ -88,6 +88,8 @@ class ImportReport:
         bytes: uncompressed bytes read.
         rows: rows read: jobs, steps, events or ads; bad ones too.
         bad: rows that could not be imported; `first_bad`: the first of them.
+        unreadable: files of folders and archives that could not be read, each with a line that says
+            so.
         breaks: files that end before their end (truncated or damaged), and why.
         notes: what else the user should know: once each.
     """
@@ -98,6 +100,7 @@ class ImportReport:
     bad: int = 0
     first_bad: list[BadRow] = field(default_factory=list)
     breaks: list[tuple[str, str]] = field(default_factory=list)
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def refuse(

@@ -13,7 +13,6 @@ from jobsight.history.events import EventReader
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
 from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
 from jobsight.history.readreport import Skipped
-from jobsight.text import beginning, printable
 
 __all__ = ["EventLogs"]
 
@@ -68,13 +67,11 @@ class EventLogs(Importer):
             documents = documents_of_batch(batch, names[number])
             for start in range(0, len(documents), BATCH):
                 yield documents[start : start + BATCH]
-        if not reader.report.events and any(file.head.strip() for file in files):
-            raise SourceError(
-                f"{printable(files[0].name)} holds no event record: it begins with "
-                f"{beginning(files[0].head)}; `jobsight import --help` lists other formats"
-            )
         report.rows += reader.report.events
         report.bytes += reader.report.bytes
+        if reader.report.unreadable and not reader.report.events:
+            raise SourceError(reader.report.unreadable[0][1])
+        report.unreadable += reader.report.unreadable
         for stretch in reader.report.skipped:
             _tell(stretch, report)
 

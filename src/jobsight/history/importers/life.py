@@ -6,9 +6,7 @@ import msgspec
 
 from jobsight.documents import Event, State
 
-__all__ = ["WHEN_UNTOLD", "Life"]
-
-WHEN_UNTOLD = "when is not told; dated at the last moment known"
+__all__ = ["Life"]
 
 
 class Life(msgspec.Struct, frozen=True, gc=False):
@@ -57,7 +55,8 @@ class Life(msgspec.Struct, frozen=True, gc=False):
                     source=source,
                     state=self.state,
                     word=self.word,
-                    reason=self.reason or (WHEN_UNTOLD if self.end is None else None),
+                    undated=self.end is None,
+                    reason=self.reason,
                     return_value=self.exit_code,
                     signal=self.signal,
                 )

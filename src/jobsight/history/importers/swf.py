@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import msgspec
+
 from jobsight.documents import Event, JobDocument, Request, State, Submission, Usage, slurm_id
 from jobsight.documents.states import SWF_STATUS
 from jobsight.errors import SourceError
@@ -253,17 +255,19 @@ def _whole(submit: int, row: Row) -> tuple[Event, ...]:
 def _in_parts(submit: int, parts: list[Row]) -> tuple[Event, ...]:
     """The life of a job that was swapped out between its parts."""
     events = [Event(time=submit, source=Swf.name, state=State.PENDING)]
-    clock = submit
+    clock, undated = submit, False
     for part in parts:
-        start = clock + max(part.wait, 0) * 1_000_000
-        clock = start + max(part.run, 0) * 1_000_000
-        events.append(Event(time=start, source=Swf.name, state=State.RUNNING))
-        events.append(
-            Event(time=clock, source=Swf.name, state=_PARTS[part.status], word=str(part.status))
-        )
-    if parts[-1].status == _CONTINUED:  # nobody tells how it went on
-        word = str(_CONTINUED)
-        events[-1] = Event(time=clock, source=Swf.name, state=State.UNKNOWN_END, word=word)
+        for seconds, state, word in (
+            (part.wait, State.RUNNING, None),
+            (part.run, _PARTS[part.status], str(part.status)),
+        ):
+            clock += max(seconds, 0) * 1_000_000
+            undated = undated or seconds < 0
+            events.append(
+                Event(time=clock, source=Swf.name, state=state, word=word, undated=undated)
+            )
+    if parts[-1].status == _CONTINUED:  # how it went on is unknown
+        events[-1] = msgspec.structs.replace(events[-1], state=State.UNKNOWN_END)
     return tuple(events)
 
 

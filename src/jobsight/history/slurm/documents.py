@@ -41,6 +41,7 @@ __all__ = [
     "with_submit",
 ]
 
+_OUT_OF_MEMORY = 125
 _MB = 1 << 20
 _LONGEST = 4096
 _REMEMBERED = 7 * 86_400_000_000
@@ -309,8 +310,11 @@ def _started(run: Run) -> bool:
 
 
 def exit_of(code: tuple[int, int] | None) -> tuple[int | None, int | None]:
-    """Exit code and signal; Slurm prints 0 for the code of what a signal ended."""
-    if code is None:
+    """Exit code and signal; Slurm prints 0 for the code of what a signal ended.
+
+    Out of memory it is 0:125, which is neither: the state says so (slurm.h, ``SIG_OOM``).
+    """
+    if code is None or code == (0, _OUT_OF_MEMORY):
         return None, None
     return (None if code[1] and not code[0] else code[0]), (code[1] or None)
 
@@ -366,6 +370,7 @@ def _usage(runs: Sequence[Run]) -> Usage:
         nodes=last.alloc_nodes,
         hosts=bounded(last.hosts),
         tres=bounded(last.alloc_tres),
+        gpus=gpus(parse_tres(last.alloc_tres)),
         energy_j=None if last.energy_j is None else float(last.energy_j),
         starts=max(starts, (last.restarts or 0) + 1),
         requeues=requeues,

@@ -16,7 +16,7 @@ import msgspec
 
 from jobsight.documents import JSON, Event, JobDocument, Request, State, Submission, Usage, slurm_id
 from jobsight.documents.states import slurm_state
-from jobsight.history.slurm.documents import bounded, script_parts
+from jobsight.history.slurm.documents import bounded, exit_of, script_parts
 from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.sizes import gpus, parse_tres
 from jobsight.history.slurm.times import parse_time
@@ -109,7 +109,8 @@ def _events(message: Message, state: State) -> Iterator[Event]:
         yield Event(time=start, source=source, state=State.RUNNING, word="RUNNING", host=hosts)
     if not state.ended or end is None:
         return
-    code, signal = _exit(_text(message, "exit_code")) if ran else (None, None)
+    told = _EXIT.fullmatch(_text(message, "exit_code") or "") if ran else None
+    code, signal = exit_of(told and (int(told[1]), int(told[2])))
     failed = _text(message, "failed_node")
     yield Event(
         time=end,
@@ -121,15 +122,6 @@ def _events(message: Message, state: State) -> Iterator[Event]:
         signal=signal,
         host=failed,
     )
-
-
-def _exit(text: str | None) -> tuple[int | None, int | None]:
-    """Exit code and signal; Slurm prints 0 for the code of what a signal ended."""
-    found = _EXIT.fullmatch(text or "")
-    if found is None:
-        return None, None
-    code, signal = int(found[1]), int(found[2])
-    return (None if signal and not code else code), (signal or None)
 
 
 def _request(message: Message) -> Request:
@@ -164,7 +156,8 @@ def _usage(message: Message, state: State) -> Usage:
         cpus=_number(message, "total_cpus"),
         nodes=_number(message, "total_nodes"),
         hosts=hosts,
-        tres=_text(message, "tres_alloc"),
+        tres=(allocated := _text(message, "tres_alloc")),
+        gpus=gpus(parse_tres(allocated or "")),
     )
 
 

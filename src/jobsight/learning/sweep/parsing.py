@@ -37,7 +37,7 @@ def parse_logs(shard: Shard, frozen: Frozen, layout: Layout, *, here: bool) -> N
         SourceError: a log is missing, cannot be read, or none holds an event.
         OutputError: the table cannot be written.
     """
-    from jobsight.history.eventlog.logfiles import find_logs
+    from jobsight.history.eventlog.discovery import find_logs
     from jobsight.history.events import EventReader
     from jobsight.history.parquet import write_events
     from jobsight.learning.manifest import Source

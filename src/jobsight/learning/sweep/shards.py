@@ -13,7 +13,8 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from jobsight.errors import SourceError, SweepError, UsageError
-from jobsight.history.eventlog.logfiles import LogFile, find_logs
+from jobsight.history.eventlog.discovery import find_logs
+from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.eventlog.segments import plan as logs_of
 from jobsight.learning.sweep.layout import Shard, named_by
 
@@ -58,6 +59,9 @@ def shards_of(
                 logs += find_logs([placed])
         except (SourceError, SweepError, UsageError) as error:
             raise type(error)(f"{place(number)}: {error}") from None
+    archive = next((one.archive for one in logs if one.archive is not None), None)
+    if archive is not None:
+        raise SourceError(f"a sweep reads no archives: unpack {archive!r} and name the folder")
     groups = _groups(find_logs(logs)) if logs else []
     shards = [_of_logs(f"s{k:02d}", group) for k, group in enumerate(groups, start=1)]
     for k, one in enumerate(documents, start=len(shards) + 1):

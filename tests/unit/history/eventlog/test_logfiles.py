@@ -1,4 +1,4 @@
-"""Finding and opening logs."""
+"""Opening logs."""
 
 import gzip
 import io
@@ -10,7 +10,8 @@ import pytest
 
 from jobsight.errors import SourceError
 from jobsight.history.eventlog import logfiles
-from jobsight.history.eventlog.logfiles import LogFile, find_logs, looks_like_log, sniff, spool
+from jobsight.history.eventlog.discovery import find_logs
+from jobsight.history.eventlog.logfiles import LogFile, looks_like_log, sniff, spool
 
 RECORD = b"001 (1.000.000) 2026-11-21 02:31:12 Job executing on host: <127.0.0.1:9618>\n...\n"
 
@@ -89,71 +90,11 @@ def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         spool(file)
 
 
-def test_a_folder_stands_for_the_logs_in_it(tmp_path: Path) -> None:
-    for name in ("b.log", "a.log"):
-        (tmp_path / name).write_bytes(RECORD)
-    (tmp_path / "core").write_bytes(bytes(range(256)) * 10)
-    (tmp_path / "empty").write_bytes(b"")
-    (tmp_path / "sub").mkdir()
-    os.mkfifo(tmp_path / "pipe")
-    passed: list[tuple[str, str]] = []
-    files = find_logs([str(tmp_path)], skipped=lambda name, why: passed.append((name, why)))
-    assert [Path(file.name).name for file in files] == ["a.log", "b.log", "empty"]
-    assert [file.kind for file in files] == ["text", "text", "empty"]
-    assert passed == [
-        (str(tmp_path / "core"), "holds no event record at its start"),
-        (str(tmp_path / "pipe"), "no regular file"),
-    ]
-
-
-def test_quoted_globs_work_and_literal_names_win(tmp_path: Path) -> None:
-    for name in ("x.1", "x.2", "[a]"):
-        (tmp_path / name).write_bytes(RECORD)
-    files = find_logs([str(tmp_path / "x.*"), str(tmp_path / "[a]")])
-    assert [Path(file.name).name for file in files] == ["x.1", "x.2", "[a]"]
-
-
-def test_a_file_named_twice_is_taken_once(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    path.write_bytes(RECORD)
-    (tmp_path / "link").symlink_to(path)
-    (file,) = find_logs([str(path), str(tmp_path / "link"), str(tmp_path)])
-    assert file.name == str(path)
-
-
 def test_standard_input_is_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     feed_stdin(monkeypatch, gzip.compress(RECORD * 2, mtime=5))
     (file,) = find_logs(["-", "-"])
     assert (file.name, file.path, file.compression, file.modified) == ("-", None, "gzip", 5)
     assert content(file) == content(file) == RECORD * 2
-
-
-def test_no_standard_input_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", None)
-    with pytest.raises(SourceError, match="standard input is closed"):
-        find_logs(["-"])
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("missing.log", "there is no file .*missing.log"),
-        ("no*match", "no file matches .*no\\*match"),
-        ("bad\0name", "cannot read"),
-        ("x" * 300, "cannot read"),
-    ],
-)
-def test_what_is_not_there_is_one_line(tmp_path: Path, name: str, message: str) -> None:
-    with pytest.raises(SourceError, match=message) as raised:
-        find_logs([str(tmp_path) + "/" + name])
-    assert "\n" not in str(raised.value)
-
-
-def test_nothing_named_and_empty_folder(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="no event log was named"):
-        find_logs([])
-    with pytest.raises(SourceError, match="no event log in the folder"):
-        find_logs([str(tmp_path)])
 
 
 def test_a_device_is_refused() -> None:

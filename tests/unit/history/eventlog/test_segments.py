@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from jobsight.history.eventlog import segments
-from jobsight.history.eventlog.logfiles import LogFile, find_logs
+from jobsight.history.eventlog.discovery import find_logs
+from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.eventlog.segments import Log, plan, survey
 
 FORMS = Path(__file__).resolve().parents[4] / "data" / "forms"

@@ -13,7 +13,7 @@ from tests.importing import SAMPLES, imported, written
 
 from jobsight.documents import Event, JobDocument, State, merge
 from jobsight.errors import SourceError, UsageError
-from jobsight.history.eventlog.logfiles import find_logs
+from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.importers import IMPORTERS, Importer, ImportReport, Options
 from jobsight.history.importers.life import Life
 from jobsight.history.importers.lines import LONGEST_LINE, Line, Meter, lines
@@ -48,15 +48,16 @@ def test_a_folder_stands_for_what_is_known_in_it(tmp_path: Path) -> None:
     for name in OF_EACH:
         (tmp_path / name).write_bytes((SAMPLES / name).read_bytes())
     (tmp_path / "README").write_text("read me\n")
-    (tmp_path / "deeper").mkdir()
+    (tmp_path / "lost.swf").symlink_to(tmp_path / "gone")
     _, report = imported(tmp_path)
     assert {Path(name).name: kind for name, kind in report.files} == OF_EACH
-    assert "passed over 1 files" in report.notes[0]
+    assert "passed over 1 file of no known format" in report.notes[0]
+    assert [Path(name).name for name, _ in report.unreadable] == ["lost.swf"]
 
 
 def test_a_folder_of_nothing_known_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "README").write_text("read me\n")
-    with pytest.raises(SourceError, match="no file in the folder"):
+    with pytest.raises(SourceError, match="no file of a known format in the folder"):
         imported(tmp_path)
 
 

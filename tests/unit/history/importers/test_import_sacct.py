@@ -51,6 +51,15 @@ def test_steps_are_folded_into_their_job() -> None:
     assert job.id == "slurm:demo:101"
 
 
+def test_out_of_memory_is_no_signal_and_allocated_gpus_count(tmp_path: Path) -> None:
+    row = ROW.replace("COMPLETED", "OUT_OF_MEMORY") + "|0:125|gres/gpu:a100=2,gres/gpu=2|n1\n"
+    path = written(tmp_path, f"{HEAD}|ExitCode|AllocTRES|NodeList\n{row}")
+    (job,) = imported(path, options=UTC)[0].values()
+    end = job.timeline[-1]
+    assert (end.state, end.return_value, end.signal) == ("out_of_memory", None, None)
+    assert job.usage.gpus == 2
+
+
 def test_runs_of_a_requeued_job_are_one_job() -> None:
     job = imported(SAMPLE, options=UTC)[0]["108"]
     assert [str(event.word) for event in job.timeline if event.word != "ELIGIBLE"] == [

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from tests.importing import SAMPLES, imported, states, written
 
-from jobsight.documents import JobDocument, State
+from jobsight.documents import JobDocument, State, merge
+from jobsight.documents.spans import life, ran, total
 from jobsight.errors import SourceError
 from jobsight.history.importers import Options
-from jobsight.history.importers.life import WHEN_UNTOLD
 
 START = 1_772_442_000
 HEAD = f"; Version: 2.2\n; UnixStartTime: {START}\n"
@@ -53,7 +53,21 @@ def test_a_job_cancelled_while_it_ran() -> None:
 def test_a_job_of_which_nothing_is_known_has_an_unknown_end() -> None:
     job = sample()["5"]
     assert told(job) == [(300, "pending"), (300, "unknown_end")]
-    assert job.timeline[-1].reason == WHEN_UNTOLD
+    assert [event.undated for event in job.timeline] == [False, True]
+    outcome = merge(None, job).outcome
+    assert outcome is not None
+    assert outcome.ended is None
+
+
+def test_a_wait_that_is_unknown_is_not_0(tmp_path: Path) -> None:
+    lines = "7 10 -1 50 4 -1 -1 4 -1 -1 1 1 1 1 1 1 -1 -1\n"
+    lines += "9 10 -1 100 2 50 -1 2 -1 -1 2 1 1 1 1 1 -1 -1\n"
+    lines += "9 -1 7 30 2 20 -1 2 -1 -1 4 1 1 1 1 1 -1 -1\n"
+    jobs, _ = imported(written(tmp_path, HEAD + lines))
+    for job, ran_for in ((jobs["7"], 50.0), (jobs["9"], 130.0)):
+        assert total(life(job, 0)) is None
+        assert ran(job, 0) == ran_for
+        assert job.timeline[-1].undated
 
 
 def test_parts_of_a_job_that_was_swapped_out_are_one_job() -> None:

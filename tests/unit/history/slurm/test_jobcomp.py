@@ -14,7 +14,7 @@ ENDED: dict[str, Any] = {
     "@eligible": "2026-11-21T01:00:10", "@queue_wait": 290, "work_dir": "/home/alice",
     "cluster": "c1", "qos": "normal", "ntasks": 4, "cpus_per_task": 2, "time_limit": 3600,
     "job_name": "train", "tres_req": "cpu=8,mem=16G,node=2,billing=8,gres/gpu=2",
-    "tres_alloc": "cpu=8,mem=16G,node=2", "account": "lab",
+    "tres_alloc": "cpu=8,mem=16G,node=2,gres/gpu:a100=4", "account": "lab",
     "script": "#!/bin/sh\n#SBATCH -t 60\nx\n",
 }  # fmt: skip
 
@@ -32,7 +32,7 @@ def test_an_end_tells_the_whole_life_at_the_times_of_slurm() -> None:
     assert outcome is not None
     assert (outcome.state, outcome.exit_code, outcome.signal) == (State.FAILED, 7, None)
     assert outcome.ended == 1_795_223_190_000_000
-    assert document.request.gpus == 2
+    assert (document.request.gpus, document.usage.gpus) == (2, 4)
     assert document.request.memory_mb == 16_384
     assert document.request.time_limit_s == 3600
     assert document.submission.directives == ("-t 60",)
@@ -65,7 +65,13 @@ def test_a_job_cancelled_while_pending_never_ran() -> None:
 
 @pytest.mark.parametrize(
     ("code", "told"),
-    [("0:0", (0, None)), ("0:9", (None, 9)), ("1:15", (1, 15)), ("x", (None, None))],
+    [
+        ("0:0", (0, None)),
+        ("0:9", (None, 9)),
+        ("1:15", (1, 15)),
+        ("0:125", (None, None)),
+        ("x", (None, None)),
+    ],
 )
 def test_exit_codes(code: str, told: tuple[int | None, int | None]) -> None:
     last = document_from_message({**ENDED, "exit_code": code}, "c1").timeline[-1]

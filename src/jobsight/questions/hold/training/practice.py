@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jobsight.errors import TrainingError
-from jobsight.history.eventlog.logfiles import find_logs
+from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.events import EventReader
 from jobsight.history.parquet import write_events
 from jobsight.history.timelines import History
