@@ -41,6 +41,7 @@ case $verb in
     stay) [ ! -e stay ] || exit 0
           : > stay; exec sleep 600 ;;
     hold) exec sleep 600 ;;
+    linger) while [ ! -e go ]; do sleep 0.2; done ;;
     fail) [ -e mended ] || { echo "it broke" >&2; exit 3; } ;;
     eat) all=$(head -c 150m /dev/zero | tr '\0' x); sleep 30; echo "${#all}" ;;
     env) env > seen ;;
@@ -184,6 +185,24 @@ def test_told_to_save_or_requeued_it_goes_on(version: str, request: pytest.Fixtu
     order = (plan.folder / "order").read_text().split()
     assert sorted(order[:5]) == ["save", "save", "saved", "stay", "stay"]
     assert order[5:] == ["last"]
+
+
+def test_a_task_requeued_held_though_it_is_done_is_named(cluster: SlurmCluster) -> None:
+    plan = planned(cluster, (node("env"), node("linger")), (node("last"),))
+    task = slurm(cluster).submit(plan).split(",")[0] + "_0"
+    cluster.wait(task)
+    assert slurm(cluster).status(plan).nodes["env"].state is NodeState.DONE
+    cluster.run("scontrol", "requeuehold", task)
+    (plan.folder / "go").touch()
+    held = until(slurm(cluster), plan, lambda now: now.nodes["linger"].state is NodeState.DONE)
+    release = f"scontrol release {task}"
+    assert held.nodes["env"].state is NodeState.HELD
+    assert held.nodes["env"].cause == f"job requeued in held state; release it with: {release}"
+    assert held.nodes["last"].state is NodeState.WAITING
+    assert held.active
+    cluster.run(*release.split())
+    done = until(slurm(cluster), plan, ended)
+    assert {one.state for one in done.nodes.values()} == {NodeState.DONE}
 
 
 def test_what_slurm_refuses_leaves_nothing_behind(slurm_cluster: SlurmCluster) -> None:

@@ -144,10 +144,13 @@ def _node(
     whole: bool,
 ) -> NodeStatus:
     last, log = latest[-1] if latest else None, None
-    if done(attempts):
-        return node_status(node.name, NodeState.DONE, None, attempts)
-    if told is not None and not told.state.ended:
-        state, cause = _living(told, whole=whole)
+    if told is not None and task is not None and _is_held(told):
+        # Also where its work is done: what depends on the task waits for its release.
+        state, cause = NodeState.HELD, _release(told.reason, task)
+    elif done(attempts):
+        state, cause = NodeState.DONE, None
+    elif told is not None and not told.state.ended:
+        state, cause = _living(told, whole=whole), None
     elif last is not None or (told is not None and told.started):
         state, cause, log = _ended(plan, node, last, told, task)
     elif task is None or not whole:  # what it waited for was not done: so it was never begun
@@ -157,13 +160,20 @@ def _node(
     return node_status(node.name, state, cause, attempts, log)
 
 
-def _living(told: Seen, *, whole: bool) -> tuple[NodeState, str | None]:
-    reason = told.reason.lower()
-    if told.state is State.HELD or (told.state is State.PENDING and "held" in reason):
-        return NodeState.HELD, told.reason or None
+def _is_held(told: Seen) -> bool:
+    pending = told.state is State.PENDING
+    return told.state is State.HELD or (pending and "held" in told.reason.lower())
+
+
+def _release(reason: str, task: Task) -> str:
+    number, place = task
+    return f"{reason or 'no reason given'}; release it with: scontrol release {number}_{place}"
+
+
+def _living(told: Seen, *, whole: bool) -> NodeState:
     if told.state is State.PENDING:  # Slurm names the dependency only when it has looked at it
-        return (NodeState.QUEUED if whole else NodeState.WAITING), None
-    return NodeState.RUNNING, None
+        return NodeState.QUEUED if whole else NodeState.WAITING
+    return NodeState.RUNNING
 
 
 def _ended(

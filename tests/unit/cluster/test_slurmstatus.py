@@ -41,6 +41,12 @@ CUT = Attempt(2, 10, "n1", "7_0")
         (Seen(State.PENDING, "BeginTime"), (FAILED,), NodeState.QUEUED, None),
         (Seen(State.PENDING, "JobHeldUser"), (), NodeState.HELD, "JobHeldUser"),
         (Seen(State.HELD, "launch failed requeued held"), (), NodeState.HELD, "launch failed"),
+        (
+            Seen(State.PENDING, "job requeued in held state"),
+            (DONE,),
+            NodeState.HELD,
+            "job requeued in held state; release it with: scontrol release 7_0",
+        ),
         (Seen(State.RUNNING), (), NodeState.RUNNING, None),
         (Seen(State.SUSPENDED), (CUT,), NodeState.RUNNING, None),
         (Seen(State.RUNNING), (DONE,), NodeState.DONE, None),
