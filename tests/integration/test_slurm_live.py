@@ -201,13 +201,17 @@ def test_suspension_is_seen(cluster: SlurmCluster) -> None:
 
 def test_what_is_cancelled_while_it_waits_ends_with_the_next_poll(cluster: SlurmCluster) -> None:
     live = Live(cluster)
+    lookup = SlurmLookup(live.client, cluster.name, live.settings)
     array = cluster.submit("exit 0", "--array=0-5", "--hold")
+    lookup.collect([f"{array}_2", array])
     het = cluster.submit("exit 0", "-n1", "--hold", ":", "-n1", "--hold", ":", "-n1", "--hold")
     live.poll()
     cluster.cancel(f"{array}_[2-3]")
     live.poll()
     assert live.job(f"{array}_2").state is live.job(f"{array}_3").state is State.CANCELLED
     assert live.job(f"{array}_1").state is State.HELD
+    noticed = {one.id: merge(None, one).state for one in lookup.collect([f"{array}_2", array])}
+    assert noticed[f"slurm:{cluster.name}:{array}_2"] is State.CANCELLED
     cancelled = time.time()
     cluster.cancel(array)
     cluster.cancel(het)
@@ -229,7 +233,7 @@ def test_what_is_cancelled_while_it_waits_ends_with_the_next_poll(cluster: Slurm
     known = {name.removeprefix(base) for name in live.documents}
     assert known >= set(parts)
     assert not known & {array, *raw}
-    found = SlurmLookup(live.client, cluster.name, live.settings).collect([f"{het}+1"])
+    found = lookup.collect([f"{het}+1"])
     assert {one.id for one in found} == {f"{base}{het}+1"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 
@@ -14,10 +15,12 @@ from jobsight.history.slurm.documents import (
     of_one_job,
     of_queue,
     of_runs,
+    unstarted_end,
     with_submit,
 )
 from jobsight.history.slurm.ids import SlurmId, parse_id
 from jobsight.history.slurm.sacct import Run
+from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.squeue import Queued
 from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.history.slurm.watch import Watch
@@ -51,6 +54,7 @@ class SlurmLookup:
         self._cluster = cluster
         self._settings = settings
         self._clock = clock
+        self._config: Config | None = None
         self.resume()
 
     def resume(self) -> None:
@@ -125,12 +129,24 @@ class SlurmLookup:
         news = {change.id.name: change.events for change in look.changes}
         told = [(job, line, news.get(job.name, ())) for job, line in look.living]
         told += [(job, line, tuple(ended_events(line, now))) for job, line in look.ended.values()]
+        for gone in look.gone:
+            unstarted = gone.waits_in_array and gone.id.name not in look.ended
+            if unstarted and self._remembers(now - gone.last):
+                yield unstarted_end(self._cluster, gone.id, now, now)
         for job, line, events in told:
             if job.name in wanted or job.base in wanted:
                 seen = self._watch.seen.get(job.name)
                 document = of_queue(self._cluster, line, job, events, now)
                 document = with_submit(document, seen.first_submit if seen else line.submit)
                 yield self._details.shared.into(document, job)
+
+    def _remembers(self, span: int) -> bool:
+        """Whether the controller still lists what ended that long ago, µs."""
+        if self._config is None:
+            with contextlib.suppress(SlurmError):
+                self._config = self._client.config()
+        age = self._config.min_job_age if self._config else None
+        return age is not None and span < age * _MICROS
 
     def _lines(self, asked: Collection[str]) -> tuple[list[Queued], SlurmError | None]:
         try:

@@ -113,7 +113,7 @@ class Settling:
             if name in ended and submit == ended[name][1].submit
         }
         for seen in gone:
-            waited = seen.id.task is not None and seen.state in (State.PENDING, State.HELD)
+            waited = seen.waits_in_array
             since = self._since.pop(seen.id.name, now)
             known = Open(seen.id, since, None, seen.submit, seen.first_submit)
             known.unstarted = waited and (unbroken or remembered)

@@ -37,6 +37,13 @@ class Seen:
     """Of a requeued job: when it was submitted the first time."""
     look: int = 0
     """Number of the look that saw it last."""
+    last: int = 0
+    """When that was; 0: it is known from the store alone."""
+
+    @property
+    def waits_in_array(self) -> bool:
+        """Whether it is a task that has not started, of which Slurm may forget all."""
+        return self.id.task is not None and self.state in _WAITING
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +202,11 @@ class Watch:
         seen = self.seen.get(name)
         if seen is None:
             first = self.seen[name] = Seen(
-                job, state, line.reason, line.submit, line.submit, self._looks
+                *(job, state, line.reason, line.submit, line.submit, self._looks, now)
             )
             events = tuple(_first_events(line, state, now))
             return Change(job, line, events, first.first_submit, new=True)
-        seen.look = self._looks
+        seen.look, seen.last = self._looks, now
         requeued = line.submit is not None and seen.submit is not None and line.submit > seen.submit
         waits = state in _WAITING and line.reason != seen.reason
         if state is seen.state and not requeued and not waits:

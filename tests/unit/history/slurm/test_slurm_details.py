@@ -255,3 +255,20 @@ def test_what_is_slow_each_time_is_given_up_at_last() -> None:
     told = status(keeper)
     assert (told["details_pending"], told["details_refused"]) == (0, 1)
     assert told["details_trouble"] is None
+
+
+@pytest.mark.parametrize(("seconds", "ended"), [(60, True), (400, False)])
+def test_a_noticed_task_that_left_the_queue_unstarted_is_cancelled(
+    seconds: int, ended: bool
+) -> None:
+    slurm = FakeSlurm(queue={"5_[0-3]": FakeJob("5_[0-3]", "5")})
+    settings = SlurmSettings()
+    lookup = SlurmLookup(
+        FakeClient(settings, slurm), "fake", settings, clock=lambda: float(slurm.now)
+    )
+    assert len(lookup.collect(["5"])) == 4
+    slurm.queue = {"5_[0,2-3]": FakeJob("5_[0,2-3]", "5")}
+    slurm.now += seconds  # MinJobAge is 300
+    found = {one.id: merge(None, one).state for one in lookup.collect(["5"])}
+    assert found.get("slurm:fake:5_1") is (State.CANCELLED if ended else None)
+    assert len(found) == 3 + ended
