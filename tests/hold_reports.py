@@ -19,11 +19,12 @@ HOSTILE = (
 BAD: Cause = (3, 1, f"job exited with code 2: {HOSTILE}")
 AUDIT: dict[str, Any] = {
     "question": "hold",
+    "grade": "doubtful",
     "verdict": f"Believe it. {HOSTILE}",
     "checks": [
-        {"name": "over_time", "passed": True, "detail": HOSTILE},
-        {"name": "split", "passed": None, "detail": "not told"},
-        {"name": "wait", "passed": False, "detail": "weak"},
+        {"name": "over_time", "grade": "passed", "detail": HOSTILE, "power": HOSTILE},
+        {"name": "split", "grade": None, "detail": "not judged", "power": ""},
+        {"name": "wait", "grade": "failed", "detail": "weak", "power": "a gap"},
     ],
     "families": [{"family": HOSTILE, "log_loss": 0.1, "low": 0.0, "high": 0.2}],
     "features": [{"feature": "$\\frac{1}$", "log_loss": -0.1, "alone": None}],

@@ -1,7 +1,8 @@
 """The command ``jobsight``: verbs, exit statuses, and one line for every error.
 
-Exit status 0: an answer was given; 1: an error; 2: the call itself is wrong. Nothing but the answer
-is written to standard output; progress and errors go to standard error.
+Exit status 0: an answer was given; 1: an error; 2: the call itself is wrong; 3: a check of
+`verify` failed. Nothing but the answer is written to standard output; progress and errors go to
+standard error.
 """
 
 import gc

@@ -137,7 +137,7 @@ def _read_verification(path: Path) -> dict[str, Any]:
 
     try:
         found = read_json(path)
-        if found["question"] == "hold" and {"verdict", "checks"} <= set(found):
+        if found["question"] == "hold" and {"verdict", "grade", "checks"} <= set(found):
             return dict(found)
     except (OSError, ValueError, KeyError, TypeError):
         pass

@@ -1,4 +1,7 @@
-"""``jobsight verify hold``: can the numbers of a trained model be believed?"""
+"""``jobsight verify hold``: can the numbers of a trained model be believed?
+
+Exit status 0 where the audit passed or is doubtful, 3 where a check failed.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,11 @@ __all__ = ["register"]
 
 _verb = typer.Typer(help="Audit a trained model.", no_args_is_help=True)
 
-_SIGNS = {True: "✓", False: "✗", None: "–"}
+FAILED = 3
 _WIDTH = 96
 _SHOWN = 10
 
+_STRATUM = ("value", "batches", "base_rate", "predicted", "q_value", "roc_auc")
 _TABLES = (
     ("families", "what the model loses without a family of features (log loss, trained again)",
      ("family", "features", "log_loss", "low", "high")),
@@ -40,13 +44,13 @@ _TABLES = (
      ("feature", "log_loss", "alone")),
     ("splits", "the same model by split", ("split", "roc_auc", "log_loss", "flatters")),
     ("time", "over time", ("from", "batches", "base_rate", "predicted", "roc_auc", "log_loss")),
-    ("by_cause", "by cause", ("value", "batches", "base_rate", "predicted", "roc_auc")),
-    ("by_owner", "by owner", ("value", "batches", "base_rate", "predicted", "roc_auc")),
-    ("by_site", "by site", ("value", "batches", "base_rate", "predicted", "roc_auc")),
-    ("by_releaser", "by releaser", ("value", "batches", "base_rate", "predicted", "roc_auc")),
+    ("by_cause", "by cause", _STRATUM),
+    ("by_owner", "by owner", _STRATUM),
+    ("by_site", "by site", _STRATUM),
+    ("by_releaser", "by releaser", _STRATUM),
     ("by_edited", "mended before the release (never taught)",
      ("value", "batches", "base_rate", "predicted", "roc_auc")),
-    ("reliability", "foretold and happened", ("predicted", "observed", "low", "high", "batches")),
+    ("reliability", "predicted and observed", ("predicted", "observed", "low", "high", "batches")),
     ("delays", "asked some seconds before the release", ("delay", "batches", "roc_auc")),
     ("seed_recipe", "the seed's recipe",
      ("terms", "examples", "base_rate", "accuracy", "roc_auc", "log_loss")),
@@ -76,7 +80,10 @@ def hold(
     network: NetworkOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Can its numbers be believed? Best on the logs that it was trained on."""
+    """Can its numbers be believed? Best on the logs that it was trained on.
+
+    Each check and the whole are graded passed, doubtful or failed. Exit status 3 where one failed.
+    """
     from jobsight.files import Kind, write_json
     from jobsight.questions.hold.audit import audit
 
@@ -94,6 +101,8 @@ def hold(
         _print(found)
     if output is not None and not as_json:
         say(f"wrote {output}")
+    if found.grade == "failed":
+        raise typer.Exit(FAILED)
 
 
 def _print(found: Audit) -> None:
@@ -105,10 +114,10 @@ def _print(found: Audit) -> None:
         name = check.name.replace("_", " ")
         say(
             textwrap.fill(
-                printable(check.detail),
+                printable(f"{check.detail} {check.power}"),
                 _WIDTH,
-                initial_indent=f"{_SIGNS[check.passed]} {name}: ",
-                subsequent_indent="  ",
+                initial_indent=f"{check.grade or 'unknown':<9}{name}: ",
+                subsequent_indent=" " * 9,
             )
         )
     for name, title, columns in _TABLES:
@@ -120,7 +129,7 @@ def _print(found: Audit) -> None:
 
 
 def _rows(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> str:
-    shown = [[_cell(row[column]) for column in columns] for row in rows[:_SHOWN]]
+    shown = [[_cell(row.get(column)) for column in columns] for row in rows[:_SHOWN]]
     text = table([column.replace("_", " ") for column in columns], shown)
     more = len(rows) - _SHOWN
     return f"{text}\n(and {more} more: --json lists all)" if more > 0 else text

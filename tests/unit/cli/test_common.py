@@ -69,8 +69,8 @@ def test_a_report_replaces_neither_settings_nor_what_it_shows(
     assert "not written by jobsight" in fails(*call, "--config", config)
     assert config.read_text() == "timezone: UTC\n"
     verified = tmp_path / "verify.json"
-    write_json(verified, {"schema": Kind.VERIFICATION.schema, "question": "hold", "verdict": "",
-                          "checks": []})  # fmt: skip
+    write_json(verified, {"schema": Kind.VERIFICATION.schema, "question": "hold", "grade": "",
+                          "verdict": "", "checks": []})  # fmt: skip
     again = ("report", "hold", log, "--model", model, "-o", verified, "--verified", verified)
     assert "is a verification, not a report" in fails(*again)
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,11 @@ def test_text_begins_with_the_verdict_and_marks_each_check(folder: Path) -> None
     result = CliRunner().invoke(app, ["verify", "hold", "x.log", "--model", str(folder)])
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("The reported numbers can be believed")
-    assert sum(line.startswith(("✓ ", "✗ ", "– ")) for line in lines) == 9
-    assert any(line.startswith("✓ shuffled outcomes: ") for line in lines)
+    assert lines[0].startswith(("Passed: ", "Doubtful: "))
+    grades = ("passed   ", "doubtful ", "failed   ", "unknown  ")
+    assert sum(line.startswith(grades) for line in lines) == 10
+    assert any(line.startswith("passed   shuffled outcomes: ") for line in lines)
+    assert "would have found" in result.stdout
     assert "the seed's recipe:" in lines
     assert max(map(len, lines)) < 140
 
@@ -37,5 +40,18 @@ def test_json_is_one_object_with_the_promised_keys(folder: Path) -> None:
     result = CliRunner().invoke(app, call)
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
-    assert {"question", "model", "checks", "verdict"} <= data.keys()
+    assert {"question", "model", "checks", "verdict", "grade"} <= data.keys()
     assert data["question"] == "hold"
+
+
+def test_a_failed_audit_shows_in_the_exit_status(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound = pools.audited()
+    bad = replace(sound, checks=(replace(sound.checks[0], grade="failed"), *sound.checks[1:]))
+    monkeypatch.setattr(hold_audit, "audit", lambda *_given, **_more: bad)
+    for more in ([], ["--json"]):
+        call = ["verify", "hold", "x.log", "--model", str(folder), *more]
+        result = CliRunner().invoke(app, call)
+        assert result.exit_code == 3
+        assert "cannot be believed" in result.stdout

@@ -9,10 +9,15 @@ from typing import Any
 from jobsight.files import Kind
 from jobsight.history.timelines import History
 from jobsight.learning.splits import PARTS
-from jobsight.questions.hold.audit.checks import Case, Check, Progress, Result
+from jobsight.questions.hold.audit.checks import Case, Check, Grade, Progress, Result
 from jobsight.questions.hold.audit.importance import check_features
 from jobsight.questions.hold.audit.leaks import check_shuffled, check_split, check_truncation
-from jobsight.questions.hold.audit.quality import check_calibration, check_strata, check_time
+from jobsight.questions.hold.audit.quality import (
+    check_calibration,
+    check_intervals,
+    check_strata,
+    check_time,
+)
 from jobsight.questions.hold.audit.recipe_seed import check_seed_recipe
 from jobsight.questions.hold.audit.waiting import check_waiting
 from jobsight.questions.hold.training.dataset import Dataset
@@ -29,6 +34,7 @@ CHECKS: dict[str, Callable[[Case], Result]] = {
     "quality over time": check_time,
     "quality by cause, owner, site": check_strata,
     "calibration": check_calibration,
+    "90 % intervals": check_intervals,
     "waiting": check_waiting,
     "the seed's recipe": check_seed_recipe,
 }
@@ -45,7 +51,6 @@ class Audit:
         evaluation: what it was judged by.
         checks: one a question, in order.
         tables: rows behind the checks, by name.
-        verdict: one sentence over all.
     """
 
     model: str
@@ -53,12 +58,38 @@ class Audit:
     evaluation: Evaluation
     checks: tuple[Check, ...]
     tables: dict[str, list[dict[str, Any]]]
-    verdict: str
 
     @property
-    def passed(self) -> bool:
-        """Whether no check failed."""
-        return all(check.passed is not False for check in self.checks)
+    def grade(self) -> Grade:
+        """The worst of the checks; at best doubtful where one on honesty could not be made."""
+        if any(check.grade == "failed" for check in self.checks):
+            return "failed"
+        unknown = any(check.grade is None and check.about == "honesty" for check in self.checks)
+        doubtful = any(check.grade == "doubtful" for check in self.checks)
+        return "doubtful" if unknown or doubtful else "passed"
+
+    @property
+    def verdict(self) -> str:
+        """One sentence over all."""
+        honesty = {check.grade for check in self.checks if check.about == "honesty"}
+        if "failed" in honesty:
+            belief = "the reported numbers cannot be believed"
+        elif honesty != {"passed"}:
+            belief = "these logs do not show whether the reported numbers can be believed"
+        elif self.grade == "passed":
+            belief = "the reported numbers can be believed, no leak was found"
+        else:
+            belief = "no leak was found"
+        words = f"{self.grade.capitalize()}: {belief}; {len(self._names('passed'))} of "
+        words += f"{len(self.checks)} checks passed"
+        grades: tuple[Grade | None, ...] = ("failed", "doubtful", None)
+        for grade in grades:
+            names = self._names(grade)
+            words += f"; {grade or 'unknown'}: {', '.join(names)}" if names else ""
+        return f"{words}."
+
+    def _names(self, grade: Grade | None) -> list[str]:
+        return [check.name.replace("_", " ") for check in self.checks if check.grade == grade]
 
     def to_json(self) -> dict[str, Any]:
         """The audit as plain data."""
@@ -68,7 +99,7 @@ class Audit:
             "model": self.model,
             "trained_on_these_logs": self.own,
             "verdict": self.verdict,
-            "passed": self.passed,
+            "grade": self.grade,
             "checks": [asdict(check) for check in self.checks],
             **self.tables,
         }
@@ -94,7 +125,7 @@ def audit(model: HoldModel, history: History, *, progress: Progress = lambda _st
         results.append(check(case))
     tables = {name: rows for result in results for name, rows in result.tables.items()}
     checks = tuple(result.check for result in results)
-    return Audit(model.label, case.own, case.evaluation, checks, tables, _verdict(checks))
+    return Audit(model.label, case.own, case.evaluation, checks, tables)
 
 
 def case_of(model: HoldModel, history: History) -> Case:
@@ -112,33 +143,3 @@ def case_of(model: HoldModel, history: History) -> Case:
         data, parts = Dataset.for_judging(history, model), {}
         reach, left_out = unseen(model, data)
     return Case(model, data, own, parts, evaluate(model, data, reach, left_out), reach)
-
-
-def _verdict(checks: tuple[Check, ...]) -> str:
-    failed = {about: _failed(checks, about) for about in ("honesty", "quality")}
-    passed = sum(check.passed is True for check in checks)
-    unknown = [_words(check) for check in checks if check.passed is None]
-    if failed["honesty"]:
-        verdict = (
-            f"The reported numbers cannot be believed: {' and '.join(failed['honesty'])} failed"
-        )
-    elif all(check.passed for check in checks if check.about == "honesty"):
-        verdict = (
-            "The reported numbers can be believed: no leak was found, and "
-            f"{passed} of {len(checks)} checks passed"
-        )
-    else:
-        verdict = "Whether the reported numbers can be believed cannot be said from these logs"
-    if failed["quality"]:
-        verdict += f"; weak in: {', '.join(failed['quality'])}"
-    if unknown:
-        verdict += f"; not to be said here: {', '.join(unknown)}"
-    return verdict + "."
-
-
-def _failed(checks: tuple[Check, ...], about: str) -> list[str]:
-    return [_words(check) for check in checks if check.about == about and check.passed is False]
-
-
-def _words(check: Check) -> str:
-    return check.name.replace("_", " ")

@@ -1,4 +1,4 @@
-"""What a check says, and what checks are made on."""
+"""What a check says, how it is graded, and what checks are made on."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
+from scipy import stats
 
 from jobsight.errors import TrainingError
+from jobsight.learning.bootstrap import POWER, Interval
 from jobsight.learning.splits import PARTS
 from jobsight.models import is_baseline
 from jobsight.models.base import Labelled
@@ -17,8 +19,24 @@ from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.evaluation import Evaluation
 from jobsight.questions.hold.training.model import HoldModel
 
-__all__ = ["OTHER_LOGS", "Case", "Check", "Parts", "Progress", "Result"]
+__all__ = [
+    "DOUBTFUL",
+    "OTHER_LOGS",
+    "Case",
+    "Check",
+    "Grade",
+    "Parts",
+    "Progress",
+    "Result",
+    "grade_of",
+    "power",
+    "worse",
+]
 
+FAILED, DOUBTFUL = 0.01, 0.05
+"""Where many parts are tested: of the smallest p-value as Benjamini and Hochberg adjust it."""
+
+Grade = Literal["passed", "doubtful", "failed"]
 Progress = Callable[[str], None]
 Parts = dict[str, tuple[pl.DataFrame, Labelled]]
 
@@ -35,16 +53,47 @@ class Check:
     Attributes:
         name: a fixed word.
         about: whether it asks if the reported numbers are honest, or how good the model is.
-        passed: None where it cannot be said.
+        grade: None where the data do not allow one.
         detail: one or two plain sentences.
         numbers: what the sentences rest on.
+        power: what size of fault these data would have shown, in a sentence.
     """
 
     name: str
     about: Literal["honesty", "quality"]
-    passed: bool | None
+    grade: Grade | None
     detail: str
     numbers: dict[str, Any] = field(default_factory=dict)
+    power: str = ""
+
+
+def grade_of(p_value: float) -> Grade:
+    """The grade of a check by the probability that chance alone gives what it found."""
+    if p_value <= FAILED:
+        return "failed"
+    return "doubtful" if p_value <= DOUBTFUL else "passed"
+
+
+def power(fault: str) -> str:
+    """The sentence on a fault that these data show with probability `POWER`."""
+    return f"With a probability of {POWER:.0%} it would have found {fault}."
+
+
+def worse(difference: Interval, tests: int = 1) -> tuple[float, float] | None:
+    """Whether a difference is above 0: one-sided p-value, and the difference that would be found.
+
+    The interval of 95 % is taken for that of a normal distribution. None where it is undefined.
+
+    Args:
+        difference: of a measure of which less is better.
+        tests: how many are made at once, for the second number.
+    """
+    value, low, high = difference.value, difference.low, difference.high
+    if value is None or low is None or high is None:
+        return None
+    error = max((high - low) / (2.0 * stats.norm.ppf(0.975)), 1e-12)
+    found = (stats.norm.isf(DOUBTFUL / tests) + stats.norm.ppf(POWER)) * error
+    return float(stats.norm.sf(value / error)), float(found)
 
 
 @dataclass(frozen=True)

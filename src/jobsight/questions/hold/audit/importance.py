@@ -7,12 +7,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from jobsight.errors import TrainingError
 from jobsight.learning import metrics
-from jobsight.learning.bootstrap import Bootstrap
+from jobsight.learning.bootstrap import POWER, Bootstrap
 from jobsight.models.base import Floats, Inputs, Labelled
-from jobsight.questions.hold.audit.checks import OTHER_LOGS, Case, Check, Result
+from jobsight.questions.hold.audit.checks import (
+    DOUBTFUL,
+    OTHER_LOGS,
+    Case,
+    Check,
+    Grade,
+    Result,
+    power,
+)
 from jobsight.questions.hold.training.model import Fitted
 from jobsight.questions.hold.training.train import fit_calibrated
 
@@ -76,14 +85,34 @@ def _single(case: Case, columns: list[dict[str, Any]], families_: list[dict[str,
     if best is None or not enough:
         words += "Too few batches to judge one feature by." if alone else "It reads no features."
         return Check("features", "honesty", None, words)
-    passed = best["alone"] < TOO_GOOD
+    auc = best["alone"]
+    error = _auc_error(auc, won, float(test.weight.sum()) - won)
+    grade: Grade = "failed" if auc >= TOO_GOOD else "passed"
+    if grade == "passed" and auc + stats.norm.isf(DOUBTFUL) * error >= TOO_GOOD:
+        grade = "doubtful"
     words += (
-        f"The strongest feature by itself is {best['feature']!r}, with ROC AUC {best['alone']:.2f}"
-        + (": no single one gives the outcome away." if passed
+        f"The strongest feature by itself is {best['feature']!r}, with ROC AUC {auc:.2f}"
+        + (": no single one gives the outcome away." if grade == "passed"
            else ": too good to be known beforehand; look at how it is made.")
     )  # fmt: skip
-    numbers = {"model": case.studied, "strongest": best["feature"], "roc_auc": best["alone"]}
-    return Check("features", "honesty", passed, words, numbers)
+    error = _auc_error(TOO_GOOD, won, float(test.weight.sum()) - won)
+    found = min(TOO_GOOD + stats.norm.ppf(POWER) * error, 1.0)
+    numbers = {
+        "model": case.studied,
+        "strongest": best["feature"],
+        "roc_auc": auc,
+        "detectable": float(found),
+    }
+    words_of_power = power(f"one whose ROC AUC is {found:.3f} or more")
+    return Check("features", "honesty", grade, words, numbers, words_of_power)
+
+
+def _auc_error(auc: float, won: float, lost: float) -> float:
+    """Standard error of a ROC AUC by successes and failures (Hanley and McNeil 1982)."""
+    both_won, both_lost = auc / (2.0 - auc), 2.0 * auc**2 / (1.0 + auc)
+    variance = auc * (1.0 - auc)
+    variance += (won - 1.0) * (both_won - auc**2) + (lost - 1.0) * (both_lost - auc**2)
+    return float(np.sqrt(max(variance, 0.0) / (won * lost)))
 
 
 def _by_shuffling(

@@ -8,12 +8,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy import stats
 
 from jobsight.errors import TrainingError
 from jobsight.learning import metrics
+from jobsight.learning.bootstrap import POWER
 from jobsight.learning.splits import PARTS, split_random
 from jobsight.models.base import Labelled
-from jobsight.questions.hold.audit.checks import OTHER_LOGS, Case, Check, Result
+from jobsight.questions.hold.audit.checks import (
+    DOUBTFUL,
+    OTHER_LOGS,
+    Case,
+    Check,
+    Grade,
+    Result,
+    grade_of,
+    power,
+)
 from jobsight.questions.hold.examples.decisions import batch_weights
 from jobsight.questions.hold.examples.truncation import prove_as_of
 from jobsight.questions.hold.training.dataset import Dataset
@@ -25,9 +36,8 @@ __all__ = ["check_shuffled", "check_split", "check_truncation", "shuffle_batches
 
 SHUFFLES = 8
 
-T_BOUNDS = {2: 381.97, 3: 24.46, 4: 10.87, 5: 7.53, 6: 6.14, 7: 5.40, 8: 4.94}
-"""By the number of means: quantiles of Student's t at 1 − 0.005/6, so that two sides and three
-kinds of model together give a false alarm in fewer than one of 200 audits of sound models."""
+KINDS = 3
+"""Kinds of model that are tested at most: the p-value of each counts that often (Bonferroni)."""
 
 RANDOM_SPLITS, RANDOM_SPLITS_IF_SLOW = 5, 2
 PROVED = 100
@@ -96,38 +106,40 @@ def _auc(data: Dataset, kind: str, parts: dict[str, Labelled]) -> float | None:
 
 
 def shuffle_check(rows: list[dict[str, Any]]) -> Check:
-    """What test ROC AUCs on shuffled outcomes tell: rows with `model`, `seed`, `roc_auc`."""
-    passed: bool | None = None
-    words, numbers = [], {}
+    """What test ROC AUCs on shuffled outcomes show: rows with `model`, `seed`, `roc_auc`."""
+    tests, words, numbers = [], [], {}
     for kind in dict.fromkeys(row["model"] for row in rows):
         known = [row["roc_auc"] for row in rows if row["model"] == kind]
         known = [auc for auc in known if auc is not None]
-        if not known:
+        if len(known) < 2:
             continue
         low, high = min(known), max(known)
         numbers[kind] = {"mean": float(np.mean(known)), "low": low, "high": high}
-        passed = (passed is not False) and _by_chance(known)
+        tests.append(_by_chance(known))
         words.append(f"{kind} {np.mean(known):.2f} ({low:.2f} to {high:.2f})")
-    if passed is None:
+    if not tests:
         detail = "No model could be trained on shuffled outcomes."
-    else:
-        detail = (
-            f"Trained on outcomes shuffled over batches, {SHUFFLES} times, test ROC AUC is "
-            f"{'; '.join(words)}: "
-            + ("no outcome reaches the inputs through the table of decisions. What the logs tell "
-               "later is for the check of truncation." if passed
-               else "off one half, so outcomes reach the inputs through the table of decisions.")
-        )  # fmt: skip
-    return Check("shuffled_outcomes", "honesty", passed, detail, numbers)
+        return Check("shuffled_outcomes", "honesty", None, detail, numbers)
+    grade = grade_of(min(p for p, _ in tests))
+    found = max(gap for _, gap in tests)
+    detail = (
+        f"Trained on outcomes shuffled over batches, {SHUFFLES} times, test ROC AUC is "
+        f"{'; '.join(words)}: "
+        + ("no outcome reaches the inputs through the table of decisions. What the logs record "
+           "later is for the check of truncation." if grade == "passed"
+           else "off one half, as if outcomes reached the inputs through the table of decisions.")
+    )  # fmt: skip
+    words_of_power = power(f"a mean that is off one half by {found:.2f}")
+    return Check("shuffled_outcomes", "honesty", grade, detail, numbers, words_of_power)
 
 
-def _by_chance(aucs: list[float]) -> bool:
-    """Whether the mean lies no farther off one half than its own scatter explains (Student's t)."""
-    bound = T_BOUNDS.get(len(aucs))
-    if bound is None:
-        return True
-    error = float(np.std(aucs, ddof=1) / np.sqrt(len(aucs)))
-    return abs(float(np.mean(aucs)) - 0.5) <= bound * error + 1e-9
+def _by_chance(aucs: list[float]) -> tuple[float, float]:
+    """p-value of a mean off one half, by Student's t, and the distance that would be found."""
+    freedom = len(aucs) - 1
+    error = max(float(np.std(aucs, ddof=1) / np.sqrt(len(aucs))), 1e-9)
+    off = abs(float(np.mean(aucs)) - 0.5) / error
+    found = stats.t.isf(DOUBTFUL / (2 * KINDS), freedom) + stats.t.ppf(POWER, freedom)
+    return min(1.0, 2 * KINDS * float(stats.t.sf(off, freedom))), float(found) * error
 
 
 @dataclass(frozen=True)
@@ -213,8 +225,17 @@ def _split_check(case: Case, kind: str, rows: list[dict[str, Any]]) -> Check:
             "both sides, so the test part asks what the model has seen."
         )
     numbers = {"model": kind, "shared": shared, "forward": forward}
+    test = case.parts["test"][0]
+    compared = (
+        f"{test['batch'].n_unique()} batches and {test['group'].n_unique()} clusters or nodes"
+    )
     return Check(
-        "split", "honesty", passed, f"{words} Test ROC AUC of {kind} by split: {shown}.", numbers
+        "split",
+        "honesty",
+        "passed" if passed else "failed",
+        f"{words} Test ROC AUC of {kind} by split: {shown}.",
+        numbers,
+        f"All {compared} of the test part were compared: it would have found a single one.",
     )
 
 
@@ -258,11 +279,19 @@ def check_truncation(case: Case) -> Result:
             f"{proof.checked} examples{spread} were built again from logs that end at the "
             "decision: all are the same, bit by bit."
         )
-    numbers = {"compared": proof.checked, "different": differ, "examples": len(table)}
+    least = 1 if len(rows) == len(table) else (1.0 - POWER) ** (1.0 / max(len(rows), 1))
+    share = 1.0 - least
+    fault = "a single one that differs" if not share else f"a fault that {share:.1%} of them have"
+    numbers = {
+        "compared": proof.checked,
+        "different": differ,
+        "examples": len(table),
+        "detectable": share,
+    }
     kinds: dict[str, int] = {}
     for _, what in proof.differences:
         kinds[what] = kinds.get(what, 0) + 1
     listed = [{"what": what, "examples": count} for what, count in kinds.items()]
-    return Result(
-        Check("truncation", "honesty", proof.holds, detail, numbers), {"truncation": listed}
-    )
+    grade: Grade = "passed" if proof.holds else "failed"
+    check = Check("truncation", "honesty", grade, detail, numbers, power(fault))
+    return Result(check, {"truncation": listed})

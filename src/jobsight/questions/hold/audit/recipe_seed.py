@@ -12,9 +12,18 @@ from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
 from jobsight.learning import metrics
+from jobsight.learning.bootstrap import Bootstrap, Interval
 from jobsight.learning.splits import PARTS
 from jobsight.models.base import Floats, Labelled
-from jobsight.questions.hold.audit.checks import OTHER_LOGS, Case, Check, Result
+from jobsight.questions.hold.audit.checks import (
+    OTHER_LOGS,
+    Case,
+    Check,
+    Result,
+    grade_of,
+    power,
+    worse,
+)
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.model import Fitted
 from jobsight.questions.hold.training.recipes import recipe_named
@@ -25,6 +34,7 @@ __all__ = ["check_seed_recipe"]
 
 _SEED = "lstm"
 
+_OUR_TERMS = "our terms"
 _OWN = "frames until the job has left the queue, jobs split by chance"
 _HOLD = "the same, with frames that end at the first hold"
 _OURS = "its network, taught and tested on our releases, outcomes and parts"
@@ -46,13 +56,15 @@ def check_seed_recipe(case: Case) -> Result:
     if not case.own:
         return Result(Check("seed_recipe", "quality", None, OTHER_LOGS.capitalize() + "."))
     try:
-        rows = [_scored(row) for row in _rows(case)]
+        asked = list(_rows(case))
     except TrainingError as error:
         detail = f"The seed's recipe cannot be trained on these logs: {error}."
         return Result(Check("seed_recipe", "quality", None, detail))
+    rows, difference = [_scored(row) for row in asked], None
     if case.model.settings.recipe == "jobsight":
         rows.append(_our_own(case))
-    return Result(_check(rows), {"seed_recipe": rows})
+        difference = _against_seed(case, next(row for row in asked if row.terms == _OUR_TERMS))
+    return Result(_check(rows, difference), {"seed_recipe": rows})
 
 
 def _rows(case: Case) -> Iterator[_Row]:
@@ -69,7 +81,7 @@ def _rows(case: Case) -> Iterator[_Row]:
         return
     *mine, test = [_frames(case.parts[name][1]) for name in PARTS]
     fitted = fit_calibrated(_SEED, replace(ours, settings=settings), *mine)
-    yield _row("our terms", _OURS, fitted, test)
+    yield _row(_OUR_TERMS, _OURS, fitted, test)
     before = _known_before(seed, int(case.model.borders[3]))
     if before is not None:
         yield _row("put to work", _WORK, fit_calibrated(_SEED, seed, *before), test)
@@ -120,7 +132,18 @@ def _our_own(case: Case) -> dict[str, Any]:
     return {"terms": "our model", "explained": f"{chosen}, on our terms"} | numbers
 
 
-def _check(rows: list[dict[str, Any]]) -> Check:
+def _against_seed(case: Case, seed: _Row) -> Interval:
+    """Log loss of the model that answers less that of the seed's, on the same decisions."""
+    table, test = case.test
+    settings = case.model.settings
+    bootstrap = Bootstrap(
+        test.success, test.weight, table["batch"].to_numpy(), settings.bootstrap, settings.seed
+    )
+    pair = {"ours": case.evaluation.predictions[case.model.chosen], "seed": seed.predicted}
+    return bootstrap.differences(metrics.log_loss, pair, "seed")["ours"]
+
+
+def _check(rows: list[dict[str, Any]], difference: Interval | None) -> Check:
     by_terms = {row["terms"]: row for row in rows}
     shown = "; ".join(
         f"{row['terms']} {_show(row['accuracy'])} and {_show(row['roc_auc'])}" for row in rows
@@ -129,13 +152,17 @@ def _check(rows: list[dict[str, Any]]) -> Check:
     own, hold = by_terms["its own terms"], by_terms["as of the hold"]
     if (own["roc_auc"] or 0.0) - (hold["roc_auc"] or 0.0) > 0.05:
         detail += " Most of its own score comes from frames that hold the job's end."
-    passed = None
-    if "our model" in by_terms and "our terms" in by_terms:
-        passed = by_terms["our model"]["log_loss"] <= by_terms["our terms"]["log_loss"]
-    numbers = {
+    numbers: dict[str, Any] = {
         row["terms"]: {"accuracy": row["accuracy"], "roc_auc": row["roc_auc"]} for row in rows
     }
-    return Check("seed_recipe", "quality", passed, detail, numbers)
+    compared = None if difference is None else worse(difference)
+    if difference is None or compared is None:
+        return Check("seed_recipe", "quality", None, detail, numbers)
+    p_value, found = compared
+    detail += f" Our log loss less that of its network on our terms: {difference.value:+.3f}."
+    numbers |= {"p_value": p_value, "detectable": found}
+    fault = power(f"a log loss higher by {found:.2f}")
+    return Check("seed_recipe", "quality", grade_of(p_value), detail, numbers, fault)
 
 
 def _show(value: float | None) -> str:

@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from jobsight.history.reasons import origins
 from jobsight.learning import metrics
+from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.costs import expected_gain
 from jobsight.models.base import Floats
 from jobsight.questions.hold.answering.verdict import hourly_delay_cost
-from jobsight.questions.hold.audit.checks import Case, Check, Result
+from jobsight.questions.hold.audit.checks import Case, Check, Result, grade_of, power, worse
 from jobsight.questions.hold.examples.decisions import batch_weights
 
 __all__ = ["check_waiting", "find_spells"]
@@ -139,7 +140,8 @@ def check_waiting(case: Case) -> Result:
             f"({LEAST_DECISIONS} are needed)."
         )
         return Result(Check("wait", "quality", None, detail, numbers), tables)
-    return Result(_wait_check(asked, decided, known["batch"].to_numpy()[inside], numbers), tables)
+    batch = known["batch"].to_numpy()[inside][decided]
+    return Result(_wait_check(case, asked, decided, batch, numbers), tables)
 
 
 def _ask(case: Case, known: pl.DataFrame, inside: NDArray[np.bool_]) -> _Asked:
@@ -185,10 +187,10 @@ def _what_was_got(
 
 
 def _wait_check(
-    asked: _Asked, decided: NDArray[np.bool_], batch: Ints, numbers: dict[str, Any]
+    case: Case, asked: _Asked, decided: NDArray[np.bool_], batch: Ints, numbers: dict[str, Any]
 ) -> Check:
     gain, got, realized = asked.gain[decided], asked.got[decided], asked.realized[decided]
-    weight = batch_weights(batch[decided])
+    weight = batch_weights(batch)
     # Of what the model would choose from, only waits whose result is known can be judged.
     gain = np.where(np.isfinite(got), gain, -np.inf)
     choice = np.argmax(gain, axis=1)
@@ -206,7 +208,12 @@ def _wait_check(
         "gain_of_advice": float(np.average(realized[each, choice], weights=weight)),
         "gain_at_once": float(np.average(realized[:, 0], weights=weight)),
     }
-    better = numbers["gain_of_advice"] >= numbers["gain_at_once"]
+    settings = case.model.settings
+    bootstrap = Bootstrap(
+        np.ones(len(batch), np.bool_), weight, batch, settings.bootstrap, settings.seed
+    )
+    loss = realized[:, 0] - realized[each, choice]
+    compared = worse(bootstrap.interval(metrics.mean, loss)) if waited.any() else None
     detail = (
         f"{numbers['spells']} outages ended. Of {len(choice)} test decisions "
         f"({weight.sum():.0f} batches) made during them, the model prefers a later release to one "
@@ -215,7 +222,12 @@ def _wait_check(
         + f". Per decision its choice gained {numbers['gain_of_advice']:+.2f} wasted runs, "
         f"releasing at once {numbers['gain_at_once']:+.2f}."
     )
-    return Check("wait", "quality", better if waited.any() else None, detail, numbers)
+    if compared is None:
+        return Check("wait", "quality", None, detail, numbers)
+    p_value, found = compared
+    numbers |= {"p_value": p_value, "detectable": found}
+    fault = power(f"a choice that costs {found:.2f} wasted runs more than releasing at once")
+    return Check("wait", "quality", grade_of(p_value), detail, numbers, fault)
 
 
 def _delay_aucs(case: Case) -> list[dict[str, Any]]:

@@ -244,9 +244,9 @@ def audit_part(material: Material) -> Markup | None:
         return None
     rows = [
         [
-            _sign(check.get("passed")),
+            _grade(check["grade"]),
             str(check["name"]).replace("_", " "),
-            printable(check["detail"], 900),
+            printable(f"{check['detail']} {check['power']}", 900),
         ]
         for check in audit["checks"]
     ]
@@ -260,10 +260,9 @@ def audit_part(material: Material) -> Markup | None:
     )
 
 
-def _sign(passed: bool | None) -> Markup:
-    if passed is None:
-        return element("span", "not told", class_="small")
-    return element("span", "passed" if passed else "weak", class_="pass" if passed else "fail")
+def _grade(grade: str | None) -> Markup:
+    style = {"passed": "pass", "failed": "fail"}.get(grade or "", "small")
+    return element("span", printable(grade or "unknown", 20), class_=style)
 
 
 def _importance(audit: Mapping[str, Any]) -> Markup | None:
