@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.importing import SAMPLES, imported
+from tests.importing import JOB_TABLE, SACCT_JSON, SAMPLES, imported
 
 from jobsight.documents import decode, encode
 from jobsight.errors import JobsightError
@@ -21,6 +21,7 @@ from jobsight.history.importers import IMPORTERS, Importer, ImportReport, Mapped
 
 MORE = 40 if os.environ.get("JOBSIGHT_PROVE") == "1" else 1
 NAMES = sorted(path.name for path in SAMPLES.iterdir() if path.name != "README.md")
+INLINE = {"sacct.json": SACCT_JSON.encode(), "job_table": JOB_TABLE.encode()}
 KINDS = [one.name for one in IMPORTERS]
 OPTIONS = Options(cluster="c", access_point="ap", timezone="Europe/Paris", most_tasks=50)
 
@@ -35,7 +36,8 @@ PIECES = st.sampled_from(
 @st.composite
 def mutated(draw: st.DrawFn) -> bytes:
     """A sample with stretches cut out, doubled, or replaced."""
-    data = (SAMPLES / draw(st.sampled_from(NAMES))).read_bytes()[:6000]
+    name = draw(st.sampled_from([*NAMES, *INLINE]))
+    data = INLINE.get(name) or (SAMPLES / name).read_bytes()[:6000]
     for _ in range(draw(st.integers(1, 6))):
         at = draw(st.integers(0, len(data)))
         size = draw(st.integers(0, 40))

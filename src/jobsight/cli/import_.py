@@ -29,11 +29,16 @@ if TYPE_CHECKING:
 
 __all__ = ["ImportRun", "register"]
 
-_FORMATS = ("auto", "sacct", "swf", "eagle", "graham", "condor-history", "eventlog")
+_FORMATS = (
+    "auto", "sacct", "sacct-json", "slurmdbd", "swf", "eagle", "graham", "condor-history",
+    "eventlog",
+)  # fmt: skip
 
 _EPILOG = """\b
 Formats, and what each can never tell (docs/importing.md says why):
   sacct           sacct -P or -p, any columns; never: scripts, holds, what was not asked for
+  sacct-json      sacct --json; never: scripts, holds
+  slurmdbd        its <cluster>_job_table, CSV; never: users' names, steps, GPUs
   swf             Parallel Workloads Archive; never: names, scripts, exit codes, kinds of failure
   eagle           NREL Eagle, CSV or Parquet; never: task numbers, exit codes, usage
   graham          Graham/Cedar queue table; never: users, exit codes, jobs not waiting at noon

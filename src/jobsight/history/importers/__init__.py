@@ -1,9 +1,10 @@
 """Importers of what others have kept: accounting, published traces, histories, event logs.
 
-`base` is the contract, one file per importer: `sacct`, `swf`, `mapped`, `condorhistory`,
-`eventlogs`. `mapped` reads any table that a `mapping` describes, such as those of NREL's Eagle and
-the Alliance's Graham. `inputs` finds files and their formats; `lines`, `tables`, `adtext` cut them
-into rows; `values`, `life`, `naming` are what several share; `tally` counts what became of it.
+`base` is the contract, one file per importer: `sacct`, `slurmrecords`, `swf`, `mapped`,
+`condorhistory`, `eventlogs`. `mapped` reads any table that a `mapping` describes, such as those of
+NREL's Eagle and the Alliance's Graham. `inputs` finds files and their formats; `lines`, `tables`,
+`adtext` cut them into rows; `values`, `life`, `naming` are what several share; `tally` counts what
+became of it.
 """
 
 from jobsight.history.importers.base import (
@@ -18,6 +19,7 @@ from jobsight.history.importers.eventlogs import EventLogs
 from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.reading import IMPORTERS, FileImport
 from jobsight.history.importers.sacct import Sacct
+from jobsight.history.importers.slurmrecords import SacctJson, Slurmdbd
 from jobsight.history.importers.swf import Swf
 
 __all__ = [
@@ -31,6 +33,8 @@ __all__ = [
     "Mapped",
     "Options",
     "Sacct",
+    "SacctJson",
+    "Slurmdbd",
     "Swf",
     "Unknowable",
 ]

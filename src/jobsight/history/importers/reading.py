@@ -15,6 +15,7 @@ from jobsight.history.importers.eventlogs import EventLogs
 from jobsight.history.importers.inputs import choose, find_files
 from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.sacct import Sacct
+from jobsight.history.importers.slurmrecords import SacctJson, Slurmdbd
 from jobsight.history.importers.swf import Swf
 from jobsight.text import printable
 
@@ -22,6 +23,8 @@ __all__ = ["IMPORTERS", "FileImport", "importer_named"]
 
 IMPORTERS: tuple[Importer, ...] = (
     Sacct(),
+    SacctJson(),
+    Slurmdbd(),
     Swf(),
     Mapped(Path(__file__).with_name("eagle.yaml")),
     Mapped(Path(__file__).with_name("graham.yaml")),

@@ -25,7 +25,7 @@ from jobsight.history.slurm.sacct import Run, join_runs
 from jobsight.history.slurm.times import NOTHING
 from jobsight.text import printable
 
-__all__ = ["Sacct", "header_of"]
+__all__ = ["Rows", "RowsRead", "Sacct", "header_of"]
 
 _NAME = re.compile(r"[A-Za-z]+(?:%-?\d+)?")
 _HEADLESS = re.compile(
@@ -43,7 +43,7 @@ _TABLE = re.compile(r"[- ]*-{4,} -{4,}[- ]*")
 
 _NO_LINE = Line(0, "")
 _Header = tuple[tuple[str, ...], str]
-_Rows = Iterable[Mapping[str, str] | ValueError]
+RowsRead = Iterable[Mapping[str, str] | ValueError]
 
 
 class Sacct(Importer):
@@ -76,7 +76,8 @@ class Sacct(Importer):
         """Documents of all rows, file after file."""
         meter = Meter(files, report, options.progress)
         for file in files:
-            yield from _File(file, options, report).batches(lines(file, report, meter))
+            one = Rows(file, options, report)
+            yield from one.batches(one.tables(lines(file, report, meter)))
 
 
 def header_of(line: str) -> tuple[tuple[str, ...], str] | None:
@@ -111,8 +112,8 @@ def _is_state(word: str) -> bool:
     return len(word) < 100 and _is_short_state(word)
 
 
-class _File:
-    """One file: its columns, and where its reading stands."""
+class Rows:
+    """The rows of one file: its columns, and how far it is read."""
 
     def __init__(self, file: LogFile, options: Options, report: ImportReport) -> None:
         self._file, self._options, self._report = file, options, report
@@ -121,9 +122,13 @@ class _File:
         self._other: _Header | None = None
         self._rows = self._runs = self._steps = self._refused = self._beyond = 0
 
-    def batches(self, source: Iterator[Line]) -> Iterator[list[JobDocument]]:
-        """Documents; all runs of a job that follow each other are in one batch."""
-        runs = join_runs(self._tables(source), self._zone, self._refuse)
+    def batches(self, rows: RowsRead) -> Iterator[list[JobDocument]]:
+        """Documents; all runs of a job that follow each other are in one batch.
+
+        Args:
+            rows: by the names of sacct's columns; each is `given` before.
+        """
+        runs = join_runs(rows, self._zone, self._refuse)
         waiting: list[Run] = []
         for run in runs:
             if len(waiting) >= BATCH and run.id.name != waiting[-1].id.name:
@@ -136,7 +141,7 @@ class _File:
             yield self._documents(waiting)
         self._finish()
 
-    def _tables(self, source: Iterator[Line]) -> _Rows:
+    def tables(self, source: Iterator[Line]) -> RowsRead:
         """Rows of the dumps that were put together in the file, each under a header of its own."""
         columns, delimiter, first = self._header(source)
         while True:
@@ -147,8 +152,8 @@ class _File:
                     "sacct for it: sacct -P -o JobID,State,Submit,Start,End,..."
                 )
             own = self._watched(itertools.chain(first, source), (columns, delimiter))
-            rows = table_rows(own, columns, delimiter, headed=not first, given=self._given)
-            yield from self._checked(rows, names)
+            rows = table_rows(own, columns, delimiter, headed=not first, given=self.given)
+            yield from self.checked(rows, names)
             if self._other is None:
                 return
             (columns, delimiter), first, self._other = self._other, [], None
@@ -193,7 +198,7 @@ class _File:
                 continue
             yield line
 
-    def _checked(self, rows: _Rows, names: Mapping[str, str]) -> _Rows:
+    def checked(self, rows: RowsRead, names: Mapping[str, str]) -> RowsRead:
         """Rows that say what became of a job, and when; others are errors."""
         moments = [names[name] for name in _MOMENTS if name in names]
         state, job = names["state"], names.get("jobid") or names["jobidraw"]
@@ -212,7 +217,8 @@ class _File:
         self._refused += 1
         self._report.refuse(self._file.name, self._line.number, str(error), self._line.text)
 
-    def _given(self, number: int, text: str) -> None:
+    def given(self, number: int, text: str) -> None:
+        """The next row is of this line, and begins like this."""
         self._line = Line(number, text)
 
     def _documents(self, runs: list[Run]) -> list[JobDocument]:
