@@ -401,7 +401,7 @@ def test_in_a_store_a_job_is_held_until_now(run: Run, log: str, tmp_path: Path) 
     from jobsight.store import open_store
 
     now = dt.datetime.now(dt.UTC)
-    at = round(now.timestamp()) * 1_000_000 - 180_000_000
+    at = round(now.timestamp()) * 1_000_000 - 3 * 86_400_000_000
     told = [
         Event(time=at - 60_000_000, source="eventlog-1", position=0, code=0, state=State.PENDING),
         Event(
@@ -414,7 +414,7 @@ def test_in_a_store_a_job_is_held_until_now(run: Run, log: str, tmp_path: Path) 
         store.merge([JobDocument(id=condor_id("ap", 3, 0), updated=at, timeline=tuple(told))])
     done = run("3.0", "--store", str(path))
     assert done.returncode == 0, done.stderr
-    assert "(3 min)" in done.stdout
+    assert "(3 d)" in done.stdout
     assert "(now; last told of anything " in done.stdout
     assert "the end of the log" not in done.stdout
     named = run("3.0", "--store", str(path), "--at", now.isoformat(), "--json")
