@@ -253,21 +253,13 @@ def test_a_user_with_few_rights(server: RedisServer, tmp_path: Path) -> None:
             store.merge([JobDocument(id="slurm:c:1234_5", updated=NOON, submission=told_raw)])
         assert store.raw("1237") == ["slurm:c:1234_5"]
         assert store.check().problems == 0
-    server.cli("HSET", "{jobsight}:meta", "schema", "1")
-    with open_store(address, settings=settings, older=True) as store:
-        assert store.migrate() == (1, 2)
-    server.cli("ACL", "SETUSER", "jobs", "-zadd")
-    with (
-        open_store(address, settings=settings) as store,
-        pytest.raises(StoreError, match="ACL forbids"),
-    ):
-        store.put([Put(made_document(3))])
-    server.cli("ACL", "SETUSER", "jobs", "-evalsha")
-    with (
-        open_store(address, settings=settings) as store,
-        pytest.raises(StoreError, match="ACL forbids"),
-    ):
-        store.put([Put(made_document(3))])
+    for right in ("-zadd", "-evalsha"):
+        server.cli("ACL", "SETUSER", "jobs", right)
+        with (
+            open_store(address, settings=settings) as store,
+            pytest.raises(StoreError, match="ACL forbids"),
+        ):
+            store.put([Put(made_document(3))])
 
 
 def test_a_connection_by_tls(server: RedisServer, tmp_path: Path) -> None:
@@ -344,6 +336,22 @@ def test_a_server_that_was_emptied(server: RedisServer, tmp_path: Path) -> None:
             store.put([Put(made_document(2))])
 
 
+def test_a_store_of_another_schema_is_refused(server: RedisServer, tmp_path: Path) -> None:
+    """Also where it became so after it was opened."""
+    with _open(server, tmp_path) as store:
+        store.put([Put(made_document(1))])
+        uses: list[Callable[[], object]] = [
+            lambda: store.put([Put(made_document(2))]), lambda: list(store.scan()),
+            lambda: _open(server, tmp_path),
+        ]  # fmt: skip
+        for schema, use in itertools.product(("0", "1", "3", "3b"), uses):
+            server.cli("HSET", "{jobsight}:meta", "schema", schema)
+            with pytest.raises(StoreError, match=f"schema {schema}; this version reads 2; import"):
+                use()
+        server.cli("HSET", "{jobsight}:meta", "schema", "2")
+        assert len(list(store.scan())) == 1
+
+
 def test_another_program_has_the_keys(server: RedisServer, tmp_path: Path) -> None:
     server.cli("SET", "{jobsight}:meta", "mine")
     with pytest.raises(StoreError, match="belong to another program"):
@@ -377,14 +385,18 @@ def test_stores_of_two_prefixes_do_not_share_an_archive(
 def test_check_finds_what_was_tampered_with(server: RedisServer, tmp_path: Path) -> None:
     with _open(server, tmp_path) as store:
         documents = [made_document(number, user=None) for number in range(4)]
+        task = JobDocument(id="slurm:c:7_3", updated=NOON, submission=Submission(raw_id="11"))
         store.put([Put(one) for one in documents])
         server.cli("APPEND", f"{{jobsight}}:d:{documents[0].id}", "x")
         server.cli("SETRANGE", f"{{jobsight}}:d:{documents[1].id}", "60", "zzzzzzzz")
         server.cli("ZREM", "{jobsight}:i", documents[2].id)
         server.cli("ZADD", "{jobsight}:a", "0", documents[3].id)
+        store.put([Put(task)])
+        server.cli("HSET", "{jobsight}:k", task.id, "12")
         report = store.check()
         assert report.problems >= 3
         told = "\n".join(report.first)
         assert documents[1].id in told
         assert documents[3].id in told
+        assert task.id in told
         assert "by id" in told

@@ -230,14 +230,6 @@ class Store(ABC):
         """Read everything: documents decode, indexes agree, archive files are what was written."""
 
     @abstractmethod
-    def migrate(self) -> tuple[int, int]:
-        """Bring an older layout to this version's; the schema before and after.
-
-        Raises:
-            StoreError: there is no way from that version, or it is newer.
-        """
-
-    @abstractmethod
     def prune(self, before: int, *, least: int = 1, overdue: int | None = None) -> PruneReport:
         """Move jobs that ended, and whose time (see `scan`) is less than `before`, to the archive.
 

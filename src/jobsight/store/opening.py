@@ -29,7 +29,6 @@ def open_store(
     *,
     settings: StoreSettings | None = None,
     create: bool = False,
-    older: bool = False,
 ) -> Store:
     """Open the store at `url`; None: the one that the settings name.
 
@@ -37,7 +36,6 @@ def open_store(
         url: an address as above.
         settings: of the store; None: the defaults. Its own `url` is used where `url` is None.
         create: make the store where there is none yet; else that is an error.
-        older: open a store of an older schema too, to `migrate` it.
 
     Raises:
         UsageError: the address cannot be understood.
@@ -50,11 +48,11 @@ def open_store(
     if scheme is None or scheme[0] == "sqlite":
         from jobsight.store.sqlite import SqliteStore
 
-        return SqliteStore(_path_of(url), settings, create=create, older=older)
+        return SqliteStore(_path_of(url), settings, create=create)
     if scheme[0] in _SERVERS:
         from jobsight.store.redis import RedisStore
 
-        return RedisStore(url, settings, create=create, older=older)
+        return RedisStore(url, settings, create=create)
     raise UsageError(
         f"no store is addressed by {scheme[0][:20]}://; write a path, sqlite:///PATH, "
         "redis://HOST:PORT/DATABASE, rediss://… or unix:///SOCKET"

@@ -28,6 +28,7 @@ __all__ = [
     "MOST_BYTES",
     "MOST_ID_BYTES",
     "MOST_TIME",
+    "SCHEMA",
     "Keys",
     "bounded",
     "cluster_of",
@@ -38,10 +39,14 @@ __all__ = [
     "raw_in",
     "raw_of",
     "read_text",
+    "require_schema",
     "unpack",
     "unzip",
     "user_key",
 ]
+
+SCHEMA = 2
+"""Of all stores, in files and on servers; there is no way from one schema to another."""
 
 MOST_BYTES = 64 << 20
 """Bytes of JSON that a document may have; a larger one is refused, packed or unpacked."""
@@ -118,6 +123,19 @@ def numbered_ranges(cluster: str, number: str) -> list[tuple[str, str]]:
     # The job itself, then its components, procs and tasks: each range ends at the next character.
     marks = ((mark, chr(ord(mark) + 1)) for mark in "+._")
     return [(start, f"{start}!"), *((start + mark, start + end) for mark, end in marks)]
+
+
+def require_schema(shown: str, schema: str) -> None:
+    """Refuse a store, named `shown`, that does not have this version's schema.
+
+    Raises:
+        StoreError: says what to do.
+    """
+    if schema != str(SCHEMA):
+        raise StoreError(
+            f"{shown} has schema {printable(schema, 20)}; this version reads {SCHEMA}; import the "
+            "sources again into another store"
+        )
 
 
 def raw_of(document: JobDocument) -> str | None:

@@ -16,7 +16,7 @@ waits until the server has appended it, which with a busy disk comes after its a
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -27,31 +27,24 @@ from jobsight.settings import StoreSettings
 from jobsight.store.archive import Archive
 from jobsight.store.base import Move, Put
 from jobsight.store.packing import (
+    SCHEMA,
     Keys,
     pack,
     position_from_text,
     position_to_text,
     raw_of,
+    require_schema,
 )
 from jobsight.store.parts import Part
 from jobsight.store.redisaudit import bytes_per_job, index_problems
-from jobsight.store.redisraws import add_raws
 from jobsight.store.redisrows import head, member, moment, row_of
 from jobsight.store.redisscripts import PAGE, PUT, RETIRE
 from jobsight.store.redisserver import RedisServer
 from jobsight.store.reports import Position, StoreStatus
 from jobsight.store.rows import Order, Query, Row
-from jobsight.store.schemas import climb, require_readable
 from jobsight.store.tiers import OVERTAKEN, ArchiveGrewError, TieredStore, View
-from jobsight.text import printable
 
-__all__ = ["SCHEMA", "STEPS", "RedisStore"]
-
-SCHEMA = 2
-
-STEPS: dict[int, Callable[[Any, str], None]] = {1: add_raws}
-"""By the schema that it begins with: what brings a store to the next one, given the client and the
-prefix; safe to be run again after a kill."""
+__all__ = ["RedisStore"]
 
 _LOOKS = 2000
 _PAGE_BYTES = 16 << 20
@@ -65,7 +58,6 @@ class RedisStore(TieredStore):
         url: its address, see `jobsight.store.opening`.
         settings: of the store; the archive has no folder unless they name one.
         create: begin a store where the prefix has none.
-        older: open a store of an older schema too, to migrate it.
 
     Raises:
         UsageError: the address cannot be understood.
@@ -78,7 +70,6 @@ class RedisStore(TieredStore):
         settings: StoreSettings | None = None,
         *,
         create: bool = False,
-        older: bool = False,
     ) -> None:
         settings = settings or StoreSettings()
         self._server = RedisServer(url, settings)
@@ -88,12 +79,12 @@ class RedisStore(TieredStore):
         self._known_parts: tuple[int, Sequence[Part]] = (0, ())
         try:
             self._server.require_fit()
-            self._require_ours(create, older)
+            self._require_ours(create)
         except BaseException:
             self.close()
             raise
 
-    def _require_ours(self, create: bool, older: bool) -> None:
+    def _require_ours(self, create: bool) -> None:
         with self._server.explained():
             if create and self._server.client.hsetnx(f"{self._prefix}:meta", "schema", SCHEMA):
                 self._server.require_written()
@@ -103,8 +94,7 @@ class RedisStore(TieredStore):
                 f"there is no store of prefix {self._prefix[1:-1]!r} at {self.url}; `jobsight "
                 "collect` and `jobsight import` make one"
             )
-        schema = int(told) if told.isdigit() else printable(told.decode(errors="replace"), 20)
-        require_readable(self.url, schema, SCHEMA, older=older)
+        require_schema(self.url, told.decode(errors="replace"))
 
     def _call(self, script: str, *args: str | bytes | int) -> list[Any]:
         return self._server.call(script, self._prefix, SCHEMA, *args)
@@ -192,19 +182,6 @@ class RedisStore(TieredStore):
                 **self._server.facts,
             },
         )
-
-    def migrate(self) -> tuple[int, int]:
-        """Bring an older store to this schema; see `Store.migrate`."""
-        meta = f"{self._prefix}:meta"
-        client = self._server.client
-
-        def take(step: Callable[[Any, str], None], schema: int) -> None:
-            step(client, self._prefix)
-            client.hset(meta, "schema", schema)
-            self._server.require_written()
-
-        with self._server.explained():
-            return climb(self.url, int(client.hget(meta, "schema")), SCHEMA, STEPS, take)
 
     def close(self) -> None:
         """Close all connections; see `Store.close`."""

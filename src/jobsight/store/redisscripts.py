@@ -13,7 +13,7 @@ the packed document. A member of a sorted set is time and id, and all scores are
 that of the bytes (ZRANGE BYLEX), a page can begin behind any member, and none is counted off.
 """
 
-__all__ = ["ADD_RAWS", "END_RAWS", "PAGE", "PUT", "RETIRE"]
+__all__ = ["PAGE", "PUT", "RETIRE"]
 
 _COMMON = """
 local prefix, schema = ARGV[1], ARGV[2]
@@ -172,32 +172,3 @@ return {'ok', gone}
 """
 )
 """Arguments: prefix, schema, fence, the part's text; then ids and revisions."""
-
-ADD_RAWS = (
-    _COMMON
-    + """
-for k = 3, #ARGV, 2 do
-    local id, raw = ARGV[k], ARGV[k + 1]
-    local old = redis.call('HGET', prefix .. ':k', id)
-    if old and old ~= raw then redis.call('ZREM', prefix .. ':r', old .. ':' .. id) end
-    redis.call('HSET', prefix .. ':k', id, raw)
-    redis.call('ZADD', prefix .. ':r', 0, raw .. ':' .. id)
-end
-return {'ok'}
-"""
-)
-"""Arguments: prefix, schema; then ids and raw numbers."""
-
-END_RAWS = (
-    _COMMON
-    + """
-for k, name in ipairs({'revision', 'generation'}) do
-    if (redis.call('HGET', prefix .. ':meta', name) or '') ~= ARGV[k + 2] then
-        return {'changed'}
-    end
-end
-redis.call('HSET', prefix .. ':meta', 'schema', 2)
-return {'ok'}
-"""
-)
-"""Arguments: prefix, schema, revision and generation as they were (``""``: none yet)."""

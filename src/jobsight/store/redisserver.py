@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from jobsight.errors import StoreError, StoreUnavailableError, UsageError
 from jobsight.settings import StoreSettings
+from jobsight.store.packing import require_schema
 from jobsight.text import printable
 
 __all__ = ["PASSWORD", "RedisServer", "without_secrets"]
@@ -222,13 +223,9 @@ class RedisServer:
         """
         with self.explained():
             reply: list[Any] = self.client.register_script(script)(args=args)
-        if reply[0] == b"schema" and reply[1]:
-            schema = printable(reply[1].decode(errors="replace"), 20)
-            raise StoreError(
-                f"the store {self.url} was brought to schema {schema} meanwhile; go on with the "
-                "jobsight that did so"
-            )
         if reply[0] == b"schema":
+            if reply[1]:
+                require_schema(self.url, reply[1].decode(errors="replace"))
             raise StoreError(
                 f"the store {self.url} is gone: somebody emptied the server, or it began with "
                 "other files; bring back its append-only file"

@@ -29,6 +29,7 @@ from jobsight.store.base import Move, Put
 from jobsight.store.filesystems import filesystem_of
 from jobsight.store.packing import (
     ACTIVE,
+    SCHEMA,
     Keys,
     pack,
     position_from_text,
@@ -38,7 +39,7 @@ from jobsight.store.packing import (
 from jobsight.store.parts import Part
 from jobsight.store.reports import Position, StoreStatus
 from jobsight.store.rows import Order, Query, Row
-from jobsight.store.sqlitefile import SCHEMA, SqliteFile
+from jobsight.store.sqlitefile import SqliteFile
 from jobsight.store.sqlitequeries import (
     COLUMNS,
     live_rows,
@@ -46,8 +47,8 @@ from jobsight.store.sqlitequeries import (
     revisions,
     selection,
     within_cluster,
+    wrong_raws,
 )
-from jobsight.store.sqliteraws import raw_ids, wrong_raws
 from jobsight.store.tiers import OVERTAKEN, TieredStore, View
 
 __all__ = ["SqliteStore"]
@@ -69,7 +70,6 @@ class SqliteStore(TieredStore):
             ``<path>.archive``, unless the settings name a folder.
         settings: of the store.
         create: make the file where there is none.
-        older: open a file of an older schema too, to migrate it.
         filesystem: tells the kind of file system a path lies on.
 
     Raises:
@@ -82,12 +82,11 @@ class SqliteStore(TieredStore):
         settings: StoreSettings | None = None,
         *,
         create: bool = False,
-        older: bool = False,
         filesystem: Callable[[Path], str | None] = filesystem_of,
     ) -> None:
         settings = settings or StoreSettings()
         self._file = SqliteFile(path, settings.busy_timeout_s, filesystem)
-        self._file.open(create=create, older=older)
+        self._file.open(create=create)
         self.path = path
         self.url = str(path)
         folder = settings.archive or f"{os.path.realpath(path)}.archive"
@@ -181,10 +180,6 @@ class SqliteStore(TieredStore):
             },
         )
 
-    def migrate(self) -> tuple[int, int]:
-        """Bring an older file to this schema; see `Store.migrate`."""
-        return self._file.migrate()
-
     def close(self) -> None:
         """Close all connections; see `Store.close`."""
         self._file.close()
@@ -246,7 +241,8 @@ class SqliteStore(TieredStore):
 
     def _live_raw(self, number: str) -> Iterator[str]:
         with self._file.reading() as db:
-            yield from raw_ids(db, number)
+            rows = db.execute("SELECT id FROM jobs WHERE raw = ? ORDER BY id", (number,)).fetchall()
+        yield from (id_ for (id_,) in rows)
 
     def _identity(self) -> str:
         with self._file.writing() as db:

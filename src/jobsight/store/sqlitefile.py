@@ -15,20 +15,14 @@ from urllib.parse import quote
 from jobsight.errors import StoreError, StoreUnavailableError
 from jobsight.modes import make_file, make_folder
 from jobsight.store.filesystems import is_remote
-from jobsight.store.schemas import climb, require_readable
+from jobsight.store.packing import SCHEMA, require_schema
 from jobsight.store.sqlitefaults import READ_ONLY, code_of, explained
-from jobsight.store.sqliteraws import add_raws
 from jobsight.text import printable
 
-__all__ = ["APPLICATION_ID", "SCHEMA", "STEPS", "SqliteFile"]
+__all__ = ["APPLICATION_ID", "SqliteFile"]
 
 APPLICATION_ID = 0x4A6F6273
 """In the file's header, so that ``file`` and we tell a store from another program's database."""
-
-SCHEMA = 2
-
-STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {1: add_raws}
-"""By the schema that it begins with: what brings a file to the next one, in one transaction."""
 
 _TABLES = """
 CREATE TABLE jobs (
@@ -100,7 +94,7 @@ class SqliteFile:
         self._lock = threading.Lock()
         self._handles: weakref.WeakSet[_Handle] = weakref.WeakSet()
 
-    def open(self, *, create: bool, older: bool) -> None:
+    def open(self, *, create: bool) -> None:
         """Make the file if need be and allowed, and check that it is a store of this schema.
 
         Raises:
@@ -122,7 +116,7 @@ class SqliteFile:
             if create and self._is_blank():
                 self._create()
             db = self._thread_connection()
-            self._require_ours(db, older)
+            self._require_ours(db)
             if not self.read_only:
                 # A copy that was made by VACUUM INTO has no log; while it is read, it stays so.
                 with suppress(sqlite3.OperationalError):
@@ -196,14 +190,14 @@ class SqliteFile:
             finally:
                 db.close()
 
-    def _require_ours(self, db: sqlite3.Connection, older: bool) -> None:
+    def _require_ours(self, db: sqlite3.Connection) -> None:
         application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS)
         if application != APPLICATION_ID:
             raise StoreError(
                 f"{self._shown} is a database of another program or an empty one, not a store of "
                 "jobsight; name another file"
             )
-        require_readable(self._shown, schema, SCHEMA, older=older)
+        require_schema(self._shown, str(schema))
 
     @property
     def _shown(self) -> str:
@@ -297,15 +291,12 @@ class SqliteFile:
             yield self._thread_connection()
 
     @contextmanager
-    def writing(self, *, older: bool = False) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[sqlite3.Connection]:
         """This thread's connection in a write transaction, committed when the block ends well.
 
-        Args:
-            older: write to a file of an older schema too.
-
         Raises:
-            StoreUnavailableError, StoreError: as by `explained`; or another process has migrated
-                the file since it was opened.
+            StoreUnavailableError, StoreError: as by `explained`; or the file has another schema
+                since it was opened.
         """
         if self.read_only:
             raise StoreError(f"the store {self._shown}: {READ_ONLY}")
@@ -313,7 +304,7 @@ class SqliteFile:
             db = self._thread_connection()
             db.execute("BEGIN IMMEDIATE")
             try:
-                self._require_ours(db, older)
+                self._require_ours(db)
                 yield db
                 db.execute("COMMIT")
             except BaseException:
@@ -365,21 +356,6 @@ class SqliteFile:
                 before = free
                 # A script is stepped to its end; `execute` would free a single page.
                 db.executescript(f"PRAGMA incremental_vacuum({_SHRINK_PAGES})")
-
-    def migrate(self) -> tuple[int, int]:
-        """Go from schema to schema, all in one transaction; the schema before and after.
-
-        Raises:
-            StoreError: there is no way from that schema, or the file is read-only.
-        """
-        with self.writing(older=True) as db:
-
-            def take(step: Callable[[sqlite3.Connection], None], schema: int) -> None:
-                step(db)
-                db.execute(f"PRAGMA user_version = {schema}")
-
-            schema = db.execute("PRAGMA user_version").fetchone()[0]
-            return climb(self._shown, schema, SCHEMA, STEPS, take)
 
     def close(self) -> None:
         """Close the connections of all threads."""

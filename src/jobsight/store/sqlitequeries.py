@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 
 from jobsight.errors import StoreError
-from jobsight.store.packing import ACTIVE, Keys, cluster_of
+from jobsight.store.packing import ACTIVE, Keys, cluster_of, raw_in, unzip
 from jobsight.store.rows import Order, Query, Row
 
 __all__ = [
@@ -17,11 +18,13 @@ __all__ = [
     "revisions",
     "selection",
     "within_cluster",
+    "wrong_raws",
 ]
 
 COLUMNS = "id, state, user, time, revision, document"
 
 _PAGE_BYTES = 16 << 20
+_PAGE = 500
 
 
 def selection(query: Query, after: Order | None) -> tuple[str, list[object]]:
@@ -115,3 +118,22 @@ def revisions(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, tuple[i
         (json.dumps(list(ids)),),
     )
     return {id_: (revision, state) for id_, revision, state in rows}
+
+
+def wrong_raws(db: sqlite3.Connection) -> Iterator[str]:
+    """What is wrong with the column of raw numbers; damaged documents are passed over."""
+    after = -1
+    while rows := db.execute(
+        "SELECT number, id, raw, document FROM jobs WHERE number > ? "
+        "AND id > 'slurm:' AND id < 'slurm;' ORDER BY number LIMIT ?",
+        (after, _PAGE),
+    ).fetchall():
+        after = rows[-1][0]
+        for _, id_, kept, data in rows:
+            with suppress(StoreError):
+                raw = raw_in(unzip(data, id_), id_)
+                if kept != raw:
+                    yield (
+                        f"the index has {id_!r} under the raw number {kept}, but the document says "
+                        f"{raw}"
+                    )

@@ -355,7 +355,6 @@ class StoreContract(ArchiveTests, WriterTests):
             assert (status.active, status.positions) == (3, {"log": {"at": 1}})
             assert status.bytes_per_job is None or 50 < status.bytes_per_job < 100_000
             assert status.url == store.url
-            assert store.migrate() == (status.schema, status.schema)
 
     def test_a_closed_store_says_so(self) -> None:
         """Every call after `close` is a StoreError; closing again is none."""

@@ -1,8 +1,6 @@
 """``jobsight store``."""
 
 import json
-import os
-import re
 import sqlite3
 from pathlib import Path
 
@@ -13,7 +11,6 @@ from typer.testing import CliRunner, Result
 from jobsight.cli.main import app
 from jobsight.documents import JobDocument, State
 from jobsight.errors import OutputError, StoreError, UsageError
-from jobsight.service.locks import locked
 from jobsight.store import Move, open_store
 from jobsight.store.snapshot import read_documents, read_manifest
 
@@ -167,26 +164,10 @@ def test_a_damaged_store_is_told_with_status_1(url: str) -> None:
     assert "slurm:grid:2" in result.stderr
 
 
-def test_a_store_of_this_schema_needs_no_migration(url: str) -> None:
-    assert said("migrate", "--store", url) == "the store has schema 2 already\n"
-    assert json.loads(said("migrate", "--store", url, "--json")) == {"before": 2, "after": 2}
-
-
-def test_a_store_that_is_collected_into_is_not_migrated(url: str) -> None:
-    with sqlite3.connect(url) as database:
-        database.execute("PRAGMA user_version = 1")
-    database.close()
-    with locked(Path(f"{url}.collect.lock"), "with it"):
-        result = call("migrate", "--store", url)
-    assert isinstance(result.exception, StoreError)
-    assert re.search(rf"a collector \(process {os.getpid()} on .*stop it", str(result.exception))
-    assert said("migrate", "--store", url) == "the store's schema was 1 and is 2 now\n"
-
-
 @pytest.mark.parametrize(
     "words", [("jobs",), ("job", "1"), ("store", "status"), ("collect", "--once")]
 )
-def test_whoever_opens_an_older_store_is_told_to_migrate_it(
+def test_a_store_of_another_schema_is_refused_by_every_verb(
     url: str, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with sqlite3.connect(url) as database:
@@ -198,12 +179,14 @@ def test_whoever_opens_an_older_store_is_told_to_migrate_it(
     more = ("--event-log", str(log)) if words[0] == "collect" else ()
     result = CliRunner().invoke(app, [*words, *more, "--store", url])
     assert isinstance(result.exception, StoreError)
-    assert str(result.exception).endswith("with: jobsight store migrate")
+    assert str(result.exception).endswith(
+        "has schema 1; this version reads 2; import the sources again into another store"
+    )
 
 
 def test_what_is_no_store_is_told(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("dear diary\n" * 100)
-    for verb in ("status", "check", "migrate"):
+    for verb in ("status", "check"):
         result = call(verb, "--store", tmp_path / "notes.txt")
         assert isinstance(result.exception, StoreError), verb
         assert "notes.txt" in str(result.exception)

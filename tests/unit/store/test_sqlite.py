@@ -371,6 +371,9 @@ def test_every_page_is_read_off_an_index(path: Path) -> None:
             told = " ".join(row[3] for row in plan)
             assert "USING INDEX jobs_" in told, told
             assert "TEMP B-TREE" not in told, told
+    asked = "EXPLAIN QUERY PLAN SELECT id FROM jobs WHERE raw = '7' ORDER BY id"
+    (plan,) = db.execute(asked).fetchall()
+    assert plan[3] == "SEARCH jobs USING COVERING INDEX jobs_by_raw (raw=?)"
     db.close()
 
 

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from jobsight.documents import JobDocument, Submission
 from jobsight.errors import StoreError
 from jobsight.settings import StoreSettings
-from jobsight.store import Put
+from jobsight.store import Move, Put
 from jobsight.store.sqlite import SqliteStore
 from jobsight.testing import made_document
+from jobsight.testing.storedocuments import NOON
 
 QUICK = StoreSettings(busy_timeout_s=0.1)
 
@@ -92,3 +94,37 @@ def test_check_finds_what_was_tampered_with(store: SqliteStore, path: Path) -> N
     assert report.problems == 4
     for sign in (ids[0], ids[1], "wrongly marked", "counted as"):
         assert sign in told
+
+
+@pytest.mark.parametrize("schema", [0, 1, 3])
+def test_a_file_of_another_schema_is_refused(path: Path, schema: int) -> None:
+    """Also where it became so after it was opened."""
+    refusal = rf"has schema {schema}; this version reads 2; import the sources again"
+    with SqliteStore(path, QUICK, create=True) as store:
+        store.put([Put(made_document(1))])
+        with sqlite3.connect(path) as db:
+            db.execute(f"PRAGMA user_version = {schema}")
+        db.close()
+        with pytest.raises(StoreError, match=refusal):
+            store.put([Put(made_document(2))], [Move("log", None, {"at": 1})])
+        assert len(list(store.scan())) == 1
+        assert store.positions() == {}
+    with pytest.raises(StoreError, match=refusal):
+        SqliteStore(path, QUICK, create=True)
+
+
+def test_check_finds_wrong_raw_numbers(store: SqliteStore, path: Path) -> None:
+    tasks = [
+        JobDocument(id=f"slurm:c:7_{at}", updated=NOON, submission=Submission(raw_id=str(8 + at)))
+        for at in range(1100)
+    ]
+    store.put([Put(one) for one in (*tasks, made_document(1))])
+    assert store.check().problems == 0
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE jobs SET document = x'00' WHERE id = 'slurm:c:7_3'")
+        db.execute("UPDATE jobs SET raw = '5' WHERE id = 'slurm:c:7_1099'")
+    db.close()
+    report = store.check()
+    assert report.problems == 2
+    assert any("raw number 5" in one for one in report.first)
+    assert store.raw("5") == []
