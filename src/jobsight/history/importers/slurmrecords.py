@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
+import msgspec
+
 from jobsight.documents import JobDocument
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.logfiles import LogFile
@@ -116,7 +118,9 @@ class Slurmdbd(Importer):
                 )
             one = Rows(file, options, report)
             rows = _table_rows(file, cluster, one, report, meter)
-            yield from one.batches(one.checked(rows, _NAMES))
+            for batch in one.batches(one.checked(rows, _NAMES)):
+                # A user's number does not replace the name that another source of that age knows.
+                yield [msgspec.structs.replace(job, updated=job.updated - 1) for job in batch]
 
 
 def _table_rows(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.importing import JOB_TABLE, SACCT_JSON, imported, states, written
 
+from jobsight.documents import merge
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.importers import Options
 
@@ -37,6 +38,15 @@ def test_both_forms_and_a_live_collector_tell_of_the_same_life(tmp_path: Path) -
     for job in ("9_0", "12_5"):
         assert table[job].timeline == json_[job].timeline
     assert {event.source for event in table["9_0"].timeline} == {"sacct"}
+
+
+def test_a_users_number_never_replaces_the_name(tmp_path: Path) -> None:
+    table = written(tmp_path, JOB_TABLE, TABLE)
+    text = written(tmp_path, SACCT_JSON, "sacct.json")
+    both = [merge(imported(one)[0]["9_0"], imported(other)[0]["9_0"])
+            for one, other in ((text, table), (table, text))]  # fmt: skip
+    assert [job.submission.user for job in both] == ["ada", "ada"]
+    assert both[0] == both[1]
 
 
 def test_numbers_of_slurmdbds_table(tmp_path: Path) -> None:
