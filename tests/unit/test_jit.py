@@ -112,3 +112,16 @@ ensure_blas()
 assert "scipy.linalg" in sys.modules
 """
     subprocess.run([sys.executable, "-c", done], check=True)
+
+
+def test_whether_a_kernel_has_to_be_compiled_is_known(tmp_path: Path) -> None:
+    program = """
+import numpy as np
+from jobsight.history.timelines import _follow
+from jobsight.jit import is_compiled
+before = is_compiled(_follow)
+_follow(np.zeros(2, np.int64))
+assert (before, is_compiled(_follow)) == (False, True)
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)

@@ -8,6 +8,7 @@ import pytest
 from tests.hold_models import constant_model
 from typer.testing import CliRunner
 
+from jobsight.cli import common
 from jobsight.cli.common import check_output, table
 from jobsight.cli.main import app
 from jobsight.errors import OutputError
@@ -162,3 +163,13 @@ def test_a_table_in_a_narrow_terminal_does_without_what_it_can_spare(
     assert table(headings, rows) == whole
     monkeypatch.setenv("COLUMNS", "15")
     assert table(headings, rows, ["Brier", "F1"]) == "model  log loss\nrates     0.693"
+
+
+@pytest.mark.parametrize(
+    ("compiled", "label"), [(True, "reading"), (False, "compiling the reader, once")]
+)
+def test_the_first_run_says_that_it_compiles(
+    compiled: bool, label: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobsight.jit.is_compiled", lambda _kernel: compiled)
+    assert common._first_label("reading") == label
