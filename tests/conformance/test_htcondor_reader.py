@@ -151,16 +151,9 @@ def _same_ad(own: Event, other: Event) -> bool:
 
 
 def _compare_ads(own: list[Event], informations: list[Event]) -> Counter[Difference]:
-    """Ours stand in the order of the events that triggered them, theirs in that of the 028."""
     ads = [json.loads(row["attributes"]) for row in own if row["attributes"] is not None]
     if len(ads) != len(informations):
         return Counter({(28, "number of ads"): 1})
-
-    def key(ad: Event) -> tuple[int, int, int]:
-        return ad["Cluster"], ad["Proc"], ad["TriggerEventTypeNumber"]
-
-    ads.sort(key=key)
-    informations.sort(key=key)
     pairs = zip(ads, informations, strict=True)
     return Counter((28, "attributes") for ad, other in pairs if not _same_ad(ad, other))
 

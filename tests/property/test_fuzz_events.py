@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Iterable
 
-import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.logtext import (
@@ -192,12 +191,4 @@ def test_chunks_do_not_matter(case: tuple[list[bytes], int, bytes, int], size: i
     log, start, inner, end = case
     whole = b"".join(log)
     data = whole[:start] + inner + whole[end:]
-    assert read(data, chunk=size) == read(data)
-
-
-@pytest.mark.parametrize("size", [1, 40, 1000])
-def test_many_writers_in_small_chunks(size: int) -> None:
-    jobs = [f"{k}.000.000" for k in range(40)]
-    data = b"".join(record(12, HELD, job) for job in jobs)
-    data += b"".join(information(12, job) for job in reversed(jobs))
     assert read(data, chunk=size) == read(data)

@@ -29,7 +29,6 @@ from jobsight.history.eventlog.columns import (
 )
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.eventlog.generations import in_generation, segment_name
-from jobsight.history.eventlog.joins import AdJoiner
 from jobsight.history.eventlog.logfiles import Kind, LogFile, LogStream, looks_like_log, spool
 from jobsight.history.eventlog.scratch import Scratch
 from jobsight.history.eventlog.segments import Log, Segment, plan
@@ -136,7 +135,7 @@ class EventReader:
         progress: is told the number of bytes done of how many (0 where unknown) now and then.
         workers: threads that scan; None: one a core, at most eight.
         generations: `source` and `offset` are each record's generation and its place in that
-            (`eventlog.generations`), and each 028 keeps its ad: what job documents are made of.
+            (`eventlog.generations`): what job documents are made of.
 
     Raises:
         SourceError: a path does not exist, cannot be read, or holds no event log.
@@ -180,14 +179,13 @@ class EventReader:
         told: Counter[str] = Counter()
         with ThreadPoolExecutor(self._workers, "jobsight-scan") as pool:
             for log in self.logs:
-                resolver, joiner = self._resolver(log), AdJoiner()
+                resolver = self._resolver(log)
                 dates = FutureDates(max(_modified(log), time.time()))
                 for segment in _ready(log):
                     if segment.header is not None and segment.header.ctime is not None:
                         resolver.begin_segment(segment.header.ctime)
                     name = segment_name(segment) if self._generations else ""
-                    joined = not self._generations
-                    origin = Origin(segment.file.name, log.number, log.access_point, joined)
+                    origin = Origin(segment.file.name, log.number, log.access_point)
                     for batch in self._segment(segment, origin, pool):
                         written = resolver.resolve(batch.stamp, batch.form)
                         times, sound, odd = dates.mend(written)
@@ -199,8 +197,7 @@ class EventReader:
                         if self._generations:
                             yield in_generation(batch, name, segment.start).table(times)
                         else:
-                            yield from joiner.push(batch, times)
-                yield from joiner.flush()
+                            yield batch.table(times)
         self._look_for_others(told)
         self.report.jobs = self._jobs.count()
         self.report.seconds = time.perf_counter() - started
@@ -333,7 +330,7 @@ def _ads_batch(ads: list[Ad], parser: StructuredParser, origin: Origin, size: in
     skipped = [(skip.offset, skip.length, skip.reason) for skip in parser.skipped]
     parser.skipped.clear()
     stamp, form = ads_to_times(ads)
-    values = ads_to_columns(ads, join=origin.join_ads)
+    values = ads_to_columns(ads)
     return batch_from_values(values, stamp, form, origin=origin, skipped=skipped, size=size)
 
 

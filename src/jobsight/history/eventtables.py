@@ -1,11 +1,10 @@
 """Job documents → event table: the way back from `jobsight.history.jobdocuments`.
 
-The entries of all jobs, put in the order of their places, are the log again; each 028's ad is given
-to its trigger by the reader's own rule. Records of no job are in no document. Of these the headers
-of generations are made anew, dated at the generation's beginning: they are counted where rows are
-(the draw of a decision's frames hashes row numbers), and their dates decide nothing. Not brought
-back are DAGMan's own records of no job (016), the name of the file a record was read from, and what
-a timeline dropped.
+The entries of all jobs, put in the order of their places, are the log again. Records of no job are
+in no document. Of these the headers of generations are made anew, dated at the generation's
+beginning: they are counted where rows are (the draw of a decision's frames hashes row numbers), and
+their dates decide nothing. Not brought back are DAGMan's own records of no job (016), the name of
+the file a record was read from, and what a timeline dropped.
 """
 
 from __future__ import annotations
@@ -13,29 +12,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import polars as pl
 
 from jobsight.documents import Event, JobDocument, parse_key
 from jobsight.errors import DocumentError
-from jobsight.history.eventlog.terms import ENTRY_COLUMNS, LOOK_BACK, PREFIX, begun, event_kinds
-from jobsight.jit import kernel
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from jobsight.history.eventlog.terms import ENTRY_COLUMNS, PREFIX, begun, event_kinds
 
 __all__ = ["event_table"]
 
-_HEADER, _AD = 8, 28
+_HEADER = 8
 _SECOND = 1_000_000
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}")
 _BLOCK = 100_000
 """Entries gathered as Python values before they become columns."""
 
-_TRIGGER = r'"TriggerEventTypeNumber":(-?\d{1,18})'
-_KEYS = ("code", "cluster", "proc", "log")
 _FIELDS = {"time": "time", "source": "source", "offset": "position"} | {n: n for n in ENTRY_COLUMNS}
 """Columns that an entry tells, and the entry's fields."""
 
@@ -64,14 +56,13 @@ def event_table(documents: Iterable[JobDocument]) -> pl.DataFrame:
         .with_row_index("number")
         .select("access_point", "teller", pl.col("number").cast(pl.Int32))
     )
-    table = (
+    return (
         table.with_columns(teller=teller)
         .join(logs, on=["access_point", "teller"], how="left", nulls_equal=True)
         .with_columns(log=pl.col("number"))
         .sort("log", "source", "offset", "code")
         .drop("teller", "number")
     )
-    return _rejoined(table)
 
 
 class _Block:
@@ -165,45 +156,3 @@ def _headers(table: pl.DataFrame) -> pl.DataFrame:
     ]  # fmt: skip
     plain = {name: pl.Int64 if name == "time" else kind for name, kind in event_kinds().items()}
     return pl.DataFrame(rows, schema=plain).with_columns(pl.col("time").cast(event_kinds()["time"]))
-
-
-def _rejoined(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with each 028's ad in the row of its trigger."""
-    is_ad = (pl.col("code") == _AD) & pl.col("attributes").is_not_null()
-    number = pl.col("attributes").str.extract(_TRIGGER).cast(pl.Int64, strict=False)
-    trigger = table.select(pl.when(is_ad).then(number).fill_null(-1)).to_series()
-    keys = (table[name].cast(pl.Int64).to_numpy(writable=True) for name in _KEYS)
-    givers, takers = _pairs(trigger.to_numpy(writable=True), *keys)
-    if not len(givers):
-        return table
-    told = table.select("attributes", "owner")[givers]
-    attributes = table["attributes"].clone().scatter(takers, told["attributes"])
-    owner = table["owner"].clone().scatter(takers, told["owner"])
-    return table.with_columns(attributes=attributes.scatter(givers, None), owner=owner)
-
-
-@kernel
-def _pairs(
-    trigger: NDArray[np.int64],
-    code: NDArray[np.int64],
-    cluster: NDArray[np.int64],
-    proc: NDArray[np.int64],
-    log: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Rows of 028 records and of their triggers, by the rule of `texts`: int64 (2, pairs)."""
-    pairs = np.empty((2, len(code)), np.int64)
-    taken = np.zeros(len(code), np.bool_)
-    count = 0
-    for k in range(len(code)):
-        if trigger[k] < 0:
-            continue
-        for back in range(k - 1, max(k - LOOK_BACK, 0) - 1, -1):
-            if log[back] != log[k]:
-                break
-            if code[back] == trigger[k] and cluster[back] == cluster[k] and proc[back] == proc[k]:
-                if not taken[back]:
-                    taken[back] = True
-                    pairs[0, count], pairs[1, count] = k, back
-                    count += 1
-                break
-    return pairs[:, :count].copy()

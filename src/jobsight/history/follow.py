@@ -355,7 +355,7 @@ class EventLogSource(Source):
         if not part.open:
             return None
         point = self._saved.access_point
-        origin = Origin(part.place.name, 0, point, join_ads=False)
+        origin = Origin(part.place.name, 0, point)
 
         def year(batch: Batch) -> int:
             return first_year(batch, self._parts, self._zone, now)

@@ -1,10 +1,9 @@
 """Event table → job documents: nothing that a log tells is lost on the way.
 
 Each record of a job becomes an entry of its timeline, under the name of its generation and
-its place in that (`eventlog.generations`), so that it is recognised wherever it is read again. An
-028 keeps its ad in its own entry: whether it was written before or after the log was last looked at
-must not matter. What ads and submissions tell of request, submission and usage fills the sections.
-The way back is `jobsight.history.eventtables`.
+its place in that (`eventlog.generations`), so that it is recognised wherever it is read again. What
+ads and submissions report of request, submission and usage fills the sections. The way back is
+`jobsight.history.eventtables`.
 """
 
 from __future__ import annotations
@@ -126,7 +125,7 @@ def documents_of_batch(batch: pa.RecordBatch, access_point: str) -> list[JobDocu
 
     Args:
         batch: of the event table, as `EventReader` gives it with `generations`: `source` and
-            `offset` are those of the generation, each 028 has its own ad.
+            `offset` are those of the generation.
         access_point: of the documents' ids.
     """
     columns = {name: batch.column(name).to_pylist() for name in ENTRY_COLUMNS}

@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.errors import SourceError
-from jobsight.history.ads import as_written, with_submission_holds
+from jobsight.history.ads import attach_ads, with_submission_holds
 from jobsight.jit import kernel
 
 __all__ = ["History", "Ints"]
@@ -43,8 +43,8 @@ class History:
     since neither log says how its records interleave with the other's.
 
     Attributes:
-        table: the event table (docs/architecture.md), rows in order; ads that were told later than
-            their record stand at their 028 (`jobsight.history.ads`).
+        table: the event table (docs/architecture.md), rows in order; a record that is
+            followed by its 028 has the ad of that (`jobsight.history.ads`).
         time: int64 (n,), µs since 1970, as written.
         clock: int64 (n,), running maximum of `time` within each log: never steps back. A step of
             more than a week it takes only when the next record of a job bears it out.
@@ -87,7 +87,7 @@ class History:
         missing = [name for name in _NEEDED if name not in table.columns]
         if missing:
             raise SourceError(f"the event table lacks the columns {', '.join(missing)}")
-        table, held = with_submission_holds(as_written(table))
+        table, held = with_submission_holds(attach_ads(table))
         # Kernels are compiled once for arrays that may be written, so all of these are.
         log = table["log"].cast(pl.Int32).to_numpy(writable=True)
         if len(log) and (log[0] < 0 or bool((np.diff(log) < 0).any())):

@@ -207,7 +207,7 @@ _KINDS = st.tuples(st.integers(0, 11), st.integers(0, 2))
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(_KINDS, max_size=40))
-def test_ads_find_their_triggers_again(kinds: list[tuple[int, int]]) -> None:
+def test_records_of_several_writers_come_back(kinds: list[tuple[int, int]]) -> None:
     import tempfile
 
     pieces = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from jobsight.history.eventlog.adformats import Attributes, parse_time
 from jobsight.history.eventlog.structured import Ad
-from jobsight.history.eventlog.terms import LOOK_BACK
 
 __all__ = ["ads_to_columns", "ads_to_times"]
 
@@ -44,35 +43,16 @@ def ads_to_times(ads: Sequence[Ad]) -> tuple[NDArray[np.int64], NDArray[np.uint8
     return stamp, np.array([time[1] for time in times], np.uint8)
 
 
-def ads_to_columns(ads: Sequence[Ad], *, join: bool = True) -> dict[str, list[Any]]:
+def ads_to_columns(ads: Sequence[Ad]) -> dict[str, list[Any]]:
     """Columns of the event table, each a list of n values, None where an event tells nothing.
 
-    All columns but ``time``, ``source``, ``log`` and ``access_point``. The attributes and the owner
-    of an 028 go to its trigger, if that is among the `LOOK_BACK` rows before it; else they stay in
-    its own row, as all do without `join`.
+    All columns but ``time``, ``source``, ``log`` and ``access_point``.
     """
     rows = [_row(ad) for ad in ads]
-    for k, row in enumerate(rows):
-        if join and row["code"] == _AD_INFORMATION:
-            _join(reversed(rows[max(k - LOOK_BACK, 0) : k]), row)
-    for row in rows:
-        del row["trigger"]
-    names = _row(_SAMPLE).keys() - {"trigger"}
-    return {name: [row[name] for row in rows] for name in sorted(names)}
+    return {name: [row[name] for row in rows] for name in sorted(_row(_SAMPLE))}
 
 
 _SAMPLE = Ad(0, {"EventTypeNumber": 0})
-
-
-def _join(before: Iterable[dict[str, Any]], row: dict[str, Any]) -> None:
-    """Give the ad of an 028 to its trigger, the nearest of the rows before (nearest first)."""
-    wanted = row["trigger"], row["cluster"], row["proc"]
-    for other in before:
-        if (other["code"], other["cluster"], other["proc"]) == wanted:
-            if other["attributes"] is None:
-                other["attributes"], row["attributes"] = row["attributes"], None
-                other["owner"] = row["owner"]
-            return
 
 
 def _row(ad: Ad) -> dict[str, Any]:
@@ -99,7 +79,6 @@ def _row(ad: Ad) -> dict[str, Any]:
         "offset": ad.offset,
         "detail": _integer(of, "Type", _INT16) if code == _FILE_TRANSFER else None,
         "dag_node": _dag_node(of) if code in (_SUBMIT, _POST_SCRIPT) else None,
-        "trigger": of.get("TriggerEventTypeNumber"),
     }
 
 

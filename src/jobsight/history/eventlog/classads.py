@@ -9,14 +9,7 @@ result is valid JSON whatever a user wrote.
 import numpy as np
 
 from jobsight.history.eventlog.blocks import WIDTH, copy_block, digit_run, name_run, plain_run
-from jobsight.history.eventlog.record import (
-    Bytes,
-    Row,
-    find_after,
-    find_newline,
-    read_integer,
-    starts_with,
-)
+from jobsight.history.eventlog.record import Bytes, Row, find_after, find_newline, starts_with
 from jobsight.jit import helper
 
 __all__ = ["ad_to_json", "room"]
@@ -242,25 +235,21 @@ def _long_line(buffer: Bytes, at: int, stop: int, out: Bytes, to: int) -> tuple[
 
 
 @helper
-def _note(buffer: Bytes, at: int, stop: int, length: int, found: Row) -> None:
-    """Remember the trigger's number and the range of the owner's name, if the line tells them."""
-    if length == 22 and starts_with(buffer, at, stop, b"TriggerEventTypeNumber = "):
-        read_integer(buffer, at + 25, stop, found, 0)
-    elif length == 5 and starts_with(buffer, at, stop, b'Owner = "'):
+def _note_owner(buffer: Bytes, at: int, stop: int, owner: Row) -> None:
+    """Remember the range of the owner's name, if the line has it."""
+    if starts_with(buffer, at, stop, b'Owner = "'):
         close = find_after(buffer, at + 9, stop, b'"')
         if close > 0:
-            found[1], found[2] = at + 9, close - 1
+            owner[0], owner[1] = at + 9, close - 1
 
 
 @helper
-def ad_to_json(buffer: Bytes, at: int, end: int, out: Bytes, to: int, found: Row) -> int:
+def ad_to_json(buffer: Bytes, at: int, end: int, out: Bytes, to: int, owner: Row) -> int:
     """Write the ad in ``buffer[at:end]`` as one JSON object at ``out[to]``; where it ends.
 
     Lines that are no attribute (the record's header, its separator) are passed over. `out` must
-    have `room` for the ad. ``found`` is set to (number of the event that triggered the record or
-    −1, start and end of the owner's name or −1).
+    have `room` for the ad. ``owner`` is set to start and end of the owner's name, if there is one.
     """
-    found[0] = found[1] = found[2] = -1
     out[to] = _OPEN
     start = to = to + 1
     while at < end:
@@ -270,7 +259,8 @@ def ad_to_json(buffer: Bytes, at: int, end: int, out: Bytes, to: int, found: Row
         if length == 0:
             behind, length = _long_line(buffer, at, stop, out, to)
         if length > 0:
-            _note(buffer, at, stop, length, found)
+            if length == 5:
+                _note_owner(buffer, at, stop, owner)
             out[behind] = _COMMA
             to = behind + 1
         at = stop + 1

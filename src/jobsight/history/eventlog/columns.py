@@ -45,15 +45,11 @@ _TEXTS = (
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a batch comes from: what is the same in all of its rows.
-
-    With `join_ads` an event has the ad of its 028; without, each 028 keeps its own.
-    """
+    """Where a batch comes from: what is the same in all of its rows."""
 
     source: str
     log: int
     access_point: str | None
-    join_ads: bool = True
 
 
 @dataclass(frozen=True)
@@ -119,7 +115,7 @@ def batch_from_rows(
         columns[name] = _optional(by_column[column], kind)
     for name, column in _TEXTS:
         columns[name] = texts.text_column(buffer, by_column[column], by_column[column + 1])
-    columns["attributes"], columns["owner"] = texts.ad_columns(buffer, rows, join=origin.join_ads)
+    columns["attributes"], columns["owner"] = texts.ad_columns(buffer, rows)
     columns["offset"] = pa.array(by_column[record.OFFSET_START] + base)
     return Batch(
         columns,

@@ -15,7 +15,6 @@ __all__ = ["MAX_RECORD", "Ad", "Skip", "StructuredParser"]
 MAX_RECORD = 1 << 20
 """Bytes; a longer record is skipped."""
 
-_AD_INFORMATION = 28
 _NOTHING_HERE = "no event record here"
 _TOO_LONG = f"record longer than {MAX_RECORD} bytes"
 
@@ -46,37 +45,23 @@ class StructuredParser:
         self.skipped: list[Skip] = []
         self._format: Xml | Json = Xml() if kind == "xml" else Json()
         self._buffer = bytearray()
-        self._held: list[Ad] = []
         self._base = 0  # position of the buffer's first byte
         self._inside = False  # whether the buffer starts with a record
         self._dropping: str | None = None  # why bytes are dropped up to the next record
 
     def feed(self, data: bytes) -> list[Ad]:
-        """Take the next bytes of the log; the ads that are complete by now.
-
-        An 028 comes in one list with the event before it, which may be its trigger.
-        """
+        """Take the next bytes of the log; the ads that are complete by now."""
         self._buffer += data
-        ads = self._held + self._run(final=False)
-        self._held = []
-        if ads and ads[-1].attributes["EventTypeNumber"] != _AD_INFORMATION:
-            self._held = [ads.pop()]
-        return ads
+        return self._run(final=False)
 
     @property
     def position(self) -> int:
         """Bytes of the log that are done with: whole records, and what was passed over."""
         return self._base
 
-    def release(self) -> list[Ad]:
-        """The ad that waits for its 028, for those who need not see the two together."""
-        ads, self._held = self._held, []
-        return ads
-
     def close(self) -> list[Ad]:
         """The log has ended: the ads that were still open."""
-        ads, self._held = self._held + self._run(final=True), []
-        return ads
+        return self._run(final=True)
 
     def _run(self, *, final: bool) -> list[Ad]:
         ads: list[Ad] = []

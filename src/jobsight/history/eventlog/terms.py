@@ -1,4 +1,4 @@
-"""What readers of logs and readers of documents agree on: columns, names, how far ads reach.
+"""What readers of logs and readers of documents agree on: columns and names.
 
 Nothing here needs a parser, so whoever only reads documents loads none.
 """
@@ -13,12 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["ENTRY_COLUMNS", "LOOK_BACK", "PREFIX", "begun", "event_kinds", "event_schema"]
-
-# Kernels have it compiled in: naming numba here makes `jobsight.jit` compile them anew with it.
-LOOK_BACK = 256
-"""How many records may lie between an event and its 028: several writers share a global log, and
-each appends its event and its 028 in two writes."""
+__all__ = ["ENTRY_COLUMNS", "PREFIX", "begun", "event_kinds", "event_schema"]
 
 PREFIX = "eventlog"
 """Every generation's name begins with it."""

@@ -1,4 +1,4 @@
-"""From ranges of bytes to columns of text, and 028 records to the events that triggered them."""
+"""From ranges of bytes to columns of text, and 028 records to JSON."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import numpy as np
 
 from jobsight.history.eventlog.blocks import WIDTH, copy_block, equal, first
 from jobsight.history.eventlog.classads import ad_to_json, room
-from jobsight.history.eventlog.record import AD_END, AD_START, CLUSTER, CODE, PROC, Bytes, Row
+from jobsight.history.eventlog.record import AD_END, AD_START, CODE, Bytes, Row
 from jobsight.history.eventlog.scratch import Scratch
-from jobsight.history.eventlog.terms import LOOK_BACK
-from jobsight.jit import helper, kernel
+from jobsight.jit import kernel
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,23 +21,9 @@ _SCRATCH = Scratch()
 _RETURN, _AD_EVENT = 13, 28
 
 
-@helper
-def _trigger(rows: Row, k: int, number: int, taken: Row) -> int:
-    """The row of the event that triggered the 028 of row k; k itself where there is none."""
-    for back in range(k - 1, max(k - LOOK_BACK, 0) - 1, -1):
-        if (
-            rows[back, CODE] == number
-            and rows[back, CLUSTER] == rows[k, CLUSTER]
-            and rows[back, PROC] == rows[k, PROC]
-        ):
-            return back if taken[back, 0] < 0 else k
-    return k
-
-
 @kernel
-def _convert_ads(buffer: Bytes, rows: Row, out: Bytes, ads: Row, owners: Row, join: bool) -> bool:
+def _convert_ads(buffer: Bytes, rows: Row, out: Bytes, ads: Row, owners: Row) -> bool:
     """Write all ads as JSON to `out` and fill `ads` and `owners`; False if `out` is too small."""
-    found = np.empty(3, np.int64)
     ads[:] = -1
     owners[:] = -1
     to = 0
@@ -48,11 +33,8 @@ def _convert_ads(buffer: Bytes, rows: Row, out: Bytes, ads: Row, owners: Row, jo
         start, end = rows[k, AD_START], rows[k, AD_END]
         if to + room(end - start, 1) > len(out):
             return False
-        begun, to = to, ad_to_json(buffer, start, end, out, to, found)
-        row = _trigger(rows, k, found[0], ads) if join else k
-        ads[row, 0], ads[row, 1] = begun, to
-        owners[row, 0] = owners[k, 0] = found[1]
-        owners[row, 1] = owners[k, 1] = found[2]
+        ads[k, 0] = to
+        ads[k, 1] = to = ad_to_json(buffer, start, end, out, to, owners[k])
     return True
 
 
@@ -90,15 +72,12 @@ def text_column(buffer: Bytes, starts: Row, ends: Row) -> pa.Array:
     return _strings(out[: offsets[-1]], offsets, starts >= 0)
 
 
-def ad_columns(buffer: Bytes, rows: Row, *, join: bool = True) -> tuple[pa.Array, pa.Array]:
-    """The columns of attributes and owners: each event has those of the 028 that it triggered.
-
-    An 028 has its owner too, and keeps its attributes itself if its trigger is not among the rows.
+def ad_columns(buffer: Bytes, rows: Row) -> tuple[pa.Array, pa.Array]:
+    """The columns of attributes and owners: those of each 028, null in other rows.
 
     Args:
         buffer: uint8, the text.
         rows: int64 (n, record.COLUMNS), scanned.
-        join: False: each 028 keeps its attributes.
 
     Returns:
         Two Arrow large_string arrays of n texts; the attributes are JSON objects.
@@ -109,10 +88,9 @@ def ad_columns(buffer: Bytes, rows: Row, *, join: bool = True) -> tuple[pa.Array
     owners = _SCRATCH.take("owners", 2 * len(rows), np.int64).reshape(-1, 2)
     # JSON is hardly ever longer than the ad; hostile text can make it six times as long.
     out = _SCRATCH.take("json", total + total // 4 + room(largest, 1), np.uint8)
-    if not _convert_ads(buffer, rows, out, ads, owners, join):
+    if not _convert_ads(buffer, rows, out, ads, owners):
         out = _SCRATCH.take("json", room(total, len(sizes)), np.uint8)
-        _convert_ads(buffer, rows, out, ads, owners, join)
-    # Where several jobs write, the 028 of one may come before that of an earlier event.
+        _convert_ads(buffer, rows, out, ads, owners)
     attributes = text_column(out, ads[:, 0], ads[:, 1])
     return attributes, text_column(buffer, owners[:, 0], owners[:, 1])
 

@@ -102,7 +102,7 @@ def _take_ads(
     data: bytearray, place: Place, most: int, *, final: bool, origin: Origin
 ) -> Taken | None:
     parser = StructuredParser("xml" if place.kind == "xml" else "json")
-    found = parser.feed(bytes(data)) + (parser.close() if final else parser.release())
+    found = parser.feed(bytes(data)) + (parser.close() if final else [])
     end = len(data) if final else parser.position
     if not end:
         return None
@@ -116,6 +116,6 @@ def _take_ads(
         if skip.offset < end
     ]
     stamp, form = ads_to_times(ads)
-    values = ads_to_columns(ads, join=False)
+    values = ads_to_columns(ads)
     batch = batch_from_values(values, stamp, form, origin=origin, skipped=skipped, size=end)
     return Taken(batch, end, None)

@@ -119,6 +119,13 @@ def test_unknown_event_numbers_are_kept(code: int) -> None:
     assert one(record(code, "What it says\n\tmore\n"))["code"] == code
 
 
+def test_an_028_has_its_ad_and_owner_in_its_own_row() -> None:
+    events, _ = read_three_ways(record(12, HELD) + information(12))
+    assert "attributes" not in events[0]
+    expected = '{"EventTypeNumber":28,"Owner":"u01","TriggerEventTypeNumber":12}'
+    assert (events[1]["attributes"], events[1]["owner"]) == (expected, "u01")
+
+
 def test_lines_may_end_as_on_windows() -> None:
     plain = record(12, HELD) + information(12) + record(13, RELEASED)
     events, skipped = read_three_ways(plain)

@@ -139,17 +139,6 @@ def test_unsound_ads_are_skipped_and_named(kind: Kind, old: bytes, new: bytes, r
     assert skip.offset == len(record(kind, 0))
 
 
-@KINDS
-def test_an_028_comes_with_the_event_before_it(kind: Kind) -> None:
-    trigger, information = record(kind, 1), record(kind, 1).replace(b"12", b"28", 1)
-    information = b"28".join(record(kind, 1).rsplit(b"12", 1))
-    parser = StructuredParser(kind)
-    assert parser.feed(trigger) == []
-    pair = parser.feed(information)
-    assert [ad.attributes["EventTypeNumber"] for ad in pair] == [12, 28]
-    assert parser.close() == []
-
-
 def test_old_xml_repeats_and_wraps() -> None:
     preamble = b'<?xml version="1.0"?>\n<!DOCTYPE classads SYSTEM "classads.dtd">\n<classads>\n'
     values = (

@@ -237,10 +237,10 @@ def test_held_jobs_at_a_moment() -> None:
 def test_a_job_submitted_on_hold_is_held(between: list[dict[str, Any]]) -> None:
     told = {"JobStatus": 5, "HoldReasonCode": 15, "HoldReason": "at user's request"}
     ad = json.dumps({**told, "TriggerEventTypeNumber": 0}, separators=(",", ":"))
-    # The reader gives the submission the ad, whatever was written between the two.
-    rows = [{"at": 1, "code": 0, "attributes": ad}, *between, {"at": 1, "code": 28}]
+    rows = [{"at": 1, "code": 0}, *between, {"at": 1, "code": 28, "attributes": ad}]
     waits = json.dumps({"JobStatus": 1, "TriggerEventTypeNumber": 0}, separators=(",", ":"))
-    rows += [{"at": 2, "code": 0, "proc": 2, "attributes": waits}]
+    rows += [{"at": 2, "code": 0, "proc": 2}]
+    rows += [{"at": 2, "code": 28, "proc": 2, "attributes": waits}]
     history = History.from_table(table([*rows, release(5)]))
     (row,) = held_jobs(history, micros(4)).iter_rows(named=True)
     assert (row["proc"], row["hold_code"], row["reason"]) == (0, 15, "at user's request")
