@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jobsight.history.eventlog.classads import ad_to_json, room
-
 __all__ = ["LONGEST_AD", "Piece", "cut_json", "cut_text", "parse_json", "parse_text"]
 
 LONGEST_AD = 8 << 20
@@ -217,6 +215,9 @@ def parse_text(data: bytes) -> dict[str, Any]:
     Raises:
         ValueError: no line of it is an attribute.
     """
+    # Only importers of HTCondor's text wait for Numba.
+    from jobsight.history.eventlog.classads import ad_to_json, room
+
     if b"\\" in data:
         data = _ESCAPED_LINE.sub(lambda found: _LITERAL.sub(rb"\\\\", found[0]), data)
     buffer = np.frombuffer(bytearray(data), np.uint8)

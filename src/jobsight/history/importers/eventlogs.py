@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from jobsight.documents import JobDocument
 from jobsight.errors import SourceError
-from jobsight.history.eventlog.generations import segment_name
 from jobsight.history.eventlog.logfiles import LogFile, looks_like_log
-from jobsight.history.events import EventReader
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
 from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
 from jobsight.history.readreport import Skipped
+
+if TYPE_CHECKING:
+    from jobsight.history.events import EventReader
 
 __all__ = ["EventLogs"]
 
@@ -50,6 +52,9 @@ class EventLogs(Importer):
         Raises:
             SourceError: there is no event record in any of them.
         """
+        # Only importers of HTCondor's text wait for Numba.
+        from jobsight.history.events import EventReader
+
         reader = EventReader(
             files,
             access_point=options.access_point,
@@ -78,6 +83,8 @@ class EventLogs(Importer):
 
 def _access_point(reader: EventReader, number: int) -> str:
     """The name of a log's access point, or what stands for it."""
+    from jobsight.history.eventlog.generations import segment_name
+
     log = next(log for log in reader.logs if log.number == number)
     return log.access_point or unnamed_access_point(segment_name(log.segments[0]))
 
