@@ -14,6 +14,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -28,7 +29,9 @@ __all__ = ["helper", "is_compiled", "kernel", "kernels_marker"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 _KEPT = 3
-"""How many caches are kept, this one among them."""
+"""How many caches are kept at least, this one among them."""
+_UNUSED_S = 86_400
+"""A cache used within this time is kept: another process may be writing into it."""
 
 
 @cache
@@ -113,7 +116,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _forget_older(folder: Path) -> None:
-    """Delete the caches of older sources, all but the newest few; what cannot be, stays."""
+    """Delete caches of other sources unused for a day, all but the newest few; ignore failures."""
     with contextlib.suppress(OSError):
         os.utime(folder)
         others = [
@@ -121,9 +124,10 @@ def _forget_older(folder: Path) -> None:
             for other in folder.parent.iterdir()
             if re.fullmatch(r"[0-9a-f]{16}", other.name) and other != folder and _is_ours(other)
         ]
-        # Another process may run on older sources: the newest are left to it.
-        for other in sorted(others, key=lambda other: other.stat().st_mtime)[: -_KEPT + 1]:
-            shutil.rmtree(other, ignore_errors=True)
+        used = {other: other.stat().st_mtime for other in others}
+        for other in sorted(others, key=used.__getitem__)[: -_KEPT + 1]:
+            if used[other] < time.time() - _UNUSED_S:
+                shutil.rmtree(other, ignore_errors=True)
 
 
 def _load_without_blas() -> None:
