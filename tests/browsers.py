@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.limits import limit
+
 __all__ = ["WIDTHS", "assert_light_and_dark", "find_browser", "measured", "run_browser"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -40,7 +42,7 @@ def find_browser() -> str:
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
         command = ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]
-        subprocess.run(command, check=False, capture_output=True, timeout=600)
+        subprocess.run(command, check=False, capture_output=True, timeout=limit(600))
         found = shutil.which("chromium")
     if found is None:
         pytest.skip("no chromium here and it cannot be installed: the page was not looked at")

@@ -1,8 +1,9 @@
-"""Fixtures for all tests: the real clusters of `tests/testbed/`; how hypothesis runs; no registry
-of models but the tests' own.
+"""For all tests: the real clusters of `tests/testbed/`; which tests share a process, and which
+`make check` leaves out; how hypothesis runs; no registry of models but the tests' own.
 """
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,24 @@ pytest_plugins = ["tests.testbed.fixtures"]
 # A machine that is busy with something else is slow, but nothing is wrong with it.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+# The fixtures of `tests/testbed/`, those first whose tests take longest.
+_BEDS = ("slurm_cluster", "condor_pool", "kafka_broker", "bed_ready", "redis_server")
+_QUICK = tuple(Path(__file__).with_name(name) for name in ("conformance", "property", "unit"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have one process run all files of a bed, the longest first, and mark what is slow."""
+    used: dict[Path, set[str]] = defaultdict(set)
+    for item in items:
+        used[item.path].update(getattr(item, "fixturenames", ()))
+    beds = {path: next((bed for bed in _BEDS if bed in names), "") for path, names in used.items()}
+    items.sort(key=lambda item: (*_BEDS, "").index(beds[item.path]))
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(beds[item.path] or str(item.path)))
+        if beds[item.path] or not any(map(item.path.is_relative_to, _QUICK)):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
@@ -27,6 +26,7 @@ from jobsight.settings import (
     KafkaSettings,
 )
 from jobsight.store import Store
+from tests.limits import limit
 from tests.testbed.kafka import KafkaBroker
 
 NOW = 1_795_224_000
@@ -102,14 +102,7 @@ class Collecting:
 
     def __exit__(self, *_: object) -> None:
         self.stop.set()
-        assert self.worker.join(30)
-
-
-def until(ready: Callable[[], object], what: str, seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not ready():
-        assert time.monotonic() < deadline, f"it never came to {what}"
-        time.sleep(0.05)
+        assert self.worker.join(limit(30))
 
 
 def stored(store: Store) -> dict[str, State | None]:

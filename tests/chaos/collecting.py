@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 
 from jobsight.documents import JobDocument, parse_key
 from jobsight.store import open_store
+from tests.limits import limit
 
 __all__ = ["Collecting"]
 
@@ -75,13 +76,13 @@ class Collecting:
         """Stop it in order; that must end it well."""
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
-            status = self._process.wait(timeout=30)
+            status = self._process.wait(timeout=limit(30))
             self._process = None
             assert status == 0, f"{self.name}: the collector ended with {status}: {self.last()}"
 
     def once(self) -> None:
         """`jobsight collect --once`, which must end well."""
-        status = self._popen("--once").wait(timeout=60)
+        status = self._popen("--once").wait(timeout=limit(60))
         assert status == 0, f"{self.name}: --once ended with {status}: {self.last()}"
 
     def status(self) -> dict[str, Any]:

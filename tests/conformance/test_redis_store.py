@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.limits import PROVE
 from tests.testbed import RedisServer
 from tests.testbed.namespace import free_ports, until
 
@@ -26,7 +27,6 @@ from jobsight.testing.storeprocesses import told_of
 redis = pytest.importorskip("redis", reason="the redis package is not installed")
 
 NUMBERS = itertools.count()
-PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
 STORE_GUIDE = Path(__file__).parents[2] / "docs" / "store.md"
 UNBOUNDED = {"keys", "smembers", "hgetall", "hkeys", "hvals", "sort", "flushall", "flushdb"}
 

@@ -1,6 +1,5 @@
 """Several writers of one registry at a time, some killed: nothing is torn, lost or forked."""
 
-import os
 import random
 import signal
 import subprocess
@@ -10,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.limits import PROVE, limit
 from tests.registry_writer import tiny_model
 
 from jobsight.errors import ModelError
 from jobsight.learning.registry import DEFAULT, Registry
 
 WRITERS = 4
-PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
 ROUNDS = 20 if PROVE else 2
 ROOT = Path(__file__).parents[2]
 
@@ -31,7 +30,7 @@ def started(path: Path, seed: int, operations: int) -> subprocess.Popen[str]:
 
 def told(process: subprocess.Popen[str]) -> list[tuple[str, ...]]:
     """What a writer said it had done, to its end; a line it was killed in does not count."""
-    out, _ = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=limit(120))
     return [tuple(line.split()) for line in out.split("\n")[:-1]]
 
 

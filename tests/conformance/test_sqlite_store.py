@@ -2,17 +2,15 @@
 
 import functools
 import itertools
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.limits import PROVE
 
 from jobsight.settings import StoreSettings
 from jobsight.store import Store, open_store
 from jobsight.testing import StoreContract
-
-PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
 
 
 class TestSqliteStore(StoreContract):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.limits import limit, prove
 from tests.wandb_reference import GRIDS, QUANTILES, SPECS, ask
 
 from jobsight.learning.sweep.config import SweepConfig
@@ -110,14 +110,12 @@ def quantile_is_allowed(spec: dict[str, Any]) -> bool:
     return True
 
 
-@pytest.mark.skipif(
-    os.environ.get("JOBSIGHT_PROVE") != "1", reason="installs a package: set JOBSIGHT_PROVE=1"
-)
+@prove
 def test_their_package_says_the_same_today(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path)], check=True, timeout=300)
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path)], check=True, timeout=limit(300))
     python = tmp_path / "bin" / "python"
     install = [str(python), "-m", "pip", "install", "-q", f"sweeps=={KEPT['version']}"]
-    subprocess.run(install, check=True, capture_output=True, timeout=900)
+    subprocess.run(install, check=True, capture_output=True, timeout=limit(900))
     said = ask(python, definitions(60))
     assert said.pop("violations") == [[]] * 61
     assert said == KEPT

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.limits import PROVE
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^(<!-- long -->\n)?```console\n(.*?)^```$", re.M | re.S)
 NUMBER = re.compile(r"[<>]?\d+(?:[.,:–]\d+)*")
-PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
 
 
 def steps(page: str) -> Iterator[tuple[str, str, bool]]:

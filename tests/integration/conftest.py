@@ -1,4 +1,4 @@
-"""What tests of job notices share: a topic and a store of their own, and a quick client."""
+"""Slurm of either version; for tests of job notices a topic, a store and a quick client."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.limits import prove
 from tests.noticing import QUICK
+from tests.testbed import SlurmCluster
 
 from jobsight.store import Store, open_store
 
@@ -20,6 +22,15 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("kafka") / "kafka.properties"
     path.write_text(QUICK)
     return path
+
+
+@pytest.fixture(params=["24.11", pytest.param("22.05", marks=prove)])
+def cluster(slurm_cluster: SlurmCluster, request: pytest.FixtureRequest) -> SlurmCluster:
+    """Slurm of either version."""
+    if request.param == "24.11":
+        return slurm_cluster
+    elder: SlurmCluster = request.getfixturevalue("slurm_2205")
+    return elder
 
 
 @pytest.fixture

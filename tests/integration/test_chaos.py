@@ -25,12 +25,12 @@ from tests.chaos.segments import Record, Segment, Segments
 from tests.chaos.slurmwork import SlurmWork
 from tests.chaos.trouble import CollectorTrouble, DaemonTrouble
 from tests.chaos.work import Work, run_together
+from tests.limits import PROVE
 from tests.testbed import EventLogOptions, HtcondorPool, RedisServer, SlurmCluster
 from tests.testbed.namespace import logs_folder, until
 
 from jobsight.documents import JobDocument
 
-PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
 _ROTATIONS = 4000
 _SHOWN = 25
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.limits import limit
 from tests.logtext import EXECUTE, HELD, RELEASED, SUBMIT, information, record
 
 LOG = record(0, SUBMIT) + record(1, EXECUTE) + record(12, HELD) + information(12)
@@ -44,7 +45,7 @@ def jobsight(
         stdout=subprocess.PIPE if stdout is None else stdout,
         stderr=subprocess.PIPE,
         env={**os.environ, "TZ": "UTC", "NO_COLOR": "1"},
-        timeout=300,
+        timeout=limit(300),
         check=False,
     )
 
@@ -242,7 +243,9 @@ def test_standard_output_on_a_full_disk(log: Path, more: list[str]) -> None:
 
 def test_a_reader_that_goes_away(log: Path) -> None:
     command = f"{sys.executable} -m jobsight events {log} --json | true"
-    result = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=300)
+    result = subprocess.run(
+        ["bash", "-c", command], capture_output=True, check=False, timeout=limit(300)
+    )
     assert (result.returncode, result.stderr) == (0, b"")
 
 
@@ -266,7 +269,7 @@ def test_closed_streams(log: Path) -> None:
         ["bash", "-c", f"{command} {log} >&-; {command} - <&-"],
         capture_output=True,
         check=False,
-        timeout=300,
+        timeout=limit(300),
     )
     assert result.returncode == 1
     first, second = result.stderr.decode().splitlines()

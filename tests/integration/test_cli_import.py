@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.importing import SAMPLES
+from tests.limits import PROVE, limit
 
 from jobsight.store import open_store
 
@@ -29,7 +30,7 @@ def run_import(
         input=stdin,
         capture_output=True,
         env={**os.environ, "TZ": "UTC", "NO_COLOR": "1"},
-        timeout=300,
+        timeout=limit(300),
         check=False,
     )
 
@@ -161,7 +162,7 @@ def test_help_says_what_each_format_cannot_tell(tmp_path: Path) -> None:
 
 def shared(name: str) -> Path:
     path = SLURM / name
-    if name in LARGE and not os.environ.get("JOBSIGHT_PROVE"):
+    if name in LARGE and not PROVE:
         pytest.skip(f"{name} is imported by `make prove`")
     if not path.exists():
         pytest.skip(f"there is no {name} beside this checkout")

@@ -11,12 +11,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.limits import PROVE, limit
+from tests.testbed.namespace import until
 from tests.testbed.redis import RedisServer
 
 from jobsight.documents import JobDocument, encode
@@ -71,7 +73,7 @@ class Place:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command(*arguments), env=self.environment, capture_output=True, text=True,
-            check=False, timeout=120,
+            check=False, timeout=limit(120),
         )  # fmt: skip
 
     def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
@@ -110,13 +112,6 @@ class Place:
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
-
-
-def until(ready: Callable[[], object], what: str, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not ready():
-        assert time.monotonic() < deadline, f"it never came to {what}"
-        time.sleep(0.02)
 
 
 def reference(folder: Path, log: bytes, name: str = "EventLog") -> dict[str, bytes]:
@@ -196,8 +191,8 @@ def test_it_follows_tells_its_status_and_stops_when_asked(place: Place, pool: by
         assert answer["pid"] == process.pid
         process.send_signal(signal.SIGTERM)
         begun = time.monotonic()
-        out, err = process.communicate(timeout=10)
-        assert time.monotonic() - begun < 5
+        out, err = process.communicate(timeout=limit(10))
+        assert time.monotonic() - begun < limit(5)
     assert process.returncode == 0
     assert out == ""
     assert "collector stopped" in err
@@ -244,7 +239,7 @@ def test_signals_at_one_moment_are_one_and_another_one_later_ends_it_at_once(pla
         process.send_signal(signal.SIGTERM)
         return process.poll() is not None
 
-    until(ended, "the end", 30)
+    until(ended, "the end", timeout=30)
     assert process.returncode == -signal.SIGTERM
     assert process.communicate()[1] == ""
     for number in map(int, called.read_text().split()):
@@ -261,7 +256,7 @@ def test_a_tool_that_hangs_does_not_outlive_a_collector_that_is_stopped(
     process = place.start("--slurm", *(["--once"] if once else []))
     until(lambda: asked(called), "a tool")
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=limit(30))
     assert (process.returncode, "Traceback" in said) == (int(once), False), said
     for number in map(int, called.read_text().split()):
         with pytest.raises(ProcessLookupError):
@@ -272,7 +267,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_documents(
     place: Place, pool: bytes
 ) -> None:
     rng = random.Random(11)
-    kills = 40 if os.environ.get("JOBSIGHT_PROVE") else 3
+    kills = 40 if PROVE else 3
     place.log.write_bytes(b"")
     place.config.write_text(
         place.config.read_text().replace("interval: 0.05", "interval: 0.05, events_per_poll: 500")
@@ -329,7 +324,7 @@ def test_a_collector_started_while_its_store_is_away_waits_for_it(
             server.resume()
             until(lambda: place.run("--status").returncode == 0, "a collector that is well")
             process.send_signal(signal.SIGTERM)
-            _, said = process.communicate(timeout=20)
+            _, said = process.communicate(timeout=limit(20))
         assert process.returncode == 0
         assert said.count("store opened") == 1
         assert "store failed" in said
@@ -345,7 +340,7 @@ def test_a_store_that_is_away_is_not_waited_for_once_nor_by_one_that_is_stopped(
     assert "cannot be reached: its socket is not there" in once.stderr
     with place.running("--store", away) as process:
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=10)
+        _, said = process.communicate(timeout=limit(10))
     assert process.returncode == 0, said
 
 
@@ -367,7 +362,7 @@ def test_systemd_hears_that_it_is_ready_alive_and_stopping(place: Place) -> None
     address = str(place.folder / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(address)
-        heard.settimeout(20)
+        heard.settimeout(limit(20))
         with place.running(NOTIFY_SOCKET=address, WATCHDOG_USEC="500000") as process:
             told = {heard.recv(500).split(b"=")[0] for _ in range(20)}
             assert {b"READY", b"WATCHDOG", b"STATUS"} <= told
@@ -375,7 +370,7 @@ def test_systemd_hears_that_it_is_ready_alive_and_stopping(place: Place) -> None
             last = b""
             while last != b"STOPPING=1":
                 last = heard.recv(500)
-            process.communicate(timeout=10)
+            process.communicate(timeout=limit(10))
     assert process.returncode == 0
 
 

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 import pytest
 from tests import small_sweeps
+from tests.limits import PROVE, prove
 from tests.sweepbefalls import OnCondor, OnSlurm
 from tests.sweepproof import Sweep, assert_same, open_umask, program
 from tests.testbed import BedError, HtcondorPool, SlurmCluster, Unavailable, containers
@@ -33,7 +34,6 @@ from jobsight.cluster.dagman import Dagman
 from jobsight.cluster.slurm import Slurm
 from jobsight.settings import SlurmSettings
 
-PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
 pytestmark = pytest.mark.usefixtures("apptainer")
 
 SMALL: dict[str, Any] = {
@@ -198,7 +198,7 @@ def test_what_fails_in_a_container_or_for_want_of_one_is_told(cluster: SlurmClus
     assert cause is not None and "no.sif" in cause and "ended with status 255" in cause
 
 
-@pytest.mark.skipif(not PROVE, reason="a pool of its own: set JOBSIGHT_PROVE=1")
+@prove
 def test_a_pool_that_shares_folders_runs_containers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its folder lies not below /tmp, of which HTCondor gives containers one of their own."""
     monkeypatch.setattr(tempfile, "tempdir", str(cache_folder()))

@@ -10,10 +10,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.limits import limit
+from tests.testbed.namespace import until
 
 from jobsight.cluster import Node, NodeState, Plan, Program, Resources, Stage, create
 from jobsight.cluster.local import Local
@@ -72,13 +74,6 @@ def node(
     verb: str, *, retries: int = 0, checkpoints: bool = False, seconds: int | None = None
 ) -> Node:
     return Node(verb, (verb,), (), (), Resources(seconds=seconds), retries, checkpoints)
-
-
-def until(true: Callable[[], bool], seconds: float = 20.0) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def lives(process: int) -> bool:
@@ -146,7 +141,7 @@ def test_a_signal_asks_nodes_to_save(tmp_path: Path, number: signal.Signals) -> 
     with managed(plan) as manager:
         until(lambda: (tmp_path / "save").exists() and (tmp_path / "deaf").exists())
         manager.send_signal(number)
-        told = manager.communicate(timeout=120)[1]
+        told = manager.communicate(timeout=limit(120))[1]
         assert manager.returncode == 1
     assert told == f"stopped by {number.name} when 0 of 3 nodes were done; submit again to go on\n"
     assert not lives(int((tmp_path / "deaf").read_text()))
@@ -165,7 +160,7 @@ def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
         manager.send_signal(signal.SIGINT)
         time.sleep(0.3)
         manager.send_signal(signal.SIGINT)
-        manager.wait(30)
+        manager.wait(limit(30))
 
 
 def test_two_managers_do_not_run_one_plan(tmp_path: Path) -> None:
@@ -173,12 +168,12 @@ def test_two_managers_do_not_run_one_plan(tmp_path: Path) -> None:
     with managed(plan) as manager:
         until((tmp_path / "save").exists)
         with managed(plan) as second:
-            told = second.communicate(timeout=120)[1]
+            told = second.communicate(timeout=limit(120))[1]
             assert second.returncode == 1
         assert f"is active (process {manager.pid} on " in told
         assert (Local().status(plan).manager or "").startswith(f"process {manager.pid} on ")
         Local().cancel(plan)
-        assert "cancelled when 0 of 1 node were done" in manager.communicate(timeout=120)[1]
+        assert "cancelled when 0 of 1 node were done" in manager.communicate(timeout=limit(120))[1]
 
 
 def test_the_guard_itself_may_be_killed(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.limits import limit, prove
 
 POOL = Path(__file__).resolve().parents[2] / "data/pool-a.log.gz"
 COPIES = 64  # of 33 MB: more than 2 GB
@@ -30,9 +30,7 @@ peak = re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())
 print(reader.report.events, peak[1])
 """
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("JOBSIGHT_PROVE") != "1", reason="long: set JOBSIGHT_PROVE=1"
-)
+pytestmark = prove
 
 
 def _peak(log: Path, output: Path) -> tuple[int, int]:
@@ -41,7 +39,7 @@ def _peak(log: Path, output: Path) -> tuple[int, int]:
         [sys.executable, "-c", SCRIPT, str(log), str(output)],
         capture_output=True,
         check=True,
-        timeout=600,
+        timeout=limit(600),
     )
     events, peak = result.stdout.split()
     return int(events), int(peak)

@@ -6,7 +6,6 @@ The scheduler is one in memory, so that thousands of jobs, rebalances and kills 
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -17,8 +16,10 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, TopicPartition
-from tests.noticing import Collecting, Scheduler, committed, notice, settings, stored, until
+from tests.limits import PROVE, limit, prove
+from tests.noticing import Collecting, Scheduler, committed, notice, settings, stored
 from tests.testbed.kafka import KafkaBroker
+from tests.testbed.namespace import until
 
 from jobsight.documents import (
     State,
@@ -118,7 +119,7 @@ def headers_of(broker: KafkaBroker, topic: str, count: int) -> list[tuple[dict[s
     try:
         partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
         consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + limit(20)
         while len(found) < count and time.monotonic() < deadline:
             message = consumer.poll(0.2)
             if message is not None and message.error() is None:
@@ -189,18 +190,24 @@ def test_notices_of_thousands_of_jobs_that_nobody_knows_delay_but_block_nothing(
         until(lambda: worker.snapshot()["source"].get("full"), "as many as can be kept")
         polls, begun = worker.snapshot()["polls"], time.monotonic()
         kafka_broker.produce(topic, [notice(9_000_000)])
-        until(lambda: stored(store) == {"9000000": State.COMPLETED}, "the job that is known", 60)
+        until(
+            lambda: stored(store) == {"9000000": State.COMPLETED},
+            "the job that is known",
+            timeout=60,
+        )
         spent = time.monotonic() - begun
         assert worker.snapshot()["polls"] - polls < 20 + 20 * spent, "it spins"
-        until(lambda: worker.snapshot()["source"]["given_up"] == unknown, "no more to watch", 60)
+        until(
+            lambda: worker.snapshot()["source"]["given_up"] == unknown,
+            "no more to watch",
+            timeout=60,
+        )
         assert worker.snapshot()["source"]["rebalances"] == 1
         assert worker.snapshot()["errors"] == 0
     until(lambda: committed(kafka_broker, told) == unknown + 1, "all offsets")
 
 
-@pytest.mark.skipif(
-    not os.environ.get("JOBSIGHT_PROVE"), reason="the group waits 20 s for the member that broke"
-)
+@prove
 def test_a_consumer_that_broke_is_replaced(
     kafka_broker: KafkaBroker, topic: str, store: Store, quick: Path
 ) -> None:
@@ -271,7 +278,7 @@ def test_members_killed_at_random_moments_lose_and_double_nothing(
     kafka_broker.produce(topic, [notice(job) for job in range(1, 601)])
     command = [sys.executable, "-c", MEMBER, told.model_dump_json(), str(tmp_path / "jobs.db")]
     rng = random.Random(3)
-    kills = 12 if os.environ.get("JOBSIGHT_PROVE") else 1
+    kills = 12 if PROVE else 1
     for kill in range(kills + 1):
         last = kill == kills
         enough = 600 if last else len(stored(store)) + rng.randrange(10, 200)
@@ -280,7 +287,7 @@ def test_members_killed_at_random_moments_lose_and_double_nothing(
         ) as member:
             assert member.stdout is not None
             assert member.stdout.readline() == "up\n"
-            until(lambda: len(stored(store)) >= min(enough, 600), "more jobs", 60)  # noqa: B023
+            until(lambda: len(stored(store)) >= min(enough, 600), "more jobs")  # noqa: B023
             time.sleep(rng.random() / 10)
             member.send_signal(signal.SIGKILL)
     assert {len(document.timeline) for document in store.scan()} == {2}

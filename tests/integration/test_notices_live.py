@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.noticing import Collecting, notice, settings, stored, until
+from tests.noticing import Collecting, notice, settings, stored
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.kafka import KafkaBroker
+from tests.testbed.namespace import until
 from tests.testbed.slurm import SlurmCluster
 
 from jobsight.documents import (
@@ -45,7 +46,7 @@ def test_real_slurm_tells_by_jobcomp_and_is_asked_for_the_rest(
             kafka_broker.produce(topic, [ended, ended | {"jobid": 999_999}, *named])
             # Slurm 24.11 tells of ends alone: the start is told by a notice of ours.
             kafka_broker.produce(topic, [notice(running, "PENDING") | {"cluster": name}])
-            until(lambda: stored(store).get(running) is State.RUNNING, "a running job", 90)
+            until(lambda: stored(store).get(running) is State.RUNNING, "a running job", timeout=90)
             cluster.cancel(running)
             until(lambda: worker.snapshot()["source"]["poison"] == 2, "what is not believed")
             assert stored(store).get(waits) is State.HELD
@@ -60,10 +61,12 @@ def test_real_slurm_tells_by_jobcomp_and_is_asked_for_the_rest(
                 **{f"{array}_{task}": State.COMPLETED for task in range(3)},
                 **{f"{never}_{task}": State.CANCELLED for task in (4, 5)},
             }
-            until(lambda: stored(store) == wanted, "all ends", 60)
-            until(lambda: worker.snapshot()["source"]["jobcomp"] == 7, "all messages", 60)
+            until(lambda: stored(store) == wanted, "all ends")
+            until(lambda: worker.snapshot()["source"]["jobcomp"] == 7, "all messages")
             # Nobody knows the job 999999, which was noticed.
-            until(lambda: worker.snapshot()["source"]["watched"] == 1, "nothing to watch", 60)
+            until(
+                lambda: worker.snapshot()["source"]["watched"] == 1, "nothing to watch", timeout=60
+            )
         rows = {row["JobID"]: row for row in cluster.accounted("-X", fields="JobID,End,User")}
     found = store.get([slurm_id(name, failed)])[slurm_id(name, failed)].document
     assert found.outcome is not None
@@ -88,7 +91,7 @@ def test_real_htcondor_is_asked_about_a_noticed_job(
     )
     with Collecting(store, told, asker) as worker:
         until(lambda: len(stored(store)) == 2, "two jobs")
-        until(lambda: set(stored(store).values()) == {State.FAILED}, "their ends", 90)
+        until(lambda: set(stored(store).values()) == {State.FAILED}, "their ends", timeout=90)
         until(lambda: worker.snapshot()["source"]["watched"] == 0, "nothing to watch")
     outcomes = [document.outcome for document in store.scan()]
     assert [one.exit_code for one in outcomes if one is not None] == [5, 5]

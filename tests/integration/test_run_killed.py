@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 from tests import pools
+from tests.limits import PROVE, limit
 
 from jobsight.learning.sweep.records import RunStatus, read_record
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
-LONG = os.environ.get("JOBSIGHT_PROVE") == "1"
-KILLS = 60 if LONG else 8
-EPOCHS = 30 if LONG else 8
+KILLS = 60 if PROVE else 8
+EPOCHS = 30 if PROVE else 8
 
 # One process imports all that a run needs, and forks a child an attempt: what is killed is a run at
 # work, not a Python starting. No thread runs before the fork.
@@ -96,7 +96,7 @@ def attempts(folder: Path, table: Path, **order: Any) -> tuple[list[int], str]:
     } | order
     done = subprocess.run(
         [sys.executable, "-c", CHILDREN, json.dumps(given)],
-        capture_output=True, text=True, check=True, timeout=900,
+        capture_output=True, text=True, check=True, timeout=limit(900),
         env=os.environ | {"POLARS_MAX_THREADS": "1"},
     )  # fmt: skip
     return [int(line) for line in done.stdout.split()], done.stderr

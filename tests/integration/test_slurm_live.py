@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.importing import imported, written
+from tests.limits import prove
 from tests.testbed.namespace import until
 from tests.testbed.slurm import SlurmCluster
 
@@ -70,11 +70,12 @@ class Live:
 
     def until(self, *ids: str, timeout: float = 60) -> None:
         """Poll until these jobs have ended."""
-        end = time.monotonic() + timeout
-        while not all((job := self.get(one)) and job.state and job.state.ended for one in ids):
-            assert time.monotonic() < end, {one: self.get(one) for one in ids}
+
+        def ended() -> bool:
             self.poll()
-            time.sleep(0.3)
+            return all((job := self.get(one)) and job.state and job.state.ended for one in ids)
+
+        until(ended, f"{ids} to end", timeout=timeout)
 
     def get(self, job: str) -> JobDocument | None:
         return self.documents.get(f"slurm:{self.cluster.name}:{job}")
@@ -86,18 +87,6 @@ class Live:
 
     def words(self, job: str) -> list[str | None]:
         return [event.word for event in self.job(job).timeline if event.state]
-
-
-long = pytest.mark.skipif(
-    os.environ.get("JOBSIGHT_PROVE") != "1", reason="long: set JOBSIGHT_PROVE=1"
-)
-
-
-@pytest.fixture(params=["24.11", "22.05"])
-def cluster(request: pytest.FixtureRequest) -> SlurmCluster:
-    name = "slurm_cluster" if request.param == "24.11" else "slurm_2205"
-    found: SlurmCluster = request.getfixturevalue(name)
-    return found
 
 
 def _as_accounted(live: Live, *jobs: str) -> None:
@@ -261,7 +250,6 @@ def test_thousands_of_jobs_take_no_more_calls(cluster: SlurmCluster) -> None:
         cluster.cancel(array)
 
 
-@pytest.mark.parametrize("cluster", ["24.11", pytest.param("22.05", marks=long)], indirect=True)
 def test_a_controller_that_stops_and_comes_back(cluster: SlurmCluster) -> None:
     live = Live(cluster, accounting=False)
     enough = cluster.folder / "work/enough"
@@ -286,7 +274,6 @@ def test_a_controller_that_stops_and_comes_back(cluster: SlurmCluster) -> None:
     assert live.source.status()["trouble"] is None
 
 
-@pytest.mark.parametrize("cluster", ["22.05", pytest.param("24.11", marks=long)], indirect=True)
 def test_an_outage_of_slurmdbd(cluster: SlurmCluster) -> None:
     live = Live(cluster, overlap=30)
     live.poll()
@@ -417,7 +404,7 @@ def test_times_are_right_in_any_zone(
     cluster.cancel(job)
 
 
-@long
+@prove
 def test_a_job_over_its_time_limit(cluster: SlurmCluster) -> None:
     live = Live(cluster)
     job = cluster.submit("sleep 300", "--partition=short", "--time=1")

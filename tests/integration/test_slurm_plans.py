@@ -1,4 +1,4 @@
-"""Plans on real Slurm: 24.11, and in short 22.05."""
+"""Plans on real Slurm: 24.11, and for `make prove` 22.05."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import itertools
 import json
 import os
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from tests.limits import prove
+from tests.testbed import namespace
 from tests.testbed.slurm import SlurmCluster
 
 from jobsight.cluster import (
@@ -47,9 +48,6 @@ case $verb in
     env) env > seen ;;
 esac
 """
-long = pytest.mark.skipif(
-    os.environ.get("JOBSIGHT_PROVE") != "1", reason="long: set JOBSIGHT_PROVE=1"
-)
 
 
 @pytest.fixture(autouse=True)
@@ -58,13 +56,6 @@ def nodes_may_write() -> Iterator[None]:
     before = os.umask(0)
     yield
     os.umask(before)
-
-
-@pytest.fixture(params=["24.11", "22.05"])
-def cluster(request: pytest.FixtureRequest) -> SlurmCluster:
-    name = "slurm_cluster" if request.param == "24.11" else "slurm_2205"
-    found: SlurmCluster = request.getfixturevalue(name)
-    return found
 
 
 _NUMBERS = itertools.count()
@@ -106,11 +97,11 @@ def node(verb: str, *, name: str | None = None, retries: int = 0, asks: Resource
 def until(
     scheduler: Slurm, plan: Plan, true: Callable[[PlanStatus], bool], seconds: float = 60
 ) -> PlanStatus:
-    end = time.monotonic() + seconds
-    while not true(status := scheduler.status(plan)):
-        assert time.monotonic() < end, status
-        time.sleep(0.2)
-    return status
+    def ask() -> list[PlanStatus]:
+        status = scheduler.status(plan)
+        return [status] if true(status) else []
+
+    return namespace.until(ask, plan.name, timeout=seconds, pause=0.2)[0]
 
 
 def ended(status: PlanStatus) -> bool:
@@ -137,14 +128,6 @@ class TestSlurm2205(SchedulerContract):
     new_scheduler = TestSlurm.new_scheduler
     new_folder = TestSlurm.new_folder
 
-    @long
-    def test_failures_are_told_and_what_is_left_goes_on(self) -> None:
-        super().test_failures_are_told_and_what_is_left_goes_on()
-
-    @long
-    def test_an_active_plan_is_left_alone_and_a_cancelled_one_goes_on(self) -> None:
-        super().test_an_active_plan_is_left_alone_and_a_cancelled_one_goes_on()
-
 
 def test_sbatch_reads_every_script(cluster: SlurmCluster) -> None:
     wide = Resources(cpus=2, memory_mb=500, seconds=90)
@@ -166,11 +149,7 @@ def test_sbatch_reads_every_script(cluster: SlurmCluster) -> None:
     assert f"WorkDir={plan.folder}" in told
 
 
-@pytest.mark.parametrize("version", ["24.11", pytest.param("22.05", marks=long)])
-def test_told_to_save_or_requeued_it_goes_on(version: str, request: pytest.FixtureRequest) -> None:
-    cluster: SlurmCluster = request.getfixturevalue(
-        "slurm_cluster" if version == "24.11" else "slurm_2205"
-    )
+def test_told_to_save_or_requeued_it_goes_on(cluster: SlurmCluster) -> None:
     plan = planned(cluster, (node("save"), node("stay")), (node("last"),))
     scheduler = slurm(cluster)
     scheduler.submit(plan)
@@ -288,7 +267,7 @@ def test_a_node_that_slurm_kills_says_so(slurm_cluster: SlurmCluster) -> None:
     assert sum(scheduler.client.calls.values()) <= 2
 
 
-@long
+@prove
 def test_it_saves_before_its_time_is_over(cluster: SlurmCluster) -> None:
     minute = Resources(memory_mb=64, seconds=60)
     stages = (node("save", asks=minute), node("hold", asks=minute)), (node("last"),)
@@ -303,7 +282,7 @@ def test_it_saves_before_its_time_is_over(cluster: SlurmCluster) -> None:
     assert status.nodes["last"].state is NodeState.WAITING
 
 
-@long
+@prove
 def test_a_dead_machine_is_left(bed_ready: None) -> None:
     with SlurmCluster(name="dying") as cluster:
         plan = planned(cluster, (node("stay"),), (node("last"),))

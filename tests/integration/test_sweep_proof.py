@@ -8,11 +8,11 @@ The short form has three runs, of which one is evicted; ``JOBSIGHT_PROVE=1`` run
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from tests.limits import PROVE, limit, prove
 from tests.sweepbefalls import OnCondor, OnSlurm, OnThisMachine
 from tests.sweepproof import (
     SPACE,
@@ -27,8 +27,6 @@ from tests.testbed import HtcondorPool, SlurmCluster
 from tests.testbed.fixtures import python_folders
 from tests.testbed.sites import SiteCluster, SitePool
 
-PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
-prove = pytest.mark.skipif(not PROVE, reason="long: set JOBSIGHT_PROVE=1")
 Record = Callable[[str, object], None]
 
 WHOLE: dict[str, Any] = {
@@ -63,12 +61,11 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.fixture
-def pool(request: pytest.FixtureRequest) -> Iterator[HtcondorPool]:
+def pool(condor_pool: HtcondorPool, request: pytest.FixtureRequest) -> Iterator[HtcondorPool]:
     """A pool that sees this Python; for the whole form one with few places."""
-    bed: HtcondorPool = request.getfixturevalue("condor_pool")
-    require(bed)
+    require(condor_pool)
     if not PROVE:
-        yield bed
+        yield condor_pool
         return
     failed = request.session.testsfailed
     own = HtcondorPool(cpus=2, memory=4000, shows=python_folders()).start()
@@ -182,7 +179,7 @@ def test_a_run_killed_here_changes_nothing(
     sweep = Sweep.new(tmp_path / "sweep", "here", here={"processes": 2}, **PLAN)
     with sweep.start() as process:
         run = OnThisMachine(sweep).kill_one(LONG, 3, timeout=PATIENCE)
-        said, _ = process.communicate(timeout=PATIENCE)
+        said, _ = process.communicate(timeout=limit(PATIENCE))
     assert process.returncode == 0, said
     finish(sweep)
     assert_went_on(sweep, {run}, record_property)

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from tests.limits import limit, prove
 from tests.testbed import (
     BedError,
     HtcondorPool,
@@ -22,6 +23,7 @@ from tests.testbed.roots import mirror
 from tests.testbed.sites import SiteBroker, SiteCluster, SitePool, SiteServer
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = prove
 
 
 def test_a_job_runs_on_each_site(condor_pool: HtcondorPool) -> None:
@@ -198,7 +200,7 @@ def test_stopping_leaves_no_process_no_mount_and_no_folder(bed_ready: None) -> N
         until(lambda: "sleep" in pool.namespace.processes().values(), "sleep to run")
         processes = pool.namespace.processes()
         assert "condor_schedd" in processes.values()
-    waiting.wait(timeout=10)
+    waiting.wait(timeout=limit(10))
     assert not [pid for pid in processes if Path(f"/proc/{pid}").exists()]
     assert str(pool.folder) not in Path("/proc/self/mountinfo").read_text()
     assert not pool.folder.exists()

@@ -6,11 +6,11 @@ With ``JOBSIGHT_PROVE=1`` many more examples are tried.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.limits import PROVE
 from tests.logtext import (
     ABORTED,
     DATE,
@@ -28,7 +28,6 @@ from tests.logtext import (
     record,
 )
 
-PROVE = os.environ.get("JOBSIGHT_PROVE") == "1"
 fuzz = settings(
     max_examples=4000 if PROVE else 60,
     deadline=None,

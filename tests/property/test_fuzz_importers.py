@@ -5,7 +5,6 @@ With ``JOBSIGHT_PROVE=1`` many more examples are tried.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 
@@ -14,12 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.importing import JOB_TABLE, SACCT_JSON, SAMPLES, imported
+from tests.limits import PROVE
 
 from jobsight.documents import decode, encode
 from jobsight.errors import JobsightError
 from jobsight.history.importers import IMPORTERS, Importer, ImportReport, Mapped, Options
 
-MORE = 40 if os.environ.get("JOBSIGHT_PROVE") == "1" else 1
+MORE = 40 if PROVE else 1
 NAMES = sorted(path.name for path in SAMPLES.iterdir() if path.name != "README.md")
 INLINE = {"sacct.json": SACCT_JSON.encode(), "job_table": JOB_TABLE.encode()}
 KINDS = [one.name for one in IMPORTERS]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, given, settings
+from tests.limits import PROVE
 
 from jobsight.documents import decode, encode, merge
 from jobsight.history.slurm.batchscript import directives, from_sacct
@@ -21,7 +21,6 @@ from jobsight.history.slurm.squeue import FIELDS, read_queue
 from jobsight.history.slurm.times import parse_minutes, parse_span, parse_time
 from jobsight.history.slurm.watch import Watch
 
-PROVE = os.environ.get("JOBSIGHT_PROVE") == "1"
 FUZZ = settings(
     max_examples=5000 if PROVE else 150,
     deadline=None,

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 
 import pytest
 
+from tests.limits import PROVE
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.containers import need_apptainer
 from tests.testbed.kafka import KafkaBroker
@@ -27,6 +28,7 @@ __all__ = [
     "bed_ready",
     "condor_pool",
     "kafka_broker",
+    "other_versions",
     "python_folders",
     "redis_server",
     "slurm_2205",
@@ -41,6 +43,13 @@ class _Piece(Protocol):
 
 
 _P = TypeVar("_P", bound=_Piece)
+
+
+@pytest.fixture(scope="session")
+def other_versions() -> None:
+    """Skips but in `make prove`: `make test` runs one version of each server."""
+    if not PROVE:
+        pytest.skip("another version of a server: set JOBSIGHT_PROVE=1")
 
 
 @pytest.fixture(scope="session")
@@ -119,7 +128,9 @@ def slurm_cluster(request: pytest.FixtureRequest) -> Iterator[SlurmCluster]:
 
 
 @pytest.fixture(scope="session")
-def slurm_2205(bed_ready: None, request: pytest.FixtureRequest) -> Iterator[SlurmCluster]:
+def slurm_2205(
+    other_versions: None, bed_ready: None, request: pytest.FixtureRequest
+) -> Iterator[SlurmCluster]:
     """Slurm 22.05 with accounting."""
     yield from _lend(SlurmCluster(version="22.05", name="elder"), request)
 
@@ -135,7 +146,9 @@ def redis_server(request: pytest.FixtureRequest) -> Iterator[RedisServer]:
 
 
 @pytest.fixture(scope="session")
-def valkey_server(bed_ready: None, request: pytest.FixtureRequest) -> Iterator[RedisServer]:
+def valkey_server(
+    other_versions: None, bed_ready: None, request: pytest.FixtureRequest
+) -> Iterator[RedisServer]:
     """Valkey with an append-only file. Leave it running, with its settings as they were."""
     yield from _lend(RedisServer("valkey"), request)
 

@@ -20,6 +20,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from tests.limits import limit
 from tests.testbed.errors import BedError
 from tests.testbed.namespace import new_folder, remove, until
 
@@ -112,7 +113,7 @@ class KafkaBroker:
             "enable.auto.commit": False, "allow.auto.create.topics": True,
         })  # fmt: skip
         values: list[bytes] = []
-        end = time.monotonic() + timeout
+        end = time.monotonic() + limit(timeout)
         try:
             parts = until(
                 lambda: consumer.list_topics(topic, timeout=10).topics[topic].partitions,

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from tests.limits import limit
 from tests.testbed.errors import BedError, Unavailable
 
 __all__ = [
@@ -66,13 +67,15 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def until(ask: Callable[[], _T], what: str, *, timeout: float = 60.0, pause: float = 0.1) -> _T:
+def until(
+    ask: Callable[[], _T], what: str = "it", *, timeout: float = 60.0, pause: float = 0.05
+) -> _T:
     """Ask until the reply is true, and give it.
 
     Raises:
-        BedError: it was not in `timeout` seconds; a `BedError` of the last asking is told too.
+        BedError: it was not in `limit(timeout)` seconds; holds the last `BedError` of asking.
     """
-    end = time.monotonic() + timeout
+    begun = time.monotonic()
     while True:
         trouble = ""
         try:
@@ -82,8 +85,8 @@ def until(ask: Callable[[], _T], what: str, *, timeout: float = 60.0, pause: flo
         else:
             if reply:
                 return reply
-        if time.monotonic() > end:
-            raise BedError(f"gave up after {timeout:g} s: {what}{trouble}")
+        if (spent := time.monotonic() - begun) > limit(timeout):
+            raise BedError(f"gave up after {spent:.0f} s: {what}{trouble}")
         time.sleep(pause)
 
 
@@ -264,7 +267,7 @@ class Namespace:
         """
         done = subprocess.run(
             self.command(command, user, processes=processes),
-            input=input, text=True, capture_output=True, timeout=timeout, errors="replace",
+            input=input, text=True, capture_output=True, timeout=limit(timeout), errors="replace",
             check=False,
         )  # fmt: skip
         if check and done.returncode != 0:
@@ -279,7 +282,7 @@ class Namespace:
         )
         line = ["sh", "-c", f"({quoted} 2>&1 </dev/null) &"]
         done = subprocess.run(
-            self.command(line, user), timeout=60, check=False, capture_output=True, text=True
+            self.command(line, user), timeout=limit(60), check=False, capture_output=True, text=True
         )
         if done.returncode != 0:
             raise BedError(f"{command[0]} did not start: {done.stderr.strip()}")
@@ -348,10 +351,10 @@ class Namespace:
             try:
                 with contextlib.suppress(BrokenPipeError), process.stdin:
                     process.stdin.write("stop")
-                process.wait(timeout=20)
+                process.wait(timeout=limit(20))
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.wait(timeout=20)
+                process.wait(timeout=limit(20))
             process.stdout.close()
             # Tools entered from outside are no children of the keeper.
             for pid in _processes_in(ours) if ours else ():

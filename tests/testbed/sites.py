@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Never
 
+from tests.limits import limit
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.errors import BedError, Unavailable
 from tests.testbed.kafka import KafkaBroker
@@ -39,7 +40,12 @@ def _ours_alone(what: str) -> Never:
 def _run(command: tuple[str, ...], *, check: bool, timeout: float) -> str:
     """Run a tool of the site to its end; its output."""
     done = subprocess.run(
-        command, text=True, capture_output=True, errors="replace", timeout=timeout, check=False
+        command,
+        text=True,
+        capture_output=True,
+        errors="replace",
+        timeout=limit(timeout),
+        check=False,
     )
     if check and done.returncode != 0:
         raise BedError(f"{command[0]} ended with {done.returncode}: {done.stderr.strip()[-2000:]}")

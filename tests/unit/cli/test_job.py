@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from rich.cells import cell_len
+from tests.limits import limit
 from tests.storedjobs import HOSTILE, SECOND, START, filled, held_job, job, slurm_job, told
 from typer.testing import CliRunner, Result
 
@@ -341,7 +342,7 @@ def test_where_letters_are_ascii_the_life_is_drawn_in_them(url: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "jobsight", "job", "5.0", "--store", url],
         env=os.environ | {"PYTHONIOENCODING": "ascii:replace"},
-        capture_output=True, check=False, timeout=60,
+        capture_output=True, check=False, timeout=limit(60),
     )  # fmt: skip
     assert done.returncode == 0
     assert b"####" in done.stdout

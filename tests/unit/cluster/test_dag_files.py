@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.limits import limit
 
 from jobsight.cluster import Node, Plan, Program, Resources, Stage
 from jobsight.cluster.dagfiles import (
@@ -288,4 +289,4 @@ def test_a_thousand_nodes_take_no_time() -> None:
     made = Plan("sweep", FOLDER, (Stage("runs", nodes),), Program(("jobsight",)), shared=False)
     lines = list(dag_lines(made))
     assert len(lines) == 2002
-    assert time.perf_counter() - started < 1
+    assert time.perf_counter() - started < limit(1)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.limits import PROVE
 
 import jobsight
 from jobsight.cluster.packedkernels import compiled_kernels
@@ -18,7 +19,6 @@ import numpy as np
 from jobsight.history.timelines import _follow
 print(_follow(np.array([1, 2], np.int64)).tolist(), sum(_follow.stats.cache_hits.values()))
 """
-PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
 
 
 @pytest.fixture(scope="module")

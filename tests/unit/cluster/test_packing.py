@@ -2,20 +2,19 @@ import gzip
 import hashlib
 import importlib.metadata
 import json
-import os
 import subprocess
 import sys
 import tarfile
 from pathlib import Path
 
 import pytest
+from tests.limits import prove
 
 from jobsight.cluster import packing
 from jobsight.cluster.packing import Pack, pack
 from jobsight.errors import OutputError, UsageError
 
 BARE = {"PATH": "/usr/bin:/bin"}
-PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
 
 
 @pytest.fixture
@@ -108,7 +107,7 @@ def test_bad_names_and_places_are_errors(tmp_path: Path) -> None:
         pack(tmp_path / "file" / "env.tar")
 
 
-@pytest.mark.skipif(not PROVE, reason="packs all of it: set JOBSIGHT_PROVE=1")
+@prove
 def test_the_whole_environment_trains_elsewhere(tmp_path: Path) -> None:
     pack(tmp_path / "env.tar", with_python=True)
     place = unpacked(tmp_path / "env.tar", tmp_path / "there")

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.limits import limit
+from tests.testbed.namespace import until
 
 from jobsight.cluster import Node, Plan, Program, Resources, Stage
 from jobsight.cluster.slurm import Slurm
@@ -181,7 +183,7 @@ class Task:
 
     def run(self, first: int = 0, submission: int = 1, **more: str) -> tuple[int, str]:
         with self.start(first, submission, **more) as process:
-            told = process.communicate(timeout=60)[1]
+            told = process.communicate(timeout=limit(60))[1]
         return process.returncode, told
 
     def attempts(self, name: str = "a") -> list[Attempt]:
@@ -241,12 +243,9 @@ SAVES = "trap 'exit 85' USR1; touch ready; while :; do /bin/sleep 0.05; done"
 
 def _when_ready(task: Task, number: int) -> int:
     with task.start() as process:
-        end = time.monotonic() + 30
-        while not (task.plan.folder / "ready").exists():
-            assert time.monotonic() < end
-            time.sleep(0.02)
+        until((task.plan.folder / "ready").exists)
         process.send_signal(number)
-        process.communicate(timeout=30)
+        process.communicate(timeout=limit(30))
     return process.returncode
 
 

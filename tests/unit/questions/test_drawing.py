@@ -4,6 +4,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from tests.limits import limit
+
 from jobsight.questions.drawing import draw
 
 if TYPE_CHECKING:
@@ -67,6 +69,6 @@ def test_nothing_is_said_where_the_home_folder_cannot_be_written() -> None:
         environment.pop(name, None)
     done = subprocess.run(
         [sys.executable, "-c", script],
-        env=environment, capture_output=True, text=True, check=True, timeout=120,
+        env=environment, capture_output=True, text=True, check=True, timeout=limit(120),
     )  # fmt: skip
     assert done.stderr == ""

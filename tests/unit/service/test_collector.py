@@ -1,13 +1,15 @@
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.limits import limit
 from tests.linesource import LineSource
+from tests.testbed.namespace import until
 
 from jobsight.errors import SourceError, StoreError, StoreUnavailableError, UsageError
 from jobsight.files import read_json
@@ -60,15 +62,8 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         self.collector.stop()
-        self.thread.join(20)
+        self.thread.join(limit(20))
         assert not self.thread.is_alive()
-
-
-def until(ready: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
-    while not ready():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.01)
 
 
 def test_several_sources_beside_each_other_one_of_them_in_trouble(
@@ -155,7 +150,7 @@ def test_a_source_that_does_not_end_in_time_is_left_behind(tmp_path: Path, store
     begun = time.monotonic()
     with running:
         until(lambda: collector.status()["sources"][source.name]["state"] == "running")
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < limit(5)
     assert running.well is False
     assert not collector.ended
     gate.set()
@@ -191,7 +186,7 @@ def test_the_watchdog_hears_of_life_only_while_all_are_turning(
                 while True:
                     heard.recv(200)
             heard.setblocking(True)
-            heard.settimeout(1)
+            heard.settimeout(limit(1))
             assert not any(heard.recv(200).startswith(b"WATCHDOG") for _ in range(5))
             gate.set()
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.limits import limit
 
 from jobsight.service.systemd import Notifier
 
@@ -14,7 +15,7 @@ from jobsight.service.systemd import Notifier
 def listener(address: str) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind("\0" + address[1:] if address.startswith("@") else address)
-        heard.settimeout(2)
+        heard.settimeout(limit(2))
         yield heard
 
 

@@ -1,12 +1,14 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.limits import limit
 from tests.linesource import LineSource, document
+from tests.testbed.namespace import until
 
 from jobsight.documents import JobDocument, condor_id
 from jobsight.errors import SourceError, StoreError, StoreUnavailableError
@@ -31,17 +33,10 @@ def lines(tmp_path: Path) -> Path:
     return path
 
 
-def until(ready: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not ready():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.01)
-
-
 def run_once(source: LineSource, store: Store, settings: CollectSettings = QUICK) -> Worker:
     worker = Worker(source, settings, threading.Event(), once=True)
     worker.start(store)
-    assert worker.join(20)
+    assert worker.join(limit(20))
     return worker
 
 
@@ -59,7 +54,7 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         self.stop.set()
-        assert self.worker.join(10)
+        assert self.worker.join(limit(10))
 
 
 def test_once_takes_everything_and_ends_well(lines: Path, store: Store) -> None:
@@ -272,7 +267,7 @@ def test_a_source_that_hangs_is_seen_to_be_stuck(lines: Path, store: Store) -> N
     assert worker.snapshot()["turning"] is False
     stop.set()
     gate.set()
-    assert worker.join(10)
+    assert worker.join(limit(10))
     assert worker.turning and worker.finished
 
 
@@ -289,7 +284,7 @@ def test_a_long_pause_is_no_silence(tmp_path: Path, store: Store) -> None:
     assert (*then, worker.turning) == (True, False, False)
     assert worker.snapshot()["until"] > time.time_ns() // 1000
     stop.set()
-    assert worker.join(2), "a stop ends a pause"
+    assert worker.join(limit(2)), "a stop ends a pause"
 
 
 def test_trouble_while_closing_is_told_and_no_more(lines: Path, store: Store) -> None:
