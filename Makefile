@@ -1,19 +1,21 @@
-# Two commands matter: `make demo` and `make test`. Both set everything up first.
+# Three commands matter: `make demo`, `make check` and `make test`. All set everything up first.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Processes that share the tests; each starts what it needs of the test bed. 1 for a site's own clusters.
-WORKERS ?= 2
+# Processes that share the tests, which mostly wait for clusters. 1 for a site's own clusters.
+WORKERS ?= 4
+PYTEST := $(BIN)/python -m pytest -q --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup demo test lint testbed prove bench lock clean
+.PHONY: help setup demo check test lint testbed prove bench lock clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   set everything up and run the main job on a real pool's log (about 5 minutes)"
-	@echo "make test   set everything up; formatter, linter, types, floors, all tests"
+	@echo "make check  after every edit: formatter, linter, types, floors, tests without clusters (90 s)"
+	@echo "make test   before every commit: the same with all tests, on real clusters (7 minutes)"
 	@echo "make testbed  real HTCondor, Slurm, Redis and Kafka to try things on, until Ctrl-C (root, Debian)"
-	@echo "make prove  the long proofs too: chaos on real clusters, sweeps, fuzzing, truncation of every example"
+	@echo "make prove  the long proofs too: all versions of the servers, chaos, sweeps, fuzzing in length"
 	@echo "make bench  the benchmarks; writes bench/RESULTS.md"
 
 setup: $(READY)
@@ -34,8 +36,11 @@ $(READY): requirements/lock.txt pyproject.toml
 demo: $(READY)
 	$(BIN)/python examples/demo.py demo
 
+check: lint
+	$(PYTEST) --numprocesses 2 -m "not slow"
+
 test: lint
-	$(BIN)/python -m pytest -q --numprocesses $(WORKERS) --dist loadfile
+	$(PYTEST) --numprocesses $(WORKERS)
 
 lint: $(READY)
 	$(BIN)/ruff format --check src tests bench examples

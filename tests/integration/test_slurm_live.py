@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.importing import imported, written
-from tests.limits import prove
+from tests.limits import limit, prove
 from tests.testbed.namespace import until
 from tests.testbed.slurm import SlurmCluster
 
@@ -251,7 +251,7 @@ def test_thousands_of_jobs_take_no_more_calls(cluster: SlurmCluster) -> None:
 
 
 def test_a_controller_that_stops_and_comes_back(cluster: SlurmCluster) -> None:
-    live = Live(cluster, accounting=False)
+    live = Live(cluster, accounting=False, timeout=limit(3))
     enough = cluster.folder / "work/enough"
     enough.unlink(missing_ok=True)
     job = cluster.submit(f"while [ ! -e {enough} ]; do sleep 0.3; done")
