@@ -18,7 +18,7 @@ settings.load_profile("busy")
 
 # The fixtures of `tests/testbed/`, those first whose tests take longest.
 _BEDS = ("slurm_cluster", "condor_pool", "kafka_broker", "bed_ready", "redis_server")
-_QUICK = tuple(Path(__file__).with_name(name) for name in ("conformance", "property", "unit"))
+_QUICK = tuple(Path(__file__).with_name(name) for name in ("conformance", "unit"))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -31,7 +31,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (*_BEDS, "").index(beds[item.path]))
     for item in items:
         item.add_marker(pytest.mark.xdist_group(beds[item.path] or str(item.path)))
-        if beds[item.path] or not any(map(item.path.is_relative_to, _QUICK)):
+        trains = hasattr(getattr(item, "module", None), "pools")
+        if beds[item.path] or trains or not any(map(item.path.is_relative_to, _QUICK)):
             item.add_marker(pytest.mark.slow)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from tests.limits import PROVE
 
 from jobsight.documents import (
     Event,
@@ -47,7 +48,7 @@ OBJECTS = st.dictionaries(TEXT, JSONS, max_size=3)
 STATES = st.none() | st.sampled_from(State)
 
 
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=40 if PROVE else 15, deadline=None)
 """Drawing whole documents is slow."""
 
 UNTIMED = settings(deadline=None)
