@@ -35,7 +35,8 @@ class SacctJson(Importer):
     title = "output of sacct --json (Slurm 22.05 and newer)"
     unknowable = (
         *Sacct.unknowable[1:4],
-        Unknowable("who cancelled a job, exit codes of 22.05", "not recorded"),
+        Unknowable("who cancelled a job", "this form has no user for it"),
+        Unknowable("exit codes of Slurm 22.05", "it writes 0 for failed jobs too"),
     )
 
     def sniff(self, file: LogFile) -> float:
