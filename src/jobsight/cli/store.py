@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,6 +29,8 @@ from jobsight.cli.common import (
     say,
     stages,
 )
+from jobsight.clock import format_micros, zone_named
+from jobsight.errors import StoreError, UsageError
 from jobsight.files import Kind
 from jobsight.text import counted, printable
 
@@ -61,8 +65,6 @@ def status(
 
 
 def _as_json(found: StoreStatus) -> dict[str, Any]:
-    import dataclasses
-
     return {**dataclasses.asdict(found), "documents": sum(found.states.values())}
 
 
@@ -126,10 +128,7 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write a snapshot (Parquet files with a manifest), from which can be trained as from logs."""
-    import dataclasses
-
     from jobsight.cli.jobs import parse_since, parse_states
-    from jobsight.clock import zone_named
     from jobsight.store.snapshot import export as write
     from jobsight.store.snapshot import is_snapshot
 
@@ -160,7 +159,6 @@ def export(
 def _cluster(store: Store, text: str) -> str:
     """The cluster that a user's word means, as ids begin with it."""
     from jobsight.cli.jobs import clusters_named
-    from jobsight.errors import UsageError
 
     named = clusters_named(text)
     known = [one for one in named if next(store.scan(cluster=one, limit=1), None) is not None]
@@ -188,12 +186,7 @@ def prune(
     as_json: JsonOption = False,
 ) -> None:
     """Move jobs that ended long ago to the archive; they are still read from there."""
-    import dataclasses
-    import time
-
     from jobsight.cli.jobs import parse_since
-    from jobsight.clock import format_micros, zone_named
-    from jobsight.errors import UsageError
 
     settings = load_settings(config, {"timezone": timezone, "store": store})
     days = settings.store.retention_days
@@ -223,8 +216,6 @@ def check(
 
     Exit status 1 where a problem was found.
     """
-    import dataclasses
-
     settings = load_settings(config, {"store": store})
     with open_store(settings) as opened, stages() as progress:
         progress("reading everything")
@@ -239,8 +230,6 @@ def check(
 
 
 def _judge(found: CheckReport) -> None:
-    from jobsight.errors import StoreError
-
     for problem in found.first:
         note(printable(problem, 400))
     if len(found.first) < found.problems:

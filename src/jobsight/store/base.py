@@ -21,6 +21,7 @@ from jobsight.documents import merge as join
 from jobsight.errors import ConflictError, DocumentError, StoreError, TooMuchError
 from jobsight.store.packing import pack
 from jobsight.store.reports import CheckReport, Position, PruneReport, StoreStatus
+from jobsight.store.rows import Query, Row
 
 __all__ = [
     "Change",
@@ -156,6 +157,9 @@ class Store(ABC):
         """A number that changes whenever documents move to the archive."""
 
     @abstractmethod
+    def rows(self, query: Query) -> Iterator[Row]:
+        """The rows of this query, in the order of `scan`."""
+
     def scan(
         self,
         *,
@@ -186,6 +190,9 @@ class Store(ABC):
             limit: end after that many.
             newest_first: latest time first; else earliest first.
         """
+        query = Query.asking(since, until, states, user, cluster, newest_first)
+        most = None if limit is None else max(limit, 0)
+        return (row.document() for row in itertools.islice(self.rows(query), most))
 
     @abstractmethod
     def active(self, cluster: str | None = None) -> Iterator[JobDocument]:

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from jobsight.documents import JobDocument, State
+from jobsight.documents import JobDocument
 from jobsight.errors import OutputError, StoreError
 from jobsight.modes import wider_modes
 from jobsight.store.archive import Archive
@@ -144,21 +144,6 @@ class TieredStore(Store):
             found.update((id_, Stored(row.document(), None)) for id_, row in old.items())
         return found
 
-    def scan(
-        self,
-        *,
-        since: int | None = None,
-        until: int | None = None,
-        states: Collection[State] | None = None,
-        user: str | None = None,
-        cluster: str | None = None,
-        limit: int | None = None,
-        newest_first: bool = False,
-    ) -> Iterator[JobDocument]:
-        """Documents in order of time and id; see `Store.scan`."""
-        query = Query.asking(since, until, states, user, cluster, newest_first)
-        return (row.document() for row in self._limited(query, limit))
-
     def active(self, cluster: str | None = None) -> Iterator[JobDocument]:
         """Jobs that have not ended; see `Store.active`."""
         after = ""
@@ -193,7 +178,7 @@ class TieredStore(Store):
             first = f"{cluster};"
 
     def rows(self, query: Query) -> Iterator[Row]:
-        """The rows that a scan with this query goes through."""
+        """Live and archived rows; see `Store.rows`."""
         after: Order | None = None
         seen: Seen | None = None
         while True:
@@ -207,14 +192,6 @@ class TieredStore(Store):
                             yield row
                 except ArchiveGrewError:
                     continue
-                return
-
-    def _limited(self, query: Query, limit: int | None) -> Iterator[Row]:
-        if limit is not None and limit <= 0:
-            return
-        for number, row in enumerate(self.rows(query), start=1):
-            yield row
-            if number == limit:
                 return
 
     def _both(self, view: View, query: Query, after: Order | None) -> Iterator[tuple[Order, Row]]:
