@@ -86,6 +86,13 @@ _NO_MEMORY = (
     "out of memory; give fewer logs at a time, or raise the limit (ulimit -v), if one is set"
 )
 
+_EXTRAS = {
+    "pyarrow": "collect",
+    "polars": "answer",
+    **dict.fromkeys(("lightgbm", "matplotlib", "scipy", "sklearn", "threadpoolctl"), "learn"),
+}
+"""By the name of a module that only some verbs need: the extra that installs it."""
+
 _NO_HOME = "/nonexistent"
 """What Debian gives users as a home that are to have none."""
 
@@ -119,6 +126,9 @@ def main() -> None:
     except MemoryError:
         _leave(_NO_MEMORY)
     except ImportError as error:
+        missing = (error.name or "").partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and missing in _EXTRAS:
+            _leave(f"{missing} is not installed: pip install 'jobsight[{_EXTRAS[missing]}]'")
         if "failed to map segment" not in str(error):
             raise
         _leave(_NO_MEMORY)  # so says the loader of libraries under `ulimit -v`

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.hold_models import constant_model
+from tests.storedjobs import filled, held_job
 
 from jobsight.cli import common
 from jobsight.cli import main as cli
@@ -21,6 +23,10 @@ from jobsight.settings import Settings
         (OSError("an odd\x1b[31m\nname"), "an odd [31m name"),
         (FileNotFoundError(errno.ENOENT, "No such file"), "No such file"),
         (MemoryError(), cli._NO_MEMORY),
+        (
+            ModuleNotFoundError(name="polars.x"),
+            "polars is not installed: pip install 'jobsight[answer]'",
+        ),
         (ImportError("libx.so: failed to map segment from shared object"), cli._NO_MEMORY),
     ],
 )
@@ -99,6 +105,47 @@ def test_a_user_without_a_home_has_settings_all_the_same(monkeypatch: pytest.Mon
 def test_no_error_goes_where_answers_go(arguments: list[str], status: int) -> None:
     program = f"import sys; sys.argv[1:] = {arguments}; from jobsight.cli.main import main; main()"
     assert _without_errors(program, "2>&-") == (status, "")
+
+
+def test_each_extra_installs_all_that_its_verbs_import(tmp_path: Path) -> None:
+    log, store, collected = (tmp_path / name for name in ("EventLog", "jobs.db", "collected.db"))
+    log.write_text(
+        "000 (001.000.000) 2026-11-21 01:00:00 Job submitted from host: <192.0.2.1>\n...\n"
+    )
+    filled(store, [held_job("ap", 7, 2)])
+    constant_model(0.05).save(tmp_path / "model", seed=0, facts={})
+    collect = ["collect", "--once", "--event-log", str(log), "--store", str(collected)]
+    hold = ["hold", "7.2", "--model", str(tmp_path / "model"), "--at", "2026-11-21 01:37:00Z"]
+    learn = {name for name, extra in cli._EXTRAS.items() if extra == "learn"}
+    answered = _without(learn | {"pyarrow"}, *hold, "--store", str(store))
+    assert answered.returncode == 0, answered.stderr
+    assert "held" in answered.stdout
+    done = _without(learn | {"polars"}, *collect)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "1 job," in _without(set(cli._EXTRAS), "store", "status", "--store", str(collected)).stdout
+    )
+    told = "jobsight: pyarrow is not installed: pip install 'jobsight[collect]'\n"
+    for lacking in (collect, [*hold, "--log", str(log)]):
+        assert _without({"pyarrow"}, *lacking).stderr == told
+
+
+def _without(missing: set[str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command where some packages are not installed."""
+    program = f"""
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {missing}:
+            raise ModuleNotFoundError(name=name)
+sys.meta_path.insert(0, Missing())
+sys.argv[1:] = {list(arguments)}
+from jobsight.cli.main import main
+main()
+"""
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
 
 
 def _without_errors(program: str, closed: str) -> tuple[int, str]:
