@@ -193,7 +193,7 @@ class Answerer:
         self._labels = label_rows(history)
         table = hold_decisions(history, self._settings, self._labels).table
         self._settled = table.filter("kept", pl.col("outcome").is_not_null())
-        self._index = FindingIndex(history, self._labels, table, self._settings)
+        self._index = FindingIndex(history, self._labels, table)
         self._memory = history.table["memory_mb"].cast(pl.Float64).fill_null(-1.0).to_numpy()
         self._tells = history.table["attributes"].is_not_null().to_numpy()
         evidence = self._index.evidence

@@ -25,7 +25,6 @@ from jobsight.questions.hold.answering.tallies import Count, Tally
 from jobsight.questions.hold.answering.wording import percent
 from jobsight.questions.hold.examples.decisions import held_rows
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
-from jobsight.settings import HoldSettings
 from jobsight.text import counted, printable
 
 __all__ = ["Finding", "FindingIndex", "Findings"]
@@ -55,13 +54,11 @@ class FindingIndex:
         ended: releases of jobs as they were, by family of like holds; ``all`` is every one.
     """
 
-    def __init__(
-        self, history: History, labels: RowLabels, decisions: pl.DataFrame, settings: HoldSettings
-    ) -> None:
+    def __init__(self, history: History, labels: RowLabels, decisions: pl.DataFrame) -> None:
         """Index a history and its decisions (`Decisions.table`)."""
         self.history = history
         self.cause = labels.cause
-        self.evidence: Evidence = gather_evidence(history, labels, settings)
+        self.evidence: Evidence = gather_evidence(history, labels, decisions)
         settled = decisions.filter("kept", pl.col("outcome").is_not_null())
         as_it_was, mended = settled.filter(~pl.col("edited")), settled.filter("edited")
         self.ended = {name: self._tally(as_it_was, name) for name in ("code", *_ENDED)}

@@ -17,6 +17,7 @@ from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History
 from jobsight.models.base import Floats, Inputs
+from jobsight.questions.hold.examples.decisions import settled_releases
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.questions.hold.examples.features import FeatureIndex
 from jobsight.questions.hold.examples.scale import Scale
@@ -73,9 +74,10 @@ class ExampleBuilder:
         self._scale = scale
         self._labels = labels or label_rows(history)
         self._with_frames = frames
-        self._index = FeatureIndex(
-            history, evidence or gather_evidence(history, self._labels, settings), scale
-        )
+        if evidence is None:
+            releases, _ = settled_releases(history, settings, self._labels)
+            evidence = gather_evidence(history, self._labels, releases)
+        self._index = FeatureIndex(history, evidence, scale)
         self.features = self._index.names
 
     def build(self, decisions: pl.DataFrame, *, delay: float = 0.0) -> Examples:

@@ -24,7 +24,7 @@ from jobsight.questions.hold.examples.twins import first_told
 from jobsight.settings import HoldSettings
 
 __all__ = ["Decisions", "after_hold", "batch_weights", "described", "groups", "held_jobs",
-           "held_rows", "hold_decisions", "summary"]  # fmt: skip
+           "held_rows", "hold_decisions", "settled_releases", "summary"]  # fmt: skip
 
 _LIFE = (0, 1, 5, 9, 12, 13)
 """Submitted, started, ended, removed, held, released: the last of these, or a row of
@@ -42,7 +42,7 @@ class Decisions:
             `log`, `access_point`, `cluster`, `proc`, `hold_row`, `hold_time`, `hold_code`,
             `hold_subcode`, `reason`, `masked`, `owner`, `site`; `row` is the 013 (null for a live
             question), `cut` the first row of its own log that the decision does not see, `time` the
-            moment. Strata: `releaser`, `edited` (null where not kept). Outcome, before any horizon:
+            moment. Strata: `releaser`, `edited`. Outcome, before any horizon:
             `released`, `kind`, `outcome`, `censored`, `resolved_row`, `resolved_time`. Grouping:
             `batch`, `repeat` (which release of this job and cause, from 1), `kept`, `weight`,
             `group`. Times are int64 µs since 1970, on the log's clock.
@@ -65,6 +65,32 @@ def hold_decisions(
     The horizon is not applied: see `jobsight.history.outcomes.apply_horizon`.
     """
     labels = labels or label_rows(history)
+    settled, left_out = settled_releases(history, settings, labels)
+    rows, hold_rows = settled["row"].to_numpy(), settled["hold_row"].to_numpy()
+    if settings.as_of == "hold":
+        cuts, moments = after_hold(history, hold_rows), history.clock[hold_rows]
+    else:
+        cuts, moments = rows, history.clock[rows]
+    table = described(history, labels, hold_rows, cuts, moments)
+    words = history.table["reason"].gather(rows).to_frame("words")
+    table = pl.concat([table, settled.drop("hold_row")], how="horizontal").with_columns(
+        groups(history).gather(history.job[rows]),
+        words.select(_releaser(pl.col("words")).alias("releaser")).to_series(),
+    )
+    table = _with_batches(table, round(settings.batch_seconds * 1e6))
+    releases = len(table) + sum(left_out.values())
+    return Decisions(table.sort("time", "log", "row"), releases, left_out)
+
+
+def settled_releases(
+    history: History, settings: HoldSettings, labels: RowLabels
+) -> tuple[pl.DataFrame, dict[str, int]]:
+    """The releases that are decisions, and what became of them.
+
+    Returns:
+        of the columns of `Decisions.table` `hold_row`, `repeat`, `kept`, `edited`, `row`,
+        `released` and what tells the outcome, in the order of `history`; and `Decisions.left_out`.
+    """
     rows = np.flatnonzero((history.code == _RELEASED) & (history.job >= 0))
     life = _last_of_life_before(history, rows)
     held = (life >= 0) & history.held[life]
@@ -75,20 +101,19 @@ def hold_decisions(
     left_out |= _by_code(history, life[held & ~again & ~mine])
     left_out = {why: count for why, count in left_out.items() if count}
     rows, hold_rows = rows[mine], life[mine]
-    if settings.as_of == "hold":
-        cuts, moments = after_hold(history, hold_rows), history.clock[hold_rows]
-    else:
-        cuts, moments = rows, history.clock[rows]
-    table = described(history, labels, hold_rows, cuts, moments)
-    table = table.with_columns(
-        groups(history).gather(history.job[rows]),
-        row=pl.Series(rows, dtype=pl.Int64),
-        released=pl.Series(history.clock[rows]),
+    turns = (
+        pl.DataFrame({"job": history.job[rows], "cause": labels.cause[hold_rows]})
+        .select(repeat=pl.int_range(1, pl.len() + 1).over("job", "cause"))
+        .with_columns(kept=kept_turns(pl.col("repeat")))
     )
-    table = _with_batches(table, round(settings.batch_seconds * 1e6))
-    table = _with_strata(history, table)
-    table = _with_outcomes(history, settings, table)
-    return Decisions(table.sort("time", "log", "row"), len(held), left_out)
+    edited = edited_releases(history, hold_rows, rows, exact=turns["kept"].to_numpy())
+    settled = outcomes.judge(
+        outcomes.resolve(history, rows),
+        success=settings.success,
+        removed_by_user=settings.removed_by_user,
+    )
+    of_hold = pl.DataFrame({"hold_row": hold_rows, "edited": edited})
+    return pl.concat([of_hold, turns, settled], how="horizontal"), left_out
 
 
 def held_jobs(
@@ -292,16 +317,15 @@ _CAUSE = ("hold_code", "hold_subcode", "masked")
 
 
 def _with_batches(table: pl.DataFrame, span: int) -> pl.DataFrame:
-    """Add `batch`, `repeat`, `kept`, `weight`."""
+    """Add `batch` and `weight`."""
     where = pl.coalesce("access_point", pl.format("log {}", "log"))
     table = table.sort("released", "log", "row").with_columns(
-        repeat=pl.int_range(1, pl.len() + 1).over("job", *_CAUSE),
-        family=pl.struct(where.alias("where"), "cluster", "owner", *_CAUSE).rank("dense"),
+        family=pl.struct(where.alias("where"), "cluster", "owner", *_CAUSE).rank("dense")
     )
     batch = _batches(table["family"].to_numpy(), table["released"].to_numpy(), span)
     return (
         table.drop("family")
-        .with_columns(batch=pl.Series(batch), kept=kept_turns(pl.col("repeat")))
+        .with_columns(batch=pl.Series(batch))
         .with_columns(weight=pl.when("kept").then(1.0 / pl.col("kept").sum().over("batch")))
     )
 
@@ -324,28 +348,8 @@ def _batches(family: NDArray[np.uint32], time: Ints, span: int) -> Ints:
     return batch
 
 
-def _with_strata(history: History, table: pl.DataFrame) -> pl.DataFrame:
-    """Add `releaser` and `edited`."""
-    rows, hold_rows = table["row"].to_numpy(), table["hold_row"].to_numpy()
-    reason = history.table["reason"].gather(rows)
-    edited = edited_releases(history, hold_rows, rows, exact=table["kept"].to_numpy())
-    return table.with_columns(
-        reason.to_frame("words").select(_releaser(pl.col("words")).alias("releaser")).to_series(),
-        edited=pl.when("kept").then(pl.Series(edited)),
-    )
-
-
 def _releaser(reason: pl.Expr) -> pl.Expr:
     """Who released, from the 013's own words."""
     policy = r"(?i)periodic_?release|\bexpression\b.*\bevaluated to\b"
     who = outcomes.attributed_to(reason, policy=policy, dag=r"\bDAG\b|(?i:dagman)")
     return who.fill_null("unknown")
-
-
-def _with_outcomes(history: History, settings: HoldSettings, table: pl.DataFrame) -> pl.DataFrame:
-    resolved = outcomes.judge(
-        outcomes.resolve(history, table["row"].to_numpy()),
-        success=settings.success,
-        removed_by_user=settings.removed_by_user,
-    )
-    return pl.concat([table, resolved.drop("row", "released")], how="horizontal")

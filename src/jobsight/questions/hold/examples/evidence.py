@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jobsight.history.counts import CountIndex, factorize
 from jobsight.history.labels import RowLabels
-from jobsight.history.outcomes import held_by_hand, judge, resolve
+from jobsight.history.outcomes import held_by_hand
 from jobsight.history.reasons import origins
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import (
@@ -26,9 +26,7 @@ from jobsight.history.whereabouts import (
     row_owners,
     start_sites,
 )
-from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
 from jobsight.questions.hold.examples.twins import first_told
-from jobsight.settings import HoldSettings
 
 __all__ = ["FAMILIES", "Evidence", "Stream", "gather_evidence"]
 
@@ -108,8 +106,14 @@ class Evidence:
         return CountIndex(self.history, stream.rows, self.keys[family][stream.holds])
 
 
-def gather_evidence(history: History, labels: RowLabels, settings: HoldSettings) -> Evidence:
-    """Find all evidence in a history; `settings` say which outcomes are good and bad."""
+def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame) -> Evidence:
+    """Find all evidence in a history.
+
+    Args:
+        history: the indexed log.
+        labels: of its rows.
+        releases: what became of its releases, as `decisions.settled_releases` gives it.
+    """
     holds = np.flatnonzero(history.held & (history.job >= 0))
     told = first_told(history)
     starts = _rows_of(history, _START)
@@ -121,15 +125,14 @@ def gather_evidence(history: History, labels: RowLabels, settings: HoldSettings)
     before = preceding(history, starts, ends)
     by_hand = history.table[holds].select(held_by_hand()).to_series()
     ours = ~by_hand.to_numpy() & _once(history, told, holds)
-    good, bad = _settled(history, holds, parts["cause"], ours, settings)
     return Evidence(
         history=history,
         holds=holds,
         keys={name: _keys([parts[part] for part in of]) for name, of in FAMILIES.items()},
         held_by_others=~by_hand.to_numpy(),
         held=Stream(holds[ours], np.flatnonzero(ours)),
-        good=good,
-        bad=bad,
+        good=_settled(holds, releases, good=True),
+        bad=_settled(holds, releases, good=False),
         left=_left(history, holds, ours),
         started={name: CountIndex(history, starts, keys) for name, keys in of_starts.items()},
         ended_well={
@@ -186,36 +189,15 @@ def _parts(
     return {name: part.astype(np.int64) for name, part in of_holds.items()}, of_starts
 
 
-def _settled(
-    history: History,
-    holds: Ints,
-    cause: Ints,
-    ours: NDArray[np.bool_],
-    settings: HoldSettings,
-) -> tuple[Stream, Stream]:
-    """The rows that settled releases, well and badly, each with the hold that was released.
+def _settled(holds: Ints, releases: pl.DataFrame, *, good: bool) -> Stream:
+    """The rows that settled releases well, or badly, each with the hold that was released.
 
     Jobs that were edited while they were held are left out: they were not released as they were, so
     what became of them says nothing of a job that is.
     """
-    life, releases = _rows_of(history, *_LIFE), _rows_of(history, _RELEASED)
-    number = _hold_at(holds, ours, at(life, preceding(history, life, releases)))
-    releases, number = releases[number >= 0], number[number >= 0]
-    turns = pl.DataFrame({"job": history.job[releases], "cause": cause[number]}).select(
-        exact=kept_turns(pl.int_range(1, pl.len() + 1).over("job", "cause"))
-    )
-    exact = turns["exact"].to_numpy()
-    as_it_was = ~edited_releases(history, holds[number], releases, exact=exact)
-    releases, number = releases[as_it_was], number[as_it_was]
-    judged = judge(
-        resolve(history, releases),
-        success=settings.success,
-        removed_by_user=settings.removed_by_user,
-    )
-    rows = judged["resolved_row"].fill_null(-1).to_numpy()
-    outcome = judged["outcome"].cast(pl.Int8).fill_null(-1).to_numpy()
-    good, bad = outcome == 1, outcome == 0
-    return Stream(rows[good], number[good]), Stream(rows[bad], number[bad])
+    settled = releases.filter(~pl.col("edited"), pl.col("outcome") == good).sort("row")
+    rows, hold_rows = settled["resolved_row"].to_numpy(), settled["hold_row"].to_numpy()
+    return Stream(rows.astype(np.int64), np.searchsorted(holds, hold_rows).astype(np.int64))
 
 
 def _left(history: History, holds: Ints, ours: NDArray[np.bool_]) -> Stream:

@@ -73,7 +73,9 @@ def test_edited_releases_do_not_settle_how_releases_end() -> None:
     settings = HoldSettings()
     for after, settled in (({}, 1), ({"RequestMemory": 256}, 0)):
         history = history_of(after)
-        evidence = gather_evidence(history, label_rows(history), settings)
+        evidence = gather_evidence(
+            history, label_rows(history), hold_decisions(history, settings).table
+        )
         assert len(evidence.good.rows) == settled
 
 

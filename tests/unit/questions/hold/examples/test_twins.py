@@ -56,7 +56,9 @@ def test_two_logs_of_the_same_jobs_teach_and_count_as_one() -> None:
     same = ["cluster", "proc", "time", "outcome", "batch", "repeat", "weight"]
     assert two.table.select(same).equals(one.table.select(same))
     assert two.left_out == {"told by another log": len(one.table)}
-    single, double = (gather_evidence(h, label_rows(h), settings) for h in (once, twice))
+    single, double = (
+        gather_evidence(h, label_rows(h), found.table) for h, found in ((once, one), (twice, two))
+    )
     for stream in ("held", "good", "bad", "left"):
         assert len(getattr(single, stream).rows) == len(getattr(double, stream).rows)
     assert len(double.holds) == 2 * len(single.holds)  # a live question may name either
