@@ -40,7 +40,7 @@ class Collecting:
         folder.mkdir()
         config = folder / "jobsight.yaml"
         status = {"status_file": str(self._status), "status_seconds": 0.3}
-        quick = {"first_pause": 0.2, "longest_pause": 1.0, "log_format": "json"}
+        quick = {"first_pause": 0.2, "longest_pause": 1.0, "stop_seconds": 60, "log_format": "json"}
         with config.open("w") as file:
             YAML(typ="safe").dump({"collect": status | quick, **settings}, file)
         self._command = [sys.executable, "-m", "jobsight", "collect", *sources]
@@ -76,7 +76,7 @@ class Collecting:
         """Stop it in order; that must end it well."""
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
-            status = self._process.wait(timeout=limit(30))
+            status = self._process.wait(timeout=limit(90))
             self._process = None
             assert status == 0, f"{self.name}: the collector ended with {status}: {self.last()}"
 
@@ -95,8 +95,9 @@ class Collecting:
         return {} if of_another else found
 
     def sources(self) -> dict[str, dict[str, Any]]:
-        """What each source tells of itself, by its name."""
-        return {name: one["source"] for name, one in self.status().get("sources", {}).items()}
+        """What each source that has been asked reports of itself, by its name."""
+        sources = self.status().get("sources", {})
+        return {name: one["source"] for name, one in sources.items() if one["polls"]}
 
     def last(self) -> str:
         """The end of its log."""

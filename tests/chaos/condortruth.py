@@ -204,7 +204,7 @@ def _of_log(records: Sequence[Record]) -> Fields:
     value, signal = _terminated(last.text) if last.code == 5 else (-1, -1)
     ended = "completed" if value == 0 else "failed"
     return {
-        **{name: told.get(name) for name in _PLAIN},
+        **_plain(told),
         "state": ended if last.code == 5 else _STATES[last.code],
         "NumHolds": told.get("NumHolds", 0),
         "NumJobStarts": told.get("NumJobStarts", 0),
@@ -240,7 +240,7 @@ def _of_ad(ad: Ad) -> Fields:
     held = ad.get(f"{now}HoldReasonCode") is not None
     ended = {4: ad.get("CompletionDate"), 3: ad.get("EnteredCurrentStatus")}
     return {
-        **{name: ad.get(name) for name in _PLAIN},
+        **_plain(ad),
         "state": ("completed" if well else "failed") if terminated else _STATUS[ad["JobStatus"]],
         "NumHolds": ad.get("NumHolds", 0),
         "NumJobStarts": ad.get("NumJobStarts", 0),
@@ -263,6 +263,12 @@ _STATES = {
     11: "running", 12: "held", 13: "pending", 23: "running", 24: "pending",
 }  # fmt: skip
 """State after a record of the log, by its number (HTCondor's manual, "Job Event Log Codes")."""
+
+
+def _plain(ad: Mapping[str, Any]) -> Fields:
+    """Attributes as they are; a job without a batch name has its command's."""
+    found = {name: ad.get(name) for name in _PLAIN}
+    return found | {"JobBatchName": found["JobBatchName"] or (found["Cmd"] or "").split("/")[-1]}
 
 
 def _seconds(micros: int | None) -> int | None:
