@@ -100,7 +100,7 @@ def test_text_and_parquet(log: Path, tmp_path: Path) -> None:
     table = pl.read_parquet(output)
     assert table["code"].to_list() == [0, 1, 12, 28, 13]
     assert table["hold_code"].to_list() == [None, None, 13, None, None]
-    assert table["owner"].to_list() == [None, None, "u01", "u01", None]
+    assert table["owner"].to_list() == [None, None, None, "u01", None]
     assert os.listdir(output.parent) == ["events.parquet"]  # noqa: PTH208
 
 
