@@ -31,7 +31,7 @@ def train_model(log: str, folder: str) -> Any:
     settings = HoldSettings()
     history = History.from_table(read_events([log]).table)
     data = Dataset.for_training(history, settings)
-    trained = train(data, names=model_names("boosted", settings.recipe))
+    trained = train(data, names=model_names("boosted"))
     Path(folder).mkdir()
     trained.model.save(Path(folder), seed=settings.seed, facts=trained.facts())
     return {"model": trained.model.label}

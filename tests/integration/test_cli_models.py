@@ -197,10 +197,11 @@ def test_folders_and_the_registry(run: Run, registry: Path, tmp_path: Path) -> N
     [
         (("--no-registry",), "name the folder of the model with -o"),
         (("--no-registry", "--promote", "-o", "x"), "not with --no-registry"),
-        (("--recipe", "seed"), "name it with -o"),
+        (("--config", "hold.yaml"), "name it with -o"),
     ],
 )
 def test_a_model_that_would_go_nowhere(run: Run, arguments: tuple[str, ...], said: str) -> None:
+    Path("hold.yaml").write_text("hold: {as_of: hold}")
     done = run("train", "hold", "ap1", *arguments)
     assert (done.status, done.out) == (2, "")
     assert said in done.err

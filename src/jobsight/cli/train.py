@@ -73,9 +73,6 @@ def hold(
         bool, typer.Option("--registry/--no-registry", help="Put the model into the registry.")
     ] = True,
     seed: Annotated[int | None, typer.Option(help="Of everything random (default: 0).")] = None,
-    recipe: Annotated[
-        str | None, typer.Option(help="jobsight, or seed: the project's first study, to compare.")
-    ] = None,
     network: NetworkOption = None,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
@@ -88,12 +85,9 @@ def hold(
     check_output(output, Kind.MODEL)
     settings = load_settings(
         config,
-        {
-            "timezone": timezone,
-            "hold": {"seed": seed, "recipe": recipe, "lstm": {"network": network}},
-        },
+        {"timezone": timezone, "hold": {"seed": seed, "lstm": {"network": network}}},
     )
-    names = model_names(model, settings.hold.recipe)
+    names = model_names(model)
     registered = _registered(settings.hold, output, registry, promote)
     history, _, sources = read_history(logs, settings)
     place = _Place(settings, cluster or cluster_of(history)) if registered else None

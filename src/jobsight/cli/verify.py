@@ -52,8 +52,6 @@ _TABLES = (
      ("value", "batches", "base_rate", "predicted", "roc_auc")),
     ("reliability", "predicted and observed", ("predicted", "observed", "low", "high", "batches")),
     ("delays", "asked some seconds before the release", ("delay", "batches", "roc_auc")),
-    ("seed_recipe", "the seed's recipe",
-     ("terms", "examples", "base_rate", "accuracy", "roc_auc", "log_loss")),
 )  # fmt: skip
 
 

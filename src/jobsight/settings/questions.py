@@ -60,7 +60,6 @@ class LstmSettings(Section):
 class HoldSettings(Section):
     """The question `hold`."""
 
-    recipe: Literal["jobsight", "seed"] = "jobsight"
     as_of: Literal["release", "hold"] = "release"
     success: Literal["exit_zero", "terminated"] = "exit_zero"
     removed_by_user: Literal["censored", "failure"] = "censored"

@@ -28,10 +28,9 @@ def test_text_begins_with_the_verdict_and_marks_each_check(folder: Path) -> None
     lines = result.stdout.splitlines()
     assert lines[0].startswith(("Passed: ", "Doubtful: "))
     grades = ("passed   ", "doubtful ", "failed   ", "unknown  ")
-    assert sum(line.startswith(grades) for line in lines) == 10
+    assert sum(line.startswith(grades) for line in lines) == 9
     assert any(line.startswith("passed   shuffled outcomes: ") for line in lines)
     assert "would have found" in result.stdout
-    assert "the seed's recipe:" in lines
     assert max(map(len, lines)) < 140
 
 

@@ -138,13 +138,8 @@ def require_answerable(settings: HoldSettings) -> None:
         settings: that the model was trained with.
 
     Raises:
-        ModelError: it was trained by the recipe ``seed``, or as of holds.
+        ModelError: it was trained as of holds.
     """
-    if settings.recipe == "seed":
-        raise ModelError(
-            "this model was trained by the recipe seed, which asks whether a job ever ends, "
-            "not whether to release it; train one without --recipe seed"
-        )
     if settings.as_of == "hold":
         raise ModelError(
             "this model was trained on what is known at the hold, not on what is known now; "
@@ -179,8 +174,7 @@ class Answerer:
             here: name of this machine's schedd: commands need not name it where it is the only one.
 
         Raises:
-            ModelError: the model was trained on another question: by the recipe ``seed``, or as of
-                holds.
+            ModelError: the model was trained as of holds.
         """
         if model is not None:
             require_answerable(model.settings)

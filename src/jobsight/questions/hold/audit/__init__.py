@@ -18,7 +18,6 @@ from jobsight.questions.hold.audit.quality import (
     check_strata,
     check_time,
 )
-from jobsight.questions.hold.audit.recipe_seed import check_seed_recipe
 from jobsight.questions.hold.audit.waiting import check_waiting
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.evaluation import Evaluation, evaluate, unseen
@@ -36,7 +35,6 @@ CHECKS: dict[str, Callable[[Case], Result]] = {
     "calibration": check_calibration,
     "90 % intervals": check_intervals,
     "waiting": check_waiting,
-    "the seed's recipe": check_seed_recipe,
 }
 """What is checked, in this order."""
 

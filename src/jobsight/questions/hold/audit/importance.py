@@ -83,7 +83,7 @@ def _single(case: Case, columns: list[dict[str, Any]], families_: list[dict[str,
     if not case.own:
         words = f"Families were not ranked: {OTHER_LOGS}. "
     if best is None or not enough:
-        words += "Too few batches to judge one feature by." if alone else "It reads no features."
+        words += "Too few batches to judge one feature by."
         return Check("features", "honesty", None, words)
     auc = best["alone"]
     error = _auc_error(auc, won, float(test.weight.sum()) - won)
@@ -122,7 +122,7 @@ def _by_shuffling(
     inputs = test.inputs
     base = float(metrics.log_loss(fitted.predict(inputs), test.success, test.weight))
     rows = []
-    for name in (*inputs.names, *([CAUSES] if inputs.causes else []), *_frames_of(fitted, inputs)):
+    for name in (*inputs.names, CAUSES, *_frames_of(fitted, inputs)):
         losses = [
             float(metrics.log_loss(
                 fitted.predict(_with_column(inputs, name, order)), test.success, test.weight
@@ -195,8 +195,7 @@ def _predictions_without(case: Case, known: dict[str, tuple[str, ...]]) -> dict[
     same parts as the others (no rehearsals), so that nothing but the family makes the difference.
     """
     kind, (_, test) = case.studied, case.test
-    wanted = ["", *known, *([CAUSES] if test.inputs.causes else [])]
-    wanted += _frames_of(case.model.fitted[kind], test.inputs)
+    wanted = ["", *known, CAUSES, *_frames_of(case.model.fitted[kind], test.inputs)]
     predictions: dict[str, Floats] = {}
     for family in wanted:
         dropped = known.get(family, ())

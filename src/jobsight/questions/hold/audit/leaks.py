@@ -28,7 +28,6 @@ from jobsight.questions.hold.audit.checks import (
 from jobsight.questions.hold.examples.decisions import batch_weights
 from jobsight.questions.hold.examples.truncation import prove_as_of
 from jobsight.questions.hold.training.dataset import Dataset
-from jobsight.questions.hold.training.recipes import recipe_named
 from jobsight.questions.hold.training.train import fit_calibrated, fit_model
 
 __all__ = ["check_shuffled", "check_split", "check_truncation", "shuffle_batches",
@@ -154,10 +153,9 @@ def check_split(case: Case) -> Result:
         return Result(Check("split", "honesty", None, OTHER_LOGS.capitalize() + "."))
     kind = case.studied
     ours = case.evaluation.scores[kind]
-    own = "forward" if len(case.data.borders) else "as trained"
     turns = range(RANDOM_SPLITS_IF_SLOW if case.slow else RANDOM_SPLITS)
     rows: list[dict[str, Any]] = [
-        {"split": own, "roc_auc": ours.roc_auc, "log_loss": ours.log_loss}
+        {"split": "forward", "roc_auc": ours.roc_auc, "log_loss": ours.log_loss}
     ]
     table, labelled = case.data.examples(_all_known(case.data))
     group = table["group"].rank("dense").cast(pl.Int64).to_numpy()
@@ -208,7 +206,7 @@ def _difference(value: float | None, base: float | None) -> float | None:
 
 def _split_check(case: Case, kind: str, rows: list[dict[str, Any]]) -> Check:
     shared = _shared(case)
-    forward = bool(len(case.data.borders)) and _outcomes_known(case)
+    forward = _outcomes_known(case)
     passed = forward and not any(shared.values())
     shown = "; ".join(
         f"{row['split']} {row['roc_auc']:.2f}" for row in rows if row["roc_auc"] is not None
@@ -258,14 +256,7 @@ def check_truncation(case: Case) -> Result:
     """Build examples again from logs that end at the decision: they must be equal bit by bit."""
     table = case.data.table
     rows = np.unique(np.linspace(0, len(table) - 1, min(PROVED, len(table))).astype(np.int64))
-    settings = case.model.settings
-    proof = prove_as_of(
-        case.data.history,
-        table[rows],
-        settings,
-        case.model.scale,
-        builder=recipe_named(settings.recipe).builder,
-    )
+    proof = prove_as_of(case.data.history, table[rows], case.model.settings, case.model.scale)
     differ = len(proof.differences)
     spread = "" if len(rows) == len(table) else f", spread over all {len(table)}"
     if differ:

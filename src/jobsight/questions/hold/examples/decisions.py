@@ -23,8 +23,8 @@ from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
 from jobsight.questions.hold.examples.twins import first_told
 from jobsight.settings import HoldSettings
 
-__all__ = ["Decisions", "after_hold", "batch_weights", "described", "groups", "held_jobs",
-           "held_rows", "hold_decisions", "settled_releases", "summary"]  # fmt: skip
+__all__ = ["Decisions", "batch_weights", "held_jobs", "held_rows", "hold_decisions",
+           "settled_releases", "summary"]  # fmt: skip
 
 _LIFE = (0, 1, 5, 9, 12, 13)
 """Submitted, started, ended, removed, held, released: the last of these, or a row of
@@ -68,13 +68,13 @@ def hold_decisions(
     settled, left_out = settled_releases(history, settings, labels)
     rows, hold_rows = settled["row"].to_numpy(), settled["hold_row"].to_numpy()
     if settings.as_of == "hold":
-        cuts, moments = after_hold(history, hold_rows), history.clock[hold_rows]
+        cuts, moments = _after_hold(history, hold_rows), history.clock[hold_rows]
     else:
         cuts, moments = rows, history.clock[rows]
-    table = described(history, labels, hold_rows, cuts, moments)
+    table = _described(history, labels, hold_rows, cuts, moments)
     words = history.table["reason"].gather(rows).to_frame("words")
     table = pl.concat([table, settled.drop("hold_row")], how="horizontal").with_columns(
-        groups(history).gather(history.job[rows]),
+        _groups(history).gather(history.job[rows]),
         words.select(_releaser(pl.col("words")).alias("releaser")).to_series(),
     )
     table = _with_batches(table, round(settings.batch_seconds * 1e6))
@@ -136,7 +136,7 @@ def held_jobs(
     """
     rows, cuts = held_rows(history, moment, jobs)
     moments = np.full(len(rows), moment + 1)
-    table = described(history, labels or label_rows(history), rows, cuts, moments)
+    table = _described(history, labels or label_rows(history), rows, cuts, moments)
     return table.hstack([pl.Series("row", [None] * len(rows), dtype=pl.Int64)])
 
 
@@ -233,7 +233,7 @@ def _last_of_life(
     return last
 
 
-def after_hold(history: History, hold_rows: Ints) -> Ints:
+def _after_hold(history: History, hold_rows: Ints) -> Ints:
     """The row after each hold, and after the 028 that directly follows it: int64 (n,)."""
     after = hold_rows + 1
     inside = np.minimum(after, len(history) - 1)
@@ -246,7 +246,7 @@ def after_hold(history: History, hold_rows: Ints) -> Ints:
     return np.where(its_ad, after + 1, after)
 
 
-def described(
+def _described(
     history: History, labels: RowLabels, hold_rows: Ints, cuts: Ints, moments: Ints
 ) -> pl.DataFrame:
     """What is known of n decisions as of their cuts: see `Decisions.table`.
@@ -280,7 +280,7 @@ def described(
     )
 
 
-def groups(history: History) -> pl.Series:
+def _groups(history: History) -> pl.Series:
     """What must not be torn apart by a split, by job number: a DAG's node, else a cluster.
 
     HTCondor's DAGMan puts ``DAGManJobId`` and ``DAGNodeName`` into the ads of its nodes' jobs; a

@@ -57,7 +57,6 @@ def prove_as_of(
     delay: float = 0.0,
     rows: Ints | None = None,
     progress: Callable[[int, int], None] | None = None,
-    builder: Callable[..., ExampleBuilder] = ExampleBuilder,
 ) -> Proof:
     """Build examples as usual, and each of them again from the logs cut off at its decision.
 
@@ -72,9 +71,8 @@ def prove_as_of(
         delay: seconds before the release, as in `ExampleBuilder.build`.
         rows: indices into the examples that `ExampleBuilder.build` gives; None: all of them.
         progress: called with the number checked and the number to check.
-        builder: makes what is proved, from history, settings, scale and `labels`.
     """
-    table, inputs = builder(history, settings, scale).build(decisions, delay=delay)
+    table, inputs = ExampleBuilder(history, settings, scale).build(decisions, delay=delay)
     rows = np.arange(len(table)) if rows is None else rows
 
     def check(row: int) -> str | None:
@@ -84,7 +82,7 @@ def prove_as_of(
         found = _found_again(again, labels, decision)
         if not len(found):
             return "the job is not held there"
-        short = builder(again, settings, scale, labels=labels)
+        short = ExampleBuilder(again, settings, scale, labels=labels)
         return _difference(inputs.take(np.array([row])), short.ask(found, delay=delay).inputs)
 
     return Proof(len(rows), _differences(rows, check, progress))

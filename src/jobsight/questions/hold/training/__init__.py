@@ -1,1 +1,1 @@
-"""Learning to answer: recipes, the parts of a history, models, choice, evaluation."""
+"""Learning to answer: the parts of a history, models, choice, evaluation."""

@@ -27,7 +27,7 @@ __all__ = ["Comparison", "compare"]
 LEAST_BATCHES = 5
 """Of fewer, resampling tells nothing."""
 
-_SAME = ("recipe", "as_of", "success", "removed_by_user")
+_SAME = ("as_of", "success", "removed_by_user")
 """Settings that say what is decided, and what a success is."""
 
 
@@ -121,7 +121,7 @@ def compare(
         TrainingError: no such decision with an outcome is there.
     """
     _require_same_question(first.settings, second.settings)
-    since = max((int(one.borders[3]) for one in (first, second) if len(one.borders)), default=None)
+    since = max(int(one.borders[3]) for one in (first, second))
     judged = [_Judged.of(model, history, since) for model in (first, second)]
     rows, differing = _in_both(*judged)
     a, b = (one.at(chosen) for one, chosen in zip(judged, rows, strict=True))
@@ -155,15 +155,13 @@ class _Judged:
     left_out: dict[str, int]
 
     @classmethod
-    def of(cls, model: HoldModel, history: History, since: int | None) -> _Judged:
+    def of(cls, model: HoldModel, history: History, since: int) -> _Judged:
         data = Dataset.for_judging(history, model)
         rows, left_out = unseen(model, data)
-        if since is not None:
-            late = data.table["released"].to_numpy() >= since
-            earlier = int((rows & ~late).sum())
-            left_out = left_out | ({"before_both_tests": earlier} if earlier else {})
-            rows = rows & late
-        table, labelled = data.labelled(rows)
+        late = data.table["released"].to_numpy() >= since
+        earlier = int((rows & ~late).sum())
+        left_out = left_out | ({"before_both_tests": earlier} if earlier else {})
+        table, labelled = data.labelled(rows & late)
         return cls(model, table, labelled, left_out)
 
     def at(self, rows: NDArray[np.int64]) -> _Judged:

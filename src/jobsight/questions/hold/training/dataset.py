@@ -11,14 +11,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
+from jobsight.history import outcomes
 from jobsight.history.timelines import History
-from jobsight.learning.splits import DROPS, PARTS
+from jobsight.learning.splits import DROPS, PARTS, part_borders, split_forward
 from jobsight.models.base import Labelled
 from jobsight.questions.hold.examples.builder import ExampleBuilder
-from jobsight.questions.hold.examples.decisions import Decisions, batch_weights
+from jobsight.questions.hold.examples.decisions import Decisions, batch_weights, hold_decisions
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.training.model import HoldModel, fingerprints
-from jobsight.questions.hold.training.recipes import recipe_named
 from jobsight.settings import HoldSettings
 
 __all__ = ["Dataset"]
@@ -38,7 +38,7 @@ class Dataset:
         scale: pace, windows, delays, frame length, horizon.
         table: the kept decisions (n) in time order, with the horizon applied, and with `part`
             (index into `PARTS`, −1: dropped), `dropped` (index into `DROPS`).
-        borders: int64 (5,), µs: of the parts; empty where they are not parts of time.
+        borders: int64 (5,), µs: of the parts.
     """
 
     history: History
@@ -55,16 +55,17 @@ class Dataset:
         Raises:
             TrainingError: there are no decisions, or none whose outcome was known in time.
         """
-        recipe = recipe_named(settings.recipe)
-        settings = recipe.settings(settings)
-        decisions = recipe.decisions(history, settings)
+        decisions = hold_decisions(history, settings)
         kept = decisions.table.filter("kept")
         if not len(kept):
             raise TrainingError(_nothing_released(history, decisions))
-        borders = recipe.borders(kept, settings, int(history.clock.max()) + 1)
-        known = kept
-        if len(borders):
-            known = kept.filter(pl.max_horizontal("released", "resolved_time") < borders[1])
+        borders = part_borders(
+            kept["released"].to_numpy(),
+            kept["batch"].to_numpy(),
+            settings.parts,
+            int(history.clock.max()) + 1,
+        )
+        known = kept.filter(pl.max_horizontal("released", "resolved_time") < borders[1])
         scale = resolve_scale(known, settings)
         return cls._split(history, decisions, settings, scale, borders)
 
@@ -82,7 +83,7 @@ class Dataset:
 
     @classmethod
     def _as_trained(cls, history: History, model: HoldModel, borders: Ints) -> Dataset:
-        decisions = recipe_named(model.settings.recipe).decisions(history, model.settings)
+        decisions = hold_decisions(history, model.settings)
         return cls._split(history, decisions, model.settings, model.scale, borders)
 
     @classmethod
@@ -94,17 +95,22 @@ class Dataset:
         scale: Scale,
         borders: Ints,
     ) -> Dataset:
-        recipe = recipe_named(settings.recipe)
-        kept = decisions.table.filter("kept")
-        table, split = recipe.parts(kept, settings, scale, borders)
+        table = outcomes.apply_horizon(decisions.table.filter("kept"), scale.horizon_micros)
+        split = split_forward(
+            table["released"].to_numpy(),
+            table["batch"].to_numpy(),
+            table["group"].rank("dense").cast(pl.Int64).to_numpy(),
+            table["resolved_time"].fill_null(np.iinfo(np.int64).max).to_numpy(),
+            borders=borders,
+            horizon=scale.horizon_micros,
+        )
         table = table.with_columns(part=pl.Series(split.part), dropped=pl.Series(split.dropped))
         return cls(history, decisions, settings, scale, table, borders)
 
     @cached_property
     def builder(self) -> ExampleBuilder:
         """Builds examples from this history; indexed once."""
-        recipe = recipe_named(self.settings.recipe)
-        return recipe.builder(self.history, self.settings, self.scale)
+        return ExampleBuilder(self.history, self.settings, self.scale)
 
     def part(self, name: str) -> Mask:
         """The decisions of a part: bool (n,)."""
@@ -113,8 +119,6 @@ class Dataset:
 
     def since_test(self) -> Mask:
         """The decisions from the test part's beginning on, dropped ones too: bool (n,)."""
-        if not len(self.borders):
-            return self.part("test")
         since: Mask = self.table["released"].to_numpy() >= self.borders[3]
         return since
 

@@ -174,19 +174,13 @@ def unseen(model: HoldModel, data: Dataset) -> tuple[NDArray[np.bool_], dict[str
     """Which decisions the model may be judged on: bool (n,), and the others counted.
 
     A log that holds any decision the model was trained on counts only from the model's test start
-    on, whatever the file is called now and however it has grown. A model that was trained on a
-    random split has no test start; it may be judged on whatever it was not trained on.
+    on, whatever the file is called now and however it has grown.
     """
     known = np.isin(fingerprints(data.table), model.seen)
-    if len(model.borders):
-        log = data.table["log"].to_numpy()
-        trained_on = np.isin(log, np.unique(log[known]))
-        earlier = trained_on & (data.table["released"].to_numpy() < model.borders[3])
-        counts = {"before_test_start": int(earlier.sum())}
-    else:
-        earlier = known
-        counts = {"trained_on": int(earlier.sum())}
-    counts |= data.dropped(~earlier)
+    log = data.table["log"].to_numpy()
+    trained_on = np.isin(log, np.unique(log[known]))
+    earlier = trained_on & (data.table["released"].to_numpy() < model.borders[3])
+    counts = {"before_test_start": int(earlier.sum())} | data.dropped(~earlier)
     return ~earlier, {kind: count for kind, count in counts.items() if count}
 
 

@@ -45,7 +45,7 @@ def finish_sweep(
     again: bool = False,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> Trained:
-    """All models of the recipe and the best run's network, as it is, chosen among and tested.
+    """All models and the best run's network, as it is, chosen among and tested.
 
     Args:
         history: all logs, indexed.

@@ -96,7 +96,7 @@ class HoldModel:
     Attributes:
         settings: of the question, as resolved at training.
         scale: pace, windows, delays, frame length and horizon, in seconds.
-        borders: int64 (5,), µs since 1970: the parts' borders; none for a random split.
+        borders: int64 (5,), µs since 1970: the parts' borders.
         names: of the features, in order.
         chosen: name of the model that answers.
         reason: why it was chosen, in a sentence or two.
@@ -217,8 +217,8 @@ _DAMAGE = (
 
 def _facts(body: Mapping[str, Any]) -> dict[str, Any]:
     borders = np.array(body["borders"], np.int64)
-    if borders.shape not in ((5,), (0,)):
-        raise ValueError("there are not five borders of parts, nor none")
+    if borders.shape != (5,):
+        raise ValueError("there are not five borders of parts")
     return {
         "scale": Scale(**_tuples(body["scale"])),
         "borders": borders,

@@ -79,9 +79,9 @@ def rehearse(
     """Play the train part through.
 
     Args:
-        data: split in time; nothing is rehearsed where it is not, or where the select part has
-            `enough` batches of its own. A block before which one of the models could not yet be
-            fitted is left out for all, so that all are compared on the same decisions.
+        data: nothing is rehearsed where its select part has `enough` batches of its own. A block
+            before which one of the models could not yet be fitted is left out for all, so that all
+            are compared on the same decisions.
         names: of the models.
         fit: makes a fitted model of a name, a train part and a select part.
         delay: see `Dataset.labelled`.
@@ -89,7 +89,7 @@ def rehearse(
     """
     select = data.table.filter(pl.Series(data.usable(data.part("select"))))
     table, labelled = data.labelled(data.part("train"), delay=delay)
-    if not len(data.borders) or select["batch"].n_unique() >= enough or len(table) < len(_SHARES):
+    if select["batch"].n_unique() >= enough or len(table) < len(_SHARES):
         return Rehearsal.none(names)
     rows: list[Ints] = []
     columns: dict[str, list[Floats]] = {name: [] for name in names}

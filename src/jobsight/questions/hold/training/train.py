@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -24,11 +24,13 @@ from jobsight.models.intervals import Intervals
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.evaluation import Evaluation, evaluate
 from jobsight.questions.hold.training.model import Fitted, HoldModel, fingerprints
-from jobsight.questions.hold.training.recipes import recipe_named
 from jobsight.questions.hold.training.rehearsal import Rehearsal, rehearse
-from jobsight.questions.hold.training.rulesets import RULE_SETS
+from jobsight.questions.hold.training.rulesets import RULE_NAMES, RULE_SETS
 
-__all__ = ["Trained", "fit_calibrated", "fit_model", "model_names", "train"]
+__all__ = ["MODEL_NAMES", "Trained", "fit_calibrated", "fit_model", "model_names", "train"]
+
+MODEL_NAMES = ("constant", *RULE_NAMES, "rates", "linear", "boosted", "lstm")
+"""Every model of the question, baselines first."""
 
 LEAST_BATCHES = {"train": 20, "select": 5, "calibrate": 5, "test": 5}
 """Below these a part says nothing."""
@@ -91,26 +93,23 @@ class Trained:
         }
 
 
-def model_names(wanted: str, recipe: str = "jobsight") -> tuple[str, ...]:
-    """The models that ``--model WANTED`` trains: the baselines always stand beside.
+def model_names(wanted: str) -> tuple[str, ...]:
+    """The models that ``--model WANTED`` trains: the baselines always, to compare.
 
     Raises:
-        UsageError: the recipe has no such model.
+        UsageError: there is no such model.
     """
-    known = recipe_named(recipe).models
     if wanted == "all":
-        return known
-    if wanted not in known:
-        raise UsageError(
-            f"the recipe {recipe} has no model named {wanted!r}; known are all, {', '.join(known)}"
-        )
-    return tuple(name for name in known if models.is_baseline(name) or name == wanted)
+        return MODEL_NAMES
+    if wanted not in MODEL_NAMES:
+        raise UsageError(f"no model is named {wanted!r}; known are all, {', '.join(MODEL_NAMES)}")
+    return tuple(name for name in MODEL_NAMES if models.is_baseline(name) or name == wanted)
 
 
 def train(
     data: Dataset,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[str] = MODEL_NAMES,
     required: bool = False,
     given: Mapping[str, Model] | None = None,
     sources: Sequence[Source] = (),
@@ -120,7 +119,7 @@ def train(
 
     Args:
         data: of `Dataset.for_training`.
-        names: of the models, the baselines among them; all of the recipe's if None.
+        names: of the models, the baselines among them.
         required: whether a model that cannot be trained is an error, or left out and said so.
         given: models by name that were fitted on these very train and select parts already; they
             are taken as they are.
@@ -133,12 +132,9 @@ def train(
     progress("building examples")
     parts = {name: data.labelled(data.part(name)) for name in PARTS}
     _require_enough(parts, data)
-    recipe = recipe_named(data.settings.recipe)
-    fitted, skipped, rehearsal = _fit_all(
-        data, parts, names or recipe.models, required, given or {}, progress
-    )
+    fitted, skipped, rehearsal = _fit_all(data, parts, names, required, given or {}, progress)
     progress("choosing")
-    choice = _choose(data, parts["select"], fitted, rehearsal, recipe.answers)
+    choice = _choose(data, parts["select"], fitted, rehearsal)
     delays = _fit_delays(data, choice.name, progress)
     model = _assembled(data, parts, choice, fitted, delays, sources)
     progress("testing")
@@ -269,7 +265,6 @@ def _choose(
     select: tuple[pl.DataFrame, Labelled],
     fitted: dict[str, Fitted],
     rehearsal: Rehearsal,
-    answers: str | None,
 ) -> Choice:
     table, labelled = select
     bootstrap = Bootstrap(
@@ -279,7 +274,7 @@ def _choose(
         data.settings.bootstrap,
         data.settings.seed,
     )
-    choice = choose_model(
+    return choose_model(
         {
             name: np.concatenate([rehearsal.predictions[name], one.model.predict(labelled.inputs)])
             for name, one in fitted.items()
@@ -290,10 +285,6 @@ def _choose(
         where="the select part"
         + (f" and {rehearsal.batches} rehearsed batches" if rehearsal.batches else ""),
     )
-    if answers not in fitted:
-        return choice
-    reason = f"{answers} answers: the recipe {data.settings.recipe} knows no other model."
-    return replace(choice, name=answers, baseline=models.is_baseline(answers), reason=reason)
 
 
 def _fit_delays(data: Dataset, name: str, progress: Progress) -> dict[float, Fitted]:

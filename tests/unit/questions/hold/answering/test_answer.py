@@ -298,11 +298,6 @@ def test_a_users_own_log_says_what_it_lacks() -> None:
     assert "missing" not in whats(ask(history([header], held(10, 1)), 20)["1.0"])
 
 
-def test_a_model_of_the_seeds_recipe_is_refused() -> None:
-    with pytest.raises(ModelError, match="recipe seed"):
-        ask(history(held(10, 1)), 20, constant_model(0.5, recipe="seed"))
-
-
 def test_a_model_of_what_is_known_at_the_hold_is_refused() -> None:
     with pytest.raises(ModelError, match="known at the hold"):
         ask(history(held(10, 1)), 20, constant_model(0.5, as_of="hold"))

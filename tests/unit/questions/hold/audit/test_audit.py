@@ -22,8 +22,9 @@ from jobsight.questions.hold.audit.quality import (
     check_time,
 )
 from jobsight.questions.hold.audit.waiting import find_spells
+from jobsight.questions.hold.examples import truncation
 from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
-from jobsight.questions.hold.training import recipes
+from jobsight.questions.hold.training import dataset
 from jobsight.questions.hold.training import train as training
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.model import Fitted
@@ -53,7 +54,6 @@ def test_a_sound_model_passes(sound: Audit) -> None:
         "calibration",
         "intervals",
         "wait",
-        "seed_recipe",
     ]
     assert all(check.grade == "passed" for check in sound.checks if check.about == "honesty")
     assert sound.verdict.startswith(f"{sound.grade.capitalize()}: ")
@@ -71,8 +71,6 @@ def test_the_audit_is_plain_data(sound: Audit) -> None:
     for check in data["checks"]:
         assert {"name", "grade", "detail", "power", "numbers"} <= check.keys()
     assert {row["family"] for row in data["families"]} >= {"this job", "its transfer origin"}
-    terms = [row["terms"] for row in data["seed_recipe"]]
-    assert terms == ["its own terms", "as of the hold", "our terms", "put to work", "our model"]
 
 
 class Leaky(ExampleBuilder):
@@ -103,11 +101,8 @@ def with_column(inputs: Inputs, name: str, column: Any) -> Inputs:
 
 def leaking(monkeypatch: pytest.MonkeyPatch, builder: type[ExampleBuilder]) -> Case:
     monkeypatch.setattr(leaks, "PROVED", 20)
-
-    def make(_recipe: object, *given: Any, labels: Any = None) -> ExampleBuilder:
-        return builder(*given, labels=labels)
-
-    monkeypatch.setattr(type(recipes.recipe_named("jobsight")), "builder", make)
+    for module in (dataset, truncation):
+        monkeypatch.setattr(module, "ExampleBuilder", builder)
     data = Dataset.for_training(pools.history(), pools.settings(delays=()))
     made = train(data, names=("constant", "boosted"))
     return case_of(made.model, pools.history())
@@ -156,7 +151,7 @@ def test_on_other_logs_what_needs_the_training_is_said_to_be_missing() -> None:
     events = table.with_columns(access_point=pl.lit("other"))
     found = audit(model, type(pools.history()).from_table(events))
     unknown = {check.name: check.detail for check in found.checks if check.grade is None}
-    for name in ("shuffled_outcomes", "split", "seed_recipe"):
+    for name in ("shuffled_outcomes", "split"):
         assert "not the logs that the model was trained on" in unknown[name]
     assert {"truncation", "features", "over_time", "calibration"}.isdisjoint(unknown)
     assert not found.own

@@ -111,6 +111,7 @@ def test_a_name_of_no_model_is_refused(folder: Path, name: object) -> None:
     "changed",
     [
         {"borders": [1, 2]},
+        {"borders": []},
         {"borders": [10**30] * 5},
         {"chosen": "lstm"},
         {"chosen": ["rates"]},

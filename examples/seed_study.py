@@ -1,0 +1,147 @@
+"""The study of 2024 that this project grew from, and where its "near-perfect accuracy" comes from.
+
+It took the first hold of each job, labelled it by whether the job ever terminated, split jobs at
+random, and trained an LSTM on frames that end when the job has left the queue. ``python
+examples/seed_study.py data/pool-a.log.gz`` trains that, then removes one after the other what
+nobody can know at the release, and prints the scores next to those of ``jobsight train hold``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from jobsight import models
+from jobsight.history.events import read_events
+from jobsight.history.frames import FrameIndex, Frames, build_frames
+from jobsight.history.labels import label_rows
+from jobsight.history.timelines import History
+from jobsight.learning import metrics
+from jobsight.learning.splits import PARTS, split_random
+from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.questions.hold.training.dataset import Dataset
+from jobsight.questions.hold.training.train import train
+from jobsight.settings import HoldSettings
+
+TERMINATED, REMOVED, HELD, AD = 5, 9, 12, 28
+FRAMES_PER_LIFE = 8
+"""Frames in the median time from the first hold to the end, as `Scale` has them."""
+
+
+def first_holds(history: History) -> pl.DataFrame:
+    """The first hold of each held job that left the queue, in time order.
+
+    Returns:
+        What `build_frames` reads, as of the hold, with `left_row`, `left` (µs) and `terminated`.
+    """
+    columns = {"job": history.job, "log": history.log, "time": history.clock, "code": history.code}
+    events = pl.DataFrame(columns).with_row_index("row").cast({"row": pl.Int64})
+    events = events.with_columns(its_ad=(pl.col("code").shift(-1) == AD).fill_null(value=False))
+    left = events.filter(pl.col("code").is_in([TERMINATED, REMOVED])).select(
+        "job", left_row="row", left="time", terminated=pl.col("code") == TERMINATED
+    )
+    return (
+        events.filter(pl.col("code") == HELD, pl.col("job") >= 0)
+        .unique("job", keep="first", maintain_order=True)
+        .join(left, on="job")
+        .filter(pl.col("left_row") > pl.col("row"))
+        .sort("time", "log", "row", "left_row")
+        .unique("job", keep="first", maintain_order=True)
+        .with_columns(hold_row="row", cut=pl.col("row") + 1 + pl.col("its_ad"))
+    )
+
+
+class Study:
+    """The study's examples of one history: frames, and whether the job ever terminated."""
+
+    def __init__(self, history: History, settings: HoldSettings) -> None:
+        self.settings = settings
+        self.table = first_holds(history)
+        states = settings.frames.state_events
+        self._index = FrameIndex(history, label_rows(history), states)
+        spans = self.table["left"] - self.table["time"]
+        self._timeframe = max(int(np.median(spans.to_numpy())) // FRAMES_PER_LIFE, 1)
+        self.part = split_random(
+            np.arange(len(self.table)), shares=settings.parts, seed=settings.seed
+        ).part
+
+    def parts(self, *, whole_life: bool) -> list[Labelled]:
+        """Train, select, calibrate and test."""
+        labelled = self.labelled(self.table, whole_life=whole_life)
+        return [labelled.take(self.part == part) for part in range(len(PARTS))]
+
+    def before(self, moment: int) -> list[Labelled]:
+        """Train and select, of the jobs that left the queue before `moment` (µs)."""
+        known = self.table["left"].to_numpy() < moment
+        labelled = self.labelled(self.table.filter(known), whole_life=True)
+        part = self.part[known]
+        return [labelled.take((part == 0) | (part == 3)), labelled.take(part == 1)]
+
+    def labelled(self, table: pl.DataFrame, *, whole_life: bool) -> Labelled:
+        """Examples whose frames end when the job has left the queue, or at its first hold."""
+        if whole_life:
+            table = table.with_columns(cut=pl.col("left_row") + 1, time="left")
+        chosen = self.settings.frames
+        frames, _ = build_frames(
+            self._index,
+            table,
+            m=chosen.m,
+            j=chosen.j,
+            timeframe=self._timeframe,
+            related_share=chosen.related_share,
+            seed=self.settings.seed,
+        )
+        inputs = frames_only(frames, self.settings)
+        return Labelled(inputs, table["terminated"].to_numpy(), np.ones(len(table)))
+
+
+def frames_only(frames: Frames | None, settings: HoldSettings) -> Inputs:
+    """Inputs of frames alone: no features, no causes."""
+    assert frames is not None
+    features = np.zeros((len(frames), 0), np.float32)
+    return Inputs(features, (), {}, {}, frames, len(settings.frames.state_events))
+
+
+def ask_network(terms: str, parts: Sequence[Labelled], test: Labelled, given: HoldSettings) -> None:
+    """Fit the study's network on train and select, and show how it does on `test`."""
+    taught, select = parts[:2]
+    network = models.create("lstm", lstm=given.lstm.model_copy(update={"network": "lstm-flat"}))
+    network.fit(taught, select, seed=given.seed)
+    on_select = network.predict(select.inputs)
+    threshold = metrics.best_threshold(on_select, select.success, select.weight)
+    show(terms, network.predict(test.inputs), test, threshold)
+
+
+def show(terms: str, predicted: Floats, test: Labelled, threshold: float) -> None:
+    """Print one row of scores; batches of releases have weight 1."""
+    asked = predicted, test.success, test.weight
+    right = np.average((predicted >= threshold) == test.success, weights=test.weight)
+    base = np.average(test.success, weights=test.weight)
+    auc, f1 = metrics.roc_auc(*asked), metrics.f1(*asked, threshold=threshold)
+    print(f"{terms:<48}{len(test):>6}{base:>10.3f}{right:>10.3f}{auc:>9.3f}{f1:>11.3f}")
+
+
+def main(log: str) -> None:
+    """Train and score all on one log."""
+    history, settings = History.from_table(read_events([log]).table), HoldSettings()
+    study, trained = Study(history, settings), train(Dataset.for_training(history, settings))
+    ours = [trained.parts[name][1] for name in PARTS]
+    theirs = [replace(one, inputs=frames_only(one.inputs.frames, settings)) for one in ours]
+    print(f"{'':<48}{'tests':>6}{'succeed':>10}{'accuracy':>10}{'ROC AUC':>9}{'F-measure':>11}")
+    life, hold = study.parts(whole_life=True), study.parts(whole_life=False)
+    ask_network("the study: frames to the end, random split", life, life[3], settings)
+    ask_network("the same, frames to the first hold", hold, hold[3], settings)
+    before = study.before(int(trained.model.borders[3]))
+    ask_network("the study's network, asked at our test releases", before, theirs[3], settings)
+    ask_network("its network on our releases, outcomes and split", theirs, theirs[3], settings)
+    model, predictions = trained.model, trained.evaluation.predictions
+    answering = predictions[model.chosen]
+    show(f"jobsight train hold ({model.chosen})", answering, ours[3], model.answering.threshold)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
