@@ -23,6 +23,7 @@ from jobsight.cli.common import (
     read_events_of,
     say,
 )
+from jobsight.codes import event_name
 from jobsight.files import Kind
 from jobsight.text import printable
 
@@ -133,8 +134,6 @@ def _moment(microseconds: int | None) -> str | None:
 
 
 def _print(report: ReadReport, output: Path | None) -> None:
-    from jobsight.history.codes import event_name
-
     say(
         f"{report.events:,} events of {report.jobs:,} jobs in {report.files} "
         f"{'file' if report.files == 1 else 'files'} ({report.bytes / 1e6:,.1f} MB) "

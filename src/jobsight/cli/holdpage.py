@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from jobsight.cli.common import say
 from jobsight.cli.terminal import Column, lined, paint, width, wrap
+from jobsight.codes import hold_name
 from jobsight.questions.hold.answering.wording import chance_words
 from jobsight.text import counted, printable
 
@@ -102,8 +103,6 @@ def _headline(one: Answer) -> str:
 
 
 def _cause(one: Answer) -> str:
-    from jobsight.history.codes import hold_name
-
     if one.hold_code is None:
         return "no hold code told"
     subcode = "" if one.hold_subcode is None else f"/{one.hold_subcode}"

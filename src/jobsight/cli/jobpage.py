@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from jobsight.cli.terminal import STATE_COLOURS, Column, blocks, grid, lined, paint, width, wrap
 from jobsight.cli.words import UNKNOWN, memory, moment, span, why
+from jobsight.codes import EventCode, event_name, hold_name
 from jobsight.documents import State, parse_key
 from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
 from jobsight.text import counted, printable
@@ -24,7 +25,6 @@ _LINE = 200
 _REASON = 1000
 _SCRIPT_LINES = 15
 _FIRST_EVENTS, _LAST_EVENTS = 10, 30
-_AD, _TRANSFER = 28, 40
 _TRANSFERS = {
     1: "input transfer queued", 2: "input transfer started", 3: "input transfer finished",
     4: "output transfer queued", 5: "output transfer started", 6: "output transfer finished",
@@ -249,7 +249,7 @@ def _bar(mine: list[Span], start: int, end: int, size: int) -> str:
 
 
 def _events(document: JobDocument, most: int | None, *, whole: bool) -> Iterator[str]:
-    events = [event for event in document.timeline if event.code != _AD]
+    events = [event for event in document.timeline if event.code != EventCode.AD]
     if not events:
         return
     first, last = (len(events), 0) if whole else (_FIRST_EVENTS, _LAST_EVENTS)
@@ -283,10 +283,9 @@ def _event(event: Event, start: int) -> list[str]:
 
 def _what(event: Event) -> str:
     """The event in words: its name, what it tells, where, and why."""
-    from jobsight.history.codes import event_name, hold_name
-
     name = event_name(event.code) if event.code is not None else event.word
-    parts = [_TRANSFERS.get(event.detail or 0, name) if event.code == _TRANSFER else name]
+    moved = event.code == EventCode.FILE_TRANSFER
+    parts = [_TRANSFERS.get(event.detail or 0, name) if moved else name]
     if event.hold_code is not None:
         parts.append(f"{hold_name(event.hold_code)} ({event.hold_code}/{event.hold_subcode or 0})")
     if event.return_value is not None:

@@ -71,7 +71,7 @@ LEASE_SECONDS = 600
 minutes. `job_lease_duration` among the options says otherwise."""
 
 TROUBLE = (6, 7, 8, 9, 10, 11, 12, 13, 14, 18, 19, 21, 23, 35, 36, 45, 48, 49)
-"""Hold codes of trouble that may not be there on another machine, or later (see history/codes)."""
+"""Hold codes of trouble that may not be there on another machine, or later (see codes.py)."""
 BY_HAND = (1, 15, 16)
 """Hold codes of jobs that wait for a person, or for their input."""
 

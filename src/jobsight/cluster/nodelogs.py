@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jobsight.cluster.base import NO_PROGRAM, NodeState, NodeStatus
-from jobsight.history.codes import HOLD_CODES
+from jobsight.codes import HOLD_CODES
 from jobsight.text import abridged, printable
 
 __all__ = ["COLUMNS", "follow_nodes", "read_rows"]

@@ -24,6 +24,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from jobsight.codes import EventCode
 from jobsight.documents.document import Event, JobDocument, Outcome
 from jobsight.documents.sections import (
     MOST_PREDICTIONS,
@@ -44,8 +45,6 @@ from jobsight.documents.timelines import (
 )
 
 __all__ = ["FIRST_EVENTS", "MOST_EVENTS", "MOST_PREDICTIONS", "merge"]
-
-_TERMINATED, _ABORTED = 5, 9
 
 
 def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
@@ -154,7 +153,7 @@ def _last_with_state(timeline: Sequence[Event]) -> Event | None:
     for event in reversed(timeline):
         if event.state is None:
             continue
-        if event.code != _ABORTED:
-            return event if last is None or event.code == _TERMINATED else last
+        if event.code != EventCode.ABORTED:
+            return event if last is None or event.code == EventCode.TERMINATED else last
         last = last or event
     return last

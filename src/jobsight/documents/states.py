@@ -9,6 +9,8 @@ from __future__ import annotations
 import enum
 import re
 
+from jobsight.codes import EventCode
+
 __all__ = [
     "CONDOR_EVENTS",
     "CONDOR_STATUS",
@@ -45,17 +47,17 @@ class State(enum.StrEnum):
 
 
 CONDOR_EVENTS: dict[int, State] = {
-    0: State.PENDING,
-    1: State.RUNNING,
-    4: State.PENDING,  # evicted: idle again
-    7: State.PENDING,  # shadow exception: idle again
-    9: State.CANCELLED,
-    10: State.SUSPENDED,
-    11: State.RUNNING,
-    12: State.HELD,
-    13: State.PENDING,
-    23: State.RUNNING,  # reconnected
-    24: State.PENDING,  # could not reconnect: idle again
+    EventCode.SUBMIT: State.PENDING,
+    EventCode.EXECUTE: State.RUNNING,
+    EventCode.EVICTED: State.PENDING,  # idle again
+    EventCode.SHADOW_EXCEPTION: State.PENDING,  # idle again
+    EventCode.ABORTED: State.CANCELLED,
+    EventCode.SUSPENDED: State.SUSPENDED,
+    EventCode.UNSUSPENDED: State.RUNNING,
+    EventCode.HELD: State.HELD,
+    EventCode.RELEASED: State.PENDING,
+    EventCode.RECONNECTED: State.RUNNING,
+    EventCode.RECONNECT_FAILED: State.PENDING,  # idle again
 }
 """State after an event of an HTCondor log, by event number. 005 depends on how the job terminated;
 all others leave the state as it was."""

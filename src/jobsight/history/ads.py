@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.history.adjson import parse_ad
 from jobsight.history.jobads import submitted_on_hold
 
@@ -19,7 +20,6 @@ __all__ = ["TRIGGER", "attach_ads", "with_submission_holds"]
 TRIGGER = "TriggerEventTypeNumber"
 """Attribute of every 028: the number of the event that it belongs to."""
 
-_SUBMIT, _HELD, _AD = 0, 12, 28
 
 _HOLD_COLUMNS = {
     "hold_code": "HoldReasonCode",
@@ -44,10 +44,10 @@ def attach_ads(table: pl.DataFrame) -> pl.DataFrame:
     trigger = ad.str.extract(rf'"{TRIGGER}": ?"?(-?\d+)').cast(pl.Int64, strict=False)
     given = table.select(
         pl.all_horizontal(
-            code == _AD,
+            code == EventCode.AD,
             same == same.shift(1),
             trigger == code.shift(1),
-            code.shift(1) != _AD,
+            code.shift(1) != EventCode.AD,
             ad.shift(1).is_null(),
         ).fill_null(value=False)
     ).to_series()
@@ -70,11 +70,11 @@ def with_submission_holds(table: pl.DataFrame) -> tuple[pl.DataFrame, NDArray[np
     Returns:
         the table, and bool (n,): rows after which their job is held.
     """
-    held = (table["code"] == _HELD).to_numpy(writable=True)
+    held = (table["code"] == EventCode.HELD).to_numpy(writable=True)
     if "attributes" not in table.columns:
         return table, held
     candidates = table.select("code", "attributes", row=pl.int_range(pl.len())).filter(
-        pl.col("code").is_in((_SUBMIT, _AD)),
+        (pl.col("code") == EventCode.SUBMIT) | (pl.col("code") == EventCode.AD),
         pl.col("attributes").str.contains(r'"JobStatus": ?5\b'),
     )
     parsed = [(row, parse_ad(text) or {}) for _, text, row in candidates.iter_rows()]

@@ -16,13 +16,13 @@ from typing import Any
 
 import polars as pl
 
+from jobsight.codes import EventCode
 from jobsight.documents import Event, JobDocument, parse_key
 from jobsight.errors import DocumentError
 from jobsight.history.eventlog.terms import ENTRY_COLUMNS, PREFIX, begun, event_kinds
 
 __all__ = ["event_table"]
 
-_HEADER = 8
 _SECOND = 1_000_000
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}")
 _BLOCK = 100_000
@@ -148,7 +148,7 @@ def _headers(table: pl.DataFrame) -> pl.DataFrame:
     )
     rows = [
         {
-            "cluster": -1, "proc": -1, "subproc": -1, "code": _HEADER,
+            "cluster": -1, "proc": -1, "subproc": -1, "code": EventCode.GENERIC.value,
             "time": start - start % _SECOND, "access_point": point, "source": source, "offset": 0,
         }
         for point, source, _ in found.iter_rows()

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.errors import SettingsError
 from jobsight.history.coexisting import JobNumbers
 from jobsight.history.labels import RowLabels
@@ -26,7 +27,6 @@ __all__ = ["FrameIndex", "Frames", "build_frames"]
 
 Frames = NDArray[np.uint8]
 
-_RELEASED = 13
 _LONGEST = 2**61  # µs: 73 000 years, and no sum of it and a clock overflows
 
 
@@ -58,7 +58,7 @@ class FrameIndex:
         self._start = np.concatenate(([0], np.cumsum(is_state)))[history.job_start]
         self._clock = history.clock[self._rows]
         self._value = value[self._rows]
-        self._release = code[self._rows] == _RELEASED
+        self._release = code[self._rows] == EventCode.RELEASED
 
     def fill(self, jobs: JobNumbers, asked: Moments, m: int, timeframe: int) -> Frames:
         """The frames of given jobs.

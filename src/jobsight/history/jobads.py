@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from jobsight.codes import EventCode
 from jobsight.documents import (
     JSON,
     Event,
@@ -40,7 +41,6 @@ LONGEST_TEXT = 16_384
 _KIB_PER_MIB = 1024
 _MICROS = 1_000_000
 _LATEST = 2**33
-_SUBMIT = 0
 _COMPLETED, _ON_HOLD = 4, 5
 _EXPRESSION = ("/Expr(", ")/")  # how HTCondor writes an expression into JSON
 
@@ -196,7 +196,7 @@ def submitted_on_hold(ad: Mapping[str, JSON]) -> bool:
     For ``hold = True``, and while input is spooled, HTCondor writes no 012: only the ad of the
     submission (000) reports the hold.
     """
-    return (ad.get("TriggerEventTypeNumber"), ad.get("JobStatus")) == (_SUBMIT, _ON_HOLD)
+    return (ad.get("TriggerEventTypeNumber"), ad.get("JobStatus")) == (EventCode.SUBMIT, _ON_HOLD)
 
 
 def access_point_of(ad: Mapping[str, JSON]) -> str | None:

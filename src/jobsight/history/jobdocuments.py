@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from jobsight.codes import EventCode
 from jobsight.documents import (
     JSON,
     Event,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["documents_of_batch", "unnamed_access_point"]
 
-_SUBMIT, _EXECUTE, _TERMINATED, _IMAGE_SIZE, _AD = 0, 1, 5, 6, 28
 _decode_ad = msgspec.json.Decoder(dict[str, JSON]).decode
 
 
@@ -59,19 +59,19 @@ class _Job:
 
     def take(self, event: Event) -> None:
         """Take an event, and what it reports of the sections; later ones win."""
-        if event.code == _AD and self._take_ad(event):
+        if event.code == EventCode.AD and self._take_ad(event):
             event = msgspec.structs.replace(event, state=State.HELD)
         self.events.append(event)
-        if event.code == _SUBMIT:
+        if event.code == EventCode.SUBMIT:
             self._submitted(event.time)
             if event.host is not None and (name := sinful_name(event.host)) is not None:
                 self.submission["host"] = name
             if event.dag_node is not None:
                 self.submission["dag"] = f":{event.dag_node}"
-        elif event.code == _EXECUTE:
+        elif event.code == EventCode.EXECUTE:
             if event.slot is not None or event.host is not None:
                 self.usage["hosts"] = event.slot or event.host
-        elif event.code == _IMAGE_SIZE and event.memory_mb is not None:
+        elif event.code == EventCode.IMAGE_SIZE and event.memory_mb is not None:
             self._most_memory(event.memory_mb)
 
     def _take_ad(self, event: Event) -> bool:
@@ -115,7 +115,7 @@ class _Job:
 
 
 def _state(code: int, return_value: int | None) -> State | None:
-    if code == _TERMINATED:
+    if code == EventCode.TERMINATED:
         return State.COMPLETED if return_value == 0 else State.FAILED
     return CONDOR_EVENTS.get(code)
 

@@ -11,12 +11,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.history import reasons
 from jobsight.history.timelines import History
 
 __all__ = ["RowLabels", "label_rows"]
-
-_EXECUTE, _HELD = 1, 12
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ def label_rows(history: History) -> RowLabels:
 
 
 def _sites(history: History) -> pl.Series:
-    starts = history.code == _EXECUTE
-    tells = pl.Series((starts | (history.code == _HELD)) & (history.job >= 0))
+    starts = history.code == EventCode.EXECUTE
+    tells = pl.Series((starts | (history.code == EventCode.HELD)) & (history.job >= 0))
     rows = history.table.with_columns(job=history.job, start=starts).filter(tells)
     texts = [
         rows["slot"],

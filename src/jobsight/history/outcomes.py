@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.history.timelines import History, Ints
 from jobsight.jit import kernel
 
@@ -145,6 +146,7 @@ def resolve(history: History, rows: Ints) -> pl.DataFrame:
     )
 
 
+_SETTLING = EventCode.SUBMIT, EventCode.TERMINATED, EventCode.ABORTED, EventCode.HELD
 _CODE_OF = {kind: number for number, kind in enumerate(KINDS)}
 _GOES_ON = -1
 
@@ -158,7 +160,7 @@ def _kinds_of_rows(table: pl.DataFrame) -> NDArray[np.int8]:
     code, result = pl.col("code"), pl.col("return_value")
     remover = removed_by(pl.col("reason"))
     expression = (
-        pl.when(code == 5)
+        pl.when(code == EventCode.TERMINATED)
         .then(
             pl.when(pl.col("signal").is_not_null() | (result != 0))
             .then(kind("exit_other"))
@@ -166,20 +168,20 @@ def _kinds_of_rows(table: pl.DataFrame) -> NDArray[np.int8]:
             .then(kind("exit_zero"))
             .otherwise(kind("exit_unknown"))
         )
-        .when(code == 12)
+        .when(code == EventCode.HELD)
         .then(pl.when(held_by_hand()).then(kind("held_by_user")).otherwise(kind("held_again")))
-        .when((code == 9) & (remover == "dag"))
+        .when((code == EventCode.ABORTED) & (remover == "dag"))
         .then(kind("removed_by_dag"))
-        .when((code == 9) & (remover == "policy"))
+        .when((code == EventCode.ABORTED) & (remover == "policy"))
         .then(kind("removed_by_policy"))
-        .when(code == 9)
+        .when(code == EventCode.ABORTED)
         .then(kind("removed_by_user"))
         # A second submission under the same id is another job: what came before is not settled.
-        .when(code == 0)
+        .when(code == EventCode.SUBMIT)
         .then(kind("log_ended"))
         .otherwise(pl.lit(_GOES_ON, pl.Int8))
     )
-    settles = table.with_row_index("at").filter(code.is_in((0, 5, 9, 12)))
+    settles = table.with_row_index("at").filter(code.is_in(_SETTLING))
     kinds = np.full(len(table), _GOES_ON, np.int8)
     kinds[settles["at"].to_numpy()] = settles.select(expression).to_series().to_numpy()
     return kinds

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.errors import SourceError
 from jobsight.history.ads import attach_ads, with_submission_holds
 from jobsight.jit import kernel
@@ -26,7 +27,6 @@ Ints = NDArray[np.int64]
 SECOND = 1_000_000
 _KEY = ("log", "access_point", "cluster", "proc")
 _NEEDED = ("cluster", "proc", "time", "code", "owner", "access_point", "log")
-_GENERIC, _RELEASED = 8, 13
 
 _REST = 7 * 86_400 * SECOND
 """A log may well rest for a week: a step so far is followed at once."""
@@ -100,7 +100,7 @@ class History:
         return cls(
             table=table,
             time=time,
-            clock=_running_maximum(time, (job >= 0) | (code != _GENERIC), log_start),
+            clock=_running_maximum(time, (job >= 0) | (code != EventCode.GENERIC), log_start),
             code=code,
             held=held,
             log=log,
@@ -231,7 +231,7 @@ def _number_jobs(table: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
         pl.col("proc").cast(pl.Int32),
         "owner",
         # A release may be hidden from a decision of its own second, so none begins a job.
-        begins=pl.col("code") != _RELEASED,
+        begins=pl.col("code") != EventCode.RELEASED,
     ).with_row_index("row")
     of_jobs = keys.filter((pl.col("cluster") >= 0) & (pl.col("proc") >= 0))
     begins, known = pl.col("begins"), pl.col("begins") & pl.col("owner").is_not_null()

@@ -10,13 +10,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.history.counts import factorize
 from jobsight.history.labels import RowLabels
 from jobsight.history.timelines import History, Ints
 
 __all__ = ["at", "cluster_numbers", "number_texts", "preceding", "row_owners", "start_sites"]
-
-_SUBMIT, _HELD, _RELEASED, _AD = 0, 12, 13, 28
 
 
 def at(values: NDArray[np.integer | np.bool_], places: Ints) -> Ints:
@@ -70,7 +69,7 @@ def row_owners(history: History, rows: Ints) -> Ints:
     """Number of the owner of each row's job: int64 (n,), −1 where not told up to that row."""
     owner = history.table["owner"]
     # A 028 only repeats the owner of the record before it.
-    silent = np.isin(history.code, (_RELEASED, _AD)) | (history.job < 0)
+    silent = np.isin(history.code, (EventCode.RELEASED, EventCode.AD)) | (history.job < 0)
     tells = np.flatnonzero(owner.is_not_null().to_numpy() & ~silent)
     # A row knows what it tells itself, so rows up to and with it count.
     last = _preceding(history.job[tells], tells, history.job[rows], rows + 1)
@@ -93,7 +92,9 @@ def start_sites(history: History, labels: RowLabels, holds: Ints, starts: Ints) 
     place = factorize(history.log[starts], number_texts(_daemon(history.table["host"][starts]))[0])
     site = labels.site.gather(holds)
     ran = preceding(history, starts, holds)
-    before = np.flatnonzero(np.isin(history.code, (_SUBMIT, _HELD)) & (history.job >= 0))
+    before = np.flatnonzero(
+        np.isin(history.code, (EventCode.SUBMIT, EventCode.HELD)) & (history.job >= 0)
+    )
     attempt = at(before, preceding(history, before, holds))
     ran_place = at(place, ran)
     tells = (at(starts, ran) > attempt) & (ran_place >= 0) & site.is_not_null().to_numpy()

@@ -13,21 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.history.eventlog.adformats import Attributes, parse_time
 from jobsight.history.eventlog.structured import Ad
 
 __all__ = ["ads_to_columns", "ads_to_times"]
 
-_SUBMIT, _EXECUTE, _EVICTED, _TERMINATED, _IMAGE_SIZE, _SHADOW_EXCEPTION = 0, 1, 4, 5, 6, 7
-_HELD, _NODE_TERMINATED, _POST_SCRIPT, _REMOTE_ERROR, _DISCONNECTED = 12, 15, 16, 21, 22
-_AD_INFORMATION, _ATTRIBUTE_UPDATE, _FILE_TRANSFER = 28, 33, 40
-_ENDS = (_EVICTED, _TERMINATED, _NODE_TERMINATED, _POST_SCRIPT)
+_ENDS = (EventCode.EVICTED, EventCode.TERMINATED, EventCode.NODE_TERMINATED, EventCode.POST_SCRIPT)
 
-_REASON = {
-    _SHADOW_EXCEPTION: "Message",
-    _HELD: "HoldReason",
-    _REMOTE_ERROR: "ErrorMsg",
-    _DISCONNECTED: "DisconnectReason",
+_REASON: dict[int, str] = {
+    EventCode.SHADOW_EXCEPTION: "Message",
+    EventCode.HELD: "HoldReason",
+    EventCode.REMOTE_ERROR: "ErrorMsg",
+    EventCode.DISCONNECTED: "DisconnectReason",
 }
 """Attribute that tells the reason; of all other events it is ``Reason``."""
 
@@ -58,8 +56,8 @@ _SAMPLE = Ad(0, {"EventTypeNumber": 0})
 def _row(ad: Ad) -> dict[str, Any]:
     of = ad.attributes
     code = of["EventTypeNumber"]
-    held = code == _HELD
-    information = code == _AD_INFORMATION
+    held = code == EventCode.HELD
+    information = code == EventCode.AD
     return {
         "cluster": _integer(of, "Cluster", _INT64, -1),
         "proc": _integer(of, "Proc", _INT32, -1),
@@ -72,13 +70,13 @@ def _row(ad: Ad) -> dict[str, Any]:
         "signal": _integer(of, "TerminatedBySignal", _INT32) if code in _ENDS else None,
         "host": _host(code, of),
         "slot": _slot(code, of),
-        "memory_mb": _integer(of, "MemoryUsage", _INT64) if code == _IMAGE_SIZE else None,
+        "memory_mb": _integer(of, "MemoryUsage", _INT64) if code == EventCode.IMAGE_SIZE else None,
         "owner": _text(of, "Owner") if information else None,
-        "vacate_code": _integer(of, "Code", _INT32) if code == _EVICTED else None,
+        "vacate_code": _integer(of, "Code", _INT32) if code == EventCode.EVICTED else None,
         "attributes": _as_json(of) if information else None,
         "offset": ad.offset,
-        "detail": _integer(of, "Type", _INT16) if code == _FILE_TRANSFER else None,
-        "dag_node": _dag_node(of) if code in (_SUBMIT, _POST_SCRIPT) else None,
+        "detail": _integer(of, "Type", _INT16) if code == EventCode.FILE_TRANSFER else None,
+        "dag_node": _dag_node(of) if code in (EventCode.SUBMIT, EventCode.POST_SCRIPT) else None,
     }
 
 
@@ -101,29 +99,29 @@ def _text(of: Attributes, *names: str) -> str | None:
 
 
 def _host(code: int, of: Attributes) -> str | None:
-    if code in (_REMOTE_ERROR, _AD_INFORMATION):
+    if code in (EventCode.REMOTE_ERROR, EventCode.AD):
         return None
-    if code == _DISCONNECTED:
+    if code == EventCode.DISCONNECTED:
         return _text(of, "StartdAddr")
     return _text(of, "ExecuteHost", "SubmitHost", "Host")
 
 
 def _slot(code: int, of: Attributes) -> str | None:
-    if code == _AD_INFORMATION:
+    if code == EventCode.AD:
         return None
-    if code == _REMOTE_ERROR:
+    if code == EventCode.REMOTE_ERROR:
         return _text(of, "ExecuteHost")  # its name there, as in the text form
     named = _text(of, "SlotName", "StartdName")
-    if named is None and code in (_HELD, _SHADOW_EXCEPTION):
+    if named is None and code in (EventCode.HELD, EventCode.SHADOW_EXCEPTION):
         found = _ERROR_FROM.match(_reason(code, of) or "")
         return found[1] if found else None
     return named
 
 
 def _reason(code: int, of: Attributes) -> str | None:
-    if code == _AD_INFORMATION:
+    if code == EventCode.AD:
         return None
-    if code == _ATTRIBUTE_UPDATE:
+    if code == EventCode.ATTRIBUTE_UPDATE:
         name, value = _text(of, "Attribute"), of.get("Value")
         return f"Setting job attribute {name} to {value}" if name else None
     reason = _text(of, _REASON.get(code, "Reason"))

@@ -40,11 +40,8 @@ class Chunk:
 
 
 def _cut(buffer: bytearray, size: int) -> int:
-    """Where to cut: behind the last separator that no 028 follows; behind any; before a header; 0.
-
-    An 028 belongs to the event before it, so the two stay in one chunk.
-    """
-    fallback, end = 0, size
+    """Where to cut: behind the last separator; before a header; 0."""
+    end = size
     for _ in range(1000):
         at = buffer.rfind(b"\n...", 0, end)
         if at < 0:
@@ -53,11 +50,9 @@ def _cut(buffer: bytearray, size: int) -> int:
         if buffer[after : after + 1] == b"\r":
             after += 1
         if buffer[after : after + 1] == b"\n" and after < size:
-            fallback = fallback or after + 1
-            if after + 5 <= size and buffer[after + 1 : after + 5] != b"028 ":
-                return after + 1
+            return after + 1
         end = at + 3
-    return fallback or last_header(buffer, size)
+    return last_header(buffer, size)
 
 
 def last_header(buffer: bytearray, size: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from jobsight.history.eventlog.blocks import WIDTH, copy_block, equal, first
 from jobsight.history.eventlog.classads import ad_to_json, room
-from jobsight.history.eventlog.record import AD_END, AD_START, CODE, Bytes, Row
+from jobsight.history.eventlog.record import AD_END, AD_START, Bytes, Row
 from jobsight.history.eventlog.scratch import Scratch
 from jobsight.jit import kernel
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ad_columns", "text_column"]
 
 _SCRATCH = Scratch()
-_RETURN, _AD_EVENT = 13, 28
+_RETURN = 13
 
 
 @kernel
@@ -28,9 +28,9 @@ def _convert_ads(buffer: Bytes, rows: Row, out: Bytes, ads: Row, owners: Row) ->
     owners[:] = -1
     to = 0
     for k in range(len(rows)):
-        if rows[k, CODE] != _AD_EVENT:
-            continue
         start, end = rows[k, AD_START], rows[k, AD_END]
+        if start < 0:
+            continue
         if to + room(end - start, 1) > len(out):
             return False
         ads[k, 0] = to
@@ -82,7 +82,7 @@ def ad_columns(buffer: Bytes, rows: Row) -> tuple[pa.Array, pa.Array]:
     Returns:
         Two Arrow large_string arrays of n texts; the attributes are JSON objects.
     """
-    sizes = (rows[:, AD_END] - rows[:, AD_START])[rows[:, CODE] == _AD_EVENT]
+    sizes = (rows[:, AD_END] - rows[:, AD_START])[rows[:, AD_START] >= 0]
     total, largest = int(sizes.sum()), int(sizes.max(initial=0))
     ads = _SCRATCH.take("ads", 2 * len(rows), np.int64).reshape(-1, 2)
     owners = _SCRATCH.take("owners", 2 * len(rows), np.int64).reshape(-1, 2)

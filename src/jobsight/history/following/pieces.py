@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jobsight.codes import EventCode
 from jobsight.history.eventlog import record, scanner
 from jobsight.history.eventlog.adcolumns import ads_to_columns, ads_to_times
 from jobsight.history.eventlog.chunks import LARGEST, Chunk, last_header
@@ -23,7 +24,6 @@ __all__ = ["Taken", "take"]
 
 _SEPARATOR = b"\n..."
 _LINE = 4096
-_GENERIC = 8
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _border(data: bytearray, rows: record.Row, most: int, cut: int) -> tuple[Hea
     """The header that the rows begin with, and where to stop: at `most`, or before a header."""
     end = int(rows[most, record.OFFSET_START]) if len(rows) > most else cut
     first = None
-    generic = (rows[:, record.CODE] == _GENERIC) & (rows[:, record.CLUSTER] < 0)
+    generic = (rows[:, record.CODE] == EventCode.GENERIC) & (rows[:, record.CLUSTER] < 0)
     for row in np.flatnonzero(generic).tolist():
         at = int(rows[row, record.OFFSET_START])
         header = parse_header(bytes(data[at : at + _LINE]))

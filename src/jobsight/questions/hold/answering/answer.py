@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.clock import format_micros
+from jobsight.codes import EventCode
 from jobsight.documents import condor_id
 from jobsight.errors import ModelError
 from jobsight.history.adjson import parse_ad
@@ -46,8 +47,6 @@ __all__ = ["Answer", "Answerer", "require_answerable"]
 
 NO_MODEL = "none"
 """What an answer names as its model where nothing is predicted: a hold by the user's own hand."""
-
-_HELD = 12
 
 
 @dataclass(frozen=True)
@@ -335,8 +334,9 @@ class Answerer:
         return seen
 
     def _num_holds(self, asked: pl.DataFrame) -> NDArray[np.int64]:
+        holds = self.history.code == EventCode.HELD
         counts = [
-            int((self.history.code[rows := self.history.rows_of(job)][rows <= row] == _HELD).sum())
+            int(holds[rows := self.history.rows_of(job)][rows <= row].sum())
             for job, row in asked.select("job", "hold_row").iter_rows()
         ]
         return np.array(counts, np.int64)

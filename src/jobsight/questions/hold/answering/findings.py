@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.clock import format_span
+from jobsight.codes import EventCode
 from jobsight.history.counts import CountIndex
 from jobsight.history.labels import RowLabels
 from jobsight.history.reasons import origin
@@ -32,7 +33,6 @@ __all__ = ["Finding", "FindingIndex", "Findings"]
 Finding = dict[str, Any]
 
 _MICRO = 1_000_000
-_HEADER, _HELD, _RELEASED = 8, 12, 13
 
 _ENDED = {
     "cause": "same_cause",
@@ -70,7 +70,7 @@ class FindingIndex:
             for stream in (self.evidence.held, self.evidence.left)
         )
         self.first_owners = _first_told(history)
-        headers = np.flatnonzero((history.code == _HEADER) & (history.job < 0))
+        headers = np.flatnonzero((history.code == EventCode.GENERIC) & (history.job < 0))
         self.first_header = int(history.clock[headers].min(initial=np.iinfo(np.int64).max))
 
     def _tally(self, decisions: pl.DataFrame, family: str) -> Tally:
@@ -302,7 +302,9 @@ class Findings:
         history = self._index.history
         rows = history.rows_of(job)
         codes = history.code[rows[history.clock[rows] <= self._moment]]
-        releases, holds = int((codes == _RELEASED).sum()), int((codes == _HELD).sum())
+        releases, holds = (
+            int((codes == code).sum()) for code in (EventCode.RELEASED, EventCode.HELD)
+        )
         if not releases:
             return []
         times = "once" if releases == 1 else f"{releases:,} times"

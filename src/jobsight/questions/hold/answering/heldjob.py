@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from jobsight.history.codes import exit_meaning, exit_signal
+from jobsight.codes import exit_meaning, exit_signal
 from jobsight.history.reasons import exit_told, memory_figures
 from jobsight.questions.hold.answering.expressions import evaluated
 from jobsight.questions.hold.answering.findings import Finding

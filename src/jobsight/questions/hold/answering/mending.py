@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from jobsight.history.codes import exit_signal
+from jobsight.codes import exit_signal
 from jobsight.history.reasons import memory_figures, missing_file
 from jobsight.questions.hold.answering.heldjob import Held
 from jobsight.text import printable

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.history import outcomes
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
@@ -23,14 +24,12 @@ from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
 from jobsight.questions.hold.examples.twins import first_told
 from jobsight.settings import HoldSettings
 
-__all__ = ["Decisions", "batch_weights", "held_jobs", "held_rows", "hold_decisions",
+__all__ = ["LIFE", "Decisions", "batch_weights", "held_jobs", "held_rows", "hold_decisions",
            "settled_releases", "summary"]  # fmt: skip
 
-_LIFE = (0, 1, 5, 9, 12, 13)
-"""Submitted, started, ended, removed, held, released: the last of these, or a row of
-`History.held`, tells if it is held."""
-
-_RELEASED, _AD = 13, 28
+LIFE = tuple(map(int, (EventCode.SUBMIT, EventCode.EXECUTE, EventCode.TERMINATED,
+                       EventCode.ABORTED, EventCode.HELD, EventCode.RELEASED)))  # fmt: skip
+"""The last of these, or a row of `History.held`, tells whether a job is held."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def settled_releases(
         of the columns of `Decisions.table` `hold_row`, `repeat`, `kept`, `edited`, `row`,
         `released` and what tells the outcome, in the order of `history`; and `Decisions.left_out`.
     """
-    rows = np.flatnonzero((history.code == _RELEASED) & (history.job >= 0))
+    rows = np.flatnonzero((history.code == EventCode.RELEASED) & (history.job >= 0))
     life = _last_of_life_before(history, rows)
     held = (life >= 0) & history.held[life]
     told = first_told(history)
@@ -208,7 +207,7 @@ def _by_code(history: History, hold_rows: Ints) -> dict[str, int]:
 
 def _last_of_life_before(history: History, rows: Ints) -> Ints:
     """The last row of each row's job before it that tells whether it is held, −1 if none."""
-    among = np.flatnonzero((np.isin(history.code, _LIFE) | history.held) & (history.job >= 0))
+    among = np.flatnonzero((np.isin(history.code, LIFE) | history.held) & (history.job >= 0))
     return np.append(among, -1)[preceding(history, among, rows)]
 
 
@@ -226,7 +225,7 @@ def _last_of_life(
     for i in range(len(jobs)):
         low, high = job_start[jobs[i]], job_start[jobs[i] + 1]
         place = low + np.searchsorted(job_rows[low:high], cuts[i]) - 1
-        while place >= low and not held[job_rows[place]] and code[job_rows[place]] not in _LIFE:
+        while place >= low and not held[job_rows[place]] and code[job_rows[place]] not in LIFE:
             place -= 1
         if place >= low:
             last[i] = job_rows[place]
@@ -239,7 +238,7 @@ def _after_hold(history: History, hold_rows: Ints) -> Ints:
     inside = np.minimum(after, len(history) - 1)
     its_ad = (
         (after < len(history))
-        & (history.code[inside] == _AD)
+        & (history.code[inside] == EventCode.AD)
         & (history.job[inside] == history.job[hold_rows])
         & (history.log[inside] == history.log[hold_rows])
     )

@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.history.adjson import parse_ad
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import at, preceding
 
 __all__ = ["edited_releases", "kept_turns"]
 
-_CHANGED = 33
 
 _REQUEST = r'"Request[A-Z][A-Za-z]*": ?(?:"(?:[^"\\]|\\.)*"|[^,}]*)'
 """One request in an ad (JSON) with its value."""
@@ -72,7 +72,7 @@ def edited_releases(
         exact: bool (n,): whose ads are compared in full. Of the others, turns of a loop of which
             there may be millions, only what the job requests is.
     """
-    changes = np.flatnonzero((history.code == _CHANGED) & (history.job >= 0))
+    changes = np.flatnonzero((history.code == EventCode.ATTRIBUTE_UPDATE) & (history.job >= 0))
     changed: NDArray[np.bool_] = at(changes, preceding(history, changes, rows)) > hold_rows
     ads = history.table["attributes"]
     told = ads.is_not_null().to_numpy()

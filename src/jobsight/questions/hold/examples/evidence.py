@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.history.counts import CountIndex, factorize
 from jobsight.history.labels import RowLabels
 from jobsight.history.outcomes import held_by_hand
@@ -26,6 +27,7 @@ from jobsight.history.whereabouts import (
     row_owners,
     start_sites,
 )
+from jobsight.questions.hold.examples.decisions import LIFE
 from jobsight.questions.hold.examples.twins import first_told
 
 __all__ = ["FAMILIES", "Evidence", "Stream", "gather_evidence"]
@@ -46,8 +48,6 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }
 """Families of like holds, by what their members have in common."""
 
-_SUBMIT, _START, _END, _ABORT, _HELD, _RELEASED = 0, 1, 5, 9, 12, 13
-_LIFE = (_SUBMIT, _START, _END, _ABORT, _HELD, _RELEASED)
 
 Parts = dict[str, Ints]
 
@@ -116,9 +116,9 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
     """
     holds = np.flatnonzero(history.held & (history.job >= 0))
     told = first_told(history)
-    starts = _rows_of(history, _START)
+    starts = _rows_of(history, EventCode.EXECUTE)
     starts = starts[_once(history, told, starts)]
-    ends = _rows_of(history, _END)
+    ends = _rows_of(history, EventCode.TERMINATED)
     ends = ends[_once(history, told, ends)]
     ends = ends[(history.table["return_value"].gather(ends) == 0).fill_null(value=False).to_numpy()]
     parts, of_starts = _parts(history, labels, holds, starts, told)
@@ -201,7 +201,7 @@ def _settled(holds: Ints, releases: pl.DataFrame, *, good: bool) -> Stream:
 
 
 def _left(history: History, holds: Ints, ours: NDArray[np.bool_]) -> Stream:
-    life = _rows_of(history, *_LIFE)
+    life = _rows_of(history, *LIFE)
     number = _hold_at(holds, ours, at(life, preceding(history, life, life)))
     return Stream(life[number >= 0], number[number >= 0])
 

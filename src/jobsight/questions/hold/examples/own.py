@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.history.adjson import parse_ad
 from jobsight.history.ads import TRIGGER
 from jobsight.history.counts import NEVER, CountIndex
@@ -19,18 +20,17 @@ from jobsight.questions.hold.examples.views import Views, span
 __all__ = ["OwnIndex"]
 
 _MICRO = 1_000_000
-_RELEASED, _AD, _TRANSFER = 13, 28, 40
 
 _EVENTS = {
-    "submissions": 0,
-    "starts": 1,
-    "evictions": 4,
-    "ends": 5,
-    "shadow exceptions": 7,
-    "removals": 9,
-    "holds": 12,
-    "remote errors": 21,
-    "disconnections": 22,
+    "submissions": EventCode.SUBMIT,
+    "starts": EventCode.EXECUTE,
+    "evictions": EventCode.EVICTED,
+    "ends": EventCode.TERMINATED,
+    "shadow exceptions": EventCode.SHADOW_EXCEPTION,
+    "removals": EventCode.ABORTED,
+    "holds": EventCode.HELD,
+    "remote errors": EventCode.REMOTE_ERROR,
+    "disconnections": EventCode.DISCONNECTED,
 }
 _TRANSFERS = {"input transfers": 2, "input transfers done": 3, "output transfers": 5}
 """Types of the 040, as `detail` in the event table."""
@@ -57,9 +57,9 @@ class OwnIndex:
         mine = history.job >= 0
         code, detail = history.code, history.table["detail"].fill_null(-1).to_numpy()
         kinds = {name: mine & (code == number) for name, number in _EVENTS.items()}
-        transfer = mine & (code == _TRANSFER)
+        transfer = mine & (code == EventCode.FILE_TRANSFER)
         kinds |= {name: transfer & (detail == kind) for name, kind in _TRANSFERS.items()}
-        kinds["releases"] = mine & (code == _RELEASED)
+        kinds["releases"] = mine & (code == EventCode.RELEASED)
         rows = {name: np.flatnonzero(wanted) for name, wanted in kinds.items()}
         self._of_job = {name: CountIndex(history, of, history.job[of]) for name, of in rows.items()}
         self._of_cluster = {
@@ -67,14 +67,14 @@ class OwnIndex:
             for name in _OF_CLUSTER
         }
         self._begins = np.sort(np.concatenate([rows["submissions"], rows["holds"]]))
-        visible = mine & (code != _RELEASED) & (code != _AD)
+        visible = mine & (code != EventCode.RELEASED) & (code != EventCode.AD)
         self._told = {
             name: self._telling(visible, name) for name in ("memory_mb", "return_value", "signal")
         }
         # An 028 tells by itself where other records stand before it; that of a release is hidden.
-        release = f'"{TRIGGER}": ?"?{_RELEASED}\\b'
+        release = f'"{TRIGGER}": ?"?{EventCode.RELEASED}\\b'
         of_release = history.table["attributes"].str.contains(release).fill_null(value=False)
-        telling = visible | (mine & (code == _AD) & ~of_release.to_numpy())
+        telling = visible | (mine & (code == EventCode.AD) & ~of_release.to_numpy())
         self._told["attributes"] = self._telling(telling, "attributes")
         self._peak = self._peaks()
 

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import SECOND, History, Ints
 from jobsight.models.base import Inputs
@@ -26,7 +27,6 @@ from jobsight.settings import HoldSettings
 
 __all__ = ["Proof", "as_seen", "prove_as_of"]
 
-_RELEASED, _AD = 13, 28
 _KEPT = ("log", "time", "source", "offset")
 
 
@@ -119,7 +119,8 @@ def as_seen(history: History, decision: pl.DataFrame) -> pl.DataFrame:
     seen = np.where(own, np.arange(len(history)) < cut, history.clock < moment)
     table = history.table.with_columns(blank=_hidden(history, moment)).filter(seen)
     # Negative ids are those of records of no job.
-    values = {"cluster": pl.lit(-1), "proc": pl.lit(-1), "subproc": pl.lit(-1), "code": pl.lit(_AD)}
+    values = dict.fromkeys(("cluster", "proc", "subproc"), pl.lit(-1))
+    values["code"] = pl.lit(EventCode.AD)
     return table.select(
         pl.when("blank").then(values.get(name, pl.lit(None))).otherwise(name).cast(kind).alias(name)
         if name not in _KEPT
@@ -144,13 +145,13 @@ def _found_again(again: History, labels: RowLabels, decision: pl.DataFrame) -> p
 
 def _hidden(history: History, moment: int) -> NDArray[np.bool_]:
     """The releases of the decision's own second, and the ads that stand right after them."""
-    hidden: NDArray[np.bool_] = (history.code == _RELEASED) & (
+    hidden: NDArray[np.bool_] = (history.code == EventCode.RELEASED) & (
         history.clock >= moment - moment % SECOND
     )
-    its_ad = (history.code[1:] == _AD) & (history.job[1:] == history.job[:-1]) & hidden[:-1]
+    its_ad = (history.code == EventCode.AD)[1:] & (history.job[1:] == history.job[:-1])
     # An 028 that tells an ad by itself stands behind another record than its own.
     of_other = history.table["attributes"].is_not_null().to_numpy()
-    hidden[1:] |= its_ad & ~of_other[1:]
+    hidden[1:] |= its_ad & hidden[:-1] & ~of_other[1:]
     return hidden
 
 

@@ -11,8 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.clock import format_micros, format_span
+from jobsight.codes import EventCode, event_name, hold_name
 from jobsight.history import reasons
-from jobsight.history.codes import event_name, hold_name
 from jobsight.history.labels import RowLabels
 from jobsight.history.timelines import SECOND, History, Ints
 from jobsight.questions.drawing import BLACK, GREY, PALETTE, clock_axis, days, draw
@@ -29,7 +29,6 @@ _KINDS = 13
 _WIDTH = 52
 _SHADES = ["#ffffff", "#f6b26b", "#c2410c", "#5b1a05"]
 _INTERVALS = 120
-_END, _ABORT, _HELD, _RELEASED = 5, 9, 12, 13
 _BY_HAND = 1
 
 
@@ -82,8 +81,8 @@ def pool_timeline(history: History, labels: RowLabels) -> PoolTimeline:
     table = history.table
     mine = history.job >= 0
     by_hand = (table["hold_code"] == _BY_HAND).fill_null(value=False).to_numpy()
-    holds = np.flatnonzero(mine & (history.code == _HELD) & ~by_hand)
-    ends = np.flatnonzero(mine & (history.code == _END))
+    holds = np.flatnonzero(mine & (history.code == EventCode.HELD) & ~by_hand)
+    ends = np.flatnonzero(mine & (history.code == EventCode.TERMINATED))
     good = (table["return_value"].gather(ends) == 0).fill_null(value=False).to_numpy()
     return PoolTimeline(
         edges=edges,
@@ -126,7 +125,9 @@ def _by_kind(history: History, labels: RowLabels, holds: Ints, edges: Ints) -> d
 
 def _held_at(history: History, holds: Ints, moments: Ints) -> Ints:
     """How many of the holds are not over yet at each moment: int64 (k,)."""
-    over = np.isin(history.code, (_END, _ABORT, _HELD, _RELEASED)) & (history.job >= 0)
+    over = np.isin(
+        history.code, (EventCode.TERMINATED, EventCode.ABORTED, EventCode.HELD, EventCode.RELEASED)
+    ) & (history.job >= 0)
     rows = np.flatnonzero(over)
     order = rows[np.lexsort((rows, history.job[rows]))]
     following = np.append(order[1:], -1)

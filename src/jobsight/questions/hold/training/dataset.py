@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.codes import EventCode
 from jobsight.errors import TrainingError
 from jobsight.history import outcomes
 from jobsight.history.timelines import History
@@ -167,7 +168,7 @@ class Dataset:
 
 
 def _nothing_released(history: History, decisions: Decisions) -> str:
-    holds = int((history.code == 12).sum())
+    holds = int((history.code == EventCode.HELD).sum())
     others = ", ".join(f"{count} {why}" for why, count in decisions.left_out.items())
     return (
         f"nothing to learn from: {len(history)} events with {holds} holds and "

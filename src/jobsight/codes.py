@@ -4,60 +4,74 @@ Sources: HTCondor's condor_utils/condor_event.h (event numbers) and condor_holdc
 POSIX shells and signal(7), sysexits.h, CMSSW's EDMException.h and WMCore's WMExceptions.py (exits).
 """
 
+from __future__ import annotations
+
 import signal
 from collections.abc import Mapping
+from enum import IntEnum
 
-__all__ = ["HOLD_CODES", "event_name", "exit_meaning", "exit_signal", "hold_name"]
+__all__ = ["HOLD_CODES", "EventCode", "event_name", "exit_meaning", "exit_signal", "hold_name"]
 
-_EVENTS: Mapping[int, str] = {
-    0: "job submitted",
-    1: "job now running",
-    2: "error in executable",
-    3: "job was checkpointed",
-    4: "job evicted from machine",
-    5: "job terminated",
-    6: "image size of job updated",
-    7: "shadow threw an exception",
-    8: "generic Log Event",
-    9: "job Aborted",
-    10: "job was suspended",
-    11: "job was unsuspended",
-    12: "job was held",
-    13: "job was released",
-    14: "parallel Node executed",
-    15: "parallel Node terminated",
-    16: "POST script terminated",
-    17: "job Submitted to Globus",
-    18: "Globus Submit failed",
-    19: "Globus Resource Up",
-    20: "Globus Resource Down",
-    21: "remote Error",
-    22: "RSC socket lost",
-    23: "RSC socket re-established",
-    24: "RSC reconnect failure",
-    25: "Grid Resource Up",
-    26: "Grid Resource Down",
-    27: "job Submitted remotely",
-    28: "report job ad information",
-    29: "job Status Unknown",
-    30: "job Status Known",
-    31: "job performing stage-in",
-    32: "job performing stage-out",
-    33: "attribute updated",
-    34: "PRE_SKIP event for DAGMan",
-    35: "cluster submitted",
-    36: "cluster removed",
-    37: "factory paused",
-    38: "factory resumed",
-    40: "file transfer",
-    41: "reserve space for xfer",
-    42: "release reserved space",
-    43: "file xfer completed",
-    44: "data reused",
-    45: "file removed from reuse",
-    46: "dataflow job skipped",
-    47: "Common Files (in)activity",
-}
+
+class EventCode(IntEnum):
+    """The number of each event of HTCondor's logs, and what it means in a few words."""
+
+    words: str
+
+    def __new__(cls, number: int, words: str) -> EventCode:
+        """The event of that number."""
+        one = int.__new__(cls, number)
+        one._value_, one.words = number, words
+        return one
+
+    SUBMIT = 0, "job submitted"
+    EXECUTE = 1, "job now running"
+    EXECUTABLE_ERROR = 2, "error in executable"
+    CHECKPOINTED = 3, "job was checkpointed"
+    EVICTED = 4, "job evicted from machine"
+    TERMINATED = 5, "job terminated"
+    IMAGE_SIZE = 6, "image size of job updated"
+    SHADOW_EXCEPTION = 7, "shadow threw an exception"
+    GENERIC = 8, "generic Log Event"
+    ABORTED = 9, "job Aborted"
+    SUSPENDED = 10, "job was suspended"
+    UNSUSPENDED = 11, "job was unsuspended"
+    HELD = 12, "job was held"
+    RELEASED = 13, "job was released"
+    NODE_EXECUTE = 14, "parallel Node executed"
+    NODE_TERMINATED = 15, "parallel Node terminated"
+    POST_SCRIPT = 16, "POST script terminated"
+    GLOBUS_SUBMIT = 17, "job Submitted to Globus"
+    GLOBUS_SUBMIT_FAILED = 18, "Globus Submit failed"
+    GLOBUS_RESOURCE_UP = 19, "Globus Resource Up"
+    GLOBUS_RESOURCE_DOWN = 20, "Globus Resource Down"
+    REMOTE_ERROR = 21, "remote Error"
+    DISCONNECTED = 22, "RSC socket lost"
+    RECONNECTED = 23, "RSC socket re-established"
+    RECONNECT_FAILED = 24, "RSC reconnect failure"
+    GRID_RESOURCE_UP = 25, "Grid Resource Up"
+    GRID_RESOURCE_DOWN = 26, "Grid Resource Down"
+    GRID_SUBMIT = 27, "job Submitted remotely"
+    AD = 28, "report job ad information"
+    STATUS_UNKNOWN = 29, "job Status Unknown"
+    STATUS_KNOWN = 30, "job Status Known"
+    STAGE_IN = 31, "job performing stage-in"
+    STAGE_OUT = 32, "job performing stage-out"
+    ATTRIBUTE_UPDATE = 33, "attribute updated"
+    PRESKIP = 34, "PRE_SKIP event for DAGMan"
+    CLUSTER_SUBMIT = 35, "cluster submitted"
+    CLUSTER_REMOVE = 36, "cluster removed"
+    FACTORY_PAUSED = 37, "factory paused"
+    FACTORY_RESUMED = 38, "factory resumed"
+    FILE_TRANSFER = 40, "file transfer"
+    RESERVE_SPACE = 41, "reserve space for xfer"
+    RELEASE_SPACE = 42, "release reserved space"
+    FILE_COMPLETE = 43, "file xfer completed"
+    FILE_USED = 44, "data reused"
+    FILE_REMOVED = 45, "file removed from reuse"
+    DATAFLOW_SKIPPED = 46, "dataflow job skipped"
+    COMMON_FILES = 47, "Common Files (in)activity"
+
 
 HOLD_CODES: Mapping[int, str] = {
     0: "Unspecified",
@@ -222,7 +236,8 @@ def event_name(code: int) -> str:
     """What an event number means, in a few words."""
     if 100 <= code <= 111:
         return "event of an execution point"
-    return _EVENTS.get(code, "unknown event")
+    found = EventCode._value2member_map_.get(code)
+    return found.words if isinstance(found, EventCode) else "unknown event"
 
 
 def hold_name(code: int) -> str:
