@@ -31,8 +31,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (*_BEDS, "").index(beds[item.path]))
     for item in items:
         item.add_marker(pytest.mark.xdist_group(beds[item.path] or str(item.path)))
-        trains = hasattr(getattr(item, "module", None), "pools")
-        if beds[item.path] or trains or not any(map(item.path.is_relative_to, _QUICK)):
+        names = vars(getattr(item, "module", None) or object)
+        heavy = "pools" in names or "write_report" in names  # trains, or draws a page
+        if beds[item.path] or heavy or not any(map(item.path.is_relative_to, _QUICK)):
             item.add_marker(pytest.mark.slow)
 
 
