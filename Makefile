@@ -37,7 +37,7 @@ demo: $(READY)
 	$(BIN)/python examples/demo.py demo
 
 check: lint
-	$(PYTEST) --numprocesses 2 -m "not slow"
+	$(PYTEST) --numprocesses 2 -m "not slow" tests/unit
 
 test: lint
 	$(PYTEST) --numprocesses $(WORKERS)

@@ -18,7 +18,8 @@ settings.load_profile("busy")
 
 # The fixtures of `tests/testbed/`, those first whose tests take longest.
 _BEDS = ("slurm_cluster", "condor_pool", "kafka_broker", "bed_ready", "redis_server")
-_QUICK = tuple(Path(__file__).with_name(name) for name in ("conformance", "unit"))
+# Fixtures and names of modules that train, compile or draw pages.
+_HEAVY = frozenset(("packed", "pools", "write_report", "written"))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -31,9 +32,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (*_BEDS, "").index(beds[item.path]))
     for item in items:
         item.add_marker(pytest.mark.xdist_group(beds[item.path] or str(item.path)))
-        names = vars(getattr(item, "module", None) or object)
-        heavy = "pools" in names or "write_report" in names  # trains, or draws a page
-        if beds[item.path] or heavy or not any(map(item.path.is_relative_to, _QUICK)):
+        names = {*vars(getattr(item, "module", None)), *getattr(item, "fixturenames", ())}
+        if beds[item.path] or names & _HEAVY:
             item.add_marker(pytest.mark.slow)
 
 

@@ -107,6 +107,7 @@ def test_no_error_goes_where_answers_go(arguments: list[str], status: int) -> No
     assert _without_errors(program, "2>&-") == (status, "")
 
 
+@pytest.mark.slow
 def test_each_extra_installs_all_that_its_verbs_import(tmp_path: Path) -> None:
     log, store, collected = (tmp_path / name for name in ("EventLog", "jobs.db", "collected.db"))
     log.write_text(

@@ -43,6 +43,7 @@ def unpacked(archive: Path, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_what_is_unpacked_anywhere_runs(tmp_path: Path) -> None:
     made = pack(tmp_path / "env.tar.gz", with_python=True)

@@ -111,6 +111,7 @@ def test_an_ad_cut_short_at_the_end_is_told(tmp_path: Path) -> None:
     assert report.first_bad[0].reason == "the ad is cut short"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deep", ['{"b":\n', '{"b": x\n'])
 def test_objects_without_end_in_each_other_are_read_in_bounded_time(deep: str) -> None:
     """Each of them searched to the end of the file, this would take minutes."""
