@@ -139,7 +139,7 @@ def test_the_other_verbs_read_stores_too(folder: Path, tmp_path: Path) -> None:
     said("events", store, "-o", tmp_path / "events.parquet")
     assert len(pl.read_parquet(tmp_path / "events.parquet")) > 30_000
     refused = call("report", "hold", store, "--model", model, "-o", store)
-    assert "is one of the files read" in str(refused.exception)
+    assert "is a store of jobs, not a report" in str(refused.exception)
 
 
 def test_a_log_and_a_store_are_read_together(folder: Path) -> None:

@@ -62,7 +62,9 @@ def section(kind: type[msgspec.Struct], **special: st.SearchStrategy[Any]) -> An
         usual: st.SearchStrategy[Any] = FLOATS if field.type == float | None else WHOLE
         usual = TEXT if "str" in str(field.type) else usual
         usual = st.lists(TEXT, max_size=3).map(tuple) if "tuple" in str(field.type) else usual
-        fields[field.name] = usual if field.required else st.none() | usual
+        usual = st.booleans() if field.type is bool else usual
+        always = field.required or field.type is bool
+        fields[field.name] = usual if always else st.none() | usual
     del fields["unknown"]
     return st.builds(kind, **fields | special)
 

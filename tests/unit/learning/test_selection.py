@@ -10,13 +10,16 @@ TRUTH = RANDOM.choice([0.1, 0.9], 300)
 SUCCESS = RANDOM.random(300) < TRUTH
 BOOTSTRAP = Bootstrap(SUCCESS, np.ones(300), np.arange(300), 300)
 CONSTANT = np.full(300, 0.5)
+# Drawn once: a test must not depend on which others ran before it.
+NOISY, SLIGHTLY = (
+    np.clip(TRUTH + RANDOM.normal(scale=scale, size=300), 0.01, 0.99) for scale in (0.4, 0.002)
+)
 BASES = ("constant", "rates")
 
 
 @pytest.mark.parametrize("metric", ["log_loss", "brier", "roc_auc", "f1", "f1_failure"])
 def test_a_model_that_surely_beats_every_baseline_answers(metric: str) -> None:
-    noisy = np.clip(TRUTH + RANDOM.normal(scale=0.4, size=300), 0.01, 0.99)
-    predictions = {"constant": CONSTANT, "rates": noisy, "boosted": TRUTH, "linear": noisy}
+    predictions = {"constant": CONSTANT, "rates": NOISY, "boosted": TRUTH, "linear": NOISY}
     choice = choose_model(predictions, BASES, BOOTSTRAP, metric=metric)
     assert (choice.name, choice.baseline, choice.metric) == ("boosted", False, metric)
     assert "boosted answers" in choice.reason
@@ -25,9 +28,8 @@ def test_a_model_that_surely_beats_every_baseline_answers(metric: str) -> None:
 
 
 def test_a_model_no_better_leaves_the_best_baseline_to_answer() -> None:
-    slightly = np.clip(TRUTH + RANDOM.normal(scale=0.002, size=300), 0.01, 0.99)
     choice = choose_model(
-        {"constant": CONSTANT, "rates": TRUTH, "boosted": slightly}, BASES, BOOTSTRAP
+        {"constant": CONSTANT, "rates": TRUTH, "boosted": SLIGHTLY}, BASES, BOOTSTRAP
     )
     assert (choice.name, choice.baseline) == ("rates", True)
     assert "No model surely beats every baseline" in choice.reason
