@@ -12,8 +12,8 @@ PYTEST := $(BIN)/python -m pytest -q --dist loadgroup --no-loadscope-reorder
 
 help:
 	@echo "make demo   set everything up and run the main job on a real pool's log (about 5 minutes)"
-	@echo "make check  after every edit: formatter, linter, types, floors, tests without clusters (90 s)"
-	@echo "make test   before every commit: the same with all tests, on real clusters (7 minutes)"
+	@echo "make check  after every edit: formatter, linter, types, floors, tests without clusters"
+	@echo "make test   before every commit: the same with all tests, on real clusters"
 	@echo "make testbed  real HTCondor, Slurm, Redis and Kafka to try things on, until Ctrl-C (root, Debian)"
 	@echo "make prove  the long proofs too: all versions of the servers, chaos, sweeps, fuzzing in length"
 	@echo "make bench  the benchmarks; writes bench/RESULTS.md"
