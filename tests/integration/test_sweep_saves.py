@@ -13,6 +13,7 @@ import pytest
 from tests.sweepbefalls import OnCondor
 from tests.sweepproof import Sweep, differences, open_umask, program, read_run
 from tests.testbed import HtcondorPool
+from tests.testbed.condor import Ad
 from tests.testbed.fixtures import python_folders
 from tests.testbed.namespace import until
 from tests.testbed.sites import SitePool
@@ -96,22 +97,23 @@ def test_a_machine_that_dies_costs_what_was_trained_since_the_last_save(
     wait_saved(befalls, 2)
     (now,) = sweep.told("status", "--runs")["runs"]
     assert (now["state"], now["attempts"], now["cause"]) == ("running", 1, None)
+    cluster = befalls.job(1)["ClusterId"]
     with befalls.lose_machine(1) as site:
         save_seldom(befalls)
         node(here, "run", "1")
         befalls.wait_ended({1}, timeout=120)
-    check(befalls, site, record_property)
+    until(lambda: befalls.pool.history(f"ClusterId == {cluster}"), "the job's exit", timeout=60)
+    check(befalls, befalls.pool.job(cluster), site, record_property)
     assert not list(differences(read_run(sweep.run_folder(1)), read_run(here / "runs/0001")))
 
 
-def check(befalls: OnCondor, site: str, record_property: Record) -> None:
+def check(befalls: OnCondor, ad: Ad, site: str, record_property: Record) -> None:
     """It went on elsewhere, from the second save; saves are neither starts nor evictions."""
     folder = befalls.sweep.run_folder(1)
     told, record = read_run(folder), read_record(folder)
     assert record.saves >= 2 and record.repeated == 0
     assert told.starts[0] == 0 and 0 < told.starts[1] < told.starts[2]
     assert {one.ending for one in record.history} == {"end"}  # one host name, of two sites
-    ad = befalls.pool.history('DAGNodeName == "run-0001"')[0]  # other tests' are older
     assert f"@{site.lower()}@" not in ad["LastRemoteHost"]
     until(lambda: as_node(befalls).state is NodeState.DONE, "the end to be told", timeout=20)
     assert (as_node(befalls).attempts, as_node(befalls).cause) == (2, None)
