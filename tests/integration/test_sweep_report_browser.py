@@ -6,7 +6,7 @@ import pytest
 from tests.browsers import WIDTHS, assert_light_and_dark, find_browser, measured, run_browser
 from tests.sweep_folders import sweep_folder
 
-from jobsight.questions.sweeps.report import write_report
+from jobsight.reports.sweep.report import write_report
 
 MORE = """frame => {
   const inner = frame.contentDocument;

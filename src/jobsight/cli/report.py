@@ -78,7 +78,7 @@ def sweep(
     output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")],
 ) -> None:
     """How did the runs of a sweep do, which parameters matter, what did it cost; at any time."""
-    from jobsight.questions.sweeps.report import write_report
+    from jobsight.reports.sweep.report import write_report
 
     layout = layout_of(file)
     check_output(output, Kind.REPORT, model=layout.best_model)

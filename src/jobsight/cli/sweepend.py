@@ -153,7 +153,7 @@ def register_best(frozen: Frozen, layout: Layout) -> None:
 
     from jobsight.learning.registry import Registry
     from jobsight.learning.sweep.best import read_best, write_best
-    from jobsight.questions.sweeps.report import write_report
+    from jobsight.reports.sweep.report import write_report
 
     facts = read_best(layout)
     told = frozen.settings.get("registry")

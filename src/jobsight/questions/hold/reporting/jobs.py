@@ -20,7 +20,7 @@ from jobsight.questions.hold.reporting.pictures import (
     short_cause,
     timeline_plot,
 )
-from jobsight.questions.page import Markup, element, figure, join, section, table
+from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.text import printable
 
 __all__ = ["frames_part", "jobs_part", "pool_part", "tally"]

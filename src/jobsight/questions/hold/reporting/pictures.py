@@ -15,8 +15,8 @@ from jobsight.codes import EventCode, event_name, hold_name
 from jobsight.history import reasons
 from jobsight.history.labels import RowLabels
 from jobsight.history.timelines import SECOND, History, Ints
-from jobsight.questions.drawing import BLACK, GREY, PALETTE, clock_axis, days, draw
-from jobsight.questions.page import Markup
+from jobsight.reports.drawing import BLACK, GREY, PALETTE, clock_axis, days, draw
+from jobsight.reports.page import Markup
 from jobsight.text import printable
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 
 from jobsight.learning import metrics
 from jobsight.models import is_baseline
-from jobsight.questions.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PALETTE, RED, draw
 from jobsight.questions.hold.training.evaluation import Evaluation
-from jobsight.questions.page import Markup
+from jobsight.reports.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PALETTE, RED, draw
+from jobsight.reports.page import Markup
 from jobsight.text import printable
 
 if TYPE_CHECKING:

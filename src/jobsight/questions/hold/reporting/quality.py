@@ -17,8 +17,8 @@ from jobsight.questions.hold.reporting.plots import (
     roc_plot,
     slices_plot,
 )
-from jobsight.questions.page import Markup, element, figure, join, section, table
-from jobsight.questions.scores import SCORES
+from jobsight.reports.page import Markup, element, figure, join, section, table
+from jobsight.reports.scores import SCORES
 from jobsight.text import printable
 
 __all__ = ["audit_part", "costs_part", "models_part", "slices_part"]

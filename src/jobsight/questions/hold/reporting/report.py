@@ -17,7 +17,7 @@ from jobsight.questions.hold.reporting.quality import (
     models_part,
     slices_part,
 )
-from jobsight.questions.page import Markup, card, document, element, section, table
+from jobsight.reports.page import Markup, card, document, element, section, table
 from jobsight.text import printable
 
 __all__ = ["Material", "report_html", "write_report"]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jobsight.questions.drawing import BLACK, GREY, draw
-from jobsight.questions.page import Markup
-from jobsight.questions.sweeps.importance import Importance
-from jobsight.questions.sweeps.material import Material
-from jobsight.questions.sweeps.plotting import (
+from jobsight.reports.drawing import BLACK, GREY, draw
+from jobsight.reports.page import Markup
+from jobsight.reports.sweep.importance import Importance
+from jobsight.reports.sweep.material import Material
+from jobsight.reports.sweep.plotting import (
     BEST,
     FAILED,
     colours,
@@ -20,7 +20,7 @@ from jobsight.questions.sweeps.plotting import (
     side_by_side,
     titles,
 )
-from jobsight.questions.sweeps.scales import Axis, Column, Floats, numeric_axis, short
+from jobsight.reports.sweep.scales import Axis, Column, Floats, numeric_axis, short
 from jobsight.text import printable
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jobsight.questions.drawing import draw
-from jobsight.questions.page import Markup
-from jobsight.questions.sweeps.importance import groups
-from jobsight.questions.sweeps.material import Material
-from jobsight.questions.sweeps.plotting import (
+from jobsight.reports.drawing import draw
+from jobsight.reports.page import Markup
+from jobsight.reports.sweep.importance import groups
+from jobsight.reports.sweep.material import Material
+from jobsight.reports.sweep.plotting import (
     BEST,
     FAILED,
     add_dots,
@@ -18,7 +18,7 @@ from jobsight.questions.sweeps.plotting import (
     set_axes,
     titles,
 )
-from jobsight.questions.sweeps.scales import Axis, Column, Floats, numeric_axis
+from jobsight.reports.sweep.scales import Axis, Column, Floats, numeric_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

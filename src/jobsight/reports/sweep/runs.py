@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jobsight.questions.page import Markup, element, join, section, table
-from jobsight.questions.sweeps.importance import Importance
-from jobsight.questions.sweeps.material import Material, Run
-from jobsight.questions.sweeps.scales import Column, short
-from jobsight.questions.sweeps.words import STATUSES, hours_words
+from jobsight.reports.page import Markup, element, join, section, table
+from jobsight.reports.sweep.importance import Importance
+from jobsight.reports.sweep.material import Material, Run
+from jobsight.reports.sweep.scales import Column, short
+from jobsight.reports.sweep.words import STATUSES, hours_words
 from jobsight.text import printable
 
 __all__ = ["runs_part"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.questions.page import Markup, element
+from jobsight.reports.page import Markup, element
 from jobsight.text import printable
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from jobsight.learning.sweep.best import read_best
 from jobsight.learning.sweep.layout import Frozen, Layout, read_frozen
 from jobsight.learning.sweep.records import Attempt as Stretch
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_all
-from jobsight.questions.sweeps.material import Attempt, Examination, Material, Run
-from jobsight.questions.sweeps.scales import LARGEST, Floats
+from jobsight.reports.sweep.material import Attempt, Examination, Material, Run
+from jobsight.reports.sweep.scales import LARGEST, Floats
 from jobsight.text import counted, printable
 
 __all__ = ["read_material"]

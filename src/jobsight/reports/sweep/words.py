@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from jobsight.clock import format_span
-from jobsight.questions.sweeps.material import Material, Run
-from jobsight.questions.sweeps.scales import in_words, short
+from jobsight.reports.sweep.material import Material, Run
+from jobsight.reports.sweep.scales import in_words, short
 from jobsight.text import printable
 
 __all__ = [

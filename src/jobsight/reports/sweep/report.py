@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from jobsight.files import Kind, new_file, without_nan
-from jobsight.questions.page import Markup, card, document, element, join, section, table
-from jobsight.questions.sweeps.forest import best_baseline, tested_models
-from jobsight.questions.sweeps.learning import cost_part, curves_part, failures_part
-from jobsight.questions.sweeps.material import Material
-from jobsight.questions.sweeps.reading import read_material
-from jobsight.questions.sweeps.runs import runs_part
-from jobsight.questions.sweeps.scales import short
-from jobsight.questions.sweeps.searching import glance_part, importances, parameters_part
-from jobsight.questions.sweeps.testing import gain_words, tested_part
-from jobsight.questions.sweeps.words import STATUSES, bytes_words, hours_words, parameter_words
+from jobsight.reports.page import Markup, card, document, element, join, section, table
+from jobsight.reports.sweep.forest import best_baseline, tested_models
+from jobsight.reports.sweep.learning import cost_part, curves_part, failures_part
+from jobsight.reports.sweep.material import Material
+from jobsight.reports.sweep.reading import read_material
+from jobsight.reports.sweep.runs import runs_part
+from jobsight.reports.sweep.scales import short
+from jobsight.reports.sweep.searching import glance_part, importances, parameters_part
+from jobsight.reports.sweep.testing import gain_words, tested_part
+from jobsight.reports.sweep.words import STATUSES, bytes_words, hours_words, parameter_words
 from jobsight.text import counted, printable
 
 __all__ = ["report_html", "write_report"]
@@ -71,7 +71,7 @@ def report_html(material: Material) -> str:
 
 @cache
 def _style() -> str:
-    place = resources.files("jobsight.questions.sweeps") / "sweep.css"
+    place = resources.files("jobsight.reports.sweep") / "sweep.css"
     return place.read_text(encoding="utf-8")
 
 

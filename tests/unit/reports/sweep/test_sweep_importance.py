@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from jobsight.questions.sweeps.importance import contrast, importance, ranks
-from jobsight.questions.sweeps.scales import column
+from jobsight.reports.sweep.importance import contrast, importance, ranks
+from jobsight.reports.sweep.scales import column
 
 
 def test_ties_share_their_rank() -> None:

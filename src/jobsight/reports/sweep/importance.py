@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.questions.sweeps.scales import Column, Floats, short
+from jobsight.reports.sweep.scales import Column, Floats, short
 
 __all__ = ["FEW_RUNS", "Contrast", "Importance", "contrast", "groups", "importance", "ranks"]
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from jobsight.questions.page import Markup, element, figure, section, table
-from jobsight.questions.scores import SCORES
-from jobsight.questions.sweeps.forest import (
+from jobsight.reports.page import Markup, element, figure, section, table
+from jobsight.reports.scores import SCORES
+from jobsight.reports.sweep.forest import (
     Tested,
     best_baseline,
     forest_plot,
     number_of,
     tested_models,
 )
-from jobsight.questions.sweeps.material import Examination, Material
-from jobsight.questions.sweeps.scales import short
+from jobsight.reports.sweep.material import Examination, Material
+from jobsight.reports.sweep.scales import short
 from jobsight.text import counted, printable
 
 __all__ = ["gain_words", "tested_part"]

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from jobsight.questions.page import Markup, element, figure, join, section, table
-from jobsight.questions.sweeps.importance import FEW_RUNS, Importance, importance
-from jobsight.questions.sweeps.material import Material
-from jobsight.questions.sweeps.parallel import MOST_AXES, parallel_plot
-from jobsight.questions.sweeps.scales import Column, short
-from jobsight.questions.sweeps.scatter import scatter_plot
-from jobsight.questions.sweeps.words import correlation_words, percent
+from jobsight.reports.page import Markup, element, figure, join, section, table
+from jobsight.reports.sweep.importance import FEW_RUNS, Importance, importance
+from jobsight.reports.sweep.material import Material
+from jobsight.reports.sweep.parallel import MOST_AXES, parallel_plot
+from jobsight.reports.sweep.scales import Column, short
+from jobsight.reports.sweep.scatter import scatter_plot
+from jobsight.reports.sweep.words import correlation_words, percent
 from jobsight.text import counted, printable
 
 __all__ = ["glance_part", "importances", "parameters_part"]

@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jobsight.questions.page import Markup, element, figure, join, section, table
-from jobsight.questions.sweeps.curves import curves_plot
-from jobsight.questions.sweeps.importance import contrast
-from jobsight.questions.sweeps.material import Material, Run
-from jobsight.questions.sweeps.scales import Floats, column, short
-from jobsight.questions.sweeps.scatter import scatter_plot, search_plot
-from jobsight.questions.sweeps.timeline import NOWHERE, places_of, timeline_plot
-from jobsight.questions.sweeps.words import bytes_words, hours_words, parameter_words, percent
+from jobsight.reports.page import Markup, element, figure, join, section, table
+from jobsight.reports.sweep.curves import curves_plot
+from jobsight.reports.sweep.importance import contrast
+from jobsight.reports.sweep.material import Material, Run
+from jobsight.reports.sweep.scales import Floats, column, short
+from jobsight.reports.sweep.scatter import scatter_plot, search_plot
+from jobsight.reports.sweep.timeline import NOWHERE, places_of, timeline_plot
+from jobsight.reports.sweep.words import bytes_words, hours_words, parameter_words, percent
 from jobsight.text import counted, printable
 
 __all__ = ["cost_part", "curves_part", "failures_part"]

@@ -16,7 +16,7 @@ from jobsight.cli.main import app
 from jobsight.errors import OutputError
 from jobsight.files import write_json
 from jobsight.learning.sweep.layout import Layout
-from jobsight.questions.sweeps.report import write_report
+from jobsight.reports.sweep.report import write_report
 
 Lines = list[dict[str, Any]]
 Change = Callable[[int, Lines], Lines]

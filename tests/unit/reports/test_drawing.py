@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.limits import limit
 
-from jobsight.questions.drawing import draw
+from jobsight.reports.drawing import draw
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,9 +61,7 @@ def test_drawing_changes_nothing_global() -> None:
 
 
 def test_nothing_is_said_where_the_home_folder_cannot_be_written() -> None:
-    script = (
-        "from jobsight.questions.drawing import draw; draw('one', 3, 2, 'words', lambda _: None)"
-    )
+    script = "from jobsight.reports.drawing import draw; draw('one', 3, 2, 'words', lambda _: None)"
     environment = {**os.environ, "HOME": "/proc/none"}
     for name in ("MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         environment.pop(name, None)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from jobsight.questions.drawing import BLACK, draw
-from jobsight.questions.page import Markup
-from jobsight.questions.sweeps.material import Material, Run
-from jobsight.questions.sweeps.parallel import add_lines
-from jobsight.questions.sweeps.plotting import BEST, FAILED, set_axes, titles
-from jobsight.questions.sweeps.scales import Axis, Floats, numeric_axis
+from jobsight.reports.drawing import BLACK, draw
+from jobsight.reports.page import Markup
+from jobsight.reports.sweep.material import Material, Run
+from jobsight.reports.sweep.parallel import add_lines
+from jobsight.reports.sweep.plotting import BEST, FAILED, set_axes, titles
+from jobsight.reports.sweep.scales import Axis, Floats, numeric_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsight.questions.sweeps.scales import LARGEST, column, in_words, numeric_axis, short
+from jobsight.reports.sweep.scales import LARGEST, column, in_words, numeric_axis, short
 
 
 @pytest.mark.parametrize(

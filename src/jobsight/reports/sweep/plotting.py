@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.questions.drawing import GREY
-from jobsight.questions.sweeps.material import Material
-from jobsight.questions.sweeps.scales import Axis, Floats
-from jobsight.questions.sweeps.words import run_words
+from jobsight.reports.drawing import GREY
+from jobsight.reports.sweep.material import Material
+from jobsight.reports.sweep.scales import Axis, Floats
+from jobsight.reports.sweep.words import run_words
 from jobsight.text import printable
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jobsight.models import is_baseline
-from jobsight.questions.drawing import BLACK, BLUE, GREY, draw
-from jobsight.questions.page import Markup
-from jobsight.questions.sweeps.plotting import BEST
-from jobsight.questions.sweeps.scales import short
+from jobsight.reports.drawing import BLACK, BLUE, GREY, draw
+from jobsight.reports.page import Markup
+from jobsight.reports.sweep.plotting import BEST
+from jobsight.reports.sweep.scales import short
 from jobsight.text import printable
 
 if TYPE_CHECKING:

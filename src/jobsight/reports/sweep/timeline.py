@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jobsight.questions.drawing import BLACK, GREY, GRID, clock_axis, days, draw
-from jobsight.questions.page import Markup
-from jobsight.questions.sweeps.material import Attempt, Material
-from jobsight.questions.sweeps.plotting import BEST, FAILED, RANKS, links, titles
+from jobsight.reports.drawing import BLACK, GREY, GRID, clock_axis, days, draw
+from jobsight.reports.page import Markup
+from jobsight.reports.sweep.material import Attempt, Material
+from jobsight.reports.sweep.plotting import BEST, FAILED, RANKS, links, titles
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:

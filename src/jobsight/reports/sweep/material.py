@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.questions.sweeps.scales import LARGEST, Column, Floats, column
+from jobsight.reports.sweep.scales import LARGEST, Column, Floats, column
 
 __all__ = ["Attempt", "Examination", "Material", "Run"]
 

@@ -1,6 +1,6 @@
 import pytest
 
-from jobsight.questions.page import Markup, document, element, join, section, table
+from jobsight.reports.page import Markup, document, element, join, section, table
 
 
 def test_children_and_attributes_are_escaped() -> None:

@@ -11,7 +11,7 @@ from jobsight.errors import SweepError
 from jobsight.files import write_json
 from jobsight.learning.sweep.layout import Layout
 from jobsight.learning.tracking import LocalTracker, RunEnd
-from jobsight.questions.sweeps.reading import read_material
+from jobsight.reports.sweep.reading import read_material
 
 Lines = list[dict[str, Any]]
 BEGIN: dict[str, Any] = {"event": "start", "run": 1, "parameters": {"a": 1}, "seed": 0}

@@ -1,0 +1,1 @@
+"""What every report is made of: pages, drawings, and the report of a sweep."""
