@@ -143,8 +143,7 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
 
     from jobsight.service.collector import Collector, stopping_on_signals
     from jobsight.service.configured import make_sources
-    from jobsight.service.locks import locked, store_lock
-    from jobsight.service.status import lock_path, status_path
+    from jobsight.service.status import lock_path, locked, status_path, store_lock
     from jobsight.store import open_store
 
     with contextlib.ExitStack() as held:

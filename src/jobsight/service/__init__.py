@@ -1,9 +1,8 @@
 """What runs all the time: the collector, its status, and the job notices of Kafka.
 
 `collector` runs the sources that `configured` makes, a thread each (`worker`); `housekeeping`
-prunes the store. `status`, `rates` and `troubles` tell how they are, `locks` keeps a second
-collector away, `systemd` and `logs` speak to the system. `notices` is a source of its own, fed by
-Kafka (`kafka`); `publishing` and `producing` send predictions.
+prunes the store. `status`, `records`, `logs` and `systemd` report how they are. `notices` is a
+source of its own, fed by Kafka (`kafka`); `publishing` sends answers.
 """
 
 __all__: list[str] = []

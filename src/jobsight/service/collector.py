@@ -22,6 +22,7 @@ from typing import Any
 from jobsight import __version__
 from jobsight.documents import JSON
 from jobsight.errors import OutputError, StoreUnavailableError, UsageError
+from jobsight.files import write_json
 from jobsight.history.commands import end_commands
 from jobsight.history.pauses import Pause
 from jobsight.history.sources import Source
@@ -191,7 +192,7 @@ class Collector:
         self._written = time.monotonic()
         self._notifier.status(self._headline())
         try:
-            status_file.write(self._path, self.status())
+            write_json(self._path, self.status())
         except OutputError as error:
             if str(error) != self._write_error:
                 log("status not written", logging.ERROR, error=error)

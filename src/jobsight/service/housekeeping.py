@@ -10,7 +10,7 @@ from collections.abc import Callable
 from jobsight.documents import JSON
 from jobsight.errors import StoreError
 from jobsight.service.logs import log
-from jobsight.service.troubles import LastTrouble
+from jobsight.service.records import LastError, now_micros
 from jobsight.settings import CollectSettings
 from jobsight.store.base import Store
 
@@ -41,20 +41,20 @@ class Housekeeper:
         self._stop = stop
         self._status: dict[str, JSON] = {"url": None}
         self._prunes = self._pruned = self._errors = 0
-        self._last = LastTrouble()
+        self._last = LastError()
         self._last_prune: int | None = None
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
 
     def away(self, error: StoreError) -> None:
         """The store cannot be reached yet."""
         self._errors += 1
-        self._last.tell("store failed", error)
+        self._last.record("store failed", error)
 
     def opened(self, store: Store) -> None:
         """The store, shared with the workers; to be told before all that follows."""
         self._store = store
         self._status = {"url": store.url}
-        if self._last.over():
+        if self._last.resolve():
             log("store opened", url=store.url)
 
     def start(self) -> None:
@@ -101,9 +101,9 @@ class Housekeeper:
             work()
         except Exception as error:
             self._errors += 1
-            self._last.tell(event, error, store=self._status["url"])
+            self._last.record(event, error, store=self._status["url"])
         else:
-            self._last.over(event)
+            self._last.resolve(event)
 
     def _ask(self) -> None:
         assert self._store is not None
@@ -122,6 +122,6 @@ class Housekeeper:
         )
         self._prunes += 1
         self._pruned += report.documents
-        self._last_prune = time.time_ns() // 1000
+        self._last_prune = now_micros()
         if report.documents:
             log("pruned", documents=report.documents, parts=report.parts, bytes=report.bytes)

@@ -7,7 +7,6 @@ is shown. Names: librdkafka's CONFIGURATION.md.
 from __future__ import annotations
 
 import importlib
-import logging
 import os
 import re
 import stat
@@ -39,9 +38,6 @@ _FROM_ENVIRONMENT = {
     "JOBSIGHT_KAFKA_KEY_PASSWORD": "ssl.key.password",
 }
 _WIDTH = 300
-_SPAN = re.compile(r"\d+ms|\(\d+ identical error\(s\) suppressed\)")
-_SELDOM_S = 60.0
-_MOST_TOLD = 1000
 
 
 def library() -> types.ModuleType:
@@ -56,32 +52,6 @@ def library() -> types.ModuleType:
         raise SettingsError(
             "Kafka needs the package confluent-kafka: pip install 'jobsight[kafka]'"
         ) from None
-
-
-class _Seldom(logging.Filter):
-    """Lets what the library says pass once a minute: it says the same at each try of a broker."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._told: dict[str, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the same, but for how long it took, was not told within the last minute."""
-        same = _SPAN.sub("", record.getMessage())
-        last = self._told.get(same)
-        if last is not None and 0 <= record.created - last < _SELDOM_S:
-            return False
-        if len(self._told) >= _MOST_TOLD:
-            self._told.clear()
-        self._told[same] = record.created
-        return True
-
-
-def _library_log() -> logging.Logger:
-    logger = logging.getLogger("jobsight.service.librdkafka")
-    if not any(isinstance(one, _Seldom) for one in logger.filters):
-        logger.addFilter(_Seldom())
-    return logger
 
 
 class Connection:
@@ -131,7 +101,8 @@ class Connection:
             "topic.metadata.refresh.interval.ms": 30_000,
             # Its own pause between two tries of a broker that refuses does not grow.
             "reconnect.backoff.ms": 1000,
-            "logger": _library_log(),
+            # It would log the same line at each try of a broker; `error_cb` reports it once.
+            "log_level": 2,
             **self._properties,
             **ours,
         }

@@ -16,7 +16,7 @@ from jobsight.clock import format_micros
 from jobsight.files import without_nan
 from jobsight.text import printable
 
-__all__ = ["JsonFormatter", "TextFormatter", "log", "set_up"]
+__all__ = ["log", "set_up"]
 
 _LOGGER = logging.getLogger("jobsight.service")
 _WIDTH = 500
@@ -37,10 +37,10 @@ def set_up(
     Args:
         form: of the lines.
         stream: where they go.
-        level: what is below it is not told.
+        level: events below it are not logged.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
+    handler.setFormatter(_Formatter(form))
     _LOGGER.handlers = [handler]
     _LOGGER.setLevel(level)
     _LOGGER.propagate = False
@@ -48,45 +48,36 @@ def set_up(
     logging.raiseExceptions = False
 
 
-class JsonFormatter(logging.Formatter):
-    """``{"time": …, "level": …, "event": …, fields}``: plain ASCII, one object a line."""
+class _Formatter(logging.Formatter):
+    """One line per event.
+
+    Text: ``2026-11-21 01:35:00Z info source failed: source="eventlog:…" error="…"``; JSON, in plain
+    ASCII: ``{"time": …, "level": …, "event": …, fields}``.
+    """
+
+    def __init__(self, form: Literal["text", "json"]) -> None:
+        super().__init__()
+        self._form = form
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as a line of JSON."""
-        line = {"time": _time(record), "level": record.levelname.lower(), "event": _event(record)}
-        fields = {name: _bounded(value) for name, value in _fields(record).items()}
-        return json.dumps(without_nan({**fields, **line}), default=_text, ensure_ascii=True)
-
-
-class TextFormatter(logging.Formatter):
-    """``2026-11-21 01:35:00Z info source failed: source="eventlog:…" error="…"``."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The record as a line of text."""
-        parts = [f"{name}={_shown(value)}" for name, value in _fields(record).items()]
-        head = f"{_time(record)} {record.levelname.lower()} {_event(record)}"
-        return f"{head}: {' '.join(parts)}" if parts else head
-
-
-def _time(record: logging.LogRecord) -> str:
-    return format_micros(round(record.created * 1e3) * 1000)
-
-
-def _event(record: logging.LogRecord) -> str:
-    return printable(record.getMessage(), _WIDTH)
-
-
-def _fields(record: logging.LogRecord) -> dict[str, Any]:
-    fields: dict[str, Any] = getattr(record, "fields", {})
-    return fields
+        fields: dict[str, Any] = getattr(record, "fields", {})
+        head = {
+            "time": format_micros(round(record.created * 1e3) * 1000),
+            "level": record.levelname.lower(),
+            "event": _text(record.getMessage()),
+        }
+        if self._form == "text":
+            parts = [f"{name}={_shown(value)}" for name, value in fields.items()]
+            return " ".join(head.values()) + (f": {' '.join(parts)}" if parts else "")
+        bounded = {
+            name: value if isinstance(value, bool | int | float) else _text(value)
+            for name, value in fields.items()
+        }
+        return json.dumps(without_nan({**bounded, **head}), ensure_ascii=True)
 
 
 def _text(value: object) -> str:
     return printable(value, _WIDTH)
-
-
-def _bounded(value: Any) -> Any:
-    return value if isinstance(value, bool | int | float | None) else _text(value)
 
 
 def _shown(value: Any) -> str:

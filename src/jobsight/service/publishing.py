@@ -1,33 +1,162 @@
-"""Publishing answers: what a question's model said of a job, for whoever listens.
+"""Sending messages to Kafka and waiting until they arrived: answers, and dead letters.
 
-A message a prediction, in the topic of the settings (``jobsight-answers``): the key is the job
-document's id, so that a job's answers stay in order; the value is JSON, ``{"id": …, "question": …,
-"model": …, "time": …, "inputs": …, "answer": {…}}`` with `time` in µs since 1970.
+An answer is one message in the topic ``kafka.answers``: the key is the job document's id, so that a
+job's answers stay in order; the value is JSON, ``{"id": …, "question": …, "model": …, "time": …,
+"inputs": …, "answer": {…}}`` with `time` in µs since 1970.
+
+A dead letter is a message that names no job, copied to ``kafka.dead_letters`` with the headers
+``jobsight-reason``, ``jobsight-topic``, ``jobsight-partition``, ``jobsight-offset``,
+``jobsight-timestamp`` (ms since 1970, -1: unknown) and ``jobsight-bytes``, the length of the value,
+of which the first 64 KiB are kept.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from types import TracebackType
-from typing import Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from jobsight.documents import Prediction
 from jobsight.errors import OutputError
 from jobsight.files import without_nan
-from jobsight.service.kafka import Connection
-from jobsight.service.producing import Sender
+from jobsight.service.kafka import Connection, library
 from jobsight.settings import KafkaSettings
 
-__all__ = ["AnswerProducer"]
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError, Message, Producer
+
+__all__ = ["AnswerProducer", "Sender", "send_dead_letters"]
+
+Headers = list[tuple[str, str | bytes | None]]
+
+_DEAD_LETTER_BYTES = 64 << 10
 
 
-class AnswerProducer:
-    """Publishes predictions; leave the ``with`` block, or `flush`, to be sure that they arrived.
+class Sender:
+    """An idempotent producer: its messages arrive once, in order, on all replicas.
 
-    One thread at a time. Messages arrive once and in order (idempotent producer).
+    One thread at a time. Leave the ``with`` block, or `flush`, to be sure that they arrived. After
+    a fatal error of the library the next message is sent by a new producer.
+
+    Args:
+        connection: how to reach the brokers.
+        timeout: seconds for a delivery.
+
+    Attributes:
+        delivered: messages that the brokers have confirmed.
+        failed: messages that they have not.
+
+    Raises:
+        OutputError: a property is unknown or bad.
+    """
+
+    def __init__(self, connection: Connection, timeout: float) -> None:
+        self._kafka = library()
+        self._connection = connection
+        self._timeout = timeout
+        self.delivered = self.failed = 0
+        self._error: str | None = None
+        self._broken = False
+        self._producer = self._new_producer()
+
+    def _new_producer(self) -> Producer:
+        configuration = self._connection.configuration(
+            {
+                "enable.idempotence": True,
+                "acks": "all",
+                "delivery.timeout.ms": round(self._timeout * 1000),
+                "linger.ms": 5,
+                "error_cb": self._on_error,
+            }
+        )
+        try:
+            producer: Producer = self._kafka.Producer(configuration)
+        except (self._kafka.KafkaException, ValueError, TypeError) as error:
+            raise OutputError(f"kafka: {self._connection.shown(error)}") from None
+        return producer
+
+    def send(self, topic: str, key: bytes | None, value: bytes, headers: Headers) -> None:
+        """Queue a message; `flush` says whether it arrived.
+
+        Raises:
+            OutputError: it is too large, or the queue stays full.
+        """
+        if self._broken:
+            self._producer, self._broken = self._new_producer(), False
+        for _ in range(2):
+            try:
+                self._producer.produce(
+                    topic, value=value, key=key, headers=headers, on_delivery=self._on_delivery
+                )
+            except BufferError:
+                self._flushed(self._timeout)
+            except (self._kafka.KafkaException, ValueError, TypeError) as error:
+                self.failed += 1
+                self._note(error)
+                raise OutputError(f"kafka: {self._connection.shown(error)}") from None
+            else:
+                self._producer.poll(0)
+                return
+        raise OutputError(f"kafka: no broker takes messages ({self._connection.brokers})")
+
+    def flush(self) -> None:
+        """Wait until all messages have arrived.
+
+        Raises:
+            OutputError: some have not; says why.
+        """
+        failed = self.failed
+        left = self._flushed(self._timeout + 1.0)
+        if left:
+            self.close()
+        if self.failed > failed or left:
+            raise OutputError(f"kafka: not delivered: {self._error or 'no answer in time'}")
+
+    def close(self) -> None:
+        """Drop what has not been sent."""
+        self._producer.purge()
+        self._flushed(1.0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self.flush()
+        finally:
+            self.close()
+
+    def _flushed(self, seconds: float) -> int:
+        """How many messages have neither arrived nor failed after that many seconds."""
+        try:
+            return int(self._producer.flush(seconds))
+        except self._kafka.KafkaException as error:
+            self._error = self._connection.shown(error)
+            self._note(error)
+            return len(self._producer)
+
+    def _note(self, error: Exception) -> None:
+        """Note whether the error is fatal: such errors are raised, not passed to callbacks."""
+        cause = error.args[0] if error.args else None
+        if isinstance(cause, self._kafka.KafkaError):
+            self._broken = self._broken or cause.fatal() or cause.code() == cause._FATAL
+
+    def _on_delivery(self, error: KafkaError | None, _: Message) -> None:
+        if error is None:
+            self.delivered += 1
+        else:
+            self.failed += 1
+            self._on_error(error)
+
+    def _on_error(self, error: KafkaError) -> None:
+        self._error = self._connection.shown(error)
+
+
+class AnswerProducer(Sender):
+    """Publishes predictions to the topic ``kafka.answers``.
 
     Args:
         settings: brokers, topic, time limit.
@@ -41,18 +170,8 @@ class AnswerProducer:
     def __init__(
         self, settings: KafkaSettings, environment: Mapping[str, str] | None = None
     ) -> None:
+        super().__init__(Connection(settings, environment), settings.timeout_seconds)
         self._topic = settings.answers
-        self._sender = Sender(Connection(settings, environment), settings.timeout_seconds)
-
-    @property
-    def delivered(self) -> int:
-        """Answers that the brokers have confirmed."""
-        return self._sender.delivered
-
-    @property
-    def failed(self) -> int:
-        """Answers that did not arrive."""
-        return self._sender.failed
 
     def publish(self, document_id: str, prediction: Prediction) -> None:
         """Send one prediction.
@@ -61,37 +180,31 @@ class AnswerProducer:
             OutputError: it cannot be written as JSON, is too large, or no broker takes messages.
         """
         try:
-            told = {"id": document_id, **msgspec.to_builtins(prediction)}
-            unknown = told.pop("unknown", None)
-            text = json.dumps(without_nan({**(unknown or {}), **told}), allow_nan=False)
+            fields = {"id": document_id, **msgspec.to_builtins(prediction)}
+            text = json.dumps(without_nan(fields), allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
-            raise OutputError(f"the answer for {document_id[:80]!r} is no JSON: {error}") from None
+            raise OutputError(
+                f"the answer for {document_id[:80]!r} cannot be written as JSON: {error}"
+            ) from None
         key = document_id.encode("utf-8", "replace")
-        self._sender.send(self._topic, key, text.encode(), [("question", prediction.question)])
+        self.send(self._topic, key, text.encode(), [("question", prediction.question)])
 
-    def flush(self) -> None:
-        """Wait until all answers have arrived.
 
-        Raises:
-            OutputError: some have not; says why.
-        """
-        self._sender.flush()
+def send_dead_letters(sender: Sender, topic: str, messages: Sequence[tuple[Message, str]]) -> None:
+    """Send messages, each with the reason why it is refused, and wait for all to arrive.
 
-    def close(self) -> None:
-        """Give up what has not been sent."""
-        self._sender.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if kind is None:
-                self.flush()
-        finally:
-            self.close()
+    Raises:
+        OutputError: some did not; their offsets must not be committed.
+    """
+    for message, reason in messages:
+        value, key = message.value() or b"", message.key()
+        headers: Headers = [
+            ("jobsight-reason", reason[:400]),
+            ("jobsight-topic", message.topic() or ""),
+            ("jobsight-partition", str(message.partition())),
+            ("jobsight-offset", str(message.offset())),
+            ("jobsight-timestamp", str(message.timestamp()[1])),
+            ("jobsight-bytes", str(len(value))),
+        ]
+        sender.send(topic, key and key[:1024], value[:_DEAD_LETTER_BYTES], headers)
+    sender.flush()

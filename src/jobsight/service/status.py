@@ -6,21 +6,33 @@ the file tell whether a collector still stands behind it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from jobsight.clock import format_span
 from jobsight.documents import JSON
-from jobsight.errors import SourceError
-from jobsight.files import read_json, write_json
-from jobsight.service.locks import is_locked
+from jobsight.errors import OutputError, SourceError
+from jobsight.files import read_json
+from jobsight.locks import holder, is_locked, take
+from jobsight.modes import make_folder
 from jobsight.settings import CollectSettings
 from jobsight.text import printable
 
-__all__ = ["SCHEMA", "Report", "lock_path", "memory_mb", "read", "status_path", "write"]
+__all__ = [
+    "SCHEMA",
+    "Report",
+    "lock_path",
+    "locked",
+    "memory_mb",
+    "read",
+    "status_path",
+    "store_lock",
+]
 
 SCHEMA = "jobsight.collect/1"
 
@@ -49,13 +61,52 @@ def lock_path(status: Path) -> Path:
     return status.with_name(status.name + ".lock")
 
 
-def write(path: Path, status: dict[str, JSON]) -> None:
-    """Write the status whole or not at all.
+def store_lock(url: str) -> Path | None:
+    """The lock of the collector into an embedded store; None: a server's store has no lock.
+
+    It is next to the file itself, so that a store of two names has one.
+
+    Args:
+        url: as the store reports it.
+    """
+    scheme, found, rest = url.partition("://")
+    if found and scheme != "sqlite":
+        return None
+    file = Path(os.path.realpath(rest if found else url))
+    return file.with_name(f"{file.name}.collect.lock")
+
+
+@contextlib.contextmanager
+def locked(
+    path: Path, what: str, advice: str = "fix the permissions of its folder"
+) -> Iterator[None]:
+    """Hold the lock file `path` of a collector; the file stays.
+
+    Args:
+        path: the lock file, which names its holder.
+        what: what the lock is for, in the words of an error: "with the status file …".
+        advice: what to do where the file cannot be made.
 
     Raises:
-        OutputError: the file cannot be written.
+        SourceError: another process holds it; names that process.
+        OutputError: the file cannot be made or opened.
     """
-    write_json(path, status)
+    try:
+        with contextlib.suppress(OSError):  # `take` reports what is wrong with it
+            make_folder(path.parent)
+        number = take(path)
+    except OutputError as error:
+        raise OutputError(f"{error}; {advice}") from None
+    if number is None:
+        who = holder(path)
+        raise SourceError(
+            f"a collector runs already {what}{f' ({who})' if who else ''}; stop it first, or give "
+            "this one settings of its own"
+        )
+    try:
+        yield
+    finally:
+        os.close(number)
 
 
 @dataclass(frozen=True)

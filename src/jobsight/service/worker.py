@@ -25,8 +25,7 @@ from jobsight.errors import (
 from jobsight.history.pauses import Pause
 from jobsight.history.sources import Observed, Position, Source
 from jobsight.service.logs import log
-from jobsight.service.rates import Rate
-from jobsight.service.troubles import WIDTH, LastTrouble
+from jobsight.service.records import WIDTH, LastError, Rate, now_micros
 from jobsight.settings import CollectSettings
 from jobsight.store.base import Merged, Move, Store
 from jobsight.text import printable
@@ -80,9 +79,9 @@ class Worker:
         self._counts = dict.fromkeys(
             ("polls", "documents", "changed", "refused", "errors", "conflicts", "crashes"), 0
         )
-        self._since = self._last_poll = _now()
+        self._since = self._last_poll = now_micros()
         self._until: int | None = None
-        self._last = LastTrouble()
+        self._last = LastError()
         self._half: str | None = None
         self._told: dict[str, JSON] = {}
         self._due = clock() + settings.stuck_seconds
@@ -189,7 +188,7 @@ class Worker:
         self._enter("running")
         observed = self._source.poll()
         self._counts["polls"] += 1
-        self._last_poll = _now()
+        self._last_poll = now_micros()
         self._told = self._source.status()
         self._tell_half()
         if observed is None:
@@ -258,7 +257,7 @@ class Worker:
         self, event: str, counter: str, error: BaseException, place: str | None = None
     ) -> None:
         self._counts[counter] += 1
-        self._last.tell(event, error, source=self.name, place=place)
+        self._last.record(event, error, source=self.name, place=place)
 
     def _wait_after_trouble(self, error: BaseException) -> None:
         taken = isinstance(error, ConflictError) and bool(error.sources)
@@ -276,7 +275,7 @@ class Worker:
     def _recovered(self) -> None:
         failures = self._pause.failures
         self._pause.worked()
-        if self._half is None and self._last.over():
+        if self._half is None and self._last.resolve():
             log("source recovered", source=self.name, failures=failures or None)
 
     def _close(self) -> None:
@@ -294,18 +293,14 @@ class Worker:
 
     def _enter(self, state: SourceState, seconds: float = 0.0) -> None:
         self._alive_for(seconds)
-        self._until = _now() + round(seconds * 1e6) if seconds else None
+        self._until = now_micros() + round(seconds * 1e6) if seconds else None
         if state != self.state:
             self.state = state
-            self._since = _now()
+            self._since = now_micros()
 
     def _alive_for(self, seconds: float) -> None:
         """From now on, silence is as it should be for that long, and as long as a step may take."""
         self._due = self._clock() + seconds + self._settings.stuck_seconds
-
-
-def _now() -> int:
-    return time.time_ns() // 1000
 
 
 def _another(error: ConflictError) -> Exception:

@@ -119,7 +119,7 @@ def test_a_thread_that_died_is_started_again(
         log(event, *arguments, **fields)
 
     # Trouble while trouble is told is what ends a thread.
-    monkeypatch.setattr("jobsight.service.troubles.log", failing)
+    monkeypatch.setattr("jobsight.service.records.log", failing)
     source.troubles = [KeyError("x"), KeyError("y")]
     with Running(Collector(lambda: store, [source], settings(tmp_path))):
         until(lambda: sum(1 for _ in store.scan()) == 5)

@@ -1,4 +1,3 @@
-import logging
 from pathlib import Path
 
 import pytest
@@ -78,20 +77,6 @@ def test_secrets_are_struck_out_of_what_is_shown(tmp_path: Path) -> None:
     text = f"bootstrap.servers=a:1\nsasl.username=me\n{secrets}"
     made = connection(tmp_path, text)
     assert made.shown("refused: hunter2x and hunter2 of me\n\x1b") == "refused: *** and *** of me"
-
-
-def test_what_the_library_repeats_at_each_try_is_logged_once_a_minute(tmp_path: Path) -> None:
-    logger = connection(tmp_path, "bootstrap.servers=a:1\n").configuration({})["logger"]
-
-    def passes(text: str, seconds: float) -> bool:
-        record = logger.makeRecord(logger.name, logging.ERROR, "", 0, text, (), None)
-        record.created = 1e9 + seconds
-        return bool(logger.filter(record))
-
-    assert passes("connecting to b:1 failed (after 0ms)", 0)
-    assert not passes("connecting to b:1 failed (after 12ms)", 59)
-    assert passes("connecting to b:2 failed (after 0ms)", 59)
-    assert passes("connecting to b:1 failed (after 0ms)", 61)
 
 
 def test_no_secret_stands_in_the_settings() -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from jobsight.errors import OutputError, SourceError
-from jobsight.service.locks import is_locked, locked, store_lock
+from jobsight.locks import is_locked
+from jobsight.service.status import locked, store_lock
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from jobsight.service.locks import locked
+from jobsight.service.status import locked
 with locked(Path(sys.argv[1]), "x"):
     print("held", flush=True)
     time.sleep(60)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from jobsight.errors import SourceError
+from jobsight.files import write_json
 from jobsight.service import status
-from jobsight.service.locks import locked
 from jobsight.settings import CollectSettings
 
 
@@ -32,10 +32,10 @@ def settings(tmp_path: Path) -> CollectSettings:
 
 def problems(settings: CollectSettings, told: dict[str, Any], *, running: bool = True) -> list[str]:
     path = status.status_path(settings)
-    status.write(path, told)
+    write_json(path, told)
     if not running:
         return list(status.read(settings).problems)
-    with locked(status.lock_path(path), "x"):
+    with status.locked(status.lock_path(path), "x"):
         return list(status.read(settings).problems)
 
 
@@ -49,7 +49,7 @@ def test_a_stopped_one_is_not(settings: CollectSettings) -> None:
 
 
 def test_a_killed_one_is_known_by_its_lock_at_once(settings: CollectSettings) -> None:
-    with locked(status.lock_path(status.status_path(settings)), "x"):
+    with status.locked(status.lock_path(status.status_path(settings)), "x"):
         pass
     (problem,) = problems(settings, written(), running=False)
     assert "ended without a word" in problem

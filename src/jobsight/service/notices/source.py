@@ -16,15 +16,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from jobsight.documents import JSON, JobDocument, parse_key
-from jobsight.errors import SourceError
+from jobsight.errors import OutputError, SourceError
 from jobsight.history.sources import Observed, Position, Source
 from jobsight.service.kafka import Connection
 from jobsight.service.notices.askers import Asker
-from jobsight.service.notices.deadletters import DeadLetters
 from jobsight.service.notices.intake import Intake
 from jobsight.service.notices.messages import Notice, PoisonError, read_notice
 from jobsight.service.notices.watching import Watched, has_ended, meant
+from jobsight.service.publishing import Sender, send_dead_letters
 from jobsight.settings import KafkaSettings
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -60,7 +61,7 @@ class NoticeSource(Source):
         self.interval = 0.0  # the wait for messages is the pause
         self._settings = settings
         self._connection = connection or Connection(settings)
-        self._letters = DeadLetters(self._connection, settings)
+        self._sender: Sender | None = None
         self._watched = Watched(
             askers,
             most=settings.watched,
@@ -155,22 +156,24 @@ class NoticeSource(Source):
     def close(self) -> None:
         """Leave the group."""
         self._leave()
-        self._letters.close()
+        if self._sender is not None:
+            self._sender.close()
+            self._sender = None
 
     # one batch
 
     def _noticed(self) -> Observed:
         """What the batch held tells, and what schedulers say of its jobs."""
-        letters: list[tuple[Message, str]] = []
+        refused: list[tuple[Message, str]] = []
         notices: list[Notice] = []
         for message in self._held:
             try:
                 notices.append(self._read(message))
             except PoisonError as error:
-                letters.append((message, str(error)))
-        self._letters.deliver(letters)
+                refused.append((message, str(error)))
+        self._send_dead_letters(refused)
         # Only now is the batch ours: before, it would have been counted again at each try.
-        self._count(notices, letters)
+        self._count(notices, refused)
         for notice in notices:
             self._watched.add(notice)
         told = [one.document for one in notices if one.document is not None]
@@ -180,6 +183,21 @@ class NoticeSource(Source):
         with contextlib.suppress(SourceError):
             looked = self._watched.look()
         return self._observed([*_believed(told, looked), *looked], more=True)
+
+    def _send_dead_letters(self, refused: list[tuple[Message, str]]) -> None:
+        if not refused:
+            return
+        topic = self._settings.dead_letters
+        try:
+            if self._sender is None:
+                self._sender = Sender(self._connection, self._settings.timeout_seconds)
+            send_dead_letters(self._sender, topic, refused)
+        except OutputError as error:
+            raise SourceError(
+                f"messages that name no job cannot be sent to {printable(topic, 100)!r}, so no "
+                "message is taken; check that the topic exists (kafka.dead_letters) and that "
+                f"jobsight may write to it: {error}"
+            ) from None
 
     def _read(self, message: Message) -> Notice:
         stamp = message.timestamp()[1]
@@ -197,14 +215,14 @@ class NoticeSource(Source):
         most = 1 if full else settings.batch
         return intake.take(most, settings.poll_seconds, settings.gather_seconds)
 
-    def _count(self, notices: list[Notice], letters: list[tuple[Message, str]]) -> None:
+    def _count(self, notices: list[Notice], refused: list[tuple[Message, str]]) -> None:
         jobcomp = sum(one.document is not None for one in notices)
-        self._counts["messages"] += len(notices) + len(letters)
+        self._counts["messages"] += len(notices) + len(refused)
         self._counts["jobcomp"] += jobcomp
         self._counts["notices"] += len(notices) - jobcomp
-        self._counts["poison"] += len(letters)
-        if letters:
-            message, reason = letters[-1]
+        self._counts["poison"] += len(refused)
+        if refused:
+            message, reason = refused[-1]
             place = f"{message.topic()}[{message.partition()}] at {message.offset()}"
             self._last_poison = f"{place}: {reason}"
 

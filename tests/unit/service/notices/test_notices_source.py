@@ -9,8 +9,8 @@ from confluent_kafka import KafkaError, KafkaException
 from jobsight.documents import JSON, Event, JobDocument, State, merge
 from jobsight.errors import OutputError, SourceError
 from jobsight.service.kafka import Connection
-from jobsight.service.notices import deadletters
 from jobsight.service.notices import intake as intake_module
+from jobsight.service.notices import source as source_module
 from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.intake import Intake
 from jobsight.service.notices.source import NoticeSource
@@ -190,11 +190,11 @@ def test_dead_letters_that_nobody_takes_are_told_with_their_topic(
         def __init__(self, *_: object) -> None:
             raise OutputError("kafka: not delivered: Unknown topic")
 
-    monkeypatch.setattr(deadletters, "Sender", Refused)
+    monkeypatch.setattr(source_module, "Sender", Refused)
     source = NoticeSource(SETTINGS, [])
     source.resume(None, lambda _: iter(()))
     library.script = [[Message(7)]]
-    with pytest.raises(SourceError, match=r"'jobsight-dead-letters'.*is there.*Unknown topic"):
+    with pytest.raises(SourceError, match=r"'jobsight-dead-letters'.*exists.*Unknown topic"):
         source.poll()
 
 

@@ -9,9 +9,9 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from jobsight.errors import OutputError
-from jobsight.service import producing
+from jobsight.service import publishing
 from jobsight.service.kafka import Connection
-from jobsight.service.producing import Sender
+from jobsight.service.publishing import Sender
 from jobsight.settings import KafkaSettings
 
 SETTINGS = KafkaSettings(brokers="localhost:1")
@@ -66,7 +66,7 @@ class Producer:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     found = Library()
-    monkeypatch.setattr(producing, "library", lambda: found)
+    monkeypatch.setattr(publishing, "library", lambda: found)
     return found
 
 
