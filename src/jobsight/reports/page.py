@@ -181,4 +181,4 @@ def _policy() -> str:
 
 @cache
 def _resource(name: str) -> str:
-    return (resources.files("jobsight.questions") / name).read_text(encoding="utf-8")
+    return (resources.files("jobsight.reports") / name).read_text(encoding="utf-8")
