@@ -21,6 +21,7 @@ from jobsight.modes import folder_mode, make_folder, restrict
 
 __all__ = [
     "MANIFEST",
+    "REGISTRY",
     "Kind",
     "new_file",
     "new_folder",
@@ -33,6 +34,9 @@ __all__ = [
 
 MANIFEST = "manifest.json"
 """In every folder that Jobsight writes: its schema (``jobsight.…``) and the files beside it."""
+
+REGISTRY = "registry.json"
+"""In every folder of a registry that has models of one question and cluster."""
 
 MAX_JSON_BYTES = 256 << 20
 
@@ -64,7 +68,6 @@ class Kind(enum.Enum):
 
 
 _SCHEMA = re.compile(r"jobsight\.([a-z]+)/\d+", re.ASCII)
-_RECORD = re.compile(r"\d{6,12}", re.ASCII)
 _HEAD = 4096
 _TAIL = 64 << 10
 
@@ -221,18 +224,13 @@ def _require_place(path: Path, *, folder: bool) -> None:
 
 
 def _is_in_registry(target: Path) -> bool:
-    """Whether it is a record of a registry, within one, or next to the first of a cluster."""
-    return any(
-        (_RECORD.fullmatch(place.name) and (place / "record.json").exists())
-        or (place / "000001" / "record.json").exists()
-        for place in (target, *target.parents)
-    )
+    return any((place / REGISTRY).exists() for place in (target, *target.parents))
 
 
 def _kind_of_folder(folder: Path) -> Kind | None:
     if kind := _kind_of_json(folder / MANIFEST) or _kind_of_json(folder / "sweep.json"):
         return kind
-    if any(folder.glob("*/000001/record.json")) or any(folder.glob("*/*/000001/record.json")):
+    if any(folder.glob(f"*/{REGISTRY}")) or any(folder.glob(f"*/*/{REGISTRY}")):
         return Kind.REGISTRY
     return Kind.ARCHIVE if any(folder.glob("part-????????-??????.parquet")) else None
 

@@ -38,27 +38,26 @@ def require_sound(path: Path) -> Registry:
     """Every record follows from the one before, every model opens, and the champion is there."""
     registry = Registry(path)
     records = registry.history("hold")
-    assert [record.number for record in records] == list(range(1, len(records) + 1))
-    champion: int | None = None
-    there: set[tuple[str, int]] = set()
-    for record in records:
+    champion: str | None = None
+    there: dict[str, int] = {}
+    for number, record in enumerate(records, start=1):
         if record.event == "put":
-            assert record.digest not in {digest for digest, _ in there}
-            there.add((record.digest, record.number))
-            champion = record.number if champion is None else champion
+            assert record.digest not in there
+            there[record.digest] = number
+            champion = champion or record.digest
         elif record.event == "promoted":
-            assert (record.digest, record.entry) in there
-            champion = record.entry
+            assert record.digest in there
+            champion = record.digest
         else:
-            there.remove((record.digest, record.entry))
-            champion = None if champion == record.entry else champion
+            del there[record.digest]
+            champion = None if champion == record.digest else champion
         assert record.champion == champion
     entries = registry.entries("hold")
-    assert {(one.digest, one.number) for one in entries} == there
+    assert {one.digest: one.number for one in entries} == there
     for entry in entries:
         entry.open()
     found = registry.champion("hold")
-    assert (None if found is None else found.number) == champion
+    assert (None if found is None else found.digest) == champion
     return registry
 
 
@@ -89,8 +88,8 @@ def test_writers_that_end_by_themselves_leave_nothing_hidden(tmp_path: Path) -> 
     assert sum(map(len, said)) > WRITERS
     assert not list(path.rglob(".*"))
     # The models of what was removed are gone, those of the others are all there is.
-    models = {one.parent.name for one in (path / "hold" / DEFAULT).glob("*/model")}
-    assert models == {f"{one.number:06d}" for one in registry.entries("hold")}
+    models = {one.name for one in (path / "hold" / DEFAULT).iterdir() if one.is_dir()}
+    assert models == {one.digest for one in registry.entries("hold")}
 
 
 def test_of_many_that_put_the_same_model_at_once_one_does(tmp_path: Path) -> None:

@@ -370,7 +370,7 @@ def test_a_hostile_report_is_one_error(run: Run, registry: Path) -> None:
 
 
 def test_a_name_with_a_newline_does_not_break_the_line(run: Run, registry: Path) -> None:
-    record = registry / "ho\nld" / "x" / "000001" / "record.json"
+    record = registry / "ho\nld" / "x" / "registry.json"
     record.parent.mkdir(parents=True)
     record.write_text("{}")
     done = run("models", "list")

@@ -23,7 +23,7 @@ from jobsight.cluster.manager import Limits
 from jobsight.cluster.states import logs
 from jobsight.errors import ClusterError, OutputError
 
-QUICK = Limits(grace=1.0, first_pause=0.05, longest_pause=0.1, log_bytes=4096)
+QUICK = Limits(grace=1.0, first_pause=0.05, longest_pause=0.1)
 PROGRAM = r"""
 verb=$1
 echo "$verb" >> order
@@ -38,7 +38,6 @@ case $verb in
     slow) trap 'exit 85' TERM; sleep 600 & wait $! ;;
     fail) echo "it broke" >&2; exit 3 ;;
     again) exit 85 ;;
-    loud) i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i + 1)); done ;;
     leave) sleep 600 & echo $! > leave ;;
 esac
 """
@@ -194,7 +193,7 @@ def test_failures_are_tried_again_so_often(tmp_path: Path) -> None:
     assert status.nodes["fail"].attempts == 3
     assert status.nodes["fail"].cause == "ended with status 3: it broke"
     assert status.nodes["again"].attempts == QUICK.quick_most
-    assert "started again 20 times without getting on" in (status.nodes["again"].cause or "")
+    assert "started again 20 times without progress" in (status.nodes["again"].cause or "")
 
 
 def test_time_has_an_end(tmp_path: Path) -> None:
@@ -206,14 +205,10 @@ def test_time_has_an_end(tmp_path: Path) -> None:
     assert (nodes["save"].state, nodes["save"].attempts) == (NodeState.DONE, 2)
 
 
-def test_output_is_bounded_and_children_are_not_left(tmp_path: Path) -> None:
-    plan = planned(tmp_path, (node("loud"), node("leave")))
+def test_children_are_not_left(tmp_path: Path) -> None:
+    plan = planned(tmp_path, (node("leave"),))
     Local(QUICK).submit(plan)
-    out, _ = logs(tmp_path, "loud")
-    kept = out.with_name("loud.out.old").read_text() + out.read_text()
-    assert kept.endswith("line 2999\n")
-    assert len(kept) < 4 * QUICK.log_bytes + 70_000
-    assert not lives(int((tmp_path / "leave").read_text()))
+    until(lambda: not lives(int((tmp_path / "leave").read_text())))
 
 
 def test_a_full_disk_ends_no_work_but_is_told(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def _event(record: Record) -> dict[str, Any]:
         "time": format_micros(record.time // 1_000_000 * 1_000_000),
         "event": record.event,
         "digest": record.digest,
-        "champion": record.champion == record.entry and record.event != "removed",
+        "champion": record.champion == record.digest and record.event != "removed",
         "by": record.by,
         "why": record.why,
     }

@@ -200,15 +200,9 @@ def _starting_lines(plan: Plan, kind: Kind) -> Iterator[str]:
     if transferred:
         assert plan.program.pack is not None
         words = (plan.program.pack.name, _UNPACKED, *command_of(plan, node))
-        yield f"executable = {SUBMITTED}/{START_SCRIPT}"
+        yield f"executable = {START_SCRIPT}"
     else:
-        words = unpacking(
-            plan,
-            node,
-            script=f"{SUBMITTED}/{START_SCRIPT}",
-            pack=plan.program.pack or "",
-            place=f"{SUBMITTED}/{_UNPACKED}",
-        )
+        words = unpacking(plan, node, f"{SUBMITTED}/{_UNPACKED}")
         if "/" in words[0]:
             yield f"executable = {macro_text(words[0])}"
             words = words[1:]

@@ -26,7 +26,7 @@ from jobsight.cluster.condortools import manager_of, run_tool
 from jobsight.cluster.dagoptions import options_of
 from jobsight.cluster.nodelogs import follow_nodes, read_rows
 from jobsight.cluster.plan import Plan
-from jobsight.cluster.starting import START_SCRIPT, START_SCRIPT_LINES
+from jobsight.cluster.starting import write_start_script
 from jobsight.cluster.states import explained, tail, words_of
 from jobsight.errors import ClusterError, OutputError
 from jobsight.files import new_file
@@ -152,8 +152,6 @@ def _write_files(plan: Plan) -> list[Path]:
     }
     if settings := list(dagfiles.config_lines(plan)):
         files[dagfiles.CONFIG] = settings
-    if plan.program.pack is not None:
-        files[START_SCRIPT] = START_SCRIPT_LINES
     try:
         (folder / dagfiles.NODES).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -161,9 +159,7 @@ def _write_files(plan: Plan) -> list[Path]:
     for name, lines in files.items():
         with new_file(folder / name) as temporary:
             temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    if plan.program.pack is not None:
-        (folder / START_SCRIPT).chmod(0o755)
-    return [folder / name for name in files]
+    return [*(folder / name for name in files), *write_start_script(plan)]
 
 
 def _try(plan: Plan, file: Path) -> None:

@@ -1,43 +1,52 @@
-"""Plans as processes of this machine: `submit` runs them, and comes back when all is done.
+"""Plans as processes of this machine: `submit` runs them, and returns when all is done.
 
 Whatever ends it (Ctrl-C, SIGTERM, `kill -9`) ends its nodes too; submitting again goes on with what
-is not done. One lock file says that a plan is being worked on.
+is not done. A lock file says that a plan is active.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
-from jobsight.cluster.base import SUBMITTED, PlanStatus, Scheduler, busy
-from jobsight.cluster.localstatus import status_of
-from jobsight.cluster.manager import Limits, Manager, Task
+from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler, busy
+from jobsight.cluster.manager import STOPPED, Limits, Manager, Task
 from jobsight.cluster.plan import Node, Plan
-from jobsight.cluster.starting import START_SCRIPT, START_SCRIPT_LINES, contained, unpacking
-from jobsight.cluster.states import Attempt, done, make_folders, plan_digest, read_states
+from jobsight.cluster.starting import contained, unpacking, write_start_script
+from jobsight.cluster.states import (
+    Attempt,
+    done,
+    explained,
+    how_ended,
+    last_words,
+    make_folders,
+    node_status,
+    plan_digest,
+    read_states,
+    require_undone,
+)
 from jobsight.errors import ClusterError
-from jobsight.files import new_file, read_json, write_json
+from jobsight.files import new_file
 from jobsight.locks import holder, is_locked, take
 from jobsight.text import counted, printable
 
 __all__ = ["MOST_PROCESSES", "Local", "processes_of"]
 
-_RECORD = "here.json"
 _LOCK = "here.lock"
 _STOP = "here.stop"
-_PROCESSES = "processes"
 MOST_PROCESSES = 500
 """Nodes that run at once: each costs a descriptor, and `select` takes 1024 of them."""
 _STOP_SECONDS = 90.0
 """Beyond the grace of nodes, for a manager on another machine to see the file that says stop."""
 _ENDING_SECONDS = 5.0
-"""Beyond the grace of nodes, for those of a killed manager to be gone."""
+"""Beyond the grace of nodes, for those of a killed manager to end."""
 
 
 class Local(Scheduler):
@@ -47,14 +56,14 @@ class Local(Scheduler):
     and one where nodes ask for graphics processors.
 
     Args:
-        limits: how long is waited, and how much of the logs is kept.
+        limits: of waiting.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
 
     def write(self, plan: Plan) -> list[Path]:
-        """Make the folders of states and logs; where there is a pack, the script that unpacks it.
+        """Make the folders of states and logs, and the script that unpacks a pack.
 
         Raises:
             ClusterError: the plan is active, or an option is unknown or bad.
@@ -63,10 +72,11 @@ class Local(Scheduler):
         if is_locked(_place(plan) / _LOCK):
             raise busy(plan, _who(plan))
         processes_of(plan)
-        return _write(plan)
+        make_folders(plan.folder)
+        return write_start_script(plan)
 
     def submit(self, plan: Plan) -> str:
-        """Run the plan's nodes that are not done, and come back when none can go on.
+        """Run the plan's nodes that are not done, and return when none can go on.
 
         Nodes that fail do not raise; ask `status`. The first SIGINT, SIGTERM or SIGHUP asks nodes
         to end, a second one kills them (in the main thread; `cancel` works in any).
@@ -81,15 +91,14 @@ class Local(Scheduler):
         processes = processes_of(plan)
         lock = self._lock(plan)
         try:
-            _write(plan)
-            digest, states = plan_digest(plan), _states(plan)
-            if all(map(done, states.values())):
-                raise ClusterError(f"plan {plan.name} is all done; there is nothing to go on with")
-            submission = _submission(plan) + 1
-            write_json(_place(plan) / _RECORD, {"submission": submission})
+            make_folders(plan.folder)
+            write_start_script(plan)
+            states = read_states(plan)
+            require_undone(plan, states)
             manager = Manager(
-                *(plan.folder, digest, submission, states, processes, lock, self._limits),
-                told_to_stop=lambda: _told_to_stop(plan),
+                *(plan.folder, plan_digest(plan), _submission(states) + 1, states),
+                *(processes, lock, self._limits),
+                stop_reason=lambda: _stop_reason(plan),
             )
             with _stopping_on_signals(manager):
                 manager.run([[_task(plan, node) for node in stage.nodes] for stage in plan.stages])
@@ -106,34 +115,44 @@ class Local(Scheduler):
         return f"process {os.getpid()}"
 
     def status(self, plan: Plan) -> PlanStatus:
-        """What is known of the plan and its nodes."""
-        active = is_locked(_place(plan) / _LOCK) is True
-        states = _states(plan)
-        who = _who(plan) if active or any(states.values()) else None
-        return status_of(plan, states, _submission(plan), who, active=active)
+        """The status of the plan, from the states of its nodes alone."""
+        active = reached = is_locked(_place(plan) / _LOCK) is True
+        states = read_states(plan)
+        nodes = {}
+        for stage in plan.stages:
+            for node in stage.nodes:
+                attempts = states[node.name]
+                current = bool(attempts) and attempts[-1].submission == _submission(states)
+                if active and not current and not done(attempts):
+                    state = NodeState.QUEUED if reached else NodeState.WAITING
+                else:
+                    state = _state(attempts, active=active)
+                nodes[node.name] = _status(plan, node.name, state, attempts)
+            reached = reached and all(done(states[node.name]) for node in stage.nodes)
+        return PlanStatus(active, nodes, _who(plan) if active or any(states.values()) else None)
 
     def cancel(self, plan: Plan) -> None:
-        """Tell whoever runs the plan, on any machine, to end it; come back when it has.
+        """Have the process that runs the plan, on any machine, end it; return when it has.
 
         Raises:
-            ClusterError: nobody runs it, or it does not end.
+            ClusterError: no process runs it, or it does not end.
         """
         lock = _place(plan) / _LOCK
         if not is_locked(lock):
             raise ClusterError(f"plan {plan.name} is not active; there is nothing to cancel")
-        told = ""
+        who = None
         end = time.monotonic() + self._limits.grace + _STOP_SECONDS
         while is_locked(lock):
-            if (who := _who(plan)) != told:
-                told = who
+            if who != _who(plan):
+                who = _who(plan)
                 with new_file(_place(plan) / _STOP) as temporary:
                     temporary.write_text(who)
             if time.monotonic() > end:
-                raise ClusterError(f"{who} was told to stop and has not; look at it")
+                raise ClusterError(f"{who} does not stop; look at it")
             time.sleep(0.1)
 
     def _lock(self, plan: Plan) -> int:
-        """Take the plan; nodes of a killed manager are given time to be gone."""
+        """Lock the plan; nodes of a killed manager are given time to end."""
         if not plan.folder.is_dir():
             raise ClusterError(f"there is no folder {printable(plan.folder)}; plan again")
         path = _place(plan) / _LOCK
@@ -151,15 +170,15 @@ def processes_of(plan: Plan) -> int:
     Raises:
         ClusterError: an option for here is unknown or bad.
     """
-    options = plan.options.get("here", {})
+    options = dict(plan.options.get("here", {}))
+    given = options.pop("processes", None)
     for name in options:
-        if name != _PROCESSES:
-            raise ClusterError(f"here: there is no option {printable(name, 60)!r}; known is "
-                               f"{_PROCESSES}")  # fmt: skip
-    given = options.get(_PROCESSES)
+        raise ClusterError(f"here: there is no option {printable(name, 60)!r}; known is processes")
     if given is not None:
-        if not (isinstance(given, str) and given.isdecimal() and given.isascii()) or not (
-            len(given) < 6 and 1 <= int(given) <= MOST_PROCESSES
+        if not (
+            isinstance(given, str)
+            and re.fullmatch(r"[1-9]\d{0,2}", given, re.ASCII)
+            and int(given) <= MOST_PROCESSES
         ):
             raise ClusterError(
                 f"here: processes is {printable(given, 40)!r}; give 1 to {MOST_PROCESSES}"
@@ -178,18 +197,36 @@ def _place(plan: Plan) -> Path:
     return plan.folder / SUBMITTED
 
 
-def _states(plan: Plan) -> dict[str, list[Attempt]]:
-    return read_states(plan.folder, (node.name for node in plan.nodes()), plan_digest(plan))
+def _submission(states: Mapping[str, Sequence[Attempt]]) -> int:
+    """The number of the latest submission in which a node was started."""
+    return max((one.submission for attempts in states.values() for one in attempts), default=0)
 
 
-def _write(plan: Plan) -> list[Path]:
-    make_folders(plan.folder)
-    if plan.program.pack is None:
-        return []
-    script = _place(plan) / START_SCRIPT
-    with new_file(script) as temporary:
-        temporary.write_text("\n".join((*START_SCRIPT_LINES, "")))
-    return [script]
+def _state(attempts: Sequence[Attempt], *, active: bool) -> NodeState:
+    if done(attempts):
+        return NodeState.DONE
+    if not attempts:
+        return NodeState.WAITING
+    last = attempts[-1]
+    if last.ended is None:
+        return NodeState.RUNNING if active else NodeState.REMOVED
+    if last.final and last.cause != STOPPED:
+        return NodeState.FAILED
+    return NodeState.QUEUED if active and last.cause != STOPPED else NodeState.REMOVED
+
+
+def _status(plan: Plan, name: str, state: NodeState, attempts: Sequence[Attempt]) -> NodeStatus:
+    """With the cause and its log where it is not done."""
+    if state not in (NodeState.FAILED, NodeState.REMOVED):
+        return node_status(name, state, None, attempts)
+    last = attempts[-1]
+    if last.cause == STOPPED:
+        return node_status(name, state, "it was stopped; submit again to go on", attempts)
+    if last.status is None:
+        cause = "it was ended together with what ran it; submit again to go on"
+        return node_status(name, state, cause, attempts)
+    wrote, log = last_words(plan.folder, name)
+    return node_status(name, state, explained(how_ended(last), wrote, last.status), attempts, log)
 
 
 def _task(plan: Plan, node: Node) -> Task:
@@ -200,41 +237,31 @@ def _task(plan: Plan, node: Node) -> Task:
             raise ClusterError("the plan has a container image, and apptainer is not on the PATH")
         words = contained(plan, node, runner=runner)
     else:
-        place = _place(plan)
-        pack = plan.program.pack or ""
-        words = unpacking(plan, node, script=place / START_SCRIPT, pack=pack, place=place / "pack")
+        words = unpacking(plan, node, _place(plan) / "pack")
     threads = {"OMP_NUM_THREADS": str(node.resources.cpus)}  # as HTCondor and Slurm jobs have it
     return Task(node, words, {**os.environ, **threads, **plan.program.environment})
 
 
 def _who(plan: Plan) -> str:
-    return str(holder(_place(plan) / _LOCK) or "by an unknown process")
+    return str(holder(_place(plan) / _LOCK) or "an unknown process")
 
 
-def _told_to_stop(plan: Plan) -> str | None:
-    """Whether the file that says stop means who holds the plan now: one left behind does not."""
+def _stop_reason(plan: Plan) -> str | None:
+    """Why to stop: the file that says so names who holds the plan now; one left behind does not."""
     try:
-        told = (_place(plan) / _STOP).read_text(encoding="utf-8", errors="replace")
+        named = (_place(plan) / _STOP).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    return "cancelled" if told == _who(plan) else None
-
-
-def _submission(plan: Plan) -> int:
-    """How often the plan was handed over here."""
-    try:
-        return max(0, int(read_json(_place(plan) / _RECORD, dict)["submission"]))
-    except (OSError, ValueError, TypeError, LookupError, OverflowError):
-        return 0
+    return "cancelled" if named == _who(plan) else None
 
 
 @contextlib.contextmanager
 def _stopping_on_signals(manager: Manager) -> Iterator[None]:
-    """Signals ask the nodes to end, then kill them; only the main thread can be told by signals."""
+    """Signals ask the nodes to end, then kill them; only the main thread receives signals."""
 
     def stop(number: int, _: FrameType | None) -> None:
         if manager.stopping:
-            manager.hurry()
+            manager.kill()
         manager.stopping = manager.stopping or f"stopped by {signal.Signals(number).name}"
 
     before = {}

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from jobsight.cluster.base import SUBMITTED, PlanStatus, Scheduler, busy
+from jobsight.cluster.base import PlanStatus, Scheduler, busy
 from jobsight.cluster.plan import Plan
 from jobsight.cluster.slurmrecord import Record
 from jobsight.cluster.slurmscript import (
@@ -26,8 +26,15 @@ from jobsight.cluster.slurmscript import (
     script_lines,
 )
 from jobsight.cluster.slurmstatus import queued, ran, status_of, supposed, unexplained
-from jobsight.cluster.starting import START_SCRIPT, START_SCRIPT_LINES
-from jobsight.cluster.states import Attempt, done, make_folders, plan_digest, read_states
+from jobsight.cluster.starting import write_start_script
+from jobsight.cluster.states import (
+    Attempt,
+    done,
+    make_folders,
+    plan_digest,
+    read_states,
+    require_undone,
+)
 from jobsight.errors import ClusterError
 from jobsight.files import new_file
 from jobsight.history.commands import child_environment
@@ -88,9 +95,8 @@ class Slurm(Scheduler):
         try:
             before = Record.read(plan.folder)
             self._require_idle(plan, before)
-            states = _states(plan)
-            if all(map(done, states.values())):
-                raise ClusterError(f"plan {plan.name} is all done; there is nothing to go on with")
+            states = read_states(plan)
+            require_undone(plan, states)
             _write(plan)
             record = Record(plan_digest(plan), before.submission + 1, complete=False)
             with new_file(plan.folder / FOLDER / "token") as temporary:
@@ -112,7 +118,7 @@ class Slurm(Scheduler):
             seen = queued(self._rows(record.arrays)) if record.arrays else {}
         except ClusterError as error:
             return _unasked(plan, record, error)
-        states = _states(plan)  # behind the queue: what has ended there has told so here
+        states = read_states(plan)  # behind the queue: what has ended there has told so here
         if lacking := unexplained(plan, states, record.tasks, seen):
             with contextlib.suppress(SlurmError):  # without accounts, the nodes' states must do
                 seen = {**ran(self.client.accounts(lacking)), **seen}
@@ -231,17 +237,13 @@ class Slurm(Scheduler):
 
 def _unasked(plan: Plan, record: Record, error: ClusterError) -> PlanStatus:
     """The status of a plan of which Slurm tells nothing."""
-    states = _states(plan)
+    states = read_states(plan)
     seen = supposed(states, record.tasks, record.submission)
     told = status_of(plan, states, record.tasks, seen, record.submission)
     if not told.active:
         return told
     manager = f"{told.manager}; how it fares is not known: {error}"
     return replace(told, manager=manager, asked=False)
-
-
-def _states(plan: Plan) -> dict[str, list[Attempt]]:
-    return read_states(plan.folder, (node.name for node in plan.nodes()), plan_digest(plan))
 
 
 def _write(plan: Plan) -> list[Path]:
@@ -258,12 +260,10 @@ def _write(plan: Plan) -> list[Path]:
     }
     at_once(plan)
     exported(plan, {})
-    if plan.program.pack is not None:
-        texts[f"{SUBMITTED}/{START_SCRIPT}"] = "\n".join((*START_SCRIPT_LINES, ""))
     make_folders(plan.folder)
     written = []
     for name, text in texts.items():
         with new_file(plan.folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8", errors="surrogateescape")
         written.append(plan.folder / name)
-    return written
+    return written + write_start_script(plan)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from jobsight.cluster.base import SUBMITTED
 from jobsight.cluster.plan import CHECKPOINT, Node, Option, Plan
-from jobsight.cluster.starting import START_SCRIPT, contained, unpacking
+from jobsight.cluster.starting import contained, unpacking
 from jobsight.errors import ClusterError
 from jobsight.text import printable
 
@@ -136,9 +136,7 @@ def script_lines(plan: Plan, array: Array, digest: str) -> Iterator[str]:
 def _command(plan: Plan, node: Node) -> Sequence[str]:
     if plan.program.image is not None:
         return contained(plan, node)
-    pack = plan.program.pack or ""
-    place = f"{SUBMITTED}/pack"
-    return unpacking(plan, node, script=f"{SUBMITTED}/{START_SCRIPT}", pack=pack, place=place)
+    return unpacking(plan, node, f"{SUBMITTED}/pack")
 
 
 def _options(plan: Plan, array: Array) -> Iterator[str]:
@@ -296,7 +294,7 @@ elif [ "$status" = "$checkpoint" ] && [ "$quick" -lt 20 ]; then
     tell "$end"
     queue_again
 elif [ "$status" = "$checkpoint" ]; then
-    cause="asked to be started again $quick times without getting on"
+    cause="asked to be started again $quick times without progress"
     tell "$end,\"final\":true,\"cause\":\"$cause\""
 elif [ "$(count '"failed":true')" -lt "$retries" ]; then
     tell "$end,\"failed\":true"

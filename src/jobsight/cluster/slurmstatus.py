@@ -13,9 +13,9 @@ from jobsight.cluster.states import (
     Attempt,
     done,
     explained,
+    how_ended,
     last_words,
     node_status,
-    words,
     words_of,
 )
 from jobsight.documents.states import State, slurm_state
@@ -187,7 +187,7 @@ def _ended(
     wrote: tuple[str, str | None] = ("", None)
     how = "its job ended before the node began"
     if last is not None:
-        how = _how(last)
+        how = how_ended(last)
         wrote = last_words(plan.folder, node.name)
     if task is not None and (last is None or last.status is None):  # the node had no last word
         found = words_of(plan.folder, task_log(plan, task))
@@ -197,10 +197,3 @@ def _ended(
     if told is not None and told.state in _ENDS:
         how = _ENDS[told.state]
     return NodeState.FAILED, explained(how, wrote[0], last.status if last else None), wrote[1]
-
-
-def _how(last: Attempt) -> str:
-    if last.status is None:
-        return "it was ended from outside"
-    told = words(last.status)
-    return f"{last.cause}; {told}" if last.cause else told

@@ -1,14 +1,14 @@
-"""What became of each node, kept in files of the plan's folder: a line where it starts and ends.
+"""The states of nodes, in files of the plan's folder: a line where a node starts and ends.
 
 ``submitted/state/NODE.jsonl`` is only ever appended to, by one writer at a time: the script of a
-Slurm job, or the manager here. A line that was cut short (killed, disk full) is passed over. So it
-is known what is done without any accounting, and whoever goes on with a plan starts what is not.
+Slurm job, or the manager here. A line that was cut short (killed, disk full) is skipped. So it is
+known what is done without any accounting, and a later submission starts what is not.
 
 A line is ``{"event":"start","plan":…,"submission":…,"time":…,"host":…,"job":…}`` or
 ``{"event":"end","plan":…,"submission":…,"time":…,"status":…}``. `plan` is the plan's digest, so
-another plan in the same folder starts anew; `submission` counts how often it was handed over;
-`time` is in µs since 1970; `status` as the shell has it: 0–255, 128 + n after signal n; an end may
-have a `cause`, and says with ``"final":true`` that the node is not started again.
+another plan in the same folder starts anew; `submission` counts the submissions; `time` is in µs
+since 1970; `status` as the shell has it: 0–255, 128 + n after signal n; an end may have a `cause`,
+and ``"final":true`` where the node is not started again.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import hashlib
 import json
 import os
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from jobsight.cluster.base import NO_PROGRAM, SUBMITTED, NodeState, NodeStatus
 from jobsight.cluster.plan import Plan
-from jobsight.errors import OutputError
+from jobsight.errors import ClusterError, OutputError
 from jobsight.text import abridged, printable
 
 __all__ = [
@@ -33,16 +33,17 @@ __all__ = [
     "append",
     "done",
     "explained",
+    "how_ended",
     "last_words",
     "logs",
     "make_folders",
     "node_status",
     "plan_digest",
     "read_states",
+    "require_undone",
     "state_file",
     "tail",
     "take",
-    "words",
     "words_of",
 ]
 
@@ -58,13 +59,13 @@ class Attempt:
     """One start of a node.
 
     Attributes:
-        submission: in which handing over of the plan it was.
+        submission: of the plan, its number.
         started: µs since 1970.
         host: machine.
         job: the scheduler's id, or the process.
-        ended: µs since 1970; None: it runs, or was ended with whoever watched it.
+        ended: µs since 1970; None: it runs, or was ended with what watched it.
         status: as the shell has it, None as for `ended`.
-        cause: why it was ended, where somebody did that.
+        cause: why it was ended from outside.
         final: it is not started again in this submission.
     """
 
@@ -134,52 +135,49 @@ def append(path: Path, line: dict[str, Any]) -> None:
         raise OutputError(f"cannot write {path}: {error.strerror}") from None
 
 
-def read_states(folder: Path, nodes: Iterable[str], digest: str) -> dict[str, list[Attempt]]:
-    """The attempts of nodes, oldest first; of nodes never started, none.
-
-    Args:
-        folder: the plan's.
-        nodes: names.
-        digest: of the plan; what was done for another does not count.
-    """
+def read_states(plan: Plan) -> dict[str, list[Attempt]]:
+    """The attempts of all nodes of this very plan, oldest first; of nodes never started, none."""
+    digest = plan_digest(plan)
     found = {}
-    for name in nodes:
+    for node in plan.nodes():
         attempts: list[Attempt] = []
-        for line in tail(state_file(folder, name), _MOST_BYTES).splitlines():
+        for line in tail(state_file(plan.folder, node.name), _MOST_BYTES).splitlines():
             with contextlib.suppress(ValueError, RecursionError):
                 take(attempts, json.loads(line), digest)
-        found[name] = attempts
+        found[node.name] = attempts
     return found
 
 
-def take(attempts: list[Attempt], told: Any, digest: str) -> None:
-    """Add what one line tells; one that makes no sense, or is of another plan, adds nothing."""
+def take(attempts: list[Attempt], line: Any, digest: str) -> None:
+    """Add what one line reports; one that makes no sense, or is of another plan, adds nothing."""
     try:
-        if told["plan"] != digest:
+        if line["plan"] != digest:
             return
-        time, submission = int(told["time"]), int(told["submission"])
-        if told["event"] == "start":
-            host, job = (_short(told.get(key)) for key in ("host", "job"))
+        time, submission = int(line["time"]), int(line["submission"])
+        if line["event"] == "start":
+            host, job = (printable(line.get(key) or "", 200) or None for key in ("host", "job"))
             attempts.append(Attempt(submission, time, host, job))
-        elif told["event"] == "end" and attempts and attempts[-1].ended is None:
+        elif line["event"] == "end" and attempts and attempts[-1].ended is None:
             attempts[-1] = replace(
                 attempts[-1],
                 ended=time,
-                status=int(told["status"]),
-                cause=_short(told.get("cause")),
-                final=told.get("final") is True,
+                status=int(line["status"]),
+                cause=printable(line.get("cause") or "", 200) or None,
+                final=line.get("final") is True,
             )
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError):
         return
 
 
-def _short(value: object) -> str | None:
-    return printable(value, 200) or None if isinstance(value, str | int) else None
-
-
 def done(attempts: Iterable[Attempt]) -> bool:
-    """Whether one of the attempts ended well."""
+    """Whether one of the attempts succeeded."""
     return any(attempt.status == 0 for attempt in attempts)
+
+
+def require_undone(plan: Plan, states: Mapping[str, Sequence[Attempt]]) -> None:
+    """Refuse a plan of which every node is done."""
+    if all(map(done, states.values())):
+        raise ClusterError(f"plan {plan.name} is all done; there is nothing to go on with")
 
 
 def node_status(
@@ -189,33 +187,29 @@ def node_status(
     attempts: Sequence[Attempt],
     log: str | None = None,
 ) -> NodeStatus:
-    """A node's status, of which the attempts tell all but state, cause and where more of it is."""
+    """A node's status; all but state, cause and log are those of the last attempt."""
     if not attempts:
         return NodeStatus(name, state, cause, log=log)
     last = attempts[-1]
-    return NodeStatus(
-        *(name, state, cause, len(attempts)),
-        where=last.host,
-        started=last.started,
-        ended=last.ended,
-        job=last.job,
-        log=log,
-    )
+    times = (last.host, last.started, last.ended)
+    return NodeStatus(name, state, cause, len(attempts), *times, last.job, log)
 
 
-def words(status: int) -> str:
-    """How a process ended, in words."""
-    if status > 128:
-        try:
-            return f"ended by signal {status - 128} ({signal.Signals(status - 128).name})"
-        except ValueError:
-            pass
-    return f"ended with status {status}"
+def how_ended(last: Attempt) -> str:
+    """How an attempt ended, in words."""
+    status = last.status
+    if status is None:
+        return "it was ended from outside"
+    words = f"ended with status {status}"
+    with contextlib.suppress(ValueError):
+        if status > 128:
+            words = f"ended by signal {status - 128} ({signal.Signals(status - 128).name})"
+    return f"{last.cause}; {words}" if last.cause else words
 
 
-def explained(how: str, told: str, status: int | None) -> str:
-    """How a node ended, what it told, and what to do where its program was not found."""
-    cause = f"{how}: {told}" if told else how
+def explained(how: str, wrote: str, status: int | None) -> str:
+    """How a node ended, what it wrote last, and what to do where its program was not found."""
+    cause = f"{how}: {wrote}" if wrote else how
     return f"{cause}; {NO_PROGRAM}" if status == _NOT_FOUND else cause
 
 
@@ -232,16 +226,10 @@ def last_words(folder: Path, node: str) -> tuple[str, str | None]:
 def words_of(folder: Path, *files: Path) -> tuple[str, str | None]:
     """The last line of the first of these files that has one; see `last_words`."""
     for file in files:
-        if line := _last_line(file):
+        lines = tail(file, _TAIL_BYTES).decode("utf-8", "replace").splitlines()
+        for line in filter(None, (abridged(line, 300) for line in reversed(lines))):
             return line, file.relative_to(folder).as_posix()
     return "", None
-
-
-def _last_line(path: Path) -> str:
-    """The last line of a file that is not blank, to be shown; "" where there is none."""
-    lines = tail(path, _TAIL_BYTES).decode("utf-8", "replace").splitlines()
-    shown = (abridged(line, 300) for line in reversed(lines))
-    return next(filter(None, shown), "")
 
 
 def tail(path: Path, most: int) -> bytes:

@@ -126,16 +126,16 @@ def test_an_output_replaces_only_its_own_kind(log: Path, model: Path, tmp_path: 
 def test_nothing_else_is_written_into_a_registry(
     log: Path, model: Path, registry: Path, tmp_path: Path
 ) -> None:
-    record = registry / "hold" / "vm" / "000001"
-    shutil.copytree(model, record / "model")
-    (record / "record.json").write_text("{}")
+    cluster = registry / "hold" / "vm"
+    shutil.copytree(model, cluster / "1a2b3c4d")
+    (cluster / "registry.json").write_text("{}")
     before = contents(registry)
     inside = "is in a registry of models, which only"
     for verb in (("train", "hold", log), ("frames", log)):
-        for place in (record / "model", record.with_name("000002"), record.parent, record):
+        for place in (cluster / "1a2b3c4d", cluster / "2a2b3c4d", cluster):
             assert inside in fails(*verb, "-o", place)
         assert "is a registry of models, not" in fails(*verb, "-o", registry)
-    call = ("report", "hold", log, "--model", model, "-o", record / "report.html")
+    call = ("report", "hold", log, "--model", model, "-o", cluster / "report.html")
     assert inside in fails(*call)
     assert contents(registry) == before
 

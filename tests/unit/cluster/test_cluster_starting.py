@@ -8,18 +8,18 @@ from pathlib import Path
 
 from jobsight.cluster import Node, Plan, Program, Resources, Stage
 from jobsight.cluster.starting import (
-    START_SCRIPT_LINES,
     command_of,
     contained,
     unpacking,
+    write_start_script,
 )
 
 FAR = Node("far", ("run", "1"), inputs=("in", '/log, "x"'))
 NEAR = Node("near", ("best",), near=True)
 
 
-def plan(program: Program) -> Plan:
-    return Plan("sweep", Path("/sweep"), (Stage("runs", (FAR, NEAR)),), program, shared=True)
+def plan(program: Program, folder: Path = Path("/sweep")) -> Plan:
+    return Plan("sweep", folder, (Stage("runs", (FAR, NEAR)),), program, shared=True)
 
 
 def test_a_near_node_has_a_command_of_its_own() -> None:
@@ -53,12 +53,11 @@ def test_a_pack_is_unpacked_once_however_many_come(tmp_path: Path) -> None:
     pack = tmp_path / "it's a $pack.tar.gz"
     with tarfile.open(pack, "w:gz") as archive:
         archive.add(tool, "bin/jobsight-packed")
-    script = tmp_path / "start.sh"
-    script.write_text("\n".join((*START_SCRIPT_LINES, "")))
-    made = plan(Program(("jobsight-packed",), pack=pack))
-    words = unpacking(made, FAR, script=script, pack=pack, place=tmp_path / "a place")
+    made = plan(Program(("jobsight-packed",), pack=pack), tmp_path)
+    assert write_start_script(made) == [tmp_path / "submitted/start.sh"]
+    words = unpacking(made, FAR, tmp_path / "submitted/a place")
     assert words[0] == "sh"
-    assert unpacking(made, NEAR, script=script, pack=pack, place="x") == command_of(made, NEAR)
+    assert unpacking(made, NEAR, "x") == command_of(made, NEAR)
 
     def start(_: int) -> tuple[int, str]:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -66,20 +65,19 @@ def test_a_pack_is_unpacked_once_however_many_come(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(start, range(16))) == {(7, "run|1|")}
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        ["a place", "packed", "start.sh", pack.name]
-    )
+    assert {path.name for path in tmp_path.iterdir()} == {"packed", "submitted", pack.name}
+    assert {path.name for path in (tmp_path / "submitted").iterdir()} == {"a place", "start.sh"}
 
 
 def test_a_damaged_pack_ends_the_script_and_leaves_no_place(tmp_path: Path) -> None:
     pack = tmp_path / "pack.tar.gz"
     pack.write_bytes(b"no archive")
-    script = tmp_path / "start.sh"
-    script.write_text("\n".join((*START_SCRIPT_LINES, "")))
+    made = plan(Program(("true",), pack=pack), tmp_path)
+    write_start_script(made)
     done = subprocess.run(
-        ["sh", str(script), str(pack), str(tmp_path / "place"), "true"],
+        unpacking(made, FAR, tmp_path / "submitted/place"),
         capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C"},
     )  # fmt: skip
     assert done.returncode != 0
     assert "tar" in done.stderr
-    assert not (tmp_path / "place").exists()
+    assert not (tmp_path / "submitted/place").exists()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobsight.cluster import Node, NodeState, Plan, Program, Resources, Stage
+from jobsight.cluster import Node, Plan, Program, Resources, Stage
 from jobsight.cluster.local import Local, processes_of
 from jobsight.errors import ClusterError, OutputError
 
@@ -60,11 +60,3 @@ def test_an_image_needs_apptainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     program = dataclasses.replace(image, near=("/bin/true",))
     stages = (Stage("s", (near,)),)
     Local().submit(dataclasses.replace(made, stages=stages, program=program))
-
-
-def test_a_damaged_record_does_no_harm(tmp_path: Path) -> None:
-    made = plan(tmp_path)
-    Local().write(made)
-    (tmp_path / "submitted/here.json").write_text('{"submission": "x"}')
-    assert Local().submit(made)
-    assert Local().status(made).nodes["a"].state is NodeState.DONE

@@ -187,7 +187,7 @@ class Task:
         return process.returncode, told
 
     def attempts(self, name: str = "a") -> list[Attempt]:
-        return read_states(self.plan.folder, [name], self.digest)[name]
+        return read_states(self.plan)[name]
 
     def requeued(self) -> list[str]:
         path = self.plan.folder / "requeued"
@@ -231,7 +231,7 @@ def test_85_starts_again_at_once_but_not_for_ever(folder: Path) -> None:
     assert task.run()[0] == 85
     assert len(task.attempts()) == 20
     assert task.requeued() == []
-    assert task.attempts()[-1].cause == "asked to be started again 20 times without getting on"
+    assert task.attempts()[-1].cause == "asked to be started again 20 times without progress"
     assert task.attempts()[-1].final
     plain = Task(plan(folder, node("b", "exit 85")))
     assert plain.run()[0] == 85

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jobsight.cluster.starting import START_SCRIPT, START_SCRIPT_LINES
+from jobsight.cluster.starting import _SCRIPT
 
 
 @pytest.fixture
@@ -20,12 +20,12 @@ def work(tmp_path: Path) -> Path:
     program.chmod(0o755)
     with tarfile.open(tmp_path / "env.tar", "w") as pack:
         pack.add(tmp_path / "made", arcname=".")
-    (tmp_path / START_SCRIPT).write_text("\n".join([*START_SCRIPT_LINES, ""]))
+    (tmp_path / "start.sh").write_text(_SCRIPT)
     return tmp_path
 
 
 def start(work: Path, pack: str = "env.tar") -> subprocess.Popen[str]:
-    words = ["sh", START_SCRIPT, pack, "a place/of it", "where"]
+    words = ["sh", "start.sh", pack, "a place/of it", "where"]
     pipe = subprocess.PIPE
     return subprocess.Popen(words, cwd=work, stdout=pipe, stderr=pipe, text=True)
 

@@ -12,6 +12,7 @@ from jobsight.cluster.states import (
     append,
     done,
     explained,
+    how_ended,
     last_words,
     logs,
     make_folders,
@@ -19,7 +20,6 @@ from jobsight.cluster.states import (
     read_states,
     state_file,
     take,
-    words,
 )
 from jobsight.errors import OutputError
 
@@ -27,13 +27,15 @@ START = {"event": "start", "plan": "p", "submission": 1, "time": 5, "host": "h",
 END = {"event": "end", "plan": "p", "submission": 1, "time": 9, "status": 0}
 
 
-def plan(*stages: tuple[str, ...], memory: int = 1, argument: str = "x") -> Plan:
+def plan(
+    *stages: tuple[str, ...], memory: int = 1, argument: str = "x", folder: Path = Path("/plan")
+) -> Plan:
     asks = Resources(memory_mb=memory)
     made = tuple(
         Stage(f"s{number}", tuple(Node(name, (argument,), (), (), asks) for name in names))
         for number, names in enumerate(stages)
     )
-    return Plan("p", Path("/plan"), made, Program(("jobsight",)), shared=True)
+    return Plan("p", folder, made, Program(("jobsight",)), shared=True)
 
 
 def test_what_is_asked_for_may_change_but_not_what_is_done() -> None:
@@ -46,26 +48,29 @@ def test_what_is_asked_for_may_change_but_not_what_is_done() -> None:
 
 def test_what_was_told_is_read_again(tmp_path: Path) -> None:
     make_folders(tmp_path)
+    made = plan(("n", "never"), folder=tmp_path)
+    digest = {"plan": plan_digest(made)}
     for line in (START, END | {"status": 85}, START | {"time": 12}, END | {"time": 20}):
-        append(state_file(tmp_path, "n"), line)
-    attempts = read_states(tmp_path, ["n", "never"], "p")
+        append(state_file(tmp_path, "n"), line | digest)
+    attempts = read_states(made)
     assert attempts["never"] == []
     assert attempts["n"] == [Attempt(1, 5, "h", "7_1", 9, 85), Attempt(1, 12, "h", "7_1", 20, 0)]
     assert done(attempts["n"])
     assert not done(attempts["n"][:1])
-    assert read_states(tmp_path, ["n"], "another plan")["n"] == []
+    assert read_states(plan(("n",), folder=tmp_path))["n"] == []  # another plan
 
 
 def test_a_line_cut_short_costs_only_itself(tmp_path: Path) -> None:
     make_folders(tmp_path)
-    path = state_file(tmp_path, "n")
-    append(path, START)
+    path, made = state_file(tmp_path, "n"), plan(("n",), folder=tmp_path)
+    digest = {"plan": plan_digest(made)}
+    append(path, START | digest)
     whole = path.read_bytes()
     for cut in range(len(whole)):
         path.write_bytes(whole[:cut])
-        append(path, START | {"time": 6})
-        append(path, END)
-        attempts = read_states(tmp_path, ["n"], "p")["n"]
+        append(path, START | digest | {"time": 6})
+        append(path, END | digest)
+        attempts = read_states(made)["n"]
         assert attempts[-1] == Attempt(1, 6, "h", "7_1", 9, 0)
 
 
@@ -132,6 +137,6 @@ def test_what_to_do_where_no_program_is() -> None:
 
 
 def test_ends_in_words() -> None:
-    assert words(3) == "ended with status 3"
-    assert words(137) == "ended by signal 9 (SIGKILL)"
-    assert words(255) == "ended with status 255"
+    assert how_ended(Attempt(1, 0, status=3)) == "ended with status 3"
+    assert how_ended(Attempt(1, 0, status=137)) == "ended by signal 9 (SIGKILL)"
+    assert how_ended(Attempt(1, 0, status=255, cause="x")) == "x; ended with status 255"

@@ -7,7 +7,7 @@ from tests.hold_models import Made, constant_model
 
 from jobsight.errors import ModelError, UsageError
 from jobsight.learning.registry import DEFAULT, Registry
-from jobsight.learning.registry.names import folder_name
+from jobsight.learning.registry.models import folder_name
 from jobsight.questions.hold.training.model import HoldModel
 
 
@@ -116,7 +116,7 @@ def test_a_report_without_its_baselines_is_refused(
 ) -> None:
     with pytest.raises(ModelError, match="lacks the baselines"):
         Registry(registry).put(made(report={"models": models}), "hold")
-    assert not list(registry.rglob("record.json"))
+    assert not list(registry.rglob("registry.json"))
 
 
 def test_a_model_of_one_baseline_alone_is_refused(registry: Path, tmp_path: Path) -> None:
