@@ -8,20 +8,17 @@ collected from, so what is learned from either is the same.
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jobsight.learning.reading import DocumentStream, Progress, are_documents, is_pipe, stored
 from jobsight.text import printable
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from jobsight.documents import JobDocument
     from jobsight.history.readreport import ReadReport
     from jobsight.history.timelines import History
     from jobsight.learning.manifest import Source
@@ -37,12 +34,6 @@ __all__ = [
     "tell_unread",
 ]
 
-Progress = Callable[[int, int], None]
-
-_ADDRESS = re.compile(r"(?:sqlite|redis|rediss|unix)://|store:\Z")
-_SET = "store:"
-_MAGIC = b"SQLite format 3\0"
-_TELL_EVERY = 1000
 _unread: list[tuple[str, str]] = []
 
 
@@ -65,25 +56,9 @@ class Reading:
     shortened: int = 0
 
 
-def are_documents(text: str) -> bool:
-    """Whether an input is a store or a snapshot of one; anything else is an event log."""
-    if _ADDRESS.match(text):
-        return True
-    path = Path(text)
-    try:
-        if path.is_dir():
-            from jobsight.store.snapshot import is_snapshot
-
-            return is_snapshot(path)
-        with path.open("rb") as file:
-            return path.is_file() and file.read(len(_MAGIC)) == _MAGIC
-    except (OSError, ValueError):
-        return False
-
-
 def is_store(text: str) -> bool:
     """Whether an input is a store, which goes on; a log or a snapshot is what it is."""
-    return _is_no_pipe(text) and not Path(text).is_dir() and are_documents(text)
+    return not is_pipe(text) and not Path(text).is_dir() and are_documents(text)
 
 
 def read_inputs(
@@ -100,7 +75,7 @@ def read_inputs(
     Raises:
         SourceError: a log cannot be read; `StoreError`: a store or snapshot cannot.
     """
-    documents = [one for one in inputs if _is_no_pipe(one) and are_documents(one)]
+    documents = [one for one in inputs if not is_pipe(one) and are_documents(one)]
     logs = [one for one in inputs if one not in documents]
     readings = [_read_logs(logs, settings, progress, hashed)] if logs else []
     readings += [_read_documents(one, settings, progress, hashed) for one in documents]
@@ -153,12 +128,6 @@ def refuse_before(moment: int, history: History) -> None:
         )
 
 
-def _is_no_pipe(text: str) -> bool:
-    """Whether looking into it takes nothing away from who reads it later."""
-    path = Path(text)
-    return text != "-" and (not path.exists() or path.is_file() or path.is_dir())
-
-
 def _read_logs(logs: list[str], settings: Settings, progress: Progress, hashed: bool) -> Reading:
     from jobsight.history.events import read_events
     from jobsight.learning.manifest import Source
@@ -179,66 +148,15 @@ def _read_documents(text: str, settings: Settings, progress: Progress, hashed: b
     import time
 
     from jobsight.history.eventtables import event_table
-    from jobsight.learning.manifest import Source
 
     started = time.perf_counter()
-    with _documents(text, settings) as (name, total, documents):
-        passing = _Passing(documents, progress, total, hashed)
-        table = event_table(passing)
-    report = _report(table, passing.bytes)
+    with stored(text, settings) as (name, total, documents):
+        stream = DocumentStream(documents, progress, total, hashed, prefix="htcondor:")
+        table = event_table(stream)
+    report = _report(table, stream.bytes)
     report.seconds = time.perf_counter() - started
-    # As the documents came from the scan, each a line of JSON.
-    sources = [Source(name, passing.digest.hexdigest(), passing.bytes)] if hashed else []
-    return Reading(table, report, sources, [name], passing.shortened)
-
-
-@contextlib.contextmanager
-def _documents(text: str, settings: Settings) -> Iterator[tuple[str, int, Iterator[JobDocument]]]:
-    """The name of a store or snapshot, about how many documents it has, and these."""
-    path = Path(text)
-    if path.is_dir():
-        from jobsight.store.snapshot import read_documents, read_manifest
-
-        yield text, read_manifest(path).documents, read_documents(path)
-        return
-    from jobsight.store import open_store
-
-    with open_store(None if text == _SET else text, settings=settings.store) as store:
-        found = store.status()
-        yield store.url, sum(found.states.values()) + found.archived, store.scan()
-
-
-@dataclass
-class _Passing:
-    """Documents of HTCondor jobs on their way into a table: counted and hashed.
-
-    Attributes:
-        documents: of any jobs.
-        progress: is told how many were read of `total`; 0: not known.
-        hashed: fill `bytes` and `digest`.
-    """
-
-    documents: Iterable[JobDocument]
-    progress: Progress
-    total: int = 0
-    hashed: bool = True
-    bytes: int = 0
-    shortened: int = 0
-    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
-
-    def __iter__(self) -> Iterator[JobDocument]:
-        from jobsight.documents import encode
-
-        for count, document in enumerate(self.documents, start=1):
-            if count % _TELL_EVERY == 0:
-                self.progress(count, self.total)
-            if document.id.startswith("htcondor:"):
-                if self.hashed:
-                    text = encode(document)
-                    self.digest.update(text + b"\n")
-                    self.bytes += len(text) + 1
-                self.shortened += document.dropped > 0
-                yield document
+    sources = [stream.source(name)] if hashed else []
+    return Reading(table, report, sources, [name], stream.shortened)
 
 
 def _report(table: pl.DataFrame, size: int) -> ReadReport:

@@ -58,6 +58,7 @@ class FileImport:
     Attributes:
         report: what was read; whole when `batches` has ended.
         importers: those of the files.
+        paths: the files on disk, archives in place of their members.
 
     Raises:
         SourceError: a file is missing, unreadable, or of no known format.
@@ -81,6 +82,8 @@ class FileImport:
             self.report.files.append((file.name, importer.name))
         self._groups = groups
         self.importers = [importer for importer, files in groups.items() if files]
+        paths = {file.path for files in groups.values() for file in files}
+        self.paths = sorted(path for path in paths if path is not None)
 
     def batches(self) -> Iterator[list[JobDocument]]:
         """Documents of all files, in bounded batches; a job may come several times.

@@ -1,0 +1,214 @@
+"""Where job tables are read from: stores, snapshots, files of any importer, event logs, all alike.
+
+An input that is the address of a store (``sqlite:///jobs.db``, ``redis://host``, ``store:`` for the
+one that is set), an SQLite file, or a folder that `jobsight store export` wrote holds job
+documents; any other is a file that an importer knows, or an event log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jobsight.learning.manifest import Source
+
+if TYPE_CHECKING:
+    from jobsight.documents import JobDocument
+    from jobsight.history.importers import FileImport
+    from jobsight.history.jobtable import JobTable
+    from jobsight.settings import Settings
+
+__all__ = [
+    "DocumentStream",
+    "JobReading",
+    "Progress",
+    "are_documents",
+    "is_pipe",
+    "job_table",
+    "stored",
+]
+
+Progress = Callable[[int, int], None]
+
+_ADDRESS = re.compile(r"(?:sqlite|redis|rediss|unix)://|store:\Z")
+_SET = "store:"
+_MAGIC = b"SQLite format 3\0"
+_TELL_EVERY = 1000
+
+
+@dataclass(frozen=True)
+class JobReading:
+    """What was read of jobs.
+
+    Attributes:
+        jobs: one row per job, of either scheduler.
+        sources: for the manifest of what is made of it; none unless asked for.
+        unreadable: files that could not be read, each with a line that says so.
+        bad: rows of files that could not be read, counted.
+    """
+
+    jobs: JobTable
+    sources: list[Source]
+    unreadable: list[tuple[str, str]]
+    bad: int
+
+
+def job_table(
+    inputs: Sequence[str], settings: Settings, progress: Progress, *, hashed: bool = True
+) -> JobReading:
+    """Read stores, snapshots, files of importers and event logs into one job table.
+
+    Args:
+        inputs: what to read; ``-`` and pipes are event logs.
+        settings: of the store, of time zones, and the names of access point and cluster.
+        progress: is called with how much was read, and of how much (0: unknown).
+        hashed: False: without `sources`.
+
+    Raises:
+        SourceError: a file cannot be read or is of no known format; `StoreError`: a store cannot.
+        UsageError: nothing names the cluster of a file.
+    """
+    from jobsight.history.events import read_events
+    from jobsight.history.jobtable import JobTable
+    from jobsight.history.timelines import History
+
+    stores = [one for one in inputs if not is_pipe(one) and are_documents(one)]
+    files = [one for one in inputs if one not in stores]
+    imports = {one: _import(one, settings, progress) for one in files if not is_pipe(one)}
+    logs = [one for one in files if one not in imports or _is_log(imports[one])]
+    reads = [one for name, one in imports.items() if name not in logs]
+    sources: list[Source] = []
+    history, unreadable = None, []
+    if logs:
+        log = read_events(
+            logs,
+            access_point=settings.access_point,
+            timezone=settings.timezone,
+            progress=progress,
+        )
+        history, unreadable = History.from_table(log.table), log.report.unreadable
+    documents = _documents(stores, reads, settings, progress, sources if hashed else None)
+    jobs = JobTable.read(documents, history)
+    paths = {path for one in imports.values() for path in one.paths} if hashed else ()
+    sources += [Source.of(path) for path in sorted(paths)]
+    unreadable = [*unreadable, *(line for one in reads for line in one.report.unreadable)]
+    return JobReading(jobs, sources, unreadable, sum(one.report.bad for one in reads))
+
+
+def _documents(
+    stores: list[str],
+    imports: list[FileImport],
+    settings: Settings,
+    progress: Progress,
+    sources: list[Source] | None,
+) -> Iterator[JobDocument]:
+    for text in stores:
+        with stored(text, settings) as (name, total, documents):
+            stream = DocumentStream(documents, progress, total, hashed=sources is not None)
+            yield from stream
+        if sources is not None:
+            sources.append(stream.source(name))
+    for one in imports:
+        for batch in one.batches():
+            yield from batch
+
+
+def _import(name: str, settings: Settings, progress: Progress) -> FileImport:
+    from jobsight.history.importers import FileImport, Options
+
+    options = Options(
+        cluster=settings.slurm.cluster,
+        access_point=settings.access_point,
+        slurm_timezone=settings.slurm.timezone,
+        site_timezone=settings.timezone,
+        most_tasks=settings.slurm.array_tasks,
+        progress=progress,
+    )
+    return FileImport([name], format="auto", options=options)
+
+
+def _is_log(files: FileImport) -> bool:
+    return [importer.name for importer in files.importers] == ["eventlog"]
+
+
+def are_documents(text: str) -> bool:
+    """Whether an input is a store or a snapshot of one; any other is a file."""
+    if _ADDRESS.match(text):
+        return True
+    path = Path(text)
+    try:
+        if path.is_dir():
+            from jobsight.store.snapshot import is_snapshot
+
+            return is_snapshot(path)
+        with path.open("rb") as file:
+            return path.is_file() and file.read(len(_MAGIC)) == _MAGIC
+    except (OSError, ValueError):
+        return False
+
+
+def is_pipe(text: str) -> bool:
+    """Whether a look into the input takes something away from who reads it later."""
+    path = Path(text)
+    return text == "-" or (path.exists() and not path.is_file() and not path.is_dir())
+
+
+@contextlib.contextmanager
+def stored(text: str, settings: Settings) -> Iterator[tuple[str, int, Iterator[JobDocument]]]:
+    """The name of a store or snapshot, about how many documents it has, and these."""
+    path = Path(text)
+    if path.is_dir():
+        from jobsight.store.snapshot import read_documents, read_manifest
+
+        yield text, read_manifest(path).documents, read_documents(path)
+        return
+    from jobsight.store import open_store
+
+    with open_store(None if text == _SET else text, settings=settings.store) as store:
+        found = store.status()
+        yield store.url, sum(found.states.values()) + found.archived, store.scan()
+
+
+@dataclass
+class DocumentStream:
+    """Documents on their way into a table: counted and hashed.
+
+    Attributes:
+        documents: of any jobs.
+        progress: is called with how many were read of `total`; 0: not known.
+        hashed: fill `bytes` and `digest`.
+        prefix: of the ids of documents that are passed on, counted and hashed.
+        shortened: jobs whose documents lack events of the middle.
+    """
+
+    documents: Iterable[JobDocument]
+    progress: Progress
+    total: int = 0
+    hashed: bool = True
+    prefix: str = ""
+    bytes: int = 0
+    shortened: int = 0
+    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    def __iter__(self) -> Iterator[JobDocument]:
+        from jobsight.documents import encode
+
+        for count, document in enumerate(self.documents, start=1):
+            if count % _TELL_EVERY == 0:
+                self.progress(count, self.total)
+            if document.id.startswith(self.prefix):
+                if self.hashed:
+                    text = encode(document)
+                    self.digest.update(text + b"\n")
+                    self.bytes += len(text) + 1
+                self.shortened += document.dropped > 0
+                yield document
+
+    def source(self, name: str) -> Source:
+        """The documents as a source, each a line of JSON in the order of the scan."""
+        return Source(name, self.digest.hexdigest(), self.bytes)
