@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jobsight.history.eventlog.adcolumns import ads_to_columns, ads_to_times
+from jobsight.history.eventlog.adcolumns import batch_from_ads
+from jobsight.history.eventlog.columns import Origin
 from jobsight.history.eventlog.compressed import Expander
 from jobsight.history.eventlog.headers import first_header, parse_header, sinful_name, submit_host
 from jobsight.history.eventlog.logfiles import looks_like_log, sniff
@@ -56,9 +57,9 @@ def test_ads_are_accepted_or_reported(kind: Literal["json", "xml"], data: st.Dat
         0 <= skip.offset < end <= len(log) for skip, end in zip(whole.skipped, ends, strict=True)
     )
     assert [ad.offset for ad in ads] == sorted({ad.offset for ad in ads})
-    columns = ads_to_columns(ads)
-    assert len(columns["code"]) == len(ads_to_times(ads)[0]) == len(ads)
-    for text in columns["attributes"]:
+    batch = batch_from_ads(ads, whole.skipped, origin=Origin("log", 0, None), size=len(log))
+    assert len(batch.columns["code"]) == len(batch.stamp) == len(ads)
+    for text in batch.columns["attributes"].to_pylist():
         assert text is None or isinstance(json.loads(text), dict)
 
 

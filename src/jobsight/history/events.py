@@ -6,6 +6,8 @@ times of a log are resolved in that order. Memory stays bounded by a few chunks,
 
 from __future__ import annotations
 
+import datetime as dt
+import itertools
 import os
 import time
 from collections import Counter, deque
@@ -19,22 +21,17 @@ from numpy.typing import NDArray
 
 from jobsight.clock import zone_named
 from jobsight.history.eventlog import record, scanner
-from jobsight.history.eventlog.adcolumns import ads_to_columns, ads_to_times
+from jobsight.history.eventlog.adcolumns import batch_from_ads
 from jobsight.history.eventlog.chunks import Chunk, chunks
-from jobsight.history.eventlog.columns import (
-    Batch,
-    Origin,
-    batch_from_rows,
-    batch_from_values,
-)
+from jobsight.history.eventlog.columns import Batch, Origin, batch_from_rows
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.eventlog.generations import in_generation, segment_name
 from jobsight.history.eventlog.logfiles import Kind, LogFile, LogStream, looks_like_log, spool
 from jobsight.history.eventlog.scratch import Scratch
 from jobsight.history.eventlog.segments import Log, Segment, plan
-from jobsight.history.eventlog.structured import Ad, StructuredParser
+from jobsight.history.eventlog.structured import StructuredParser
 from jobsight.history.eventlog.terms import event_schema
-from jobsight.history.eventlog.times import FutureDates, TimeResolver, YearCounter
+from jobsight.history.eventlog.times import TimeResolver, YearCounter
 from jobsight.history.readreport import ReadReport, Skipped
 from jobsight.text import beginning
 
@@ -42,12 +39,10 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["EventLog", "EventReader", "read_events", "scan_chunk"]
+__all__ = ["EventLog", "EventReader", "read_events", "scan_chunk", "year_of_first"]
 
 _AD_BLOCK = 1 << 20
-_YEARLESS = 2  # forms from here on lack the year
 _LARGEST_CLUSTER = 2**31 - 1
-_IN_FUTURE = "dated in the future; taken as of the record before"
 
 
 @dataclass(frozen=True)
@@ -176,40 +171,37 @@ class EventReader:
             SourceError: a log vanished meanwhile.
         """
         started = time.perf_counter()
-        told: Counter[str] = Counter()
+        found: Counter[str] = Counter()
         with ThreadPoolExecutor(self._workers, "jobsight-scan") as pool:
             for log in self.logs:
                 resolver = self._resolver(log)
-                dates = FutureDates(max(_modified(log), time.time()))
                 for segment in _ready(log):
                     if segment.header is not None and segment.header.ctime is not None:
                         resolver.begin_segment(segment.header.ctime)
                     name = segment_name(segment) if self._generations else ""
                     origin = Origin(segment.file.name, log.number, log.access_point)
                     for batch in self._segment(segment, origin, pool):
-                        written = resolver.resolve(batch.stamp, batch.form)
-                        times, sound, odd = dates.mend(written)
-                        self._account(batch, times, sound, origin)
-                        told[segment.file.name] += len(times)
-                        noted = batch.columns["offset"].take(odd).to_pylist()
-                        for one in sorted([*batch.skipped, *((at, 0, _IN_FUTURE) for at in noted)]):
-                            self._skipped(Skipped(origin.source, *one))
+                        times = resolver.resolve(batch.stamp, batch.form)
+                        self._account(batch, times, origin)
+                        found[segment.file.name] += len(times)
+                        for skip in batch.skipped:
+                            self._skipped(Skipped(origin.source, *skip))
                         if self._generations:
                             yield in_generation(batch, name, segment.start).table(times)
                         else:
                             yield batch.table(times)
-        self._look_for_others(told)
+        self._look_for_others(found)
         self.report.jobs = self._jobs.count()
         self.report.seconds = time.perf_counter() - started
 
-    def _look_for_others(self, told: Mapping[str, int]) -> None:
+    def _look_for_others(self, found: Mapping[str, int]) -> None:
         """Report files that are no event logs: without a record, or anything that looks like one.
 
         Args:
-            told: number of events by name of the file.
+            found: number of events by name of the file.
         """
         for file in self.files:
-            if not told[file.name] and file.head.strip() and not looks_like_log(file.head):
+            if not found[file.name] and file.head.strip() and not looks_like_log(file.head):
                 line = f"{file.name!r} holds no event record: it begins with {beginning(file.head)}"
                 self.report.unreadable.append((file.name, line))
 
@@ -227,15 +219,12 @@ class EventReader:
                 where = segment.start + self.report.bytes - before
                 self.report.skipped.append(Skipped(origin.source, where, 0, stream.problem))
 
-    def _account(
-        self, batch: Batch, times: NDArray[np.int64], sound: NDArray[np.bool_], origin: Origin
-    ) -> None:
+    def _account(self, batch: Batch, times: NDArray[np.int64], origin: Origin) -> None:
         report = self.report
         report.events += len(times)
         report.bytes += batch.size
         if len(times):
-            dated = times[sound] if sound.any() else times
-            low, high = int(dated.min()), int(dated.max())
+            low, high = int(times.min()), int(times.max())
             report.first = low if report.first is None else min(report.first, low)
             report.last = high if report.last is None else max(report.last, high)
             for found in batch.columns["code"].value_counts().to_pylist():
@@ -258,19 +247,37 @@ class EventReader:
         known.append(stretch)
 
     def _resolver(self, log: Log) -> TimeResolver:
-        """What tells the times of one log; one without years is looked through once before."""
-        counter = YearCounter()
-        for segment in _ready(log):
-            if segment.header is not None and segment.header.ctime is not None:
-                counter.begin_segment(segment.header.ctime, self._zone)
-            if counter.settled or _feed(counter, segment):
-                break
-        return TimeResolver(self._zone, first_year=counter.first_year(_modified(log), self._zone))
+        """What dates the records of one log."""
+        first = log.segments[0]
+        if first.file.kind in ("xml", "json") or (first.header and first.header.ctime):
+            return TimeResolver(self._zone)
+        modified = max(segment.file.modified for segment in log.segments)
+        chunks_of_log = itertools.chain.from_iterable(map(_chunks, _ready(log)))
+        return TimeResolver(
+            self._zone, first_year=year_of_first(chunks_of_log, modified, self._zone)
+        )
 
 
-def _modified(log: Log) -> float:
-    """Seconds since 1970 of the last change of any of the log's files."""
-    return max(segment.file.modified for segment in log.segments)
+def year_of_first(parts: Iterable[Chunk], modified: float, zone: dt.tzinfo) -> int:
+    """The year of a text log's first record: that is looked for in all of it, if need be.
+
+    Args:
+        parts: the log.
+        modified: seconds since 1970 of its last change.
+        zone: of its wall clock.
+    """
+    counter = YearCounter()
+    for part in parts:
+        rows, _ = scan_chunk(part)
+        counter.feed(rows[:, record.STAMP], rows[:, record.FORM].astype(np.uint8))
+        if counter.settled:
+            break
+    return counter.first_year(modified, zone)
+
+
+def _chunks(segment: Segment) -> Iterator[Chunk]:
+    with segment.file.open(segment.start) as stream:
+        yield from chunks(stream, start=segment.start, end=segment.end)
 
 
 def _ready(log: Log) -> Iterator[Segment]:
@@ -284,19 +291,6 @@ def _ready(log: Log) -> Iterator[Segment]:
                 unpacked[file] = spool(file)
             file = unpacked[file]
         yield Segment(file, segment.start, segment.end, segment.header)
-
-
-def _feed(counter: YearCounter, segment: Segment) -> bool:
-    """Show the counter a segment's times, a chunk at a time, until it knows; whether it does."""
-    if segment.file.kind in ("xml", "json"):
-        return True  # these always tell the year
-    with segment.file.open(segment.start) as stream:
-        for chunk in chunks(stream, start=segment.start, end=segment.end):
-            rows, _ = scan_chunk(chunk)
-            counter.feed(rows[:, record.STAMP], rows[:, record.FORM].astype(np.uint8))
-            if counter.settled:
-                return True
-    return False
 
 
 def _ahead(
@@ -321,17 +315,10 @@ def _structured(stream: LogStream, kind: Kind, origin: Origin) -> Iterator[Batch
         ads = parser.feed(bytes(block[:size]))
         if size < len(block):
             ads += parser.close()
-        yield _ads_batch(ads, parser, origin, size)
+        yield batch_from_ads(ads, parser.skipped, origin=origin, size=size)
+        parser.skipped.clear()
         if size < len(block):
             return
-
-
-def _ads_batch(ads: list[Ad], parser: StructuredParser, origin: Origin, size: int) -> Batch:
-    skipped = [(skip.offset, skip.length, skip.reason) for skip in parser.skipped]
-    parser.skipped.clear()
-    stamp, form = ads_to_times(ads)
-    values = ads_to_columns(ads)
-    return batch_from_values(values, stamp, form, origin=origin, skipped=skipped, size=size)
 
 
 def read_events(

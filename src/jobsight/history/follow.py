@@ -27,9 +27,11 @@ import msgspec
 from jobsight.clock import zone_named
 from jobsight.documents import JSON, JobDocument
 from jobsight.errors import SourceError
-from jobsight.history.eventlog.columns import Batch, Origin
+from jobsight.history.eventlog.chunks import chunks
+from jobsight.history.eventlog.columns import Origin
 from jobsight.history.eventlog.family import Opened, explain, look, oldest_first, opened_family
 from jobsight.history.eventlog.headers import submit_host
+from jobsight.history.events import year_of_first
 from jobsight.history.following.position import (
     Gap,
     Place,
@@ -40,7 +42,6 @@ from jobsight.history.following.position import (
     skips,
 )
 from jobsight.history.following.tail import Part, Piece, ShrunkError
-from jobsight.history.following.years import first_year
 from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
 from jobsight.history.sources import Observed, Position, Source
 from jobsight.settings import EventLogSettings
@@ -279,7 +280,7 @@ class EventLogSource(Source):
             if gap is not None:
                 self._pending[place.name] = gap
             if lost is not None:
-                place.times, place.dates = lost.place.times, lost.place.dates
+                place.times = lost.place.times
         part = Part(place)
         part.attach(file)
         self._parts.append(part)
@@ -312,7 +313,7 @@ class EventLogSource(Source):
         before: Part | None = None
         for part in list(self._parts):
             if part.place.times is None and before is not None:
-                part.place.times, part.place.dates = before.place.times, before.place.dates
+                part.place.times = before.place.times
             before = part
             begun = part.begun
             try:
@@ -357,8 +358,11 @@ class EventLogSource(Source):
         point = self._saved.access_point
         origin = Origin(part.place.name, 0, point)
 
-        def year(batch: Batch) -> int:
-            return first_year(batch, self._parts, self._zone, now)
+        def first_year() -> int:
+            # As the reader finds it, from what is there now.
+            log = itertools.chain.from_iterable(chunks(one.stream()) for one in self._parts)
+            modified = max(one.modified() for one in self._parts)
+            return year_of_first(log, modified, self._zone)
 
         return part.read(
             room=self._settings.bytes_per_poll,
@@ -367,7 +371,7 @@ class EventLogSource(Source):
             now=now,
             origin=origin,
             zone=self._zone,
-            first_year=year,
+            first_year=first_year,
         )
 
     def _observed(self, part: Part, piece: Piece) -> Observed:

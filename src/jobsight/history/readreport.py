@@ -10,9 +10,9 @@ __all__ = ["ReadReport", "Skipped"]
 
 @dataclass(frozen=True)
 class Skipped:
-    """A stretch of a log that holds no sound record: where, how many bytes, and why.
+    """A stretch of a log without a sound record: where, how many bytes, and why.
 
-    Where only a record's date is unsound the record is kept, and the length is 0.
+    Where the bytes of a file break off the length is 0.
     """
 
     file: str

@@ -267,35 +267,6 @@ def test_a_stream_that_is_no_log_is_cut_anywhere(monkeypatch: pytest.MonkeyPatch
     assert max(len(one.data) for one in found) <= 2000
 
 
-@pytest.mark.parametrize("chunk", [1, 1 << 20])
-@pytest.mark.parametrize("form", ["plain", "xz"])
-def test_a_record_dated_in_the_future_is_kept_as_of_the_one_before(
-    tmp_path: Path, chunk: int, form: str
-) -> None:
-    dates = ["2026-01-02 03:04:05", "9999-01-01 00:00:00", "9999-01-01 00:00:01"]
-    dates += ["2026-01-02 03:04:06", "2106-02-07 06:28:15"]
-    parts = [record(6, "Image size of job updated: 1\n", date=date) for date in dates]
-    path = write(tmp_path / "log", PACKINGS[form](b"".join(parts)))
-    with chunk_size(chunk):
-        log = read_events([path], timezone="UTC")
-    assert log.table["time"].dt.second().to_list() == [5, 5, 5, 6, 6]
-    assert log.table["time"].dt.year().unique().to_list() == [2026]
-    assert [(one.offset, one.length) for one in log.report.skipped] == [
-        (len(parts[0]), 0),
-        (4 * len(parts[0]), 0),
-    ]
-    assert "future" in log.report.skipped[0].reason
-    assert log.report.last == int(log.table["time"].max().timestamp() * 1_000_000)  # type: ignore[union-attr]
-
-
-def test_a_log_wholly_in_the_future_is_left_as_it_is(tmp_path: Path) -> None:
-    dates = ["2190-01-01 00:00:00", "2190-01-01 00:00:01"]
-    path = write(tmp_path / "log", b"".join(record(0, SUBMIT, date=date) for date in dates))
-    log = read_events([path], timezone="UTC")
-    assert log.table["time"].dt.year().to_list() == [2190, 2190]
-    assert len(log.report.skipped) == 1
-
-
 def test_a_file_may_be_older_than_what_it_tells(tmp_path: Path) -> None:
     path = write(tmp_path / "log", LOG, modified="1999-01-01T00:00:00+00:00")
     assert read_events([path], timezone="UTC").report.skipped == []

@@ -331,13 +331,3 @@ def test_a_put_that_failed_is_read_again(tmp_path: Path) -> None:
     assert again is not None
     assert (again.documents, again.position) == (lost.documents, lost.position)
     one.close()
-
-
-def test_dates_of_the_future_are_reported(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.write_bytes(record(0, SUBMIT) + record(12, HELD, date="2099-01-01 00:00:00"))
-    one = follower(log)
-    one.catch_up()
-    assert len({event.time for event in one.documents[JOB].timeline}) == 1
-    assert "future" in one.source.status()["last_skipped"][0][3]
-    one.close()

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
-from jobsight.history.eventlog.adformats import Attributes, parse_time
-from jobsight.history.eventlog.structured import Ad
+from jobsight.history.eventlog.columns import Batch, Origin, columns_of_origin
+from jobsight.history.eventlog.structured import Ad, Attributes, Skip, parse_time
+from jobsight.history.eventlog.terms import event_schema
 
-__all__ = ["ads_to_columns", "ads_to_times"]
+__all__ = ["ads_to_columns", "batch_from_ads"]
 
 _ENDS = (EventCode.EVICTED, EventCode.TERMINATED, EventCode.NODE_TERMINATED, EventCode.POST_SCRIPT)
 
@@ -27,22 +27,15 @@ _REASON: dict[int, str] = {
     EventCode.REMOTE_ERROR: "ErrorMsg",
     EventCode.DISCONNECTED: "DisconnectReason",
 }
-"""Attribute that tells the reason; of all other events it is ``Reason``."""
+"""Attribute with the reason; of all other events it is ``Reason``."""
 
 _ERROR_FROM = re.compile(r"Error from (\S+?)[:,]*(?:\s|$)")
 
 _INT16, _INT32, _INT64 = 2**15, 2**31, 2**63
 
 
-def ads_to_times(ads: Sequence[Ad]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Stamp, int64 (n,) µs, and form, uint8 (n,), of each event, as `TimeResolver` takes them."""
-    times = [parse_time(ad.attributes["EventTime"]) or (0, 0) for ad in ads]
-    stamp = np.array([time[0] for time in times], np.int64)
-    return stamp, np.array([time[1] for time in times], np.uint8)
-
-
 def ads_to_columns(ads: Sequence[Ad]) -> dict[str, list[Any]]:
-    """Columns of the event table, each a list of n values, None where an event tells nothing.
+    """Columns of the event table, each a list of n values, None where an event has none.
 
     All columns but ``time``, ``source``, ``log`` and ``access_point``.
     """
@@ -51,6 +44,30 @@ def ads_to_columns(ads: Sequence[Ad]) -> dict[str, list[Any]]:
 
 
 _SAMPLE = Ad(0, {"EventTypeNumber": 0})
+
+
+def batch_from_ads(ads: Sequence[Ad], skips: Sequence[Skip], *, origin: Origin, size: int) -> Batch:
+    """A batch of these events, and of the stretches skipped between them.
+
+    Args:
+        ads: in order, offsets in the log.
+        skips: likewise.
+        origin: where they come from.
+        size: bytes of the log that they cover.
+    """
+    import pyarrow as pa
+
+    schema, values = event_schema(), ads_to_columns(ads)
+    columns = columns_of_origin(origin, len(ads))
+    columns |= {name: pa.array(values[name], schema.field(name).type) for name in values}
+    times = [parse_time(ad.attributes["EventTime"]) or (0, 0) for ad in ads]
+    return Batch(
+        columns,
+        np.array([stamp for stamp, _ in times], np.int64),
+        np.array([form for _, form in times], np.uint8),
+        [(skip.offset, skip.length, skip.reason) for skip in skips],
+        size,
+    )
 
 
 def _row(ad: Ad) -> dict[str, Any]:

@@ -6,7 +6,7 @@ One row an event, in file order. Names and types are fixed by the design (see do
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from jobsight.history.eventlog.terms import event_schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Batch", "Origin", "batch_from_rows", "batch_from_values"]
+__all__ = ["Batch", "Origin", "batch_from_rows", "columns_of_origin"]
 
 _NUMBERS = (
     ("cluster", "int64", record.CLUSTER),
@@ -79,7 +79,8 @@ class Batch:
         return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
-def _same_in_all(origin: Origin, rows: int) -> dict[str, pa.Array]:
+def columns_of_origin(origin: Origin, rows: int) -> dict[str, pa.Array]:
+    """The columns that have the same value in all rows."""
     import pyarrow as pa
 
     text = pa.large_string()
@@ -108,7 +109,7 @@ def batch_from_rows(
     import pyarrow as pa
 
     by_column = rows.T.copy()  # of its own: `rows` may be scratch memory
-    columns = _same_in_all(origin, len(rows))
+    columns = columns_of_origin(origin, len(rows))
     for name, kind, column in _NUMBERS:
         columns[name] = pa.array(by_column[column].astype(kind))
     for name, kind, column in _OPTIONAL_NUMBERS:
@@ -124,23 +125,3 @@ def batch_from_rows(
         [(int(start) + base, int(end - start), reasons[why]) for start, end, why in skips],
         len(buffer),
     )
-
-
-def batch_from_values(
-    values: dict[str, list[Any]],
-    stamp: NDArray[np.int64],
-    form: NDArray[np.uint8],
-    *,
-    origin: Origin,
-    skipped: list[tuple[int, int, str]],
-    size: int,
-) -> Batch:
-    """Make a batch from columns of Python values (XML and JSON logs)."""
-    import pyarrow as pa
-
-    schema = event_schema()
-    columns = _same_in_all(origin, len(stamp))
-    for name in schema.names:
-        if name not in columns and name != "time":
-            columns[name] = pa.array(values[name], schema.field(name).type)
-    return Batch(columns, stamp, form, skipped, size)

@@ -1,7 +1,7 @@
-"""Decompression of gzip, bzip2, xz and Zstandard in bounded memory, keeping all that is sound.
+"""Decompression of gzip, bzip2, xz and Zstandard in bounded memory.
 
-Formats: RFC 1952 (gzip), the bzip2 and xz file formats, RFC 8878 (Zstandard). They are told apart
-by their first bytes, never by a file's name; members or streams may follow one another.
+Formats: RFC 1952 (gzip), the bzip2 and xz file formats, RFC 8878 (Zstandard). They are recognised
+by their first bytes, not by a file's name; members or streams may follow one another.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import bz2
 import lzma
 import re
 import zlib
-from collections.abc import Callable
-from typing import Literal, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
 __all__ = ["Compression", "Expander", "ReadAt", "detect", "gzip_time"]
 
@@ -27,10 +27,11 @@ _MAGIC: tuple[tuple[re.Pattern[bytes], Compression], ...] = (
 )
 _MAGIC_BYTES = 10
 
-# Zstandard's decoder has no limit on its output: 8 KiB of input make at most 256 MiB of it.
-_FEED = {"gzip": 256 << 10, "bzip2": 256 << 10, "xz": 256 << 10, "zstd": 8 << 10}
+_FEED = 8 << 10
+"""Compressed bytes decoded at once: at most 8 MiB of gzip, 256 MiB of Zstandard, whose decoders
+have no limit on their output. A decoder that finds damage drops the output of that call."""
+
 _OUTPUT = 1 << 20
-_CAREFUL_OUTPUT = 4 << 10
 _XZ_MEMORY = 512 << 20
 
 
@@ -46,170 +47,27 @@ def gzip_time(head: bytes) -> int | None:
     return int.from_bytes(head[4:8], "little") or None
 
 
-class _Codec(Protocol):
-    """One member: `decompress` is given input only when `needs_input` says so."""
+def _new_decoder(compression: Compression) -> Any:
+    """A decoder of one member, as of `bz2.BZ2Decompressor`."""
+    import zstandard
 
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int = ...) -> bytes: ...
-
-
-class _Gzip:
-    def __init__(self) -> None:
-        self._zlib = zlib.decompressobj(31)
-        self.needs_input = True
-
-    @property
-    def eof(self) -> bool:
-        return self._zlib.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._zlib.unused_data
-
-    def decompress(self, data: bytes, max_length: int = _OUTPUT) -> bytes:
-        tail = self._zlib.unconsumed_tail
-        out = self._zlib.decompress(tail + data if tail else data, max_length)
-        self.needs_input = not self._zlib.unconsumed_tail and len(out) < max_length
-        return out
-
-
-class _Zstd:
-    def __init__(self) -> None:
-        import zstandard
-
-        self._zstd = zstandard.ZstdDecompressor().decompressobj()
-        self._out = memoryview(b"")
-
-    @property
-    def eof(self) -> bool:
-        return self._zstd.eof and not self._out
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._out
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._zstd.unused_data
-
-    def decompress(self, data: bytes, max_length: int = _OUTPUT) -> bytes:
-        if data:
-            self._out = memoryview(self._zstd.decompress(data))
-        out = bytes(self._out[:max_length])
-        self._out = self._out[max_length:]
-        return out
-
-
-def _new_codec(compression: Compression) -> _Codec:
     if compression == "gzip":
-        return _Gzip()
+        return zlib.decompressobj(31)
     if compression == "bzip2":
         return bz2.BZ2Decompressor()
     if compression == "xz":
         return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
-    return _Zstd()
+    return zstandard.ZstdDecompressor().decompressobj()
 
 
-def _decoder_errors() -> tuple[type[Exception], ...]:
-    import zstandard
-
-    return (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, ValueError, EOFError)
-
-
-class _DamagedError(Exception):
-    """The compressed bytes are unsound from here on; says why, and where the last feed began."""
-
-    def __init__(self, reason: str, fed_at: int | None) -> None:
-        super().__init__(reason)
-        self.fed_at = fed_at
-
-
-class _Members:
-    """The members of one file, one after another.
-
-    Args:
-        compression: what the file is.
-        read_at: reads the compressed bytes.
-        careful_from: from this position of the file on, input is fed byte by byte. A decoder that
-            finds damage drops the output of that very call, so small calls lose the least.
-    """
-
-    def __init__(self, compression: Compression, read_at: ReadAt, careful_from: int | None) -> None:
-        self._compression = compression
-        self._read_at = read_at
-        self._careful_from = careful_from
-        self._position = 0
-        self._fed_at = 0
-        self._carry = b""
-        self._codec: _Codec | None = None
-        self._errors = _decoder_errors()
-
-    def read(self, limit: int) -> bytes:
-        """The next 1 … `limit` bytes, b"" at the end.
-
-        Raises:
-            _DamagedError: no more sound bytes follow.
-        """
-        while True:
-            if self._codec is None and not self._next_member():
-                return b""
-            assert self._codec is not None
-            data = self._input() if self._codec.needs_input else b""
-            if self._codec.needs_input and not data:
-                raise _DamagedError(f"the {self._compression} data ends early", None)
-            out = self._decode(self._codec, data, limit)
-            if self._codec.eof:
-                self._carry = self._codec.unused_data
-                self._codec = None
-            if out:
-                return out
-
-    def _decode(self, codec: _Codec, data: bytes, limit: int) -> bytes:
-        if self._careful_from is not None and self._position > self._careful_from:
-            limit = min(limit, _CAREFUL_OUTPUT)
-        try:
-            return codec.decompress(data, min(limit, _OUTPUT))
-        except self._errors as error:
-            reason = f"damaged {self._compression} data ({error})"
-            raise _DamagedError(reason, self._fed_at) from None
-
-    def _input(self) -> bytes:
-        if self._carry:
-            data, self._carry = self._carry, b""
-            self._fed_at = self._position - len(data)
-            return data
-        self._fed_at = self._position
-        return self._read()
-
-    def _read(self) -> bytes:
-        size = _FEED[self._compression]
-        if self._careful_from is not None:
-            ahead = self._careful_from - self._position
-            size = min(size, ahead) if ahead > 0 else 1
-        try:
-            data = self._read_at(self._position, size)
-        except OSError as error:
-            raise _DamagedError(f"reading failed: {error.strerror or error}", None) from None
-        self._position += len(data)
-        return data
-
-    def _next_member(self) -> bool:
-        """Start the next member; False at the end of the file. Padding of NUL bytes is passed."""
-        head = self._carry.lstrip(b"\0")
-        while len(head) < _MAGIC_BYTES and (more := self._read()):
-            head = (head + more).lstrip(b"\0")
-        if not head:
-            return False
-        if detect(head) != self._compression:
-            raise _DamagedError(f"bytes that are no {self._compression} data follow", None)
-        self._carry = head
-        self._codec = _new_codec(self._compression)
-        return True
+def _decode(decoder: Any, data: bytes) -> Iterator[bytes]:
+    """The output for `data`, in pieces of at most 1 MiB where the decoder can bound them."""
+    if not hasattr(decoder, "needs_input"):
+        yield decoder.decompress(data)
+        return
+    yield decoder.decompress(data, _OUTPUT)
+    while not decoder.eof and not decoder.needs_input:
+        yield decoder.decompress(b"", _OUTPUT)
 
 
 class Expander:
@@ -226,43 +84,63 @@ class Expander:
         self.problem: str | None = None
         self._compression = compression
         self._read_at = read_at
-        self._members = _Members(compression, read_at, None)
-        self._delivered = 0
-        self._careful = False
-        self._ended = False
+        self._position = 0
+        self._pieces = self._expand()
+        self._piece = memoryview(b"")
 
     def readinto(self, view: memoryview) -> int:
         """Fill `view` from its start; how many bytes, less than asked only at the end."""
         filled = 0
-        while filled < len(view) and not self._ended:
-            out = self._next(len(view) - filled)
-            view[filled : filled + len(out)] = out
-            filled += len(out)
+        while filled < len(view):
+            if not self._piece:
+                piece = next(self._pieces, None)
+                if piece is None:
+                    break
+                self._piece = memoryview(piece)
+            size = min(len(self._piece), len(view) - filled)
+            view[filled : filled + size] = self._piece[:size]
+            self._piece = self._piece[size:]
+            filled += size
         return filled
 
-    def _next(self, limit: int) -> bytes:
-        try:
-            out = self._members.read(limit)
-        except _DamagedError as error:
-            if error.fed_at is not None and not self._careful and self._retry(error.fed_at):
-                return b""
-            self.problem = str(error)
-            out = b""
-        self._ended = not out
-        self._delivered += len(out)
-        return out
+    def _expand(self) -> Iterator[bytes]:
+        import zstandard
 
-    def _retry(self, careful_from: int) -> bool:
-        """Go over the file once more, up to what was delivered, now with care at the damage."""
-        self._careful = True
-        self._members = _Members(self._compression, self._read_at, careful_from)
-        left = self._delivered
+        errors = (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, ValueError)
         try:
-            while left:
-                out = self._members.read(left)
-                if not out:
-                    return False
-                left -= len(out)
-        except _DamagedError:
-            return False
-        return True
+            yield from self._members()
+        except errors as error:
+            reading = getattr(error, "strerror", None)  # those of bz2 are OSErrors without it
+            self.problem = (
+                f"reading failed: {reading}"
+                if reading
+                else f"damaged {self._compression} data ({error})"
+            )
+
+    def _members(self) -> Iterator[bytes]:
+        data = self._next_member(b"")
+        while data:
+            decoder = _new_decoder(self._compression)
+            while True:
+                yield from _decode(decoder, data)
+                if decoder.eof:
+                    break
+                if not (data := self._read()):
+                    self.problem = f"the {self._compression} data ends early"
+                    return
+            data = self._next_member(decoder.unused_data)
+
+    def _read(self) -> bytes:
+        data = self._read_at(self._position, _FEED)
+        self._position += len(data)
+        return data
+
+    def _next_member(self, head: bytes) -> bytes:
+        """The first bytes of the next member, b"" at the end; NUL bytes before it are padding."""
+        head = head.lstrip(b"\0")
+        while len(head) < _MAGIC_BYTES and (more := self._read()):
+            head = (head + more).lstrip(b"\0")
+        if head and detect(head) != self._compression:
+            self.problem = f"bytes that are not {self._compression} data follow"
+            return b""
+        return head

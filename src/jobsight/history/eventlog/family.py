@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,12 +15,10 @@ from pathlib import Path
 
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.generations import HEAD, Generation, identify, may_be_log
-from jobsight.history.eventlog.terms import begun
+from jobsight.history.eventlog.terms import begun, rotation
 from jobsight.text import beginning
 
 __all__ = ["Opened", "explain", "look", "oldest_first", "opened_family", "read_at", "rotated"]
-
-_ROTATED = r"\.(old|[1-9]\d{0,8})"
 
 
 @dataclass
@@ -138,15 +135,15 @@ def rotated(path: Path) -> Iterator[tuple[float, Path]]:
 
 
 def _beside(path: Path) -> Iterator[tuple[float, Path]]:
-    form = re.compile(re.escape(path.name) + _ROTATED)
     try:
         with os.scandir(path.parent) as entries:
             names = [entry.name for entry in entries]
     except OSError as error:
         raise explain(path.parent, error) from error
     for name in names:
-        if found := form.fullmatch(name):
-            yield 0.5 if found[1] == "old" else float(found[1]), path.with_name(name)
+        base, age = rotation(name)
+        if age and base == path.name:
+            yield age, path.with_name(name)
 
 
 def _opened_older(path: Path) -> Opened | None:

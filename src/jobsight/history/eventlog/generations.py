@@ -18,11 +18,11 @@ import hashlib
 import re
 from dataclasses import dataclass, replace
 
-from jobsight.history.eventlog.adformats import Json, Xml, parse_time
 from jobsight.history.eventlog.columns import Batch
 from jobsight.history.eventlog.headers import Header, first_header
 from jobsight.history.eventlog.logfiles import Kind, sniff
 from jobsight.history.eventlog.segments import Segment
+from jobsight.history.eventlog.structured import first_end, parse_time
 from jobsight.history.eventlog.terms import PREFIX
 
 __all__ = [
@@ -119,15 +119,7 @@ def _first_end(head: bytes, kind: Kind) -> int | None:
     if kind == "text":
         found = _SEPARATOR.search(head)
         return found.end() if found else None
-    form: Xml | Json = Xml() if kind == "xml" else Json()
-    buffer = bytearray(head)
-    start = form.start(buffer)
-    if start is None:
-        return None
-    del buffer[:start]
-    form.begin()
-    end = form.end(buffer)
-    return None if end is None else start + end
+    return first_end("xml" if kind == "xml" else "json", head)
 
 
 def segment_name(segment: Segment) -> str:

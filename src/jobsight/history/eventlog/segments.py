@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
+from jobsight.history.eventlog.chunks import ByteStream
 from jobsight.history.eventlog.headers import (
     HEADER_MARK,
     Header,
@@ -25,6 +25,7 @@ from jobsight.history.eventlog.headers import (
 )
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.eventlog.record import Bytes, find_after
+from jobsight.history.eventlog.terms import rotation
 from jobsight.jit import kernel
 
 __all__ = ["Log", "Segment", "in_order", "plan", "survey"]
@@ -33,11 +34,6 @@ _BLOCK = 1 << 20
 _LINE = 4 << 10  # a header line is padded to 256 bytes or so
 _PEEK = 1 << 20
 _COMPRESSED_NAME = re.compile(r"\.(gz|bz2|xz|zst)$")
-_ROTATED_NAME = re.compile(r"(.+?)\.(old|[1-9]\d{0,8})")
-
-
-class _Stream(Protocol):
-    def readinto(self, view: memoryview) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -68,38 +64,32 @@ class Log:
 @kernel
 def _find_mark(text: Bytes, at: int, end: int) -> int:
     """Where the mark of a header record begins in ``text[at:end]``, or −1."""
-    behind = find_after(text, at, end, HEADER_MARK)
-    return behind - len(HEADER_MARK) if behind > 0 else -1
+    return find_after(text, at, end, HEADER_MARK) - len(HEADER_MARK)
 
 
-def survey(stream: _Stream) -> list[tuple[int, Header]]:
+def survey(stream: ByteStream) -> list[tuple[int, Header]]:
     """Position and header of each header record at the start of a line, in a text log."""
+    found: list[tuple[int, Header]] = []
     buffer = bytearray(_BLOCK + 2 * _LINE)
     text = np.frombuffer(buffer, np.uint8)
-    found: list[tuple[int, Header]] = []
     base = kept = searched = 0
     while True:
-        asked = len(buffer) - kept
-        count = stream.readinto(memoryview(buffer)[kept:])
-        size = kept + count
-        last = count < asked
+        size = kept + stream.readinto(memoryview(buffer)[kept:])
+        last = size < len(buffer)
         # A mark near the end waits for the rest of its line.
-        limit = size if last else size - _LINE
-        at = _find_mark(text, searched, limit)
-        while at >= 0:
+        limit = size if last else size - _LINE + len(HEADER_MARK)
+        while (at := _find_mark(text, searched, limit)) >= 0:
             searched = at + len(HEADER_MARK)
             start = buffer.rfind(b"\n", max(0, at - _LINE), at) + 1
             if start > 0 or (base == 0 and at < _LINE):
-                header = parse_header(bytes(buffer[start : at + _LINE]).lstrip(b"\xef\xbb\xbf"))
+                line = bytes(buffer[start : at + _LINE])
+                header = parse_header(line.removeprefix(b"\xef\xbb\xbf"))
                 found += [(base + start, header)] if header else []
-            at = _find_mark(text, searched, limit)
         if last:
             return found
-        kept = 2 * _LINE
-        shift = size - kept
-        searched = max(searched, limit - len(HEADER_MARK) + 1) - shift
-        buffer[:kept] = buffer[shift:size]
-        base += shift
+        kept, searched = 2 * _LINE, _LINE
+        buffer[:kept] = buffer[size - kept : size]
+        base += size - kept
 
 
 def plan(files: Sequence[LogFile], *, access_point: str | None = None) -> list[Log]:
@@ -174,12 +164,7 @@ def _family(file: LogFile) -> tuple[str, str, float]:
     place = file.path if file.archive is None else Path(file.name)
     if place is None:
         return "", file.name, 0.0
-    name = _COMPRESSED_NAME.sub("", place.name)
-    rotated = _ROTATED_NAME.fullmatch(name)
-    if rotated is None:
-        return str(place.parent), name, 0.0
-    age = 0.5 if rotated[2] == "old" else float(rotated[2])
-    return str(place.parent), rotated[1], age
+    return str(place.parent), *rotation(_COMPRESSED_NAME.sub("", place.name))
 
 
 def _groups(files: Sequence[LogFile], parts: list[list[Segment]]) -> list[list[int]]:
@@ -243,17 +228,17 @@ def _is_rotation(ages: list[float]) -> bool:
 def in_order(segments: Sequence[Segment]) -> list[Segment]:
     """The parts of one log in the order they were written.
 
-    By the time each was begun, then its number; parts of one writer by number, also where its clock
-    was set back, unless the numbers began anew. A part without a header stands before all of its
-    own file, or, if that has none, where its name puts it among the others.
+    By the time each was begun, then its number. A part without a header is before all of its own
+    file, or, if that has none, where its name puts it among the others.
     """
     timed = all(part.header is None or part.header.ctime is not None for part in segments)
-    ordered = sorted(
-        (part for part in segments if part.header),
-        key=lambda part: (_ctime(part) if timed else 0, _sequence(part), -_age(part)),
-    )
-    if not _begun_anew(ordered):
-        _sort_by_writer(ordered)
+
+    def begun(part: Segment) -> tuple[int, int, float]:
+        assert part.header is not None
+        moment = (part.header.moment or 0) if timed else 0
+        return moment, part.header.sequence or 0, -_age(part)
+
+    ordered = sorted((part for part in segments if part.header), key=begun)
     with_header = {part.file for part in ordered}
     bare = [part for part in segments if part.header is None]
     for part in sorted(bare, key=_age):  # newest first, so that an older one goes before it
@@ -265,44 +250,5 @@ def in_order(segments: Sequence[Segment]) -> list[Segment]:
     return ordered
 
 
-def _begun_anew(ordered: list[Segment]) -> bool:
-    """Whether numbers fall, by time, and no clock that was set back explains it.
-
-    Processes that rotate at once may begin to count from 1 again. Where it was the clock, the file
-    with the next number and bytes is dated before.
-    """
-    place = {
-        (_sequence(part), part.header.offset): at for at, part in enumerate(ordered) if part.header
-    }
-    for at in range(1, len(ordered)):
-        if _sequence(ordered[at]) <= _sequence(ordered[at - 1]):
-            header = ordered[at].header
-            size = (header.offset or 0) + (header.size or 0) if header else 0
-            if place.get((_sequence(ordered[at]) + 1, size), at + 1) > at:
-                return True
-    return False
-
-
-def _ctime(part: Segment) -> int:
-    assert part.header is not None
-    return part.header.moment or 0
-
-
-def _sequence(part: Segment) -> int:
-    assert part.header is not None
-    return part.header.sequence or 0
-
-
 def _age(part: Segment) -> float:
     return _family(part.file)[2]
-
-
-def _sort_by_writer(ordered: list[Segment]) -> None:
-    places: dict[str, list[int]] = defaultdict(list)
-    for k, part in enumerate(ordered):
-        if part.header and part.header.base and part.header.sequence is not None:
-            places[part.header.base].append(k)
-    for where in places.values():
-        sorted_parts = sorted((ordered[k] for k in where), key=_sequence)
-        for k, part in zip(where, sorted_parts, strict=True):
-            ordered[k] = part

@@ -1,22 +1,38 @@
 """XML and JSON event logs: one ClassAd per event, split by bytes, each parsed alone.
 
-A parser without I/O: bytes are pushed in, ads come out. Memory stays bounded, as no record may be
-longer than 1 MiB. How one record is written is the business of `adformats`.
+Layouts: HTCondor's classad/jsonSink.cpp and classad/xmlSink.cpp, and the DTD that old XML logs
+name. A parser without I/O: bytes are pushed in, ads come out. Memory is bounded, as a record has at
+most 1 MiB.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+import datetime as dt
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+from xml.etree import ElementTree
 
-from jobsight.history.eventlog.adformats import Attributes, Json, Xml
+from jobsight.clock import micros
 
-__all__ = ["MAX_RECORD", "Ad", "Skip", "StructuredParser"]
+__all__ = ["MAX_RECORD", "Ad", "Attributes", "Skip", "StructuredParser", "first_end", "parse_time"]
+
+Attributes = dict[str, Any]
 
 MAX_RECORD = 1 << 20
 """Bytes; a longer record is skipped."""
 
 _NOTHING_HERE = "no event record here"
+_CUT_SHORT = "record cut short where another begins"
 _TOO_LONG = f"record longer than {MAX_RECORD} bytes"
+_LONGEST_BORDER = 16
+_DEEPEST = 20
+_LEAST_TIME = len("2026-11-21T02:31")
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Ad(NamedTuple):
@@ -27,11 +43,144 @@ class Ad(NamedTuple):
 
 
 class Skip(NamedTuple):
-    """A stretch of the log that holds no sound record."""
+    """A stretch of the log without a sound record."""
 
     offset: int
     length: int
     reason: str
+
+
+class _Form(NamedTuple):
+    """How records are written.
+
+    Attributes:
+        blank: what may be between records.
+        start: where a record begins: at the start of a line, or behind the NULs that a crash of
+            the machine may leave in a file; in XML also within a line.
+        border: where one ends, or the next begins.
+        mark: the first line of a record as HTCondor writes it.
+        decode: the value at the beginning of some bytes, and how many of them it takes.
+    """
+
+    blank: re.Pattern[bytes]
+    start: re.Pattern[bytes]
+    border: re.Pattern[bytes]
+    mark: bytes
+    decode: Callable[[bytes], tuple[Any, int]]
+
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+
+
+def _decode_json(piece: bytes) -> tuple[Any, int]:
+    text = piece.decode("utf-8", "surrogateescape")
+    value, end = _DECODER.raw_decode(text)
+    return value, end if text.isascii() else len(text[:end].encode("utf-8", "surrogateescape"))
+
+
+def _decode_xml(piece: bytes) -> tuple[Any, int]:
+    if b"<!" in piece or b"<?" in piece:
+        raise ValueError("a declaration inside a record")
+    text = _NOT_XML.sub("\ufffd", piece.decode("utf-8", "replace"))
+    # No document type is let in, so there are no entities but the five of XML itself.
+    return _classad(ElementTree.fromstring(text)), len(piece)  # noqa: S314
+
+
+def _classad(element: ElementTree.Element) -> Attributes:
+    """The attributes; where one is repeated, as old logs do, its last value counts."""
+    return {
+        attribute.get("n", ""): _value(attribute[0]) if len(attribute) else None
+        for attribute in element
+        if attribute.tag == "a"
+    }
+
+
+def _value(element: ElementTree.Element) -> Any:
+    tag, text = element.tag, element.text or ""
+    if tag == "c":
+        return _classad(element)
+    if tag == "l":
+        return [_value(item) for item in element]
+    if tag == "b":
+        return element.get("v", text).strip().lower() in ("t", "true")
+    if tag == "i":
+        return int(text)
+    if tag in ("r", "n"):
+        return _finite(text)
+    if tag in ("s", "e", "at", "rt"):
+        return text
+    return None  # undefined and error
+
+
+_FORMS = {
+    "xml": _Form(
+        blank=re.compile(
+            rb"(?:\s|\xef\xbb\xbf|<\?xml[^<>]*\?>|<!DOCTYPE[^<>\[\]]*>|</?classads>"
+            rb"|\.\.\.(?=\s|\Z))*"
+        ),
+        start=re.compile(rb'(?<!">)<c>'),
+        border=re.compile(rb"</c>(?=\s|<c>|</classads>)|\n(?=<c>)"),
+        mark=b"<c>\n",
+        decode=_decode_xml,
+    ),
+    "json": _Form(
+        blank=re.compile(rb"(?:[\s\[\],]|\xef\xbb\xbf|\.\.\.(?=\s|\Z))*"),
+        start=re.compile(rb"(?:^|(?<=\0))\{", re.MULTILINE),
+        border=re.compile(rb"\n\}|\n(?=\{)"),
+        mark=b"{\n",
+        decode=_decode_json,
+    ),
+}
+
+
+def parse_time(text: str) -> tuple[int, int] | None:
+    """µs of ``2026-11-21T02:31:12.679Z`` as if it were UTC, and its form (0 local, 1 absolute).
+
+    An offset is subtracted. None where the text is not a date and time.
+    """
+    text = text.strip()
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if len(text) < _LEAST_TIME:
+        return None
+    absolute = moment.tzinfo is not None
+    return micros(moment if absolute else moment.replace(tzinfo=dt.UTC)), int(absolute)
+
+
+def first_end(kind: Literal["xml", "json"], head: bytes) -> int | None:
+    """Where the first record in `head` ends, None where it has not ended."""
+    form = _FORMS[kind]
+    start = form.start.search(head)
+    end = form.border.search(head, start.end()) if start else None
+    return end.end() if end else None
+
+
+def _sound(value: Any, depth: int = 0) -> Any:
+    """The value with half characters replaced, which no text column can hold.
+
+    Raises:
+        ValueError: it is nested too deeply for the columns' JSON.
+    """
+    if depth > _DEEPEST:
+        raise ValueError(f"nested more than {_DEEPEST} deep")
+    if isinstance(value, str):
+        return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_sound(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {_sound(name): _sound(item, depth + 1) for name, item in value.items()}
+    return value
+
+
+class _NotAnEventError(Exception):
+    """Bytes that do not begin with an event; says why."""
 
 
 class StructuredParser:
@@ -43,16 +192,25 @@ class StructuredParser:
 
     def __init__(self, kind: Literal["xml", "json"]) -> None:
         self.skipped: list[Skip] = []
-        self._format: Xml | Json = Xml() if kind == "xml" else Json()
+        self._kind = kind
+        self._form = _FORMS[kind]
         self._buffer = bytearray()
         self._base = 0  # position of the buffer's first byte
-        self._inside = False  # whether the buffer starts with a record
-        self._dropping: str | None = None  # why bytes are dropped up to the next record
+        self._searched = 0  # where in the buffer to look for a border
+        self._dropping: str | None = None  # why bytes are dropped up to the next border
 
     def feed(self, data: bytes) -> list[Ad]:
         """Take the next bytes of the log; the ads that are complete by now."""
         self._buffer += data
-        return self._run(final=False)
+        ads: list[Ad] = []
+        while found := self._form.border.search(self._buffer, self._searched):
+            self._take(found.end(), ads)
+        if len(self._buffer) > MAX_RECORD + _LONGEST_BORDER:
+            begun = self._form.start.search(self._buffer) is not None
+            self._dropping = self._dropping or (_TOO_LONG if begun else _NOTHING_HERE)
+            self._pass(len(self._buffer) - _LONGEST_BORDER)
+        self._searched = max(0, len(self._buffer) - _LONGEST_BORDER)
+        return ads
 
     @property
     def position(self) -> int:
@@ -61,78 +219,74 @@ class StructuredParser:
 
     def close(self) -> list[Ad]:
         """The log has ended: the ads that were still open."""
-        return self._run(final=True)
-
-    def _run(self, *, final: bool) -> list[Ad]:
         ads: list[Ad] = []
-        while self._buffer:
-            if not self._inside and not self._enter(final=final):
-                break
-            end = self._format.end(self._buffer)
-            if end is None and final:
-                end = len(self._buffer)
-            if end is None:
-                if len(self._buffer) > MAX_RECORD:
-                    self._drop_all(_TOO_LONG)
-                    continue
-                break
-            self._take(end, ads)
+        self._take(len(self._buffer), ads)
         return ads
 
-    def _enter(self, *, final: bool) -> bool:
-        """Drop what stands before the next record; False where none is to be seen yet."""
-        start = self._format.start(self._buffer)
-        if start is None:
-            if final:
-                self._drop(len(self._buffer), self._dropping or _NOTHING_HERE)
-            elif len(self._buffer) > MAX_RECORD or self._dropping:
-                self._drop(len(self._buffer) - 64, self._dropping or _NOTHING_HERE)
-            return False
-        self._drop(start, self._dropping or _NOTHING_HERE)
-        self._dropping = None
-        self._inside = True
-        self._format.begin()
-        return True
+    def _pass(self, end: int) -> bytes:
+        """Remove the first `end` bytes; those that are dropped are reported."""
+        piece = bytes(self._buffer[:end])
+        if self._dropping is not None:
+            self._skip(piece, 0, end, self._dropping)
+        del self._buffer[:end]
+        self._base += end
+        self._searched = 0
+        return piece
 
-    def _drop_all(self, reason: str) -> None:
-        self._drop(len(self._buffer) - 8, reason)
-        self._dropping = reason
-        self._inside = False
-
-    def _drop(self, count: int, reason: str) -> None:
-        if count <= 0:
+    def _skip(self, piece: bytes, start: int, end: int, reason: str) -> None:
+        """Report ``piece[start:end]``, where the buffer begins with `piece`, less blanks before."""
+        offset = self._base + start
+        last = self.skipped[-1] if self.skipped else None
+        if last and last.offset + last.length == offset and last.reason == reason:
+            self.skipped[-1] = Skip(last.offset, last.length + end - start, reason)
             return
-        found = self._format.benign.match(self._buffer, 0, count)
-        passed = found.end() if found and not self._dropping else 0
-        if passed < count:
-            self._skip(self._base + passed, count - passed, reason)
-        self._advance(count)
-
-    def _skip(self, offset: int, length: int, reason: str) -> None:
-        if self.skipped:
-            last = self.skipped[-1]
-            if last.offset + last.length == offset and last.reason == reason:
-                self.skipped[-1] = Skip(last.offset, last.length + length, reason)
-                return
-        self.skipped.append(Skip(offset, length, reason))
-
-    def _advance(self, count: int) -> None:
-        del self._buffer[:count]
-        self._base += count
+        blank = self._form.blank.match(piece, start, end)
+        passed = blank.end() if blank else start
+        if passed < end:
+            self.skipped.append(Skip(self._base + passed, end - passed, reason))
 
     def _take(self, end: int, ads: list[Ad]) -> None:
-        """Parse the record in the first `end` bytes; damaged, go on inside it where one begins."""
-        piece, start = bytes(self._buffer[:end]), self._base
-        self._inside = False
-        self._advance(end)
-        if len(piece) > MAX_RECORD:
-            self._skip(start, end, _TOO_LONG)
-            return
-        at = 0
-        while at < end:
-            found = self._format.parse(piece, at)
-            if found.ad is not None:
-                ads.append(Ad(start + at, found.ad))
-            elif found.reason is not None:
-                self._skip(start + at, found.length, found.reason)
-            at += found.length
+        """Parse the first `end` bytes, which hold at most one whole record."""
+        piece, at, why = bytes(self._buffer[:end]), 0, _NOTHING_HERE
+        if self._dropping is None and end > MAX_RECORD:
+            why = _TOO_LONG
+        elif self._dropping is None and (found := self._form.start.search(piece)):
+            self._skip(piece, 0, found.start(), _NOTHING_HERE)
+            at, why = self._parse(piece, found.start(), ads)
+        if self._dropping is None:
+            self._skip(piece, at, end, why)
+        self._pass(end)
+        self._dropping = None
+
+    def _parse(self, piece: bytes, at: int, ads: list[Ad]) -> tuple[int, str]:
+        """Take the record at `at`, or one that begins within it: where to go on; why to skip."""
+        try:
+            return self._event(piece, at, ads), _NOTHING_HERE
+        except _NotAnEventError as error:
+            inner = piece.rfind(self._form.mark)
+            if inner <= at:
+                return at, str(error)
+            try:
+                end = self._event(piece, inner, ads)
+            except _NotAnEventError:
+                return at, str(error)
+            self._skip(piece, at, inner, _CUT_SHORT)
+            return end, _NOTHING_HERE
+
+    def _event(self, piece: bytes, at: int, ads: list[Ad]) -> int:
+        """Append the event at `at`; where it ends."""
+        try:
+            value, length = self._form.decode(piece[at:])
+            ad = _sound(value)
+        except (ElementTree.ParseError, ValueError, RecursionError) as error:
+            why = str(error).partition("\n")[0][:80]
+            raise _NotAnEventError(f"no sound {self._kind.upper()} record ({why})") from None
+        number, time = (
+            (ad.get("EventTypeNumber"), ad.get("EventTime")) if isinstance(ad, dict) else (None, 0)
+        )
+        if type(number) is not int or not 0 <= number <= 32767:
+            raise _NotAnEventError("ad without an EventTypeNumber")
+        if not isinstance(time, str) or parse_time(time) is None:
+            raise _NotAnEventError("ad without a sound EventTime")
+        ads.append(Ad(self._base + at, ad))
+        return at + length

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["ENTRY_COLUMNS", "PREFIX", "begun", "event_kinds", "event_schema"]
+__all__ = ["ENTRY_COLUMNS", "PREFIX", "begun", "event_kinds", "event_schema", "rotation"]
 
 PREFIX = "eventlog"
 """Every generation's name begins with it."""
 
 _NAME = re.compile(rf"{PREFIX}#(\d{{16}})\.[0-9a-f]{{8}}")
+_ROTATED = re.compile(r"(.+?)\.(old|[1-9]\d{0,8})")
 _MOMENT = "datetime"
 _TEXT = "text"
 _COLUMNS = {
@@ -89,3 +90,11 @@ def begun(name: str) -> int | None:
     """µs since 1970 at which a generation with a header was begun, by its name."""
     found = _NAME.match(name)
     return None if found is None else int(found[1])
+
+
+def rotation(name: str) -> tuple[str, float]:
+    """The name of a log's newest file, and the age (0: the newest) of the one called `name`."""
+    found = _ROTATED.fullmatch(name)
+    if found is None:
+        return name, 0.0
+    return found[1], 0.5 if found[2] == "old" else float(found[2])

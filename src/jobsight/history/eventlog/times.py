@@ -9,13 +9,13 @@ of a global log, a record with a year, or the file's last change; never from the
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.history.eventlog.zones import SECOND, Overlaps, Zone
+from jobsight.history.eventlog.zones import SECOND, Overlaps, offset_at
 
 __all__ = [
     "ABSOLUTE",
@@ -24,7 +24,6 @@ __all__ = [
     "LOCAL_NO_YEAR",
     "UTC_NO_YEAR",
     "YEAR_DAYS",
-    "FutureDates",
     "TimeResolver",
     "YearCounter",
 ]
@@ -42,12 +41,10 @@ Int64 = NDArray[np.int64]
 Forms = NDArray[np.uint8]
 
 _DAY = 86_400 * SECOND
-_AHEAD_DAYS = 2
 _LEAP_YEAR = 366 * _DAY
 _BASE_YEAR = 1972
 _FIRST = int(np.datetime64("0001-01-02", "us").astype(np.int64))
 _LAST = int(np.datetime64("9999-12-30", "us").astype(np.int64))
-_LEAP_DAY_MONTH, _LEAP_DAY = 1, 28 * _DAY
 
 
 def _month_starts(months: Int64) -> Int64:
@@ -102,25 +99,17 @@ class YearCounter:
 
     Needed only for a log whose first record has no year and that begins with no header. Not
     thread-safe.
+
+    Attributes:
+        settled: whether a record with a year was found: feeding more changes nothing.
     """
 
     def __init__(self) -> None:
+        self.settled = False
+        self._year = 0
         self._season: int | None = None  # of the last record
         self._count = 0  # years since the first record
-        self._first_year: int | None = None
-        self._latest: tuple[int, int] | None = None
-        self._leap: set[int] = set()
-
-    @property
-    def settled(self) -> bool:
-        """Whether a record with a year, or a header, has told all: feeding more changes nothing."""
-        return self._first_year is not None
-
-    def begin_segment(self, ctime: int, zone: dt.tzinfo) -> None:
-        """The next record is the header of a part begun at `ctime` (seconds since 1970)."""
-        begun = _moment(ctime)
-        wall = begun + Zone(zone).offset_at(begun)
-        self.feed(np.array([wall], np.int64), np.array([LOCAL], np.uint8))
+        self._latest = (0, 0)
 
     def feed(self, stamp: Int64, form: Forms) -> None:
         """Take the next records of the log, in order: int64 (n,) µs and uint8 (n,)."""
@@ -131,44 +120,28 @@ class YearCounter:
         count = self._count + np.cumsum(_steps(season, self._season))
         dated = np.flatnonzero(form < LOCAL_NO_YEAR)
         if len(dated):
-            self._first_year = int(year[dated[0]] - count[dated[0]])
+            self.settled, self._year = True, int(year[dated[0]] - count[dated[0]])
             return
         self._season, self._count = int(season[-1]), int(count[-1])
         last = int(count.max())
-        latest = (last, int(season[count == last].max()))
-        self._latest = max(self._latest or latest, latest)
-        leap = (month == _LEAP_DAY_MONTH) & (rest >= _LEAP_DAY)
-        self._leap.update(np.unique(count[leap]).tolist())
+        self._latest = max(self._latest, (last, int(season[count == last].max())))
 
     def first_year(self, modified: float, zone: dt.tzinfo) -> int:
         """Year of the first record of the log.
 
         By the first record that has one, if any. Else the latest year for which the log's last
-        record lies no later than a day after `modified`, and each 29 February in a leap year if any
-        of the eight years before allows that.
+        record is no later than a day after `modified`.
 
         Args:
             modified: seconds since 1970 of the log's last change.
             zone: the zone of its wall clock.
         """
-        if self._first_year is not None:
-            return self._first_year
+        if self.settled:
+            return self._year
         bound = _moment(modified + _DAY / SECOND)
-        year, season = _season(bound + Zone(zone).offset_at(bound))
-        if self._latest is None:
-            return year
+        year, season = _season(bound + offset_at(zone, bound))
         count, latest = self._latest
-        newest = year - count - (latest > season)
-        fitting = (
-            first
-            for first in range(newest, newest - 9, -1)
-            if all(_is_leap(first + count) for count in self._leap)
-        )
-        return next(fitting, newest)
-
-
-def _is_leap(year: int) -> bool:
-    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+        return year - count - (latest > season)
 
 
 class TimeResolver:
@@ -183,8 +156,8 @@ class TimeResolver:
     """
 
     def __init__(self, zone: dt.tzinfo, *, first_year: int = _BASE_YEAR) -> None:
-        self._zone = Zone(zone)
-        self._overlaps = Overlaps(self._zone)
+        self._zone = zone
+        self._overlaps = Overlaps(zone)
         self._year = first_year
         self._season: int | None = None
         self._begun: int | None = None
@@ -197,11 +170,11 @@ class TimeResolver:
         """
         begun = self._begun = _moment(ctime)
         self._overlaps.begin(begun)
-        self._year, self._season = _season(begun + self._zone.offset_at(begun))
+        self._year, self._season = _season(begun + offset_at(self._zone, begun))
 
     def state(self) -> dict[str, Any]:
         """What a resolver must know to go on behind these records: small, plain JSON."""
-        seen = [[change, *told] for change, told in self._overlaps.seen.items()]
+        seen = [[change, *reading] for change, reading in self._overlaps.seen.items()]
         return {"year": self._year, "season": self._season, "begun": self._begun, "seen": seen}
 
     def recall(self, state: Mapping[str, Any]) -> None:
@@ -209,8 +182,7 @@ class TimeResolver:
         self._year, self._season, self._begun = (
             state[name] for name in ("year", "season", "begun")
         )
-        seen = {change: (latest, second) for change, latest, second in state["seen"]}
-        self._overlaps.recall(seen)
+        self._overlaps.seen = {change: (latest, second) for change, latest, second in state["seen"]}
 
     def resolve(self, stamp: Int64, form: Forms) -> Int64:
         """UTC times, int64 (n,) in µs since 1970, of the next n records.
@@ -262,56 +234,3 @@ class TimeResolver:
         counted[known] = (count + year[anchor] - count[anchor])[known]
         self._year, self._season = int(counted[-1]), int(season[-1])
         return np.where(yearless, _join(counted, month, rest), stamp)
-
-
-class FutureDates:
-    """Finds the records of one log that are dated in the future, and dates them like those before.
-
-    A log that is in the future from its start on stays as it is: it is this machine's clock that is
-    wrong, or nothing tells by how much. The result does not depend on where batches are cut. Not
-    thread-safe.
-
-    Args:
-        latest: seconds since 1970; the later of now and the log's last change. Clocks of other
-            machines may be ahead of it by two days.
-    """
-
-    def __init__(self, latest: float) -> None:
-        self.begin(latest)
-        self._sound: int | None = None  # time of the last sound record
-        self._odd = False  # whether the last record was of the future
-
-    def begin(self, latest: float) -> None:
-        """It is later by now: `latest`, as above."""
-        self._bound = _moment(latest + _AHEAD_DAYS * _DAY / SECOND)
-
-    def state(self) -> list[Any]:
-        """What is needed to go on behind these records: small, plain JSON."""
-        return [self._sound, self._odd]
-
-    def recall(self, state: Sequence[Any]) -> None:
-        """Go on from another one's `state`."""
-        self._sound, self._odd = state
-
-    def mend(self, time: Int64) -> tuple[Int64, NDArray[np.bool_], Int64]:
-        """The times of the next n records, those of the future replaced.
-
-        Args:
-            time: int64 (n,), µs since 1970.
-
-        Returns:
-            the times to use, int64 (n,); whether each was sound, bool (n,); and the first record of
-            each run of others, int64 (k,).
-        """
-        sound = time <= self._bound
-        if not len(time):
-            return time, sound, np.empty(0, np.int64)
-        last = np.maximum.accumulate(np.where(sound, np.arange(len(time)), -1))
-        before = time if self._sound is None else np.full_like(time, self._sound)
-        mended: Int64 = np.where(last >= 0, time[np.maximum(last, 0)], before)
-        odd = ~sound
-        begins = np.flatnonzero(odd & ~np.concatenate([[self._odd], odd[:-1]]))
-        self._odd = bool(odd[-1])
-        if last[-1] >= 0:
-            self._sound = int(time[last[-1]])
-        return mended, sound, begins

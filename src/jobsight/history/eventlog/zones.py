@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SECOND", "STEP_BACK", "Overlaps", "Zone"]
+__all__ = ["SECOND", "STEP_BACK", "Overlaps", "offset_at"]
 
 Int64 = NDArray[np.int64]
 
@@ -23,43 +23,31 @@ _YEARS = 1900, 2200
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
-class Zone:
-    """The changes of a zone's offset from UTC, found as far as they are needed. Not thread-safe.
+def _changes(zone: dt.tzinfo, low: int, high: int) -> tuple[Int64, Int64]:
+    """The changes of a zone's offset from UTC between two moments, and a year around.
 
     Beyond 1900 … 2200 the offset stays as it is there.
 
-    Attributes:
+    Args:
+        zone: which.
+        low: µs since 1970.
+        high: likewise.
+
+    Returns:
         changes: int64 (k,), µs UTC at which the offset changes, rising.
         offsets: int64 (k + 1,), µs east of UTC before, between and after the changes.
     """
-
-    def __init__(self, zone: dt.tzinfo) -> None:
-        self._zone = zone
-        self._years: tuple[int, int] | None = None
-        self.changes: Int64 = np.empty(0, np.int64)
-        self.offsets: Int64 = np.array([_offset(zone, 0) * SECOND], np.int64)
-
-    def offset_at(self, moment: int) -> int:
-        """µs east of UTC at one moment, µs UTC."""
-        self.cover(moment, moment)
-        return int(self.offsets[np.searchsorted(self.changes, moment, "right")])
-
-    def cover(self, first: int, last: int) -> None:
-        """Find all changes between two moments (µs), and a year around."""
-        low, high = (min(max(_year(t), _YEARS[0]), _YEARS[1]) for t in (first, last))
-        wanted = max(low - 1, _YEARS[0]), min(high + 1, _YEARS[1])
-        if self._years is not None:
-            if self._years[0] <= low and high <= self._years[1]:
-                return
-            wanted = min(wanted[0], self._years[0]), max(wanted[1], self._years[1])
-        self._years = wanted
-        found = _changes(self._zone, _start_of(wanted[0]), _start_of(wanted[1] + 1))
-        self.changes, self.offsets = (np.array(part, np.int64) * SECOND for part in found)
+    years = (1970 + int(moment // (SECOND * _DAY) // 365.2425) for moment in (low, high))
+    first, last = (min(max(year, _YEARS[0]), _YEARS[1]) for year in years)
+    return _changes_of_years(zone, first - 1, last + 1)
 
 
 @lru_cache(64)
-def _changes(zone: dt.tzinfo, start: int, end: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Changes between two moments and the offsets around them, seconds; kept for the next log."""
+def _changes_of_years(zone: dt.tzinfo, first: int, last: int) -> tuple[Int64, Int64]:
+    start, end = (
+        int((dt.datetime(year, 1, 1, tzinfo=dt.UTC) - _EPOCH).total_seconds())
+        for year in (first, last + 1)
+    )
     # No zone changed its offset twice within a day.
     offset = _offset(zone, start)
     changes, offsets = [], [offset]
@@ -73,7 +61,7 @@ def _changes(zone: dt.tzinfo, start: int, end: int) -> tuple[tuple[int, ...], tu
             changes.append(high)
             offsets.append(after)
             offset = after
-    return tuple(changes), tuple(offsets)
+    return np.array(changes, np.int64) * SECOND, np.array(offsets, np.int64) * SECOND
 
 
 def _offset(zone: dt.tzinfo, second: int) -> int:
@@ -82,74 +70,64 @@ def _offset(zone: dt.tzinfo, second: int) -> int:
     return 0 if offset is None else round(offset.total_seconds())
 
 
-def _year(moment: int) -> int:
-    return 1970 + int(moment // (SECOND * _DAY) // 365.2425)
-
-
-def _start_of(year: int) -> int:
-    return int((dt.datetime(year, 1, 1, tzinfo=dt.UTC) - _EPOCH).total_seconds())
+def offset_at(zone: dt.tzinfo, moment: int) -> int:
+    """µs east of UTC at one moment, µs UTC."""
+    changes, offsets = _changes(zone, moment, moment)
+    return int(offsets[np.searchsorted(changes, moment, "right")])
 
 
 class Overlaps:
     """Wall clocks of one log to UTC, given in the log's order.
 
-    Where the clock is set back, its readings occur twice. A log's order tells them apart: the first
-    pass lasts until the clock steps back by more than `STEP_BACK` within those readings, or has
-    been past them. Readings that a clock set forward leaves out are moved forward, as ``fold=0``
-    does (PEP 495).
+    Where the clock is set back, its readings occur twice. A log's order distinguishes them: the
+    first pass lasts until the clock steps back by more than `STEP_BACK` within those readings, or
+    has been past them. Readings that a clock set forward leaves out are moved forward, as
+    ``fold=0`` does (PEP 495).
+
+    Attributes:
+        seen: by change (µs UTC): the latest reading near it, and whether its second pass has begun.
+            A copy of it goes on where this object stopped.
     """
 
-    def __init__(self, zone: Zone) -> None:
+    def __init__(self, zone: dt.tzinfo) -> None:
         self._zone = zone
-        self._seen: dict[int, tuple[int, bool]] = {}  # change: latest reading, in second pass?
-
-    @property
-    def seen(self) -> dict[int, tuple[int, bool]]:
-        """By change (µs UTC): the latest reading near it, and whether its second pass has begun."""
-        return self._seen
-
-    def recall(self, seen: dict[int, tuple[int, bool]]) -> None:
-        """Go on from what was `seen` before."""
-        self._seen = dict(seen)
+        self.seen: dict[int, tuple[int, bool]] = {}
 
     def begin(self, moment: int) -> None:
         """The records that follow were written from `moment` (µs UTC) on."""
-        wall = moment + self._zone.offset_at(moment)
-        zone = self._zone
-        self._seen = {}
-        for k in np.flatnonzero(zone.offsets[1:] < zone.offsets[:-1]):
-            start, end = (int(zone.changes[k] + zone.offsets[k + side]) for side in (1, 0))
-            if start <= wall < end + _DAY * SECOND:
-                self._seen[int(zone.changes[k])] = wall, moment >= zone.changes[k]
+        wall = moment + offset_at(self._zone, moment)
+        self.seen = {
+            change: (wall, moment >= change)
+            for change, start, end, _ in self._set_back(*_changes(self._zone, moment, moment))
+            if start <= wall < end + _DAY * SECOND
+        }
+
+    @staticmethod
+    def _set_back(changes: Int64, offsets: Int64) -> list[tuple[int, int, int, int]]:
+        """Each change that sets clocks back, the readings that it repeats, the offset after it."""
+        found = np.flatnonzero(offsets[1:] < offsets[:-1])
+        ends, starts = changes + offsets[:-1], changes + offsets[1:]
+        columns = (changes[found], starts[found], ends[found], offsets[1:][found])
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
     def to_utc(self, wall: Int64) -> Int64:
         """UTC of the next n records' wall clocks: int64 (n,), both in µs."""
         if not len(wall):
             return wall
-        zone = self._zone
-        zone.cover(int(wall.min()), int(wall.max()))
-        if not len(zone.changes):
-            moved: Int64 = np.subtract(wall, zone.offsets[0])
-            return moved
-        larger = np.maximum(zone.offsets[:-1], zone.offsets[1:])
-        result: Int64 = wall - zone.offsets[np.searchsorted(zone.changes + larger, wall, "right")]
-        for k in np.flatnonzero(zone.offsets[1:] < zone.offsets[:-1]):
-            self._second_pass(int(k), wall, result)
+        changes, offsets = _changes(self._zone, int(wall.min()), int(wall.max()))
+        larger = np.maximum(offsets[:-1], offsets[1:])
+        result: Int64 = wall - offsets[np.searchsorted(changes + larger, wall, "right")]
+        for change, start, end, offset in self._set_back(changes, offsets):
+            # Readings of the day behind count too: they are after both passes.
+            rows = np.flatnonzero((wall >= start) & (wall < end + _DAY * SECOND))
+            if not len(rows):
+                continue
+            latest, second = self.seen.get(change, (start, False))
+            here = wall[rows]
+            highest = np.maximum.accumulate(np.concatenate([[latest], here]))
+            back = (here < highest[:-1] - STEP_BACK) | (highest[:-1] >= end)
+            passed = np.logical_or.accumulate(back | second)
+            self.seen[change] = int(highest[-1]), bool(passed[-1])
+            again = rows[passed & (here < end)]
+            result[again] = wall[again] - offset
         return result
-
-    def _second_pass(self, k: int, wall: Int64, result: Int64) -> None:
-        zone = self._zone
-        change = int(zone.changes[k])
-        start, end = change + int(zone.offsets[k + 1]), change + int(zone.offsets[k])
-        # Readings of the day behind count too: whoever shows them has been through both passes.
-        rows = np.flatnonzero((wall >= start) & (wall < end + _DAY * SECOND))
-        if not len(rows):
-            return
-        latest, second = self._seen.get(change, (start, False))
-        here = wall[rows]
-        highest = np.maximum.accumulate(np.concatenate([[latest], here]))
-        back = (here < highest[:-1] - STEP_BACK) | (highest[:-1] >= end)
-        passed = np.logical_or.accumulate(back | second)
-        self._seen[change] = int(highest[-1]), bool(passed[-1])
-        again = rows[passed & (here < end)]
-        result[again] = wall[again] - zone.offsets[k + 1]

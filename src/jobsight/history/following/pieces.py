@@ -12,11 +12,11 @@ import numpy as np
 
 from jobsight.codes import EventCode
 from jobsight.history.eventlog import record, scanner
-from jobsight.history.eventlog.adcolumns import ads_to_columns, ads_to_times
+from jobsight.history.eventlog.adcolumns import batch_from_ads
 from jobsight.history.eventlog.chunks import LARGEST, Chunk, last_header
-from jobsight.history.eventlog.columns import Batch, Origin, batch_from_rows, batch_from_values
+from jobsight.history.eventlog.columns import Batch, Origin, batch_from_rows
 from jobsight.history.eventlog.headers import Header, parse_header
-from jobsight.history.eventlog.structured import Ad, StructuredParser
+from jobsight.history.eventlog.structured import StructuredParser
 from jobsight.history.events import scan_chunk
 from jobsight.history.following.position import Place
 
@@ -109,13 +109,10 @@ def _take_ads(
     if len(found) > most:
         end = found[most].offset
         del found[most:]
-    ads = [Ad(ad.offset + place.offset, ad.attributes) for ad in found]
-    skipped = [
-        (skip.offset + place.offset, skip.length, skip.reason)
+    ads = [ad._replace(offset=ad.offset + place.offset) for ad in found]
+    skips = [
+        skip._replace(offset=skip.offset + place.offset)
         for skip in parser.skipped
         if skip.offset < end
     ]
-    stamp, form = ads_to_times(ads)
-    values = ads_to_columns(ads)
-    batch = batch_from_values(values, stamp, form, origin=origin, skipped=skipped, size=end)
-    return Taken(batch, end, None)
+    return Taken(batch_from_ads(ads, skips, origin=origin, size=end), end, None)

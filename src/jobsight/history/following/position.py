@@ -38,7 +38,7 @@ class Place(msgspec.Struct, forbid_unknown_fields=True):
         offset: bytes read.
         mark: digest of the bytes before `offset`.
         cuts: how often it was truncated.
-        times, dates: states of `TimeResolver` and `FutureDates`; None before the first record.
+        times: state of `TimeResolver`; None before the first record.
     """
 
     name: str
@@ -52,7 +52,6 @@ class Place(msgspec.Struct, forbid_unknown_fields=True):
     mark: str = ""
     cuts: int = 0
     times: dict[str, Any] | None = None
-    dates: list[Any] | None = None
 
     @classmethod
     def at_start(cls, found: Generation) -> Place:

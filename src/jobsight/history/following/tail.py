@@ -16,13 +16,12 @@ from jobsight.history.eventlog.columns import Batch, Origin
 from jobsight.history.eventlog.family import Opened, read_at
 from jobsight.history.eventlog.generations import generation_name, in_generation
 from jobsight.history.eventlog.headers import Header
-from jobsight.history.eventlog.times import FutureDates, TimeResolver
+from jobsight.history.eventlog.times import LOCAL_NO_YEAR, TimeResolver
 from jobsight.history.following.pieces import Taken, take
 from jobsight.history.following.position import Place
 
 __all__ = ["Part", "Piece", "ShrunkError"]
 
-_ANY_YEAR = 1972
 _MARK = 256
 """Bytes before a position whose digest tells whether they are still the same."""
 
@@ -147,7 +146,7 @@ class Part:
         now: float,
         origin: Origin,
         zone: dt.tzinfo,
-        first_year: Callable[[Batch], int],
+        first_year: Callable[[], int],
     ) -> Piece | None:
         """The next whole records; None where there are none.
 
@@ -158,7 +157,8 @@ class Part:
             now: seconds since 1970.
             origin: see `columns.Origin`.
             zone: of times that tell none.
-            first_year: the year of a file's first records, where neither they nor a header tell.
+            first_year: finds the year of the log's first records, where neither they nor a header
+                have it.
 
         Raises:
             OSError, ShrunkError: see there.
@@ -174,14 +174,16 @@ class Part:
         # Whatever fails is before anything has changed: then the same is read again.
         end = self.place.offset + taken.end
         mark = _mark(self._descriptor, self.place, end)
-        known = self.place.times is not None or self.header is not None
-        resolver = TimeResolver(zone, first_year=_ANY_YEAR if known else first_year(taken.batch))
-        times, noted = self._dated(taken, FutureDates(max(now, status.st_mtime)), resolver)
+        yearless = len(taken.batch.form) > 0 and taken.batch.form[0] >= LOCAL_NO_YEAR
+        if self.place.times is None and self.header is None and yearless:
+            resolver = TimeResolver(zone, first_year=first_year())
+        else:
+            resolver = TimeResolver(zone)
+        times = self._dated(taken, resolver)
         batch = in_generation(taken.batch, self.place.segment, self.place.start)
         self.begun = True
         self.place.offset, self.place.mark = end, mark
-        skipped = sorted([*taken.batch.skipped, *noted])
-        return Piece(batch, times, skipped, more=end < status.st_size)
+        return Piece(batch, times, taken.batch.skipped, more=end < status.st_size)
 
     def _has_more(self, size: int) -> bool:
         """Whether there are bytes behind the place, and those before it are what they were."""
@@ -221,24 +223,19 @@ class Part:
             self._hole = (at, now)
         return found if found >= 0 and now - self._hole[1] <= _HOLES_SECONDS else -1
 
-    def _dated(
-        self, taken: Taken, dates: FutureDates, resolver: TimeResolver
-    ) -> tuple[np.ndarray[Any, np.dtype[np.int64]], list[tuple[int, int, str]]]:
-        """Times of the records, int64 (n,) µs; and what to say of those dated in the future."""
+    def _dated(self, taken: Taken, resolver: TimeResolver) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Times of the records, int64 (n,) µs."""
         place, batch = self.place, taken.batch
         if place.times is not None:
             resolver.recall(place.times)
-        if place.dates is not None:
-            dates.recall(place.dates)
         header = taken.header
         if header is None and place.offset == 0:
             header = self.header
         if header is not None:
             self._begin(header, taken, resolver)
-        times, _, odd = dates.mend(resolver.resolve(batch.stamp, batch.form))
-        place.times, place.dates = resolver.state(), dates.state()
-        at = batch.columns["offset"].take(odd).to_pylist()
-        return times, [(one, 0, _IN_FUTURE) for one in at]
+        times = resolver.resolve(batch.stamp, batch.form)
+        place.times = resolver.state()
+        return times
 
     def _begin(self, header: Header, taken: Taken, resolver: TimeResolver) -> None:
         """A header: a segment begins, mostly with the file itself."""
@@ -253,8 +250,6 @@ class Part:
 
 _HOLES_SECONDS = 30.0
 """On network file systems bytes of another machine may show as NULs until they have arrived."""
-
-_IN_FUTURE = "dated in the future; taken as of the record before"
 
 
 def _mark(descriptor: int, place: Place, end: int) -> str:

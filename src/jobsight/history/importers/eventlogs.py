@@ -94,7 +94,5 @@ def _tell(stretch: Skipped, report: ImportReport) -> None:
         report.rows += 1
         reason = f"{stretch.reason} ({stretch.length} bytes)"
         report.refuse(stretch.file, stretch.offset, reason, unit="byte")
-    elif "future" in stretch.reason:
-        report.note(f"at least one record is {stretch.reason}")
     else:
         report.breaks.append((stretch.file, stretch.reason))

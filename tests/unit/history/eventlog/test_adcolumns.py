@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 import pytest
 
-from jobsight.history.eventlog.adcolumns import ads_to_columns, ads_to_times
-from jobsight.history.eventlog.structured import Ad, StructuredParser
+from jobsight.history.eventlog.adcolumns import ads_to_columns, batch_from_ads
+from jobsight.history.eventlog.columns import Origin
+from jobsight.history.eventlog.structured import Ad, Skip, StructuredParser
 
 FORMS = Path(__file__).resolve().parents[4] / "data" / "forms"
 
@@ -92,14 +93,13 @@ def test_ids_that_no_column_holds_are_none_given() -> None:
     assert row(1, Cluster=4421577, Proc=1234)["proc"] == 1234
 
 
-def information(trigger: int, proc: int) -> Ad:
+def test_a_batch_has_times_and_may_be_empty() -> None:
     attributes = {"EventTypeNumber": 28, "EventTime": "2026-11-21T02:31:12", "Cluster": 1}
-    more = {"Proc": proc, "TriggerEventTypeNumber": trigger, "Owner": "u01"}
-    return Ad(9, {**attributes, **more})
-
-
-def test_times_and_nothing() -> None:
-    stamp, form = ads_to_times([information(12, 0)])
-    assert (stamp.tolist(), form.tolist()) == ([1_795_228_272_000_000], [0])
-    assert ads_to_columns([])["code"] == []
-    assert len(ads_to_times([])[0]) == 0
+    origin = Origin("log", 0, "ap1")
+    batch = batch_from_ads([Ad(9, attributes)], [Skip(0, 9, "x")], origin=origin, size=99)
+    assert (batch.stamp.tolist(), batch.form.tolist()) == ([1_795_228_272_000_000], [0])
+    assert (batch.skipped, batch.size) == ([(0, 9, "x")], 99)
+    assert batch.columns["access_point"].to_pylist() == ["ap1"]
+    empty = batch_from_ads([], [], origin=origin, size=0)
+    assert len(empty.stamp) == 0
+    assert empty.columns["code"].to_pylist() == []

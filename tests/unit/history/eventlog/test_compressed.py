@@ -87,11 +87,12 @@ def test_rubbish_behind_is_reported(kind: Compression) -> None:
     assert "follow" in problem
 
 
-def test_a_wrong_checksum_keeps_the_bytes() -> None:
+def test_a_wrong_checksum_loses_the_last_bytes_alone() -> None:
     packed = bytearray(gzip.compress(DATA))
     packed[-8] ^= 1
     out, problem = expand("gzip", bytes(packed))
-    assert out == DATA
+    assert DATA.startswith(out)
+    assert len(out) > len(DATA) - (32 << 10)
     assert problem is not None
 
 

@@ -100,12 +100,6 @@ def test_a_restart_changes_the_writer_not_the_log(tmp_path: Path) -> None:
     assert order(log) == [2, 3, 4]
 
 
-def test_a_clock_set_back_does_not_disorder_one_writer(tmp_path: Path) -> None:
-    files = write(tmp_path, all=part(2, 90) + part(1, 100) + part(3, 120))
-    (log,) = plan(files)
-    assert order(log) == [1, 2, 3]
-
-
 def test_numbers_that_begin_anew_do_not_disorder_the_log(tmp_path: Path) -> None:
     # As HTCondor 23.9 writes when two processes rotate at once: one writer makes 19, later 1.
     told = [(19, 64, "a"), (20, 68, "b"), (1, 0, "a"), (2, 31, "c")]

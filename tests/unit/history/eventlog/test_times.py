@@ -68,23 +68,11 @@ def years(texts: Sequence[str], modified: str = "2026-06-01 00:00") -> list[int]
         (["01-01 01:00", "12-31 22:00", "01-01 02:00"], [2026, 2025, 2026]),
         (["05-20 00:00", "05-06 00:00", "05-21 00:00"], [2026, 2026, 2026]),  # joined logs
         (["03-01 00:00", "02-28 23:00"], [2026, 2026]),
-        (["02-29 12:00", "03-01 00:00"], [2024, 2024]),
-        (["02-29 12:00", "12-01 00:00", "01-01 00:00"], [2024, 2024, 2025]),
         ([], []),
     ],
 )
 def test_years_from_the_files_time_and_order(texts: list[str], expected: list[int]) -> None:
     assert years(texts) == expected
-
-
-def test_leap_days_that_fit_no_year_do_no_harm() -> None:
-    texts = ["02-29 00:00", "12-01 00:00", "02-29 00:00"]
-    resolver = TimeResolver(UTC, first_year=counted(texts))
-    assert resolved(resolver, texts)[2] == "2026-03-01 00:00"
-
-
-def test_a_leap_day_skips_the_century() -> None:
-    assert years(["02-29 00:00"], "1903-01-01 00:00") == [1896]
 
 
 def test_a_record_with_a_year_tells_those_before_and_behind() -> None:
@@ -110,14 +98,6 @@ def test_the_date_of_a_rotated_header_misleads_nobody() -> None:
     assert resolved(resolver, ["01-02 00:00", "12-20 00:01", "01-01 00:00"]) == [
         "2027-01-02 00:00", "2026-12-20 00:01", "2027-01-01 00:00",
     ]  # fmt: skip
-
-
-def test_a_part_without_header_is_dated_by_the_next() -> None:
-    counter = YearCounter()
-    counter.feed(*columns(["12-30 00:00", "01-02 00:00"]))
-    counter.begin_segment(seconds("2017-02-01 00:00"), UTC)
-    assert counter.settled
-    assert counter.first_year(seconds("2026-06-01 00:00"), UTC) == 2016
 
 
 def test_forms_of_time() -> None:
@@ -169,6 +149,5 @@ def test_absurd_numbers_do_not_crash() -> None:
         resolver.begin_segment(10**18)
         assert len(resolver.resolve(stamp, np.full(4, form, np.uint8))) == 4
         counter = YearCounter()
-        counter.begin_segment(-(10**18), BERLIN)
         counter.feed(stamp, np.full(4, form, np.uint8))
         counter.first_year(1e300, BERLIN)

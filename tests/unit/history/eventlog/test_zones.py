@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from jobsight.history.eventlog.zones import SECOND, Overlaps, Zone
+from jobsight.history.eventlog.zones import SECOND, Overlaps
 
 BERLIN = ZoneInfo("Europe/Berlin")
 UTC = dt.UTC
@@ -18,7 +18,7 @@ def micros(text: str) -> int:
 
 
 def resolve(zone: dt.tzinfo, *walls: str) -> list[str]:
-    overlaps = Overlaps(Zone(zone))
+    overlaps = Overlaps(zone)
     result = overlaps.to_utc(np.array([micros(wall) for wall in walls], np.int64))
     return [str(EPOCH + dt.timedelta(microseconds=int(moment)))[5:16] for moment in result]
 
@@ -36,7 +36,7 @@ def test_agrees_with_the_standard_library_but_in_overlaps(name: str) -> None:
             given.append(wall)
             expected.append((first.replace(tzinfo=None) - EPOCH) // dt.timedelta(microseconds=1))
     stamps = np.array([(w - EPOCH) // dt.timedelta(microseconds=1) for w in given], np.int64)
-    assert Overlaps(Zone(zone)).to_utc(stamps).tolist() == expected
+    assert Overlaps(zone).to_utc(stamps).tolist() == expected
 
 
 def test_the_hour_that_comes_twice_is_told_by_order() -> None:
@@ -62,8 +62,8 @@ def test_cutting_into_chunks_changes_nothing() -> None:
     rng = np.random.default_rng(5)
     start = micros("2025-10-25 22:00:00")
     wall = start + np.cumsum(rng.integers(-200, 300, 800)) * SECOND
-    whole = Overlaps(Zone(BERLIN)).to_utc(wall)
-    parts = Overlaps(Zone(BERLIN))
+    whole = Overlaps(BERLIN).to_utc(wall)
+    parts = Overlaps(BERLIN)
     cut = np.concatenate([parts.to_utc(piece) for piece in np.array_split(wall, 97)])
     assert (whole == cut).all()
 
@@ -80,7 +80,7 @@ def test_the_gap_in_spring_moves_forward() -> None:
      ("2025-10-26 05:00:00", "10-26 01:30")],
 )  # fmt: skip
 def test_a_known_moment_tells_the_pass(begun: str, expected: str) -> None:
-    overlaps = Overlaps(Zone(BERLIN))
+    overlaps = Overlaps(BERLIN)
     overlaps.begin(micros(begun))
     moment = overlaps.to_utc(np.array([micros("2025-10-26 02:30:00")], np.int64))[0]
     assert str(EPOCH + dt.timedelta(microseconds=int(moment)))[5:16] == expected
@@ -89,4 +89,4 @@ def test_a_known_moment_tells_the_pass(begun: str, expected: str) -> None:
 def test_fixed_offsets_and_absurd_years() -> None:
     assert resolve(dt.timezone(dt.timedelta(hours=-5)), "2025-01-01 00:00:00") == ["01-01 05:00"]
     assert resolve(BERLIN, "0001-01-02 00:00:00", "9999-12-30 00:00:00")
-    assert Overlaps(Zone(BERLIN)).to_utc(np.empty(0, np.int64)).tolist() == []
+    assert Overlaps(BERLIN).to_utc(np.empty(0, np.int64)).tolist() == []
