@@ -36,14 +36,14 @@ _BENCHMARKS: dict[str, Callable[[], Section]] = {
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Results
 
-Written by `make bench`, or by `python -m bench NAME` for some. Medians of several runs, each in a
-process of its own; every comparison was made side by side in one run, whose day and machine its
-section names.
+Written by `make bench`, or by `python -m bench NAME` for single benchmarks. Medians of several
+runs, each in a separate process. Each comparison was made in one run, with the day and machine in
+its section.
 """
 
 
 def main(names: list[str]) -> int:
-    """Run the benchmarks named, all of them if none is, and renew their sections."""
+    """Run these benchmarks, or all, and replace their sections."""
     unknown = [name for name in names if name not in _BENCHMARKS]
     if unknown:
         print(f"no benchmark {unknown[0]!r}; there are {', '.join(_BENCHMARKS)}", file=sys.stderr)

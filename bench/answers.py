@@ -1,4 +1,4 @@
-"""One answer in process, the history indexed: how long, and how many a second in bulk."""
+"""One answer in process with an indexed history: latency, and throughput in bulk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BULK_RUNS = 7
 
 
 def train_model(log: str, folder: str) -> Any:
-    """Train a boosted model on `log`; the name of the model that answers."""
+    """Train a boosted model on `log`; the name of the selected model."""
     from jobsight.history.events import read_events
     from jobsight.history.timelines import History
     from jobsight.questions.hold.training.dataset import Dataset
@@ -38,7 +38,7 @@ def train_model(log: str, folder: str) -> Any:
 
 
 def measure(log: str, folder: str) -> Any:
-    """Ask for single jobs at many moments, and for all held jobs of the fullest of them."""
+    """Answer for single jobs at many moments, and for all held jobs at the busiest of them."""
     from jobsight.history.events import read_events
     from jobsight.history.timelines import History
     from jobsight.questions.hold.answering.answer import Answerer
@@ -80,8 +80,8 @@ def run() -> Section:
     section = Section("One answer in process, history indexed")
     section.say(
         f"{found['events']:,} events, model {found['model']}, one core. Single jobs, "
-        f"{len(found['wall time'])} of them, are asked at {_MOMENTS} moments in random order; bulk "
-        "is every job held at the fullest of them."
+        f"{len(found['wall time'])} of them, are answered at {_MOMENTS} moments in random order; "
+        "bulk is every job held at the busiest moment."
     )
     section.table(
         ["one answer, ms", "median", "99 %", "most"],
@@ -91,7 +91,7 @@ def run() -> Section:
     rate, per_cpu = (found["jobs"] / median(bulk[kind]) for kind in ("seconds", "cpu"))
     section.say(
         f"In bulk, {found['jobs']:,} jobs: {rate:,.0f} answers/s (runs {spread(bulk['seconds'])}), "
-        f"{per_cpu:,.0f} a second of processor time."
+        f"{per_cpu:,.0f} per second of processor time."
     )
     return section
 

@@ -1,4 +1,4 @@
-"""The lag of following an event log that grows by 20 000 events a second, into SQLite."""
+"""The lag behind an event log that grows by 20 000 events per second, with SQLite."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CLOCK = os.sysconf("SC_CLK_TCK")
 def write(source: str, log: str, marks: str) -> None:
     """Append the records of `source` to `log` at the rate, in pieces of whole records.
 
-    A line of `marks` a piece: events written so far, and the monotonic clock then.
+    One line of `marks` per piece: events written so far, and the monotonic clock then.
     """
     text = Path(source).read_bytes()
     per_tick = round(_RATE * _TICK)
@@ -54,7 +54,7 @@ def write(source: str, log: str, marks: str) -> None:
 
 
 def _material(folder: Path) -> Path:
-    """Enough records: the pool's log again and again, each time with clusters of its own."""
+    """Enough records: the pool's log again and again, each time with other cluster numbers."""
     text = inputs.plain_log(folder).read_bytes()
     records = text[text.find(_END) + len(_END) :]
     wanted, path = round(_RATE * _SECONDS), folder / "material.log"
@@ -70,7 +70,7 @@ def _moved(records: bytes, add: int) -> bytes:
 
 
 def measure() -> Any:
-    """Lags in seconds, one a sample; processor seconds, memory and counts of the collector."""
+    """Lags in seconds, one per sample; processor seconds, memory and counts of the collector."""
     with tempfile.TemporaryDirectory(prefix="jobsight-bench-") as name:
         folder = Path(name)
         material, log, marks = _material(folder), folder / "EventLog", folder / "marks"
@@ -120,7 +120,7 @@ def _writer(material: Path, log: Path, marks: Path) -> subprocess.Popen[bytes]:
 
 
 def _known(folder: Path) -> int:
-    """Events that the store has, by the position that it saved with them."""
+    """Events in the store, by the position saved with them."""
     from jobsight.errors import StoreError
     from jobsight.store import open_store
 
@@ -187,17 +187,17 @@ def run() -> Section:
     found = isolated("bench.following:measure")
     lags = sorted(found["lags"])
     section.say(
-        f"A process appends records of the pool's log, with clusters of their own, for "
+        f"A process appends records of the pool's log, with new cluster numbers, for "
         f"{_SECONDS:.0f} s at {found['rate']:,.0f} events/s ({found['bytes'] / 1e6:,.0f} MB); "
-        "`jobsight collect` follows into SQLite. The lag is the age of the oldest event that the "
-        f"store does not have yet, seen every {_SAMPLE * 1000:.0f} ms."
+        "`jobsight collect` follows it into SQLite. The lag is the age of the oldest event not yet "
+        f"in the store, sampled every {_SAMPLE * 1000:.0f} ms."
     )
     shares = [("median", 0.5), ("90 %", 0.9), ("99 %", 0.99), ("longest", 1.0)]
     row = [f"{lags[min(round(share * len(lags)), len(lags) - 1)]:.2f}" for _, share in shares]
     section.table(["", *(name for name, _ in shares)], [["lag, seconds", *row]])
     section.say(
         f"The collector took {found['cpu']:.2f} of a core and {found['memory']:.0f} MB of memory; "
-        f"it had the last of {found['events']:,} events {found['behind']:.1f} s after they were "
+        f"it stored the last of {found['events']:,} events {found['behind']:.1f} s after they were "
         "written."
     )
     return section

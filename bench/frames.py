@@ -1,4 +1,4 @@
-"""Frames: Jobsight's builder beside the plain algorithm of `bench.seed_frames`."""
+"""Frames: Jobsight's builder compared with the plain algorithm of `bench.seed_frames`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _GRID = [
 
 
 def _history(log: str) -> History:
-    """The first events of the log that are a job's own (no 008, 028)."""
+    """The first events of jobs in the log (without 008, 028)."""
     from jobsight.history.events import read_events
 
     table = read_events([log]).table
@@ -122,13 +122,13 @@ def run() -> Section:
     ours = median(found["grid"][0]["seconds"]) / found["grid"][0]["n"]
     plain = median(found["plain"])
     section.say(
-        f"A log of {found['events']:,} events, one core, j = {_J}, m = {_M}. Ours draws the other "
-        "jobs too; the plain algorithm is given them. One-time indexing of the log: "
+        f"A log of {found['events']:,} events, one core, j = {_J}, m = {_M}. Jobsight's time "
+        "includes sampling the other jobs; the plain algorithm gets them. Indexing the log, once: "
         f"{found['indexing'] * 1e3:.0f} ms. Of {found['cells']:,} cells built by both, "
         f"{found['agree']:,} agree."
     )
     section.table(
-        ["builder", "an example", "spread of runs", "ratio"],
+        ["builder", "per example", "spread of runs", "ratio"],
         [
             ["plain algorithm", f"{plain:.2f} s", spread(found["plain"]), "1 ×"],
             [
@@ -140,7 +140,7 @@ def run() -> Section:
         ],
     )
     section.say("Time against examples × frames × jobs:")
-    section.table(["examples", "m", "j", "ms", "ns a cell"], [_row(one) for one in found["grid"]])
+    section.table(["examples", "m", "j", "ms", "ns per cell"], [_row(one) for one in found["grid"]])
     return section
 
 

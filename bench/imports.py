@@ -1,4 +1,4 @@
-"""Importing accounting into a store: a million rows of sacct, of our own making."""
+"""Importing accounting into a store: a million generated rows of sacct."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WEIGHTS = (80, 10, 4, 2, 3, 1)
 
 
 def accounting(rows: int) -> Iterator[str]:
-    """Lines of ``sacct --parsable2``, header first: a job in three has a batch step, or two."""
+    """Lines of ``sacct --parsable2``, header first: one job in three has a batch step, or two."""
     yield _COLUMNS
     draw, job, written = random.Random(_SEED), 1000, 0
     clock = _START
@@ -65,7 +65,7 @@ def _job(draw: random.Random, job: int, submit: dt.datetime, steps: int) -> Iter
 
 
 def write_accounting(path: Path, rows: int = ROWS) -> None:
-    """Write so many rows to a file, the same ones each time."""
+    """Write this many rows to a file, the same ones each time."""
     with path.open("w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in accounting(rows))
 
@@ -92,7 +92,7 @@ def measure(path: str, store: str) -> Any:
 
 
 def run() -> Section:
-    """Import a million rows once, in a process of its own."""
+    """Import a million rows once, in a separate process."""
     section = Section("Import of a million accounting rows")
     with tempfile.TemporaryDirectory(prefix="jobsight-bench-") as name:
         path = Path(name) / "sacct.psv"
@@ -113,5 +113,7 @@ def run() -> Section:
             for what, one in (("into an empty store", found), ("again: nothing changes", again))
         ],
     )  # fmt: skip
-    section.say(f"The store then has {size / 1e6:.0f} MB, {size / found['jobs']:.0f} bytes a job.")
+    section.say(
+        f"The store then has {size / 1e6:.0f} MB, {size / found['jobs']:.0f} bytes per job."
+    )
     return section

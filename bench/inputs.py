@@ -1,4 +1,4 @@
-"""The logs that benchmarks read, made from the pool's log that comes with the repository."""
+"""The logs that benchmarks read, made from the pool's log in this repository."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def plain_log(folder: Path) -> Path:
 
 
 def first_records(count: int) -> bytes:
-    """The first so many records of the log, its header among them."""
+    """The first `count` records of the log, including its header."""
     with gzip.open(COMPRESSED) as source:
         head = source.read(count << 12)
     return b"".join(record + _SEPARATOR for record in head.split(_SEPARATOR)[:count])

@@ -1,4 +1,4 @@
-"""Measuring: runs in processes of their own, medians, tables."""
+"""Measuring: runs in separate processes, medians, tables."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class Section:
 
 
 class Times(TypedDict):
-    """Seconds of each run: wall time, and processor time, which other programs hardly touch."""
+    """Seconds of each run: wall time, and processor time, which depends less on other programs."""
 
     seconds: list[float]
     cpu: list[float]
 
 
 def timed(work: Callable[[], object], runs: int, *, warm: int = 1) -> Times:
-    """Time `runs` runs, after `warm` that do not count."""
+    """Time `runs` runs, after `warm` runs that are not counted."""
     for _ in range(warm):
         work()
     times = Times(seconds=[], cpu=[])
@@ -82,14 +82,14 @@ def median(seconds: Sequence[float]) -> float:
 
 
 def spread(seconds: Sequence[float]) -> str:
-    """How far runs lie apart: least and greatest relative to the median."""
+    """The spread of runs: minimum and maximum relative to the median."""
     middle = median(seconds)
     low, high = min(seconds) / middle - 1, max(seconds) / middle - 1
     return f"{low:+.0%} … {high:+.0%}".replace("-", "−")
 
 
 def peak_mb() -> float:
-    """The most memory this process ever held, in MB."""
+    """The peak memory of this process, in MB."""
     # Not ru_maxrss: that one starts at what the parent held when it forked.
     status = Path("/proc/self/status").read_text(encoding="ascii")
     found = re.search(r"VmHWM:\s+(\d+) kB", status)

@@ -1,4 +1,4 @@
-"""The cost of one poll of a real Slurm with 10 000 jobs, against asking of each job by itself."""
+"""The cost of one poll of a real Slurm with 10 000 jobs, compared with one call per job."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Costs = dict[str, list[float]]
 
 
 class _Meter:
-    """Wall seconds, and processor seconds of ourselves with our commands and of slurmctld."""
+    """Wall seconds, processor seconds of Jobsight and its commands, and those of slurmctld."""
 
     def __init__(self, cluster: SlurmCluster) -> None:
         found = cluster.namespace.processes().items()
@@ -97,7 +97,7 @@ def _measure(cluster: SlurmCluster) -> Any:
 
 
 def _submit(cluster: SlurmCluster, count: int) -> str:
-    """So many held jobs with a record of its own each, as if submitted one by one."""
+    """This many held jobs, each with its own record, as if submitted one by one."""
     job = cluster.submit("exit 0", "--hold", f"--array=0-{count - 1}")
     # What is said of some tasks of an array makes the controller part them from it.
     tasks = f"{job}_[1-{count - 1}]"
@@ -106,7 +106,7 @@ def _submit(cluster: SlurmCluster, count: int) -> str:
         if "DBD Agent queue size: 0\n" in cluster.run("sdiag"):
             return job
         time.sleep(0.2)
-    raise RuntimeError("slurmdbd did not take what the controller had to tell")
+    raise RuntimeError("slurmdbd did not accept the records of the controller")
 
 
 def _source(cluster: SlurmCluster) -> tuple[SlurmSource, SlurmClient]:
@@ -122,7 +122,7 @@ def _source(cluster: SlurmCluster) -> tuple[SlurmSource, SlurmClient]:
 
 
 def _one_by_one(cluster: SlurmCluster, array: str) -> Costs:
-    """``scontrol show job`` of single jobs: what a tool costs that asks of each."""
+    """``scontrol show job`` of single jobs: the cost of one call per job."""
     import subprocess
 
     meter = _Meter(cluster)
@@ -142,8 +142,8 @@ def run() -> Section:
         section.say(f"Not measured: no test bed here ({found['unavailable']}).")
         return section
     section.say(
-        f"Slurm {found['version']} of the test bed, with accounting; pending jobs with a record "
-        f"of its own each. A steady poll is the median of {_POLLS}; the first one tells of every "
+        f"Slurm {found['version']} of the test bed, with accounting; pending jobs, each with its "
+        f"own record. A steady poll is the median of {_POLLS}; the first one reports every "
         f"job. Per-job polling is `scontrol show job` of one job, the mean of {_SAMPLE}, times "
         "the jobs. Processor time of slurmctld is counted in hundredths of a second."
     )

@@ -1,4 +1,4 @@
-"""Reading an event log: Jobsight beside HTCondor's own reader, ``htcondor2.JobEventLog``."""
+"""Reading an event log: Jobsight and HTCondor's own reader, ``htcondor2.JobEventLog``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _THEIR_NAMES = (
     "Type",
     "Subproc",
 )
-"""What their events call what our columns hold."""
+"""Attributes of htcondor2's events by column of the event table."""
 
 
 def ours(log: str, output: str | None, workers: int | None, runs: int, warm: int) -> Any:
@@ -57,7 +57,7 @@ def ours(log: str, output: str | None, workers: int | None, runs: int, warm: int
 
 
 def theirs(log: str, output: str | None, attributes: bool, runs: int) -> Any:
-    """Read `log` with HTCondor's reader: ids, type and time; attributes too; or to our table."""
+    """Read `log` with HTCondor's reader: ids, type and time; attributes too; or a table."""
     import htcondor2
 
     counts = {"events": 0, "bytes": Path(log).stat().st_size}
@@ -76,7 +76,7 @@ def theirs(log: str, output: str | None, attributes: bool, runs: int) -> Any:
 
 
 def _their_table(events: list[tuple[Any, Any]], output: str) -> None:
-    """Write the event table, as far as these events tell it, the usual way: lists, then Arrow."""
+    """Write the columns that these events have, the usual way: lists, then Arrow."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -144,7 +144,7 @@ def _compare(section: Section, log: Path, folder: Path) -> float:
     others: dict[str, dict[str, Any]] = {
         "htcondor2, one core, Parquet written": {"output": parquet, "attributes": True},
         "htcondor2, one core, all attributes": {"output": None, "attributes": True},
-        "htcondor2, one core, ids, type and time alone": {"output": None, "attributes": False},
+        "htcondor2, one core, only ids, type and time": {"output": None, "attributes": False},
     }
     for kind, arguments in others.items():
         found[kind] = isolated(
@@ -162,7 +162,7 @@ def _compare(section: Section, log: Path, folder: Path) -> float:
         "writing the same columns to Parquet on one core."
     )
     section.table(
-        ["reader", "events/s", "MB/s", "MB a CPU second", "spread of runs", "ratio"], rows
+        ["reader", "events/s", "MB/s", "MB per CPU second", "spread of runs", "ratio"], rows
     )
     return float(found["Jobsight, one core"]["events"] / base_rate)
 

@@ -1,4 +1,4 @@
-"""A Markdown page of results in sections, of which each run writes anew those that it measured."""
+"""A Markdown page of results in sections; each run replaces those that it measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The algorithm of the study that Jobsight grew from, restated in plain Python.
+"""The algorithm of the study that Jobsight started from, in plain Python.
 
 For every example, every one of its jobs and every frame it walks the whole list of the log's events
 and keeps the last event of that job that lies no later than the frame. It is what we compare with,

@@ -1,4 +1,4 @@
-"""Where the time of the reader goes: each of its stages alone, on one core."""
+"""The time of the reader by stage, on one core."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STAGES = (
 
 
 class _Clock:
-    """Adds up what is spent in each stage."""
+    """Adds up the time of each stage."""
 
     def __init__(self) -> None:
         self.spent = dict.fromkeys(_STAGES, 0.0)
@@ -41,7 +41,7 @@ class _Clock:
 
 
 def measure(log: str, output: str) -> Any:
-    """Seconds of each stage on the whole of `log`, one list of runs a stage."""
+    """Seconds of each stage on the whole of `log`, one list of runs per stage."""
     runs = []
     for _ in range(_RUNS + 1):
         clock = _Clock()
@@ -84,7 +84,7 @@ def _read(log: str, output: str, clock: _Clock) -> None:
 
 
 def section(into: Section, theirs: float) -> None:
-    """Say where the time goes; `theirs` are the seconds of HTCondor's reader for the same log."""
+    """Report the time by stage; `theirs` are the seconds of HTCondor's reader for the same log."""
     with tempfile.TemporaryDirectory(prefix="jobsight-bench-") as name:
         log = inputs.plain_log(Path(name))
         found = isolated(
@@ -92,9 +92,9 @@ def section(into: Section, theirs: float) -> None:
         )
         size = log.stat().st_size
     total = sum(median(runs) for runs in found)
-    into.say(f"Where the time goes, one core, {total * 1e3:.0f} ms for the log:")
+    into.say(f"Time by stage, one core, {total * 1e3:.0f} ms for the log:")
     into.table(
-        ["stage", "ms", "share", "ns a byte"],
+        ["stage", "ms", "share", "ns per byte"],
         [
             [stage, f"{median(runs) * 1e3:.1f}", f"{median(runs) / total:.0%}",
              f"{median(runs) / size * 1e9:.2f}"]
@@ -102,6 +102,6 @@ def section(into: Section, theirs: float) -> None:
         ],
     )  # fmt: skip
     into.say(
-        f"A hundredth of what HTCondor's reader takes for this log, {theirs:.1f} s at the rate "
+        f"A hundredth of the time of HTCondor's reader for this log, {theirs:.1f} s at the rate "
         f"above, is {theirs * 10:.0f} ms."
     )

@@ -28,7 +28,7 @@ _SOURCE = "eventlog:/var/log/condor/EventLog"
 
 
 def _document(number: int, at: int) -> JobDocument:
-    """What a log tells of a job at once: 0 its submission, 1 its start, 2 its end."""
+    """The part of a job that a log reports at once: 0 its submission, 1 its start, 2 its end."""
     from jobsight.documents import Event, JobDocument, Request, State, Submission, condor_id
 
     moment = _START + (number + 600 * at) * _SECOND
@@ -92,7 +92,7 @@ def measure(url: str, jobs: int) -> Any:
 
 @contextlib.contextmanager
 def _server(folder: Path) -> Iterator[str | None]:
-    """The address of a server with an append-only file; None where there is none to be had."""
+    """The address of a server with an append-only file; None if there is none."""
     program = shutil.which("redis-server") or shutil.which("valkey-server")
     if program is None:
         with _server_of_the_bed() as url:
@@ -143,10 +143,12 @@ def run() -> Section:
         _measure("SQLite", str(folder / "jobs.db"), rows, notes)
         with _server(folder) as url:
             if url is None:
-                notes.append("Redis was left out: no redis-server, and no test bed here.")
+                notes.append("Redis was not measured: no redis-server, and no test bed.")
             else:
                 _measure("Redis", url, rows, notes)
-    section.table(["documents/s", "median", "runs", "a second of our processor time"], rows)
+    section.table(
+        ["documents/s", "median", "runs", "per second of Jobsight's processor time"], rows
+    )
     for note in notes:
         section.say(note)
     return section
@@ -158,7 +160,7 @@ def _measure(name: str, url: str, rows: list[list[str]], notes: list[str]) -> No
     for key, what in names.items():
         rows.append(_row(f"{name}, {what}", found[key], _BATCH))
     rows.append(_row(f"{name}, new, one at a time", found["single"], 1))
-    notes.append(f"{name}: {found['bytes']:.0f} bytes a job; durability: {found['durability']}.")
+    notes.append(f"{name}: {found['bytes']:.0f} bytes per job; durability: {found['durability']}.")
 
 
 def _row(what: str, times: dict[str, list[float]], documents: int) -> list[str]:

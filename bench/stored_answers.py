@@ -1,4 +1,4 @@
-"""One answer from a store, as a user asks for it: a process from its start to its end."""
+"""One answer from a store as a command: the whole process."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def _section(found: dict[str, Times], events: int, label: str) -> Section:
     section = Section("One answer as a command")
     section.say(
         f"`jobsight hold JOB` from a store (SQLite) of the jobs of a log of {events:,} events, "
-        f"model {label}; the process from its start to its end. Medians of {_RUNS} runs of each, "
-        "taken in turn; the aim is a second. Where other programs run (see the load), take the "
-        "processor time, which is then greater too, but not as much."
+        f"model {label}; the whole process. Medians of {_RUNS} alternating runs of each; the aim "
+        "is one second. On a busy machine (see the load), compare processor times; they grow less "
+        "with the load."
     )
     section.table(
         ["one job", "wall time, s", "runs", "processor time, s", "runs"],

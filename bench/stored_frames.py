@@ -1,4 +1,4 @@
-"""The networks on frames stored as one-hot floats: what the first study trained, to compare with.
+"""The networks on frames stored as one-hot floats: as in the first study, for comparison.
 
 The weights, the sums and their gradients are those of `jobsight.models.network`; only the frames
 come as float32 (n, m, j, e + 1), made once and kept.

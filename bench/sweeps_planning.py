@@ -1,4 +1,4 @@
-"""Planning and handing over 1000 runs, by the command line, against handing over run by run."""
+"""Planning and submitting 1000 runs with the command line, compared with one by one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _told(sweep: Sweep, verb: str) -> None:
-    """The verb as a process of its own, as a user starts it."""
+    """The command as a separate process, as a user starts it."""
     command = [sys.executable, "-m", "jobsight", "sweep", verb, str(sweep.file)]
     subprocess.run(
         command, env={**os.environ, **sweep.environment}, stdout=subprocess.DEVNULL, check=True
@@ -103,7 +103,7 @@ def _one_by_one(where: str, bed: HtcondorPool | SlurmCluster) -> list[float]:
 
 
 def planned_here() -> dict[str, Any]:
-    """Planning alone, where no scheduler is asked."""
+    """Planning without a scheduler."""
     from tests.sweepproof import Sweep
 
     found: dict[str, Any] = {"plan": []}
@@ -120,7 +120,7 @@ def run() -> Section:
     section = Section("Planning and handing over 1000 runs")
     section.say(
         f"`jobsight sweep plan`, `submit` and `status` of {_RUNS:,} random runs of seven "
-        f"parameters, each a process of its own, medians of {_TIMES}, each in a new folder. One "
+        f"parameters, each in a separate process, medians of {_TIMES}, each in a new folder. One "
         f"by one: `condor_submit` or `sbatch` of a single job, the mean of {_SAMPLE}, times the "
         "runs."
     )
@@ -144,7 +144,7 @@ def run() -> Section:
         )
         files, size = found["handed"]
         said.append(
-            f"{name} is handed {files} files of {size / 1e3:,.0f} kB; handing over takes "
+            f"{name} gets {files} files of {size / 1e3:,.0f} kB; submitting takes "
             f"1/{each / median(found['submit']):,.0f} of one by one (runs "
             f"{spread(found['submit'])})."
         )

@@ -1,4 +1,4 @@
-"""Training a run: memory and epochs against stored one-hot floats; what a run costs beside it."""
+"""Training a run: memory and epochs compared with stored one-hot floats; other costs of a run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _parts(table: str, m: int, j: int) -> Any:
 
 
 def training(table: str, network: str, stored: bool, m: int, j: int, copies: int) -> dict[str, Any]:
-    """Train some epochs in this process; with `stored`, on one-hot floats made before."""
+    """Train some epochs in this process; with `stored`, on stored one-hot floats."""
     import torch
 
     from bench.stored_frames import StoredExamples, network_on_floats
@@ -152,7 +152,7 @@ def _against_floats(section: Section, table: str) -> None:
     section.say(
         f"{examples:,} examples (the pool's log, train part {_COPIES} times over), batches of 64, "
         "one core; an epoch is the median of processor seconds. The same weights, sums and seed; "
-        "stored: frames as one-hot floats, made once; ours: one byte a cell, never made one-hot. "
+        "stored: frames as one-hot floats, made once; ours: one byte per cell, never one-hot. "
         "Memory is what training adds to the process that read the log, at its peak."
     )
     head = ["frames", "frames, MB", "training's peak, MB", "ratio", "an epoch, s", "spread"]
@@ -195,7 +195,7 @@ def _beside_training(section: Section, table: str, folder: str) -> None:
     section.say(
         f"A run with the defaults, {epochs} epochs: {whole:.2f} processor seconds, of which "
         f"{bare:.2f} training alone; the rest, {whole - bare:.2f}, reads the shared table, indexes "
-        "it, makes the frames, measures every epoch on the select part, keeps a record and writes "
+        "it, makes the frames, evaluates every epoch on the select part, and writes a record and "
         f"a checkpoint of {found[0]['checkpoint'] / 1e3:.0f} kB after each. Starting Python and "
         "importing come to this once."
     )

@@ -39,7 +39,7 @@ def step(title: str, *arguments: str, shown: int = SHOWN) -> None:
 
 
 def choose_moment(events: Path, model: Path) -> str:
-    """A moment of the test part at which many jobs are held, whose fates the log tells later."""
+    """A moment of the test part with many held jobs whose outcomes are in the log."""
     import polars as pl
 
     from jobsight.clock import format_micros
@@ -60,19 +60,26 @@ def main(folder: Path) -> None:
     began = time.monotonic()
     events, model = folder / "events.parquet", folder / "model"
     verified, report = folder / "verify.json", folder / "report.html"
-    # The demonstration's model is no champion of the user's.
+    # The demonstration does not touch the user's registry.
     os.environ["JOBSIGHT_REGISTRY"] = str(folder.resolve() / "registry")
     print(f"Held jobs, end to end. {ABOUT}")
     step("What is in the log?", "events", LOG, "-o", str(events))
-    step("Learn from it: train on the past, choose, calibrate, test on what came later",
+    step("Train on the past, select and calibrate a model, test it on later data",
          "train", "hold", LOG, "-o", str(model))  # fmt: skip
-    step("How good is it, beside today's rules?", "evaluate", "hold", LOG, "--model", str(model))
-    step("Can these numbers be believed?",
+    step(
+        "How good is it, compared with rule sets and rates?",
+        "evaluate",
+        "hold",
+        LOG,
+        "--model",
+        str(model),
+    )
+    step("Audit the model",
          "verify", "hold", LOG, "--model", str(model), "-o", str(verified))  # fmt: skip
     at = choose_moment(events, model)
-    step("The jobs held at a moment after the training: what to do with them?",
+    step("What to do with the jobs held at a moment after the training?",
          "hold", "--all", "--log", LOG, "--model", str(model), "--at", at, shown=42)  # fmt: skip
-    step("All of it on one page",
+    step("A report as one HTML page",
          "report", "hold", LOG, "--model", str(model), "--at", at, "--verified", str(verified),
          "--about", ABOUT, "-o", str(report))  # fmt: skip
     print(f"\nDone in {time.monotonic() - began:.0f} s. The report: {report.resolve().as_uri()}")

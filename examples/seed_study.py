@@ -3,7 +3,7 @@
 It took the first hold of each job, labelled it by whether the job ever terminated, split jobs at
 random, and trained an LSTM on frames that end when the job has left the queue. ``python
 examples/seed_study.py data/pool-a.log.gz`` trains that, then removes one after the other what
-nobody can know at the release, and prints the scores next to those of ``jobsight train hold``.
+is unknown at the release, and prints the scores next to those of ``jobsight train hold``.
 """
 
 from __future__ import annotations
@@ -136,8 +136,12 @@ def main(log: str) -> None:
     ask_network("the study: frames to the end, random split", life, life[3], settings)
     ask_network("the same, frames to the first hold", hold, hold[3], settings)
     before = study.before(int(trained.model.borders[3]))
-    ask_network("the study's network, asked at our test releases", before, theirs[3], settings)
-    ask_network("its network on our releases, outcomes and split", theirs, theirs[3], settings)
+    ask_network(
+        "the study's network, tested on Jobsight's test releases", before, theirs[3], settings
+    )
+    ask_network(
+        "its network with Jobsight's releases, outcomes and split", theirs, theirs[3], settings
+    )
     model, predictions = trained.model, trained.evaluation.predictions
     answering = predictions[model.chosen]
     show(f"jobsight train hold ({model.chosen})", answering, ours[3], model.answering.threshold)

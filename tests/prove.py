@@ -18,10 +18,10 @@ from bench.record import rewrite
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "docs" / "proof" / "RESULTS.md"
-HEAD = """# Proofs
+HEAD = """# Long tests
 
-Written by `make prove`, or by `python -m tests.prove` with some of the files: the long proofs, by
-the file that holds them, each with the day, the machine and the versions of its last run.
+Written by `make prove`, or by `python -m tests.prove FILE…`: the long tests, by file, with the day,
+machine and versions of the last run of each.
 """
 _LONG = re.compile(r"^from tests\.limits import .*prove", re.I | re.M)
 
@@ -46,7 +46,7 @@ def _section(where: str, cases: list[ElementTree.Element]) -> str:
     """Outcomes, and what proofs have recorded of themselves (`record_property`)."""
     failed = sum(child.tag in ("failure", "error") for case in cases for child in case)
     lines = [where, "", f"{len(cases)} tests, {failed} failed; those of a second and more:", ""]
-    lines += ["| proof | outcome | seconds |", "|---|---|---:|"]
+    lines += ["| test | outcome | seconds |", "|---|---|---:|"]
     for case in cases:
         seconds = float(case.get("time", 0))
         if seconds >= 1:
