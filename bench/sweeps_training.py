@@ -79,7 +79,7 @@ def overhead(table: str, folder: str) -> dict[str, Any]:
     import torch
 
     from jobsight.history.timelines import History
-    from jobsight.learning.tracking import LocalTracker
+    from jobsight.learning.tracking import Tracker
     from jobsight.models.recurrent import Recurrent
     from jobsight.questions.hold.training.run import train_run
     from jobsight.settings import HoldSettings, LstmSettings
@@ -94,7 +94,7 @@ def overhead(table: str, folder: str) -> dict[str, Any]:
     bare = time.process_time() - started
     started = time.process_time()
     place = Path(tempfile.mkdtemp(dir=folder))
-    with LocalTracker(place) as tracker:
+    with Tracker(place) as tracker:
         done = train_run(
             place,
             lambda: History.from_table(pl.read_parquet(table)),

@@ -32,7 +32,7 @@ import torch
 import jobsight.models.recurrent, jobsight.models.network, jobsight.models.fitting
 from jobsight.errors import JobsightError
 from jobsight.history.timelines import History
-from jobsight.learning.tracking import LocalTracker
+from jobsight.learning.tracking import Tracker
 from jobsight.questions.hold.training.run import train_run
 from jobsight.settings import HoldSettings
 
@@ -45,7 +45,7 @@ def attempt():
     signal.signal(signal.SIGTERM, lambda *_: reason.append("evicted"))
     signal.signal(signal.SIGUSR1, lambda *_: reason.append("limit"))
     try:
-        with LocalTracker(folder) as tracker:
+        with Tracker(folder) as tracker:
             result = train_run(
                 folder, lambda: History.from_table(pl.read_parquet(order["table"])),
                 HoldSettings.model_validate(order["settings"]),

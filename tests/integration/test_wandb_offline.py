@@ -20,10 +20,10 @@ from jobsight.errors import SweepError
 from jobsight.learning.sweep.records import RunStatus, read_record
 from jobsight.learning.tracking import (
     RunEnd,
+    Tracker,
     WandbOptions,
     create_sweep,
     next_point,
-    tracker,
 )
 
 pytestmark = pytest.mark.skipif(find_spec("wandb") is None, reason="the SDK is not installed")
@@ -73,7 +73,7 @@ def attempt(
     model = folder / "model"
     model.mkdir(parents=True, exist_ok=True)
     (model / "weights[1].bin").write_bytes(b"123")
-    with tracker(folder, chosen, say=say) as told:
+    with Tracker(folder, chosen, say=say) as told:
         told.start(run=7, parameters={"j": 20}, epoch=epochs.start - 1)
         for epoch in epochs:
             told.epoch(epoch, {"train_loss": 1 / epoch, "f1": float("nan")})
@@ -202,7 +202,7 @@ def test_a_server_that_goes_away_does_not_keep_the_run(
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     with serving() as server:
         monkeypatch.setenv("WANDB_BASE_URL", server.url)
-        told = tracker(folder, options("online"), say=said.append)
+        told = Tracker(folder, options("online"), say=said.append)
         told.start(run=7, parameters={})
         told.epoch(1, {"train_loss": 0.5})
     begun = time.monotonic()
@@ -220,8 +220,8 @@ def test_a_training_that_is_killed_leaves_no_process_and_its_epochs(tmp_path: Pa
     code = f"""
 import os, signal
 from pathlib import Path
-from jobsight.learning.tracking import WandbOptions, tracker
-told = tracker(Path({str(tmp_path / "run")!r}), WandbOptions("offline", sweep={SWEEP!r}))
+from jobsight.learning.tracking import Tracker, WandbOptions
+told = Tracker(Path({str(tmp_path / "run")!r}), WandbOptions("offline", sweep={SWEEP!r}))
 told.start(run=7, parameters={{}})
 told.epoch(1, {{"train_loss": 0.5}})
 os.kill(os.getpid(), signal.SIGKILL)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobsight.learning.sweep.records import RunRecord, RunStatus, read_record
-from jobsight.learning.tracking import RECORD, LocalTracker, RunEnd
+from jobsight.learning.tracking import RECORD, RunEnd, Tracker
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
@@ -75,7 +75,7 @@ def test_any_garbage(folder: Path, content: bytes) -> None:
 
 
 def test_any_cut_of_a_record_tells_a_part_of_it(tmp_path: Path) -> None:
-    with LocalTracker(tmp_path) as kept:
+    with Tracker(tmp_path) as kept:
         kept.start(run=7, parameters={"j": 20})
         for number in (1, 2):
             kept.epoch(number, {"train_loss": 0.5, "f1": number / 10, "seconds": 1.0})
@@ -97,7 +97,7 @@ def test_any_cut_of_a_record_tells_a_part_of_it(tmp_path: Path) -> None:
 @given(st.integers(0, 600), st.binary(min_size=1, max_size=60))
 def test_garbage_amid_a_record_costs_no_other_line(folder: Path, place: int, bad: bytes) -> None:
     (folder / RECORD).unlink(missing_ok=True)
-    with LocalTracker(folder) as kept:
+    with Tracker(folder) as kept:
         kept.start(run=7, parameters={"j": 20})
         for number in (1, 2, 3):
             kept.epoch(number, {"f1": number / 10})

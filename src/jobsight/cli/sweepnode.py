@@ -236,7 +236,7 @@ def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Ma
 
 
 def _tracker(frozen: Frozen, layout: Layout, run: int, server: Mapping[str, str]) -> Tracker:
-    from jobsight.learning.tracking import WandbOptions, tracker
+    from jobsight.learning.tracking import Tracker, WandbOptions
 
     told = frozen.config["tracking"]
     options = WandbOptions(
@@ -248,4 +248,4 @@ def _tracker(frozen: Frozen, layout: Layout, run: int, server: Mapping[str, str]
         run_id=server.get("run_id"),
         sweep_id=server.get("sweep_id"),
     )
-    return tracker(layout.run(run), options, say=note)
+    return Tracker(layout.run(run), options, say=note)

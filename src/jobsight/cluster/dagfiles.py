@@ -48,7 +48,6 @@ __all__ = [
     "NODES",
     "STATUS",
     "Kind",
-    "config_lines",
     "dag_lines",
     "kinds",
     "submit_lines",
@@ -140,12 +139,6 @@ def _vars(plan: Plan, node: Node) -> Iterator[str]:
 def _plain(path: str) -> str:
     """Without a slash at its end, which would mean: what is in it, not the folder."""
     return str(PurePosixPath(path))
-
-
-def config_lines(plan: Plan) -> Iterator[str]:
-    """DAGMan's configuration, where the options have settings for it."""
-    for name, value in sorted(options_of(plan).settings.items()):
-        yield f"{name} = {value}"
 
 
 def submit_lines(plan: Plan, kind: Kind) -> Iterator[str]:

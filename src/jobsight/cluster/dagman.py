@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,11 +32,10 @@ from jobsight.errors import ClusterError, OutputError
 from jobsight.files import new_file
 from jobsight.text import counted, printable
 
-__all__ = ["Dagman", "last_error", "rescue_lines", "rescued", "states_told"]
+__all__ = ["Dagman", "last_error", "states_told"]
 
 _CLUSTER = re.compile(r"submitted to cluster (\d+)", re.ASCII)
 _RESCUE = re.compile(re.escape(dagfiles.DAG) + r"\.rescue(\d{3,})", re.ASCII)
-_DONE = re.compile(r"^DONE\s+(\S+)\s*$", re.MULTILINE | re.IGNORECASE)
 _TOLD = re.compile(r'Node = "([^"]+)";\s*NodeStatus = (\d+);[^\]]*?StatusDetails = "([^"]*)"', re.S)
 _UNUSED = re.compile(r"the line '(\S+) = .* was unused")
 _MOST_BYTES = 64 << 20
@@ -60,8 +59,8 @@ class Dagman(Scheduler):
     def submit(self, plan: Plan) -> str:
         """Write, try the submit descriptions, submit; see `Scheduler.submit`.
 
-        Where the plan ended unfinished, what is done is told by a rescue file: DAGMan's own, or,
-        where that is missing or knows less than the event log, one written here.
+        Where the plan ended unfinished, DAGMan learns from a rescue file what is done by the event
+        log: its own is missing or lacks nodes where it was killed.
 
         Returns:
             The cluster of the DAGMan job.
@@ -82,23 +81,19 @@ class Dagman(Scheduler):
         )
         found = _CLUSTER.search(said.stdout.decode("utf-8", "replace"))
         if found is None:
-            raise ClusterError(f"condor_submit_dag told no cluster; read {submitted}.lib.err")
+            raise ClusterError(f"condor_submit_dag named no cluster; read {submitted}.lib.err")
         return found[1]
 
     def status(self, plan: Plan) -> PlanStatus:
-        """What events, rescue files, DAGMan's own file and the queue tell."""
+        """The status by events, DAGMan's own file and the queue."""
         folder = _folder(plan)
-        manager = manager_of(folder / dagfiles.DAG)  # first, so that its end is no news below
+        manager = manager_of(folder / dagfiles.DAG)  # first: its nodes end before it
         names = [node.name for node in plan.nodes()]
         nodes = follow_nodes(read_rows(folder / dagfiles.EVENTS), names)
-        for name in rescued(_text(_last_rescue(folder))):
-            if name in nodes and nodes[name].state is NodeState.WAITING:
-                nodes[name] = replace(nodes[name], state=NodeState.DONE)
         for name, details in states_told(_text(folder / dagfiles.STATUS), _ERROR):
             if name in nodes and nodes[name].state is NodeState.WAITING:
                 cause = printable(details, 200) or "DAGMan could not submit it"
                 nodes[name] = replace(nodes[name], state=NodeState.FAILED, cause=cause)
-        _forget_stale(plan, nodes)
         nodes = {name: _with_words(plan, node) for name, node in nodes.items()}
         told = manager.told
         if manager.broken and not any(node.cause for node in nodes.values()):
@@ -119,16 +114,6 @@ class Dagman(Scheduler):
             raise busy(plan, str(manager.told))
 
 
-def _forget_stale(plan: Plan, nodes: dict[str, NodeStatus]) -> None:
-    """A node that was done before work was added to an earlier stage is to be done again."""
-    behind = False
-    for stage in plan.stages:
-        for node in stage.nodes:
-            if behind and nodes[node.name].state is NodeState.DONE:
-                nodes[node.name] = NodeStatus(node.name, NodeState.WAITING)
-        behind |= any(nodes[node.name].state is not NodeState.DONE for node in stage.nodes)
-
-
 def _folder(plan: Plan) -> Path:
     return plan.folder / SUBMITTED
 
@@ -147,11 +132,10 @@ def _write_files(plan: Plan) -> list[Path]:
     """Write all that DAGMan is given."""
     folder = _folder(plan)
     files: dict[str, Iterable[str]] = {dagfiles.DAG: dagfiles.dag_lines(plan)}
-    files |= {
-        name: dagfiles.submit_lines(plan, kind) for name, (kind, _) in dagfiles.kinds(plan).items()
-    }
-    if settings := list(dagfiles.config_lines(plan)):
-        files[dagfiles.CONFIG] = settings
+    for name, (kind, _) in dagfiles.kinds(plan).items():
+        files[name] = dagfiles.submit_lines(plan, kind)
+    if settings := options_of(plan).settings:
+        files[dagfiles.CONFIG] = [f"{name} = {value}" for name, value in sorted(settings.items())]
     try:
         (folder / dagfiles.NODES).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -163,7 +147,7 @@ def _write_files(plan: Plan) -> list[Path]:
 
 
 def _try(plan: Plan, file: Path) -> None:
-    """Have condor_submit read a description, so that what is wrong with it is told now.
+    """Have condor_submit read a description, so that what is wrong with it is an error now.
 
     Raises:
         ClusterError: it cannot be submitted, or an option is no command that HTCondor knows.
@@ -173,13 +157,13 @@ def _try(plan: Plan, file: Path) -> None:
     for name in _UNUSED.findall(said.stderr.decode("utf-8", "replace")):
         if name in given:
             raise ClusterError(
-                f"option dagman.{name}: condor_submit knows no such command; mend its name, or "
+                f"option dagman.{name}: condor_submit knows no such command; fix its name, or "
                 f"write MY.{name} where a job attribute is meant"
             )
 
 
 def _clear(plan: Plan) -> None:
-    """Remove what an earlier DAGMan, now gone, left for the next to stumble over."""
+    """Remove what an earlier DAGMan, now gone, left that stops the next."""
     for suffix in ("condor.sub", "dagman.log", "lib.out", "lib.err", "lock"):
         with contextlib.suppress(OSError):
             (_folder(plan) / f"{dagfiles.DAG}.{suffix}").unlink()
@@ -188,26 +172,13 @@ def _clear(plan: Plan) -> None:
 
 
 def _keep_done(plan: Plan, status: PlanStatus) -> None:
-    """See that the newest rescue file names all nodes that are done, and only nodes of the plan."""
+    """Write a rescue file that names the nodes that are done, which DAGMan does not run again."""
     done = [name for name, node in status.nodes.items() if node.state is NodeState.DONE]
-    last = _last_rescue(_folder(plan))
-    if set(rescued(_text(last))) == set(done) and (done or last is None):
-        return
-    number = 1 + (int(last.name.rpartition("rescue")[2]) if last else 0)
-    with new_file(_folder(plan) / f"{dagfiles.DAG}.rescue{number:03d}") as temporary:
-        temporary.write_text("".join(f"{line}\n" for line in rescue_lines(done)))
-
-
-def rescue_lines(done: Iterable[str]) -> Iterator[str]:
-    """Lines of a rescue file: the nodes that are not to be run again."""
-    yield "# Written by jobsight: nodes that were done when the plan was submitted again."
-    for name in done:
-        yield f"DONE {name}"
-
-
-def rescued(text: str) -> list[str]:
-    """Names of the nodes that a rescue file says are done."""
-    return _DONE.findall(text)
+    found = (_RESCUE.fullmatch(path.name) for path in _folder(plan).iterdir())
+    number = 1 + max((int(one[1]) for one in found if one), default=0)
+    if done or number > 1:
+        with new_file(_folder(plan) / f"{dagfiles.DAG}.rescue{number:03d}") as temporary:
+            temporary.write_text("".join(f"DONE {name}\n" for name in done))
 
 
 def states_told(text: str, state: int) -> list[tuple[str, str]]:
@@ -224,18 +195,9 @@ def last_error(text: str) -> str | None:
     return None
 
 
-def _last_rescue(folder: Path) -> Path | None:
-    """The rescue file with the highest number, which DAGMan goes on from."""
-    try:
-        found = [path for path in folder.iterdir() if _RESCUE.fullmatch(path.name)]
-    except OSError:
-        return None
-    return max(found, key=lambda path: int(path.name.rpartition("rescue")[2]), default=None)
-
-
-def _text(path: Path | None) -> str:
+def _text(path: Path) -> str:
     """A file's text, of a long one its end; empty where there is none."""
-    return "" if path is None else tail(path, _MOST_BYTES).decode("utf-8", "replace")
+    return tail(path, _MOST_BYTES).decode("utf-8", "replace")
 
 
 def _with_words(plan: Plan, node: NodeStatus) -> NodeStatus:

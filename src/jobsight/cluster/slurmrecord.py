@@ -1,9 +1,12 @@
-"""The latest handing over of a plan to Slurm, kept in the plan's folder."""
+"""The latest submission of a plan to Slurm, kept in the plan's folder."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from jobsight.cluster.slurmscript import FOLDER
 from jobsight.errors import ClusterError
@@ -11,26 +14,26 @@ from jobsight.files import read_json, write_json
 
 __all__ = ["Record", "Task"]
 
-_NAME = "jobs.json"
-
 Task = tuple[str, int]
 """Number of an array, and of a task of it."""
+
+_Number = Annotated[str, msgspec.Meta(pattern="^[0-9]{1,20}$")]
 
 
 @dataclass
 class Record:
-    """The latest handing over, as it lies in ``submitted/slurm/jobs.json``.
+    """The latest submission, as in ``submitted/slurm/jobs.json``.
 
     Attributes:
         digest: the plan's.
         submission: its number.
         arrays: job numbers, and the node of each task.
-        complete: all of it was handed over, and written down here.
+        complete: all of it was submitted, and noted here.
     """
 
     digest: str = ""
     submission: int = 0
-    arrays: dict[str, dict[int, str]] = field(default_factory=dict)
+    arrays: dict[_Number, dict[int, str]] = field(default_factory=dict)
     complete: bool = True
 
     @property
@@ -48,46 +51,24 @@ class Record:
         Raises:
             OutputError: it cannot be written.
         """
-        body = {
-            "plan": self.digest,
-            "submission": self.submission,
-            "arrays": self.arrays,
-            "complete": self.complete,
-        }
-        write_json(folder / FOLDER / _NAME, body)
+        write_json(folder / FOLDER / "jobs.json", asdict(self))
 
     @classmethod
     def read(cls, folder: Path) -> Record:
-        """What was kept; without any, that of a plan never handed over.
+        """What was kept; without any, that of a plan never submitted.
 
         Raises:
             ClusterError: it is damaged.
         """
-        path = folder / FOLDER / _NAME
+        path = folder / FOLDER / "jobs.json"
         try:
-            told = read_json(path, dict)
-            return cls(
-                digest=str(told["plan"]),
-                submission=int(told["submission"]),
-                arrays={
-                    _number(array): {int(task): str(name) for task, name in nodes.items()}
-                    for array, nodes in told["arrays"].items()
-                },
-                complete=told["complete"] is True,
-            )
+            return msgspec.convert(read_json(path, dict), cls, str_keys=True)
         except FileNotFoundError:
             return cls()
         except OSError as error:
             raise ClusterError(f"cannot read {path}: {error.strerror or error}") from None
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+        except ValueError as error:
             raise ClusterError(
                 f"{path} is damaged ({type(error).__name__}); see squeue for jobs of the plan, "
                 "then remove the file"
             ) from None
-
-
-def _number(text: str) -> str:
-    """The number of a job, to be an argument of Slurm's tools."""
-    if not (text.isascii() and text.isdecimal()):
-        raise ValueError(f"{text[:40]!r} is no number of a job")
-    return text

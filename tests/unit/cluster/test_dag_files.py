@@ -10,7 +10,6 @@ from tests.limits import limit
 
 from jobsight.cluster import Node, Plan, Program, Resources, Stage
 from jobsight.cluster.dagfiles import (
-    config_lines,
     dag_lines,
     kinds,
     submit_lines,
@@ -228,9 +227,8 @@ def test_a_machine_that_is_out_of_touch_is_given_up_sooner_than_by_default() -> 
 
 def test_dagmans_own_settings_have_a_file() -> None:
     made = plan(options={"dagman": {"DAGMAN_MAX_JOBS_IDLE": "50"}})
-    assert list(config_lines(made)) == ["DAGMAN_MAX_JOBS_IDLE = 50"]
+    assert options_of(made).settings == {"DAGMAN_MAX_JOBS_IDLE": "50"}
     assert "CONFIG submitted/dagman.config" in list(dag_lines(made))
-    assert not list(config_lines(plan()))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.logtext import ABORTED, SUBMIT, TERMINATED, record
 
 from jobsight.cluster import Node, NodeState, Plan, Program, Stage
 from jobsight.cluster.condortools import manager_of, run_tool
-from jobsight.cluster.dagman import Dagman, last_error, rescue_lines, rescued, states_told
+from jobsight.cluster.dagman import Dagman, last_error, states_told
 from jobsight.errors import ClusterError, OutputError
 
 
@@ -101,7 +101,7 @@ def test_what_condor_submit_says_is_told(plan: Plan, tools: Tools) -> None:
     assert not (submitted(plan) / "plan.dag.dagman.log").exists()
     tools.tool("condor_submit", "")
     tools.tool("condor_submit_dag", "echo 'nothing of use'")
-    with pytest.raises(ClusterError, match="told no cluster"):
+    with pytest.raises(ClusterError, match="named no cluster"):
         Dagman().submit(plan)
 
 
@@ -178,20 +178,9 @@ def test_going_on_tells_dagman_what_is_done(plan: Plan, tools: Tools) -> None:
     assert Dagman().status(plan).nodes["run-2"].cause == "exit status 1: last words"
     Dagman().submit(plan)
     newest = (submitted(plan) / "plan.dag.rescue010").read_text()
-    assert rescued(newest) == ["parse", "run-1"]
+    assert newest == "DONE parse\nDONE run-1\n"
     names = {path.name for path in submitted(plan).iterdir()}
     assert not names & {"plan.dag.condor.sub", "plan.dag.lock", "plan.dag.dagman.log"}
-
-
-def test_dagmans_own_rescue_file_is_left_alone_where_it_knows_all(plan: Plan, tools: Tools) -> None:
-    Dagman().write(plan)
-    (submitted(plan) / "plan.dag.rescue001").write_text("DONE parse\nDONE nobody\n")
-    status = Dagman().status(plan)
-    assert status.nodes["parse"].state is NodeState.DONE
-    Dagman().submit(plan)
-    assert rescued((submitted(plan) / "plan.dag.rescue002").read_text()) == ["parse"]
-    Dagman().submit(plan)
-    assert not (submitted(plan) / "plan.dag.rescue003").exists()
 
 
 def test_what_is_done_is_not_submitted_again(plan: Plan, tools: Tools) -> None:
@@ -199,15 +188,6 @@ def test_what_is_done_is_not_submitted_again(plan: Plan, tools: Tools) -> None:
     events(plan, parse=TERMINATED, run_1=TERMINATED, run_2=TERMINATED)
     with pytest.raises(ClusterError, match="all 3 nodes of plan sweep are done"):
         Dagman().submit(plan)
-
-
-def test_a_later_stage_is_done_again_when_an_earlier_one_grew(plan: Plan, tools: Tools) -> None:
-    Dagman().write(plan)
-    events(plan, run_1=TERMINATED, run_2=TERMINATED)
-    status = Dagman().status(plan)
-    assert {node.state for node in status.nodes.values()} == {NodeState.WAITING}
-    Dagman().submit(plan)
-    assert not list(submitted(plan).glob("*.rescue*"))
 
 
 def test_a_node_that_could_not_be_submitted_is_a_failure(plan: Plan, tools: Tools) -> None:
@@ -250,9 +230,7 @@ def test_the_script_that_unpacks_can_be_run(plan: Plan, tools: Tools) -> None:
     assert script.stat().st_mode & 0o555 == 0o555
 
 
-def test_rescue_files_and_states_are_read_as_written() -> None:
-    assert rescued("\n".join(rescue_lines(["DONE-1", "D", "run_2"]))) == ["DONE-1", "D", "run_2"]
-    assert rescued("# DONE no\nNOTDONE x\nDONE  a \n") == ["a"]
+def test_states_and_errors_are_read_as_written() -> None:
     assert states_told("rubbish", 6) == []
     assert last_error("") is None
     assert last_error("11/21/26 09:00:00 ERROR: alone") == "ERROR: alone"

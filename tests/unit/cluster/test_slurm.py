@@ -87,11 +87,10 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     [
         "",
         "[]",
-        "{}",
-        '{"plan": "x", "submission": "y", "arrays": {}, "complete": true}',
-        '{"plan": "x", "submission": 1, "arrays": [], "complete": true}',
-        json.dumps({"plan": "", "submission": 1, "arrays": {"--help": {}}, "complete": True}),
-        json.dumps({"plan": "", "submission": 1, "arrays": {"1": {"a": "b"}}, "complete": True}),
+        '{"digest": "x", "submission": "y", "arrays": {}, "complete": true}',
+        '{"digest": "x", "submission": 1, "arrays": [], "complete": true}',
+        json.dumps({"digest": "", "submission": 1, "arrays": {"--help": {}}, "complete": True}),
+        json.dumps({"digest": "", "submission": 1, "arrays": {"1": {"a": "b"}}, "complete": True}),
     ],
 )
 def test_a_damaged_record_is_told_of(tmp_path: Path, text: str) -> None:

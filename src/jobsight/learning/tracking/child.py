@@ -1,4 +1,4 @@
-"""The W&B SDK in a process of its own, spoken to in bounded time: see `sdk`."""
+"""The W&B SDK in a process of its own, asked in bounded time: see `sdk`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _PASSED_ON = frozenset(
     {"WANDB_API_KEY", "WANDB_BASE_URL", "WANDB_IDENTITY_TOKEN_FILE", "WANDB_CREDENTIALS_FILE"}
     | {"WANDB_INSECURE_DISABLE_SSL", "WANDB_CONFIG_DIR"}
 )
-"""Who the user is and where the server; everything else is decided by the sweep's config."""
+"""Who the user is and where the server is; everything else is decided by the sweep's config."""
 
-MOST_ANSWER = 1 << 20
-GRACE = 2.0
+_MOST_ANSWER = 1 << 20
+_GRACE = 2.0
 
 
 class SdkError(Exception):
@@ -62,8 +62,6 @@ class SdkProcess:
 
     def __init__(self, *, online: bool) -> None:
         self._scratch = Path(tempfile.mkdtemp(prefix="jobsight-wandb-"))
-        self._unread = b""
-        self._unanswered = 0
         command = [sys.executable, "-W", "ignore", "-m", "jobsight.learning.tracking.sdk"]
         try:
             self._process = subprocess.Popen(  # noqa: S603
@@ -73,7 +71,7 @@ class SdkProcess:
                 stderr=subprocess.DEVNULL,
                 env=self._environment(online),
                 bufsize=0,
-                # Whoever stops the training by its group leaves us the time to say goodbye.
+                # A signal to the training's process group leaves us the time to end the run.
                 start_new_session=True,
             )
         except OSError as error:
@@ -97,56 +95,33 @@ class SdkProcess:
         kept |= dict.fromkeys(places, str(self._scratch))
         return kept | {"WANDB_ERROR_REPORTING": "false", "WANDB_AGENT_DISABLE_FLAPPING": "true"}
 
-    def ask(self, verb: str, told: Mapping[str, Any], patience: float) -> Any:
+    def ask(self, verb: str, values: Mapping[str, Any], patience: float) -> Any:
         """Have something done and wait for the answer, at most `patience` seconds.
 
         Returns:
             What the method of that name in `jobsight.learning.tracking.sdk` returns.
         """
         deadline = time.monotonic() + patience
-        self._send(verb, told, deadline)
-        trouble, result = None, None
-        while self._unanswered:
-            answer = self._read(deadline)
-            self._unanswered -= 1
-            trouble, result = trouble or answer.get("trouble"), answer.get("result")
-        if trouble:
-            raise SdkError(trouble)
-        return result
-
-    def tell(self, verb: str, told: Mapping[str, Any], patience: float) -> None:
-        """Have something done; whether it went well is told by the next `ask`."""
-        self._send(verb, told, time.monotonic() + patience)
-
-    def _send(self, verb: str, told: Mapping[str, Any], deadline: float) -> None:
-        line = json.dumps(without_nan({"do": verb, **told}), allow_nan=False).encode() + b"\n"
+        line = json.dumps(without_nan({"do": verb, **values}), allow_nan=False).encode() + b"\n"
         while line:
-            _, ready, _ = select.select(
-                [], [self._input], [], max(0.0, deadline - time.monotonic())
-            )
-            if not ready:
+            if not select.select([], [self._input], [], max(0.0, deadline - time.monotonic()))[1]:
                 raise SdkError("its process takes nothing more")
             try:
                 line = line[os.write(self._input, line) :]
             except BrokenPipeError:
                 raise SdkError("its process ended") from None
-        self._unanswered += 1
-
-    def _read(self, deadline: float) -> dict[str, Any]:
-        while b"\n" not in self._unread:
-            ready, _, _ = select.select(
-                [self._output], [], [], max(0.0, deadline - time.monotonic())
-            )
-            if not ready:
+        read = b""
+        while not read.endswith(b"\n"):
+            if not select.select([self._output], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 raise SdkError("no answer in time")
             more = os.read(self._output, 1 << 16)
-            if not more or len(self._unread) > MOST_ANSWER:
+            if not more or len(read) > _MOST_ANSWER:
                 raise SdkError("its process ended")
-            self._unread += more
-        line, _, self._unread = self._unread.partition(b"\n")
-        answer = json.loads(line)
-        assert isinstance(answer, dict)
-        return answer
+            read += more
+        answer = json.loads(read)
+        if answer.get("error"):
+            raise SdkError(answer["error"])
+        return answer.get("result")
 
     def close(self) -> None:
         """End the process and the service that it started, whatever they do."""
@@ -155,7 +130,7 @@ class SdkProcess:
             with contextlib.suppress(OSError):
                 stream.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(GRACE)
+            self._process.wait(_GRACE)
         service = _children(self._process.pid)
         if self._process.poll() is None:
             self._process.kill()

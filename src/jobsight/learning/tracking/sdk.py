@@ -1,4 +1,4 @@
-"""The process that holds the W&B SDK: told what to do on its standard input, a JSON line a time.
+"""The process that holds the W&B SDK: each line of its standard input, JSON, is a request.
 
 The SDK starts threads and a service, listens at exit, reads its environment once, and waits for
 servers as it sees fit. In a process of its own none of that reaches a training: its parent
@@ -16,9 +16,9 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from jobsight.text import printable
 
@@ -123,31 +123,26 @@ class _Session:
         return given or None
 
 
-def _requests(stream: TextIO) -> Iterator[tuple[str, dict[str, Any]]]:
-    for line in stream:
-        told = json.loads(line)
-        yield told.pop("do"), told
-
-
 def _answer(session: _Session, verb: str, told: dict[str, Any]) -> dict[str, Any]:
     try:
-        return {"did": verb, "result": getattr(session, verb)(told)}
+        return {"result": getattr(session, verb)(told)}
     except (Exception, SystemExit) as error:
-        return {"did": verb, "trouble": _explained(error)}
+        return {"error": _explained(error)}
 
 
 def main() -> None:
     """Do what is asked until the input ends; every request is answered by a line."""
-    # What the SDK, and the service that it starts, print or read is none of the conversation.
+    # What the SDK, and the service that it starts, print or read must not mix with the answers.
     asked, answers = os.fdopen(os.dup(0), "r"), os.fdopen(os.dup(1), "w")
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
     session = _Session()
-    for verb, told in _requests(asked):
-        answers.write(json.dumps(_answer(session, verb, told)) + "\n")
+    for line in asked:
+        values = json.loads(line)
+        answers.write(json.dumps(_answer(session, values.pop("do"), values)) + "\n")
         answers.flush()
-    session.end({"summary": {}, "exit": 1})  # the training went away without a word
+    session.end({"summary": {}, "exit": 1})  # the training was killed
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A run told to Weights & Biases: as it goes on, or into files that are sent later."""
+"""A run reported to Weights & Biases: as it goes on, or into files that are sent later."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jobsight.files import without_nan
-from jobsight.learning.tracking.base import RunEnd, StopReason, Tracker
+from jobsight.learning.tracking.base import RunEnd, StopReason
 from jobsight.learning.tracking.child import SdkError, SdkProcess, require_sdk
 
-__all__ = ["FOLDER", "WandbOptions", "WandbTracker"]
+__all__ = ["FOLDER", "WandbOptions", "WandbRun"]
 
 FOLDER = "wandb"
 """In a run's folder: what the SDK writes, a folder an attempt."""
 
 _LINE_SECONDS = 5.0
+_OFFLINE_SECONDS = 60.0
+"""To start without a server: the SDK takes long to import on a busy machine."""
 _SOON = 10.0
 _EXIT_SLACK = 3.0
 
 
 @dataclass(frozen=True)
 class WandbOptions:
-    """How runs are told to W&B.
+    """How runs are reported to W&B.
 
     Attributes:
-        mode: ``online`` or ``offline``; ``off`` is for `tracker`, which then tells W&B nothing.
+        mode: ``online`` or ``offline``; ``off`` is for `Tracker`: nothing is reported to W&B.
         project: of W&B.
         entity: user or team; None for the key's own.
         tags: on every run.
@@ -48,8 +50,8 @@ class WandbOptions:
     patience: float = 15.0
 
 
-class WandbTracker(Tracker):
-    """Tells W&B, online or into ``wandb/`` in the run's folder; never the reason why a run fails.
+class WandbRun:
+    """Reports to W&B, online or into ``wandb/`` in the run's folder; never fails a run.
 
     Online, a server that cannot be reached within `patience`, or that refuses the key, is said in
     one line, and the run is kept offline. The key is the SDK's business: from ``WANDB_API_KEY`` or
@@ -58,8 +60,8 @@ class WandbTracker(Tracker):
 
     Args:
         folder: of the run.
-        options: see there; `mode` is not ``off``.
-        say: is told, in one line, when W&B cannot be told any more, and why.
+        options: `mode` is not ``off``.
+        say: gets, in one line, why W&B cannot be told any more.
 
     Raises:
         UsageError: the SDK is not installed.
@@ -72,13 +74,10 @@ class WandbTracker(Tracker):
         self._say = say
         self._sdk: SdkProcess | None = None
 
-    def start(
-        self, *, run: int, parameters: Mapping[str, Any], epoch: int = 0, seed: int = 0
-    ) -> None:
-        """See `Tracker.start`."""
-        told = {"run": run, "seed": seed, **parameters}
-        if self._options.mode == "offline" or not self._open("online", run, told):
-            self._open("offline", run, told)
+    def start(self, run: int, config: dict[str, Any]) -> None:
+        """An attempt begins; `config` is its parameters and seed."""
+        if self._options.mode == "offline" or not self._open("online", run, config):
+            self._open("offline", run, config)
 
     def _open(self, mode: Literal["online", "offline"], run: int, config: dict[str, Any]) -> bool:
         options, before = self._options, set(self._attempts())
@@ -98,13 +97,14 @@ class WandbTracker(Tracker):
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._sdk = SdkProcess(online=mode == "online")
-            self._sdk.ask("open", request, options.patience + _EXIT_SLACK)
-        except (SdkError, OSError) as trouble:
+            seconds = options.patience + _EXIT_SLACK if mode == "online" else _OFFLINE_SECONDS
+            self._sdk.ask("open", request, seconds)
+        except (SdkError, OSError) as error:
             self.close()
             for attempt in set(self._attempts()) - before:
                 shutil.rmtree(attempt, ignore_errors=True)
             kept = "record.jsonl alone" if mode == "offline" else "files; 'wandb sync' sends them"
-            self._say(f"Weights & Biases, {mode}: {trouble}; this run is kept in {kept}")
+            self._say(f"Weights & Biases, {mode}: {error}; this run is kept in {kept}")
             return False
         return True
 
@@ -113,48 +113,44 @@ class WandbTracker(Tracker):
         return sorted((self._folder / FOLDER).glob("*run-*"))
 
     def epoch(self, epoch: int, metrics: Mapping[str, float | None]) -> None:
-        """See `Tracker.epoch`."""
+        """An epoch was trained."""
         known = {
             name: value for name, value in without_nan(dict(metrics)).items() if value is not None
         }
-        self._do("log", {"epoch": epoch, "values": known}, None)
+        self._ask("log", {"epoch": epoch, "values": known}, _LINE_SECONDS)
 
     def model(self, folder: Path) -> None:
-        """Copy the model's files beside what the SDK wrote, so that they are sent with it."""
-        self._do("model", {"folder": str(folder.absolute())}, self._options.patience)
+        """Copy the model's files next to what the SDK wrote, so that they are sent with it."""
+        self._ask("model", {"folder": str(folder.absolute())}, self._options.patience)
 
     def stopped(self, reason: StopReason) -> None:
-        """See `Tracker.stopped`. W&B shows the run as failed until its next attempt starts.
+        """The attempt ended. W&B shows the run as failed until its next attempt starts.
 
-        Also where it only saves: what had finished, its server's search would learn from.
+        Also where it only saves: a server's search would learn from a finished run.
         """
-        seconds = min(_SOON, self._options.patience)
-        self._do("end", {"summary": {"stopped": reason}, "exit": 1}, seconds)
-        self.close()
+        self._end({"stopped": reason}, 1, min(_SOON, self._options.patience))
 
     def end(self, end: RunEnd) -> None:
-        """See `Tracker.end`."""
+        """The run ended for good."""
         metrics = {f"kept.{name}": value for name, value in (end.metrics or {}).items()}
         facts = {"status": end.status, "cause": end.cause, "best_epoch": end.best_epoch}
         spent = {"cpu_seconds": end.cpu_seconds, "peak_bytes": end.peak_bytes}
-        summary = {**facts, **spent, **metrics}
         failed = int(end.status == "failed")
-        self._do("end", {"summary": summary, "exit": failed}, self._options.patience)
+        self._end({**facts, **spent, **metrics}, failed, self._options.patience)
+
+    def _end(self, summary: dict[str, Any], status: int, patience: float) -> None:
+        self._ask("end", {"summary": summary, "exit": status}, patience)
         self.close()
 
-    def _do(self, verb: str, told: Mapping[str, Any], patience: float | None) -> None:
-        """Tell the SDK; wait for what it did before, too, where `patience` (seconds) is given."""
+    def _ask(self, verb: str, values: Mapping[str, Any], patience: float) -> None:
         if self._sdk is None:
             return
         try:
-            if patience is None:
-                self._sdk.tell(verb, told, _LINE_SECONDS)
-            else:
-                self._sdk.ask(verb, told, patience + _EXIT_SLACK)
-        except SdkError as trouble:
+            self._sdk.ask(verb, values, patience + _EXIT_SLACK)
+        except SdkError as error:
             self.close()
             self._say(
-                f"Weights & Biases: {trouble}; what it did not take is in record.jsonl, and what "
+                f"Weights & Biases: {error}; what it did not take is in record.jsonl, and what "
                 f"is in {FOLDER}/ can be sent by 'wandb sync'"
             )
 

@@ -10,7 +10,7 @@ from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.deciding import drop_hopeless, plan_round
 from jobsight.learning.sweep.layout import Frozen, Layout, Shard, read_point
 from jobsight.learning.sweep.planning import freeze, lay_out
-from jobsight.learning.tracking import LocalTracker, RunEnd
+from jobsight.learning.tracking import RunEnd, Tracker
 
 
 def planned(folder: Path, **changed: Any) -> tuple[Frozen, Layout]:
@@ -22,7 +22,7 @@ def planned(folder: Path, **changed: Any) -> tuple[Frozen, Layout]:
 
 
 def tell(layout: Layout, run: int, value: float | None, status: str | None = "finished") -> None:
-    with LocalTracker(layout.run(run)) as tracker:
+    with Tracker(layout.run(run)) as tracker:
         tracker.start(run=run, parameters=read_point(layout.folder, run))
         if value is not None:
             tracker.epoch(1, {"f1": value})

@@ -11,7 +11,7 @@ from jobsight.learning.sweep.layout import Frozen, Layout, Shard, read_point
 from jobsight.learning.sweep.planning import Planned, freeze, lay_out
 from jobsight.learning.sweep.progress import Progress, progress_of
 from jobsight.learning.sweep.tidying import leftovers, remove
-from jobsight.learning.tracking import LocalTracker, RunEnd
+from jobsight.learning.tracking import RunEnd, Tracker
 
 
 def planned(folder: Path, **changed: Any) -> Planned:
@@ -23,7 +23,7 @@ def planned(folder: Path, **changed: Any) -> Planned:
 
 
 def tell(layout: Layout, run: int, *epochs: float, end: RunEnd | None = None) -> None:
-    with LocalTracker(layout.run(run)) as tracker:
+    with Tracker(layout.run(run)) as tracker:
         tracker.start(run=run, parameters=read_point(layout.folder, run))
         for number, value in enumerate(epochs, start=1):
             tracker.epoch(number, {"f1": value, "seconds": 2.0})

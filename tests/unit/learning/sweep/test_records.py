@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jobsight.learning.sweep.records import Best, RunStatus, read_all, read_record
-from jobsight.learning.tracking import RECORD, LocalTracker, RunEnd
+from jobsight.learning.tracking import RECORD, RunEnd, Tracker
 
 POINT = {"j": 20, "lstm_layers": 2}
 
@@ -31,7 +31,7 @@ def epoch(number: int, moment: int = 2_000_000, **values: Any) -> dict[str, Any]
 
 
 def test_a_whole_run_as_the_tracker_wrote_it(tmp_path: Path) -> None:
-    with LocalTracker(tmp_path / "0007") as kept:
+    with Tracker(tmp_path / "0007") as kept:
         kept.start(run=7, parameters=POINT, seed=3)
         kept.epoch(1, {"train_loss": 0.7, "f1": 0.6, "seconds": 1.0})
         kept.epoch(2, {"train_loss": 0.6, "f1": math.nan, "seconds": 1.0})

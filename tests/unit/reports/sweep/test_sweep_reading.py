@@ -10,7 +10,7 @@ from tests.sweep_folders import REPORT, START, sweep_folder
 from jobsight.errors import SweepError
 from jobsight.files import write_json
 from jobsight.learning.sweep.layout import Layout
-from jobsight.learning.tracking import LocalTracker, RunEnd
+from jobsight.learning.tracking import RunEnd, Tracker
 from jobsight.reports.sweep.reading import read_material
 
 Lines = list[dict[str, Any]]
@@ -190,7 +190,7 @@ def test_the_test_is_found_in_what_was_said_of_the_best(tmp_path: Path) -> None:
 def test_a_tracked_run_is_read(tmp_path: Path) -> None:
     folder = tmp_path / "x.sweep"
     sweep_folder(folder, 0, tested=False)
-    with LocalTracker(Layout(folder).run(1)) as tracker:
+    with Tracker(Layout(folder).run(1)) as tracker:
         tracker.start(run=1, parameters={"m": 3})
         tracker.epoch(1, {"train_loss": 0.4, "select_loss": 0.5, "seconds": 0.1, "f1": 0.3})
         tracker.end(RunEnd("early", epochs=1, best_epoch=1, metrics={"f1": 0.3}, seconds=1.0))

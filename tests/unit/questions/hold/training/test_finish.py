@@ -7,7 +7,7 @@ import pytest
 from tests import pools
 
 from jobsight.errors import ModelError, OutputError, UsageError
-from jobsight.learning.tracking import LocalTracker
+from jobsight.learning.tracking import Tracker
 from jobsight.questions.hold.training import finish
 from jobsight.questions.hold.training.finish import finish_sweep, looks
 from jobsight.questions.hold.training.model import HoldModel
@@ -25,7 +25,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     for m in (4, 5):
         place = folder / str(m)
-        with LocalTracker(place) as tracker:
+        with Tracker(place) as tracker:
             train_run(
                 place, pools.history, SETTINGS, parameters={"m": m}, run=m,
                 tracker=tracker,

@@ -13,7 +13,7 @@ from jobsight.errors import JobsightError, OutputError, SourceError
 from jobsight.history.timelines import History
 from jobsight.learning.metrics import METRICS
 from jobsight.learning.sweep.records import RunStatus, read_record
-from jobsight.learning.tracking import LocalTracker, RunEnd, StopReason
+from jobsight.learning.tracking import RunEnd, StopReason, Tracker
 from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.run import RunResult, drop_run, train_run
 from jobsight.questions.hold.training.saving import Saving
@@ -33,7 +33,7 @@ def run(
     settings: HoldSettings = SETTINGS,
     **more: Any,
 ) -> RunResult:
-    with LocalTracker(folder) as tracker:
+    with Tracker(folder) as tracker:
         return train_run(
             folder, history, settings, parameters=parameters, run=7, tracker=tracker, **more
         )
@@ -174,7 +174,7 @@ def test_until_an_epoch_and_on(tmp_path: Path, whole: Path) -> None:
 def test_a_run_that_is_dropped_ends_with_its_best_epoch(tmp_path: Path) -> None:
     run(tmp_path, until=3)
     for _ in range(2):
-        with LocalTracker(tmp_path) as tracker:
+        with Tracker(tmp_path) as tracker:
             end = end_of(
                 drop_run(
                     tmp_path, SETTINGS, parameters=POINT, run=7, tracker=tracker,
@@ -191,7 +191,7 @@ def test_a_run_that_is_dropped_ends_with_its_best_epoch(tmp_path: Path) -> None:
 
 
 def test_one_that_never_began_can_be_dropped_too(tmp_path: Path) -> None:
-    with LocalTracker(tmp_path) as tracker:
+    with Tracker(tmp_path) as tracker:
         end = end_of(
             drop_run(tmp_path, SETTINGS, parameters=POINT, run=1, tracker=tracker, cause="late")
         )
