@@ -85,7 +85,7 @@ def measure(url: str, jobs: int) -> Any:
         alone = [[_document(jobs + number, 0)] for number in range(_SINGLE)]
         found["single"] = _write(store, alone, moved)
         status = store.status()
-        found["bytes"] = status.bytes_per_job
+        found["bytes"] = status.bytes_per_job or status.bytes / sum(status.states.values())
         found["durability"] = status.details.get("durability")
     return found
 

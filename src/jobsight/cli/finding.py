@@ -77,9 +77,9 @@ def find_ids(store: Store, text: str, cluster: str | None = None) -> list[str]:
     else:
         short = _SHORT.fullmatch(job)
         number = short["number"] if short else job
-        found = [one for one in store.numbered(number) if _means(job, parse_key(one).job)]
-        if not is_whole(job):
-            found += store.raw(number)
+        found = store.numbered(number)
+        if is_whole(job):
+            found = [one for one in found if parse_key(one).job == job]
         if place:
             found = [one for one in found if one.rpartition(":")[0] == place]
     if cluster is not None:
@@ -106,12 +106,6 @@ def _require_one_place(text: str, found: list[str], cluster: str | None) -> None
             f"{text} is a job of several clusters: {shown}{more}; name the cluster with --cluster, "
             "or write the whole id"
         )
-
-
-def _means(text: str, job: str) -> bool:
-    from jobsight.documents import number_of
-
-    return job == text or (not is_whole(text) and number_of(job) == text)
 
 
 def _in_order(id_: str) -> tuple[list[int], str]:

@@ -122,7 +122,8 @@ def _siblings(store: Store, document: JobDocument) -> int:
     from jobsight.documents import number_of
 
     place, _, job = document.id.rpartition(":")
-    like = store.numbered(number_of(job))
+    number = number_of(job)
+    like = [one for one in store.numbered(number) if number_of(one) == number]
     return sum(one.rpartition(":")[0] == place and one != document.id for one in like)
 
 

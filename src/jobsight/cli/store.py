@@ -77,9 +77,8 @@ def _print(found: StoreStatus) -> None:
     for state, count in sorted(found.states.items(), key=lambda pair: -pair[1]):
         name = paint(f"{state:<14}", STATE_COLOURS[state]) if state else f"{'no state':<14}"
         say(f"    {name}{count:>12,}")
-    if found.bytes is not None:
-        each = "" if found.bytes_per_job is None else f", {found.bytes_per_job:,.0f} bytes a job"
-        say(f"  {_megabytes(found.bytes)}{each}")
+    each = "" if found.bytes_per_job is None else f", {found.bytes_per_job:,.0f} bytes per job"
+    say(f"  {_megabytes(found.bytes)}{each}")
     say(f"  {counted(found.archived, 'job')} in the archive ({_megabytes(found.archive_bytes)})")
     for name, value in sorted(found.details.items()):
         text = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value

@@ -1,13 +1,23 @@
 """Where job documents are kept.
 
-`base` has the contract, `sqlite` and `redis` keep documents, `archive` has those of jobs long
-ended, `tiers` joins both, `snapshot` writes and reads what is to be trained on, `opening` finds the
-store of an address.
+`base` has the contract and what all stores share, `sqlite` and `redis` keep documents, `archive`
+has those of jobs that ended long ago, `snapshot` writes and reads what is to be trained on,
+`opening` finds the store of an address.
 """
 
-from jobsight.store.base import Change, Merged, Move, Put, Store, Stored
+from jobsight.store.base import Store
 from jobsight.store.opening import open_store
-from jobsight.store.reports import CheckReport, Position, PruneReport, StoreStatus
+from jobsight.store.reports import (
+    Change,
+    CheckReport,
+    Merged,
+    Move,
+    Position,
+    PruneReport,
+    Put,
+    Stored,
+    StoreStatus,
+)
 
 __all__ = [
     "Change",

@@ -1,102 +1,48 @@
-"""The contract of a store of job documents, and how parts of documents are merged into it.
+"""The contract of a store of job documents, and what all stores have in common.
 
-A store keeps one document a job, and one position a source. A document has a *revision*, a number
-that changes with every write; a put says which revision it was based on, so no writer overwrites
-what another has learned meanwhile. Documents and positions of one put are stored together or not
-at all.
+A store keeps one document per job, and one position per source. A document has a *revision*, a
+number that changes with every write; a put says which revision it was based on, so no writer
+overwrites what another has learned meanwhile. Documents and positions of one put are stored
+together or not at all. Old documents are in an `Archive`; a backend gives a few small operations on
+the live ones, and reading both as one, merging and moving are done here.
 """
 
 from __future__ import annotations
 
 import itertools
-import random
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Self
 
-from jobsight.documents import JobDocument, State
-from jobsight.documents import merge as join
-from jobsight.errors import ConflictError, DocumentError, StoreError, TooMuchError
-from jobsight.store.packing import pack
-from jobsight.store.reports import CheckReport, Position, PruneReport, StoreStatus
+from jobsight.documents import JobDocument, State, number_of
+from jobsight.errors import StoreError, TooMuchError
+from jobsight.modes import wider_modes
+from jobsight.store.archive import Archive
+from jobsight.store.merging import merge
+from jobsight.store.packing import ACTIVE, Keys, cluster_of, numbered_ranges, user_key
+from jobsight.store.parts import Part
+from jobsight.store.pruning import prune
+from jobsight.store.reports import (
+    CheckReport,
+    Merged,
+    Move,
+    Position,
+    PruneReport,
+    Put,
+    Stored,
+    StoreStatus,
+)
 from jobsight.store.rows import Query, Row
+from jobsight.store.views import View, all_rows, live_rows
 
-__all__ = [
-    "Change",
-    "Merged",
-    "Move",
-    "Put",
-    "Store",
-    "Stored",
-]
+__all__ = ["Merged", "Move", "Put", "Store", "Stored"]
 
-_MOST_TRIES = 100
-_FIRST_PAUSE = 0.002
-_LONGEST_PAUSE = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A document as the store has it.
-
-    Attributes:
-        document: all that is known of the job.
-        revision: to be given back with a put; None: it lies in the archive, and is not live.
-    """
-
-    document: JobDocument
-    revision: int | None
-
-
-class Put(NamedTuple):
-    """A document to be stored.
-
-    Attributes:
-        document: takes the place of what the store has.
-        based_on: revision that it was made from; None: the store has the job not live.
-    """
-
-    document: JobDocument
-    based_on: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A source's position to be stored.
-
-    Attributes:
-        source: name of the source.
-        old: position that the store must have; None: none yet.
-        new: position that it has afterwards.
-    """
-
-    source: str
-    old: Position | None
-    new: Position
-
-
-class Change(NamedTuple):
-    """A document before (None: it is new) and after a merge."""
-
-    old: JobDocument | None
-    new: JobDocument
-
-
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """What a merge did.
-
-    Attributes:
-        changes: documents that were written.
-        unchanged: number of jobs of which nothing new was told.
-        refused: id and reason of documents that no store can keep; they were left out.
-    """
-
-    changes: tuple[Change, ...] = ()
-    unchanged: int = 0
-    refused: tuple[tuple[str, str], ...] = ()
+_PAGE = 500
+_MOST_SHOWN = 20
+_LIVING = ACTIVE - {""}
+"""A query for all of these asks for what has not ended, also where no state is known."""
 
 
 class Store(ABC):
@@ -105,12 +51,12 @@ class Store(ABC):
     *Threads and processes.* Every method may be called from any thread, and several processes may
     use one store at once. An iterator belongs to the thread that reads it.
 
-    *Ownership.* The store owns its connections; `close` lets go of them, also those that other
-    threads opened, and of unfinished iterators. Documents are frozen and may be shared.
+    *Ownership.* The store owns its connections; `close` closes them, also those that other threads
+    opened, and unfinished iterators. Documents are frozen and may be shared.
 
     *Durability.* When `put` returns, what it stored survives a kill of every process involved. What
-    a loss of power may take back is told by ``status().details["durability"]``; documents and
-    positions are taken back together.
+    a loss of power may take back is in ``status().details["durability"]``; documents and positions
+    are taken back together.
 
     *Errors.* `StoreUnavailableError` where trying again may help (server away, locked, disk full),
     other `StoreError` where it does not (damaged, read-only, another schema); after either, nothing
@@ -119,13 +65,16 @@ class Store(ABC):
 
     Attributes:
         url: its address, without secrets.
+        archive: where old documents are; None: no folder is set.
         most_documents: documents that one put may hold.
         most_bytes: bytes that one put may hold, packed.
     """
 
     url: str
+    archive: Archive | None = None
     most_documents: int = 20_000
     most_bytes: int = 64 << 20
+    _known_parts: tuple[int, Sequence[Part]] = (0, ())
 
     @abstractmethod
     def put(
@@ -148,17 +97,24 @@ class Store(ABC):
             StoreError: too much at once, or as said above.
         """
 
-    @abstractmethod
     def get(self, ids: Collection[str]) -> dict[str, Stored]:
         """The documents of these jobs, live or archived; jobs that are unknown are left out."""
+        # Live first: a document that moves in between is then found in the archive.
+        live = self._live(ids)
+        found = {id_: Stored(row.document(), row.revision) for id_, row in live.items()}
+        missing = [id_ for id_ in ids if id_ not in found]
+        if missing and (parts := self._parts()):
+            old = self._archive().find(parts, missing)
+            found.update((id_, Stored(row.document(), None)) for id_, row in old.items())
+        return found
 
-    @abstractmethod
     def generation(self) -> int:
         """A number that changes whenever documents move to the archive."""
+        return self._number("generation")
 
-    @abstractmethod
     def rows(self, query: Query) -> Iterator[Row]:
         """The rows of this query, in the order of `scan`."""
+        return all_rows(self._view, self._archive, query)
 
     def scan(
         self,
@@ -190,35 +146,35 @@ class Store(ABC):
             limit: end after that many.
             newest_first: latest time first; else earliest first.
         """
-        query = Query.asking(since, until, states, user, cluster, newest_first)
+        asked = None if states is None else frozenset(str(State(state)) for state in states)
+        if asked is not None and asked >= _LIVING:
+            asked |= ACTIVE
+        key = None if user is None else user_key(user)
+        query = Query(since, until, asked, key, cluster, newest_first)
         most = None if limit is None else max(limit, 0)
         return (row.document() for row in itertools.islice(self.rows(query), most))
 
-    @abstractmethod
     def active(self, cluster: str | None = None) -> Iterator[JobDocument]:
-        """Jobs that have not ended, by id; of one cluster (as in `scan`), or of all."""
+        """Jobs that have not ended, of one cluster (as in `scan`), or of all."""
+        return (row.document() for row in self.rows(Query(states=ACTIVE, cluster=cluster)))
 
-    @abstractmethod
     def numbered(self, number: str) -> list[str]:
         """Ids of all jobs of one number, live or archived, in any cluster, in order.
 
         A number names a job, a whole array or a whole cluster of procs: of ``123`` these are
-        ``123``, ``123_*``, ``123+*`` and ``123.*``.
+        ``123``, ``123_*``, ``123+*`` and ``123.*``. Slurm also numbers tasks of arrays and
+        components of het jobs through (`Submission.raw_id`): of ``1237`` this may be ``1234_5``.
 
         Args:
             number: digits, or a SLUID.
         """
-
-    @abstractmethod
-    def raw(self, number: str) -> list[str]:
-        """Ids of jobs that Slurm itself has under this number, live or archived, in order.
-
-        Slurm numbers tasks of arrays and components of het jobs through (`Submission.raw_id`): of
-        ``1237`` this is ``1234_5``. Jobs whose number (`numbered`) it is are left out.
-
-        Args:
-            number: digits.
-        """
+        found = {*self._live_numbered(number), *self._live_raw(number)}
+        if parts := self._parts():
+            found |= self._archive().numbered(parts, number)
+        # Where a job has come back from the archive, what is live counts.
+        by_raw = self.get([id_ for id_ in found if number_of(id_) != number])
+        wrong = {id_ for id_, one in by_raw.items() if Keys.of(one.document).raw != number}
+        return sorted(found - wrong)
 
     @abstractmethod
     def position(self, source: str) -> Position | None:
@@ -232,11 +188,34 @@ class Store(ABC):
     def status(self) -> StoreStatus:
         """What the store holds, at a cost that does not grow with the number of documents much."""
 
-    @abstractmethod
     def check(self) -> CheckReport:
         """Read everything: documents decode, indexes agree, archive files are what was written."""
+        live = archived = problems = 0
+        first: list[str] = []
 
-    @abstractmethod
+        def note(problem: str | None) -> None:
+            nonlocal problems
+            if problem is not None:
+                problems += 1
+                if len(first) < _MOST_SHOWN:
+                    first.append(problem)
+
+        with self._view() as view:
+            for _, row in live_rows(view, Query()):
+                live += 1
+                note(_problem_of(row))
+        for problem in self._index_problems():
+            note(problem)
+        for part in self._parts():
+            try:
+                for row in self._archive().rows(part):
+                    archived += 1
+                    note(_problem_of(row))
+            except StoreError as error:
+                note(str(error))
+        wider = tuple(wider_modes(self._files()))
+        return CheckReport(live, archived, problems, tuple(first), wider)
+
     def prune(self, before: int, *, least: int = 1, overdue: int | None = None) -> PruneReport:
         """Move jobs that ended, and whose time (see `scan`) is less than `before`, to the archive.
 
@@ -254,10 +233,11 @@ class Store(ABC):
             OutputError: the archive cannot be written.
             StoreError: as said above.
         """
+        return prune(self, self._archive(), before, least=least, overdue=overdue)
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of everything; may be called twice. Other methods then raise `StoreError`."""
+        """Close everything; may be called twice. Other methods then raise `StoreError`."""
 
     def merge(self, partials: Iterable[JobDocument], moves: Sequence[Move] = ()) -> Merged:
         """Merge what a source knows into what the store has, and move positions with it.
@@ -273,48 +253,7 @@ class Store(ABC):
             TooMuchError: it is too much to be stored together with positions. Nothing was stored.
             StoreError: as said above.
         """
-        parts: dict[str, list[JobDocument]] = {}
-        for partial in partials:
-            parts.setdefault(partial.id, []).append(partial)
-        try:
-            return self._merged(dict(parts), moves)
-        except TooMuchError:
-            if moves or len(parts) < 2:
-                raise
-        told = list(parts.values())
-        half = len(told) // 2
-        one, other = (self.merge(itertools.chain(*some)) for some in (told[:half], told[half:]))
-        return Merged(
-            one.changes + other.changes,
-            one.unchanged + other.unchanged,
-            one.refused + other.refused,
-        )
-
-    def _merged(self, parts: dict[str, list[JobDocument]], moves: Sequence[Move]) -> Merged:
-        """As `merge`, in one put; documents that cannot be kept are taken out of `parts`."""
-        refused: list[tuple[str, str]] = []
-        pause = _FIRST_PAUSE
-        for _ in range(_MOST_TRIES):
-            generation = self.generation()
-            puts, changes = self._join(parts)
-            try:
-                if puts or any(move.old != move.new for move in moves):
-                    self.put(puts, moves, generation=generation)
-                return Merged(changes, len(parts) - len(changes), tuple(refused))
-            except DocumentError:
-                if not (found := list(_unstorable(puts))):
-                    raise
-                refused += found
-                for id_, _reason in found:
-                    del parts[id_]
-                continue
-            except ConflictError as conflict:
-                if conflict.sources:
-                    raise
-            # The pause grows and varies, so that writers of the same jobs get out of step.
-            time.sleep(pause * random.random())  # noqa: S311
-            pause = min(2 * pause, _LONGEST_PAUSE)
-        raise ConflictError(tuple(parts))
+        return merge(self, partials, moves)
 
     def _require_bounded(self, ids: Sequence[str], size: int) -> None:
         """Refuse a put that is too large, or has a job twice."""
@@ -327,32 +266,99 @@ class Store(ABC):
         if len(set(ids)) != len(ids):
             raise StoreError("a put has the same job twice; merge its documents first")
 
-    def _join(self, parts: dict[str, list[JobDocument]]) -> tuple[list[Put], tuple[Change, ...]]:
-        """Puts of all jobs of which `parts` tell something new."""
-        found = self.get(parts.keys())
-        puts: list[Put] = []
-        changes: list[Change] = []
-        for id_, partials in parts.items():
-            stored = found.get(id_)
-            old = stored.document if stored else None
-            new = old
-            for partial in partials:
-                new = join(new, partial)
-            if new is not None and new is not old and new != old:
-                puts.append(Put(new, stored.revision if stored else None))
-                changes.append(Change(old, new))
-        return puts, tuple(changes)
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _live_numbered(self, number: str) -> Iterator[str]:
+        # Each cluster's ids begin alike, so the clusters are found by leaps over the ids.
+        first = ""
+        while found := self._ids(first, None, 1):
+            cluster = cluster_of(found[0])
+            for low, high in numbered_ranges(cluster, number):
+                while page := self._ids(low, high, _PAGE):
+                    yield from page
+                    low = page[-1] + " "  # noqa: PLW2901  # no id has a blank
+            first = f"{cluster};"
 
-def _unstorable(puts: Iterable[Put]) -> Iterator[tuple[str, str]]:
-    for put in puts:
-        try:
-            pack(put.document)
-        except DocumentError as error:
-            yield put.document.id, str(error)
+    def _archive(self) -> Archive:
+        if self.archive is None:
+            raise StoreError(
+                f"{self.url} has no folder for its archive; name one in the setting store.archive "
+                "(JOBSIGHT_STORE__ARCHIVE), on a disk that all who use the store can read"
+            )
+        return self.archive
+
+    def _files(self) -> Iterator[Path]:
+        """All files and folders that hold the store's documents here."""
+        if self.archive is not None:
+            yield from (self.archive.folder, *self.archive.folder.rglob("*"))
+
+    def _parts_at(
+        self, generation: int, read: Callable[[], Iterable[str | bytes]]
+    ) -> Sequence[Part]:
+        """The registered parts, read anew where the generation is another."""
+        # Read once: another thread may change it before the answer is there.
+        known, parts = self._known_parts
+        if generation != known:
+            parts = [Part.from_text(text) for text in read()]
+            self._known_parts = (generation, parts)
+        return parts
+
+    # What a backend gives
+
+    @abstractmethod
+    def _number(self, name: str) -> int:
+        """One of ``generation``, ``revision``, ``fence`` and ``identity``, which no other has."""
+
+    @abstractmethod
+    def _next_fence(self) -> int:
+        """Take the next fence; earlier ones are no longer the latest."""
+
+    @abstractmethod
+    def _view(self) -> AbstractContextManager[View]:
+        """Begin a view of the live documents."""
+
+    @abstractmethod
+    def _live(self, ids: Collection[str]) -> dict[str, Row]:
+        """The live rows among these jobs."""
+
+    @abstractmethod
+    def _parts(self) -> Sequence[Part]:
+        """The registered parts of the archive, by name."""
+
+    @abstractmethod
+    def _ids(self, first: str, end: str | None, count: int) -> list[str]:
+        """At most `count` ids of live documents, in order, from `first` up to before `end`."""
+
+    @abstractmethod
+    def _live_raw(self, number: str) -> Collection[str]:
+        """Ids of live documents with that raw number."""
+
+    @abstractmethod
+    def _retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
+        """Register a part and delete those of its rows that still have their revision.
+
+        Returns:
+            How many were deleted. If none, the part is not registered.
+
+        Raises:
+            StoreError: the fence is not the latest.
+        """
+
+    @abstractmethod
+    def _index_problems(self) -> Iterator[str]:
+        """What is wrong with the live documents' indexes."""
+
+
+def _problem_of(row: Row) -> str | None:
+    """What is wrong with a row: its document, or keys that are not the document's."""
+    try:
+        keys = Keys.of(row.document())
+    except StoreError as error:
+        return str(error)
+    if keys != row.keys:
+        return f"the index has {row.keys}, but the document says {keys}"
+    return None

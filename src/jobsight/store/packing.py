@@ -36,8 +36,6 @@ __all__ = [
     "pack",
     "position_from_text",
     "position_to_text",
-    "raw_in",
-    "raw_of",
     "read_text",
     "require_schema",
     "unpack",
@@ -45,7 +43,7 @@ __all__ = [
     "user_key",
 ]
 
-SCHEMA = 2
+SCHEMA = 3
 """Of all stores, in files and on servers; there is no way from one schema to another."""
 
 MOST_BYTES = 64 << 20
@@ -63,7 +61,6 @@ ACTIVE = frozenset({"", *(str(state) for state in State)} - ENDED)
 """States of jobs that have not ended as far as is known."""
 
 _RAW = re.compile(r"[1-9]\d{0,17}", re.ASCII)
-_RAW_FIELD = b'"raw_id":"'
 _MOST_POSITION_BYTES = 4 << 20
 _MOST_USER_BYTES = 128
 _LEVEL = 1
@@ -81,6 +78,7 @@ class Keys(NamedTuple):
         state: ``""`` where none is known.
         user: see `user_key`; None where none is known.
         time: of the last thing that happened (`time_of`), µs since 1970, `bounded`.
+        raw: Slurm's own number of the job, where it is not that of its id.
     """
 
     id: str
@@ -88,6 +86,7 @@ class Keys(NamedTuple):
     state: str
     user: str | None
     time: int
+    raw: str | None = None
 
     @classmethod
     def of(cls, document: JobDocument) -> Keys:
@@ -99,6 +98,7 @@ class Keys(NamedTuple):
             document.state or "",
             None if user is None else user_key(user),
             bounded(time_of(document)),
+            _raw_of(document),
         )
 
     @property
@@ -138,21 +138,11 @@ def require_schema(shown: str, schema: str) -> None:
         )
 
 
-def raw_of(document: JobDocument) -> str | None:
-    """The number that Slurm itself has a job under, where it is not that of the job's id."""
+def _raw_of(document: JobDocument) -> str | None:
     raw = document.submission.raw_id
     if raw is None or _RAW.fullmatch(raw) is None or raw == number_of(document.id):
         return None
     return raw
-
-
-def raw_in(text: bytes, id_: str) -> str | None:
-    """`raw_of` the document of this JSON.
-
-    Raises:
-        StoreError: as by `read_text`.
-    """
-    return raw_of(read_text(text, id_)) if _RAW_FIELD in text else None
 
 
 def user_key(user: str) -> str:

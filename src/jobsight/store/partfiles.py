@@ -1,8 +1,8 @@
 """Rows ↔ Parquet files: what the archive and snapshots are made of.
 
 Columns: ``id``, ``cluster``, ``user``, ``state``, ``submitted``, ``ended``, ``updated``, ``time``
-(timestamps, µs, UTC), ``revision`` and ``document`` (JSON); compressed by zstd, in row groups of at
-most 1000 rows. The same rows give the same bytes.
+(timestamps, µs, UTC), ``raw`` (Slurm's raw number), ``revision`` and ``document`` (JSON);
+compressed by zstd, in row groups of at most 1000 rows. The same rows give the same bytes.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 __all__ = [
-    "damaged",
     "ids_of",
+    "numbers_of",
     "opened",
-    "part_schema",
+    "readable",
     "rows_of",
-    "texts_of",
     "time_ranges",
     "write_rows",
 ]
@@ -43,7 +42,7 @@ _GROUP_BYTES = 16 << 20
 _LEVEL = 3
 
 
-def part_schema() -> pa.Schema:
+def _schema() -> pa.Schema:
     """The columns."""
     import pyarrow as pa
 
@@ -58,6 +57,7 @@ def part_schema() -> pa.Schema:
             pa.field("ended", moment),
             pa.field("updated", moment, nullable=False),
             pa.field("time", moment, nullable=False),
+            pa.field("raw", pa.string()),
             pa.field("revision", pa.int64(), nullable=False),
             pa.field("document", pa.binary(), nullable=False),
         ],
@@ -75,7 +75,7 @@ def write_rows(rows: Iterable[Row], path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = part_schema()
+    schema = _schema()
     plain = [name for name in schema.names if name != "document"]
     writer = pq.ParquetWriter(
         path,
@@ -106,44 +106,42 @@ def _groups(rows: Iterable[Row]) -> Iterator[list[dict[str, Any]]]:
 
 def _columns(row: Row, text: bytes) -> dict[str, Any]:
     document = row.document()
+    submitted = document.submission.submitted
     ended = document.outcome.ended if document.outcome else None
     return {
         "id": row.keys.id,
         "cluster": row.keys.cluster,
         "user": document.submission.user,
         "state": row.keys.state,
-        "submitted": _moment(document.submission.submitted),
-        "ended": _moment(ended),
-        "updated": _moment(document.updated),
+        "submitted": None if submitted is None else bounded(submitted),
+        "ended": None if ended is None else bounded(ended),
+        "updated": bounded(document.updated),
         "time": row.keys.time,
+        "raw": row.keys.raw,
         "revision": row.revision,
         "document": text,
     }
 
 
-def _moment(time: int | None) -> int | None:
-    return None if time is None else bounded(time)
-
-
 @contextlib.contextmanager
-def damaged(path: Path) -> Iterator[None]:
-    """Whatever goes wrong while a part is read becomes one `StoreError` that names it."""
+def readable(path: Path) -> Iterator[None]:
+    """Any failure to read a part becomes one `StoreError` that names it."""
     import pyarrow as pa
 
     try:
         yield
     except FileNotFoundError:
         raise StoreError(
-            f"{path} is missing, which the store counts among its files; bring it back from a "
-            "backup, or name the folder where it lies in the setting store.archive"
+            f"{path} is missing, which the store counts among its files; restore it from a "
+            "backup, or name the folder where it is in the setting store.archive"
         ) from None
     except PermissionError:
         raise StoreError(
-            f"{path} may not be read; mend its permissions, and those of its folder"
+            f"{path} may not be read; fix its permissions, and those of its folder"
         ) from None
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         reason = str(error).partition("\n")[0][:200]
-        raise StoreError(f"{path} cannot be read ({reason}); bring it back from a backup") from None
+        raise StoreError(f"{path} cannot be read ({reason}); restore it from a backup") from None
 
 
 @contextlib.contextmanager
@@ -155,12 +153,10 @@ def opened(path: Path) -> Iterator[pq.ParquetFile]:
     """
     import pyarrow.parquet as pq
 
-    with damaged(path):
-        file = pq.ParquetFile(path)
-        wanted = part_schema().names
+    with readable(path), pq.ParquetFile(path) as file:
+        wanted = _schema().names
         if file.schema_arrow.names != wanted:
             raise ValueError(f"its columns are not {', '.join(wanted)}")
-    with file:
         yield file
 
 
@@ -180,10 +176,10 @@ def ids_of(file: pq.ParquetFile, group: int) -> list[str]:
     return ids
 
 
-def texts_of(file: pq.ParquetFile, group: int) -> list[tuple[str, bytes]]:
-    """The ids of a row group, each with its document's JSON."""
-    table = file.read_row_group(group, columns=["id", "document"], use_threads=False)
-    return list(zip(table["id"].to_pylist(), table["document"].to_pylist(), strict=True))
+def numbers_of(file: pq.ParquetFile) -> Iterator[tuple[str, str | None]]:
+    """All ids, each with Slurm's raw number, if the job has one."""
+    table = file.read(columns=["id", "raw"], use_threads=False)
+    return zip(table["id"].to_pylist(), table["raw"].to_pylist(), strict=True)
 
 
 def rows_of(file: pq.ParquetFile, group: int) -> list[Row]:
@@ -192,20 +188,14 @@ def rows_of(file: pq.ParquetFile, group: int) -> list[Row]:
 
     table = file.read_row_group(group, use_threads=False)
     times = table["time"].cast(pa.int64()).to_pylist()
+    names = ("id", "state", "user", "raw", "revision", "document")
+    columns = (table[name].to_pylist() for name in names)
     return [
         Row(
-            Keys(id_, cluster_of(id_), state, None if user is None else user_key(user), time),
+            Keys(id_, cluster_of(id_), state, None if user is None else user_key(user), time, raw),
             revision,
             document,
             archived=True,
         )
-        for id_, state, user, time, revision, document in zip(
-            table["id"].to_pylist(),
-            table["state"].to_pylist(),
-            table["user"].to_pylist(),
-            times,
-            table["revision"].to_pylist(),
-            table["document"].to_pylist(),
-            strict=True,
-        )
+        for time, id_, state, user, raw, revision, document in zip(times, *columns, strict=True)
     ]

@@ -1,22 +1,22 @@
 """A part of the archive as the store registers it, and which jobs may be in it.
 
-A part's name has the fence of the prune that wrote it (see `jobsight.store.tiers`), so that nobody
-takes the unfinished work of a later prune for what a kill left behind.
+A part's name has the fence of the prune that wrote it (see `jobsight.store.pruning`), so that
+nothing takes the unfinished work of a later prune for what a kill left behind.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from jobsight.documents.keys import number_of
+from jobsight.documents import number_of
 from jobsight.errors import StoreError
-from jobsight.store.packing import cluster_of
+from jobsight.store.packing import Keys, cluster_of
 
-__all__ = ["Part", "Zones", "fence_of", "name_of", "zones_among", "zones_of"]
+__all__ = ["Part", "Zones", "fence_of", "name_of", "zones_of", "zones_of_rows"]
 
 Zones = dict[str, tuple[int, int] | None]
 """By cluster, least and greatest number of jobs; None where an id has no number."""
@@ -47,9 +47,7 @@ class Part:
         first: least time in it.
         last: greatest time in it.
         again: rows of jobs that an earlier part has as well.
-        zones: of the jobs in it; None where there are too many clusters.
-        raws: the same of their raw numbers (`packing.raw_of`); None also where a version wrote it
-            that did not tell.
+        zones: of the jobs in it, also by Slurm's raw numbers; None: there are too many clusters.
     """
 
     name: str
@@ -60,7 +58,6 @@ class Part:
     last: int
     again: int
     zones: Zones | None
-    raws: Zones | None = None
 
     def to_text(self) -> str:
         """As ASCII JSON."""
@@ -74,21 +71,18 @@ class Part:
             StoreError: the text is damaged, or names a file elsewhere.
         """
         try:
-            told: dict[str, Any] = json.loads(text)
-            zones, raws = _told_zones(told.pop("zones")), _told_zones(told.pop("raws", None))
-            part = cls(**told, zones=zones, raws=raws)
+            fields: dict[str, Any] = json.loads(text)
+            zones = fields.pop("zones")
+            if zones is not None:
+                zones = {
+                    name: pair and (int(pair[0]), int(pair[1])) for name, pair in zones.items()
+                }
+            part = cls(**fields, zones=zones)
         except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):
             part = None
         if part is None or not isinstance(part.name, str) or fence_of(part.name) is None:
-            raise StoreError("the store's list of archive files is damaged; bring back a backup")
+            raise StoreError("the store's list of archive files is damaged; restore a backup")
         return part
-
-    def may_hold_raw(self, number: int) -> bool:
-        """Whether a job that has this raw number may be in it."""
-        if self.raws is not None:
-            return any(_overlap(zone, (number, number)) for zone in self.raws.values())
-        # To look means to read every document; only Slurm has jobs under two numbers.
-        return self.zones is None or any(name.startswith("slurm:") for name in self.zones)
 
     def may_hold(self, zones: Zones) -> bool:
         """Whether a job of these zones may be in it."""
@@ -99,21 +93,25 @@ class Part:
         )
 
 
-def _told_zones(told: Any) -> Zones | None:
-    if told is None:
-        return None
-    return {name: pair and (int(pair[0]), int(pair[1])) for name, pair in told.items()}
-
-
-def zones_of(ids: Collection[str]) -> Zones:
+def zones_of(ids: Iterable[str]) -> Zones:
     """The zones of jobs."""
-    return zones_among((cluster_of(id_), _number(id_)) for id_ in ids)
+    return _zones((cluster_of(id_), number_of(id_)) for id_ in ids)
 
 
-def zones_among(numbers: Iterable[tuple[str, int | None]]) -> Zones:
-    """The zones of numbers, each with its cluster; None: it is no number."""
+def zones_of_rows(all_keys: Iterable[Keys]) -> Zones:
+    """The zones of rows, by the numbers in their ids and by their raw numbers."""
+    return _zones(
+        (keys.cluster, number)
+        for keys in all_keys
+        for number in (number_of(keys.id), keys.raw)
+        if number is not None
+    )
+
+
+def _zones(numbers: Iterable[tuple[str, str]]) -> Zones:
     zones: Zones = {}
-    for cluster, number in numbers:
+    for cluster, text in numbers:
+        number = int(text) if text.isdecimal() else None
         known = zones.get(cluster, (number, number) if number is not None else None)
         if known is None or number is None:
             zones[cluster] = None
@@ -124,8 +122,3 @@ def zones_among(numbers: Iterable[tuple[str, int | None]]) -> Zones:
 
 def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
     return one is None or other is None or (one[0] <= other[1] and other[0] <= one[1])
-
-
-def _number(id_: str) -> int | None:
-    number = number_of(id_)
-    return int(number) if number.isdecimal() else None

@@ -25,24 +25,23 @@ from jobsight.documents import State
 from jobsight.errors import ConflictError, StoreError
 from jobsight.settings import StoreSettings
 from jobsight.store.archive import Archive
-from jobsight.store.base import Move, Put
+from jobsight.store.base import Move, Put, Store
 from jobsight.store.packing import (
+    ACTIVE,
     SCHEMA,
     Keys,
     pack,
     position_from_text,
     position_to_text,
-    raw_of,
     require_schema,
 )
 from jobsight.store.parts import Part
-from jobsight.store.redisaudit import bytes_per_job, index_problems
-from jobsight.store.redisrows import head, member, moment, row_of
-from jobsight.store.redisscripts import PAGE, PUT, RETIRE
+from jobsight.store.pruning import OVERTAKEN
+from jobsight.store.redisscripts import PAGE, PUT, RETIRE, head, member, moment, row_of
 from jobsight.store.redisserver import RedisServer
 from jobsight.store.reports import Position, StoreStatus
 from jobsight.store.rows import Order, Query, Row
-from jobsight.store.tiers import OVERTAKEN, ArchiveGrewError, TieredStore, View
+from jobsight.store.views import ArchiveGrewError, View
 
 __all__ = ["RedisStore"]
 
@@ -51,7 +50,7 @@ _PAGE_BYTES = 16 << 20
 _CHUNK = 200
 
 
-class RedisStore(TieredStore):
+class RedisStore(Store):
     """A store in a server.
 
     Args:
@@ -76,7 +75,6 @@ class RedisStore(TieredStore):
         self._prefix = f"{{{settings.prefix}}}"
         self.url = self._server.url
         self.archive = Archive(Path(settings.archive).expanduser()) if settings.archive else None
-        self._known_parts: tuple[int, Sequence[Part]] = (0, ())
         try:
             self._server.require_fit()
             self._require_ours(create)
@@ -85,16 +83,19 @@ class RedisStore(TieredStore):
             raise
 
     def _require_ours(self, create: bool) -> None:
+        meta = f"{self._prefix}:meta"
         with self._server.explained():
-            if create and self._server.client.hsetnx(f"{self._prefix}:meta", "schema", SCHEMA):
-                self._server.require_written()
-            told = self._server.client.hget(f"{self._prefix}:meta", "schema")
-        if told is None:
+            if create:
+                self._server.client.hsetnx(meta, "identity", secrets.randbits(63))
+                if self._server.client.hsetnx(meta, "schema", SCHEMA):
+                    self._server.require_written()
+            schema = self._server.client.hget(meta, "schema")
+        if schema is None:
             raise StoreError(
                 f"there is no store of prefix {self._prefix[1:-1]!r} at {self.url}; `jobsight "
                 "collect` and `jobsight import` make one"
             )
-        require_schema(self.url, told.decode(errors="replace"))
+        require_schema(self.url, schema.decode(errors="replace"))
 
     def _call(self, script: str, *args: str | bytes | int) -> list[Any]:
         return self._server.call(script, self._prefix, SCHEMA, *args)
@@ -109,35 +110,25 @@ class RedisStore(TieredStore):
         for put in puts:
             keys, data = Keys.of(put.document), pack(put.document)
             based_on = "" if put.based_on is None else f"{put.based_on:016x}"
-            raw = raw_of(put.document) or ""
-            args += (keys.id, based_on, int(keys.active), head(keys), data, raw)
+            args += (keys.id, based_on, head(keys), data)
             ids.append(keys.id)
             size += len(data)
         self._require_bounded(ids, size)
         for move in moves:
             old = "" if move.old is None else position_to_text(move.source, move.old)
             args += (move.source, old, position_to_text(move.source, move.new))
-        told = self._call(
-            PUT, "" if generation is None else generation, len(puts), len(moves), *args
-        )
-        names = tuple(name.decode() for name in told[1:])
-        if told[0] == b"position":
-            raise ConflictError(sources=names)
-        if told[0] == b"document":
-            raise ConflictError(names)
+        known = "" if generation is None else generation
+        result, *names = self._call(PUT, known, len(puts), len(moves), *args)
+        changed = tuple(name.decode() for name in names)
+        if result == b"position":
+            raise ConflictError(sources=changed)
+        if result == b"document":
+            raise ConflictError(changed)
         self._server.require_written()
 
-    def generation(self) -> int:
-        """Changes when documents move to the archive; see `Store.generation`."""
-        return self._numbers()[0]
-
-    def _numbers(self) -> tuple[int, int]:
-        """Generation and revision."""
+    def _number(self, name: str) -> int:
         with self._server.explained():
-            generation, revision = self._server.client.hmget(
-                f"{self._prefix}:meta", "generation", "revision"
-            )
-        return int(generation or 0), int(revision or 0)
+            return int(self._server.client.hget(f"{self._prefix}:meta", name) or 0)
 
     def position(self, source: str) -> Position | None:
         """Where a source stands; see `Store.position`."""
@@ -155,25 +146,18 @@ class RedisStore(TieredStore):
 
     def status(self) -> StoreStatus:
         """What the store holds; see `Store.status`."""
-        states = ["", *(str(state) for state in State)]
-        with self._server.explained():
-            pipeline = self._server.client.pipeline(transaction=False)
-            for state in states:
-                pipeline.zcard(f"{self._prefix}:s:{state}")
-            pipeline.zcard(f"{self._prefix}:a")
-            *numbers, active = pipeline.execute()
-        documents = sum(numbers)
-        per_job = bytes_per_job(self._server, self._prefix, self._live, documents)
+        names = ["", *(str(state) for state in State)]
+        numbers = self._server.sizes([f"{self._prefix}:s:{state}" for state in names])
         parts = self._parts()
         return StoreStatus(
             url=self.url,
             backend="redis",
             schema=SCHEMA,
-            states={state: number for state, number in zip(states, numbers, strict=True) if number},
-            active=active,
+            states={name: number for name, number in zip(names, numbers, strict=True) if number},
+            active=self._server.sizes([f"{self._prefix}:a"])[0],
             archived=sum(part.rows for part in parts),
-            bytes=None if documents and per_job is None else round((per_job or 0.0) * documents),
-            bytes_per_job=per_job,
+            bytes=self._server.memory(),
+            bytes_per_job=None,
             archive_bytes=sum(part.size for part in parts),
             positions=self.positions(),
             details={
@@ -193,37 +177,26 @@ class RedisStore(TieredStore):
         for start in range(0, len(asked), _CHUNK):
             chunk = asked[start : start + _CHUNK]
             with self._server.explained():
-                told = self._server.client.mget([f"{self._prefix}:d:{id_}" for id_ in chunk])
+                texts = self._server.client.mget([f"{self._prefix}:d:{id_}" for id_ in chunk])
             found.update(
                 (id_, row_of(id_, data))
-                for id_, data in zip(chunk, told, strict=True)
+                for id_, data in zip(chunk, texts, strict=True)
                 if data is not None
             )
         return found
 
     def _view(self) -> AbstractContextManager[View]:
         # The numbers first: a revision may be too low, or parts too many, and neither loses a job.
-        generation, revision = self._numbers()
-        return nullcontext(_Now(self, generation, revision, self._parts()))
+        numbers = (self._number("generation"), self._number("revision"))
+        return nullcontext(_Now(self, *numbers, self._parts()))
 
     def _parts(self) -> Sequence[Part]:
-        generation = self.generation()
-        known, parts = self._known_parts
-        if generation == known:
-            return parts
-        # From the first: a server that lost power may have fewer than it had.
-        found: list[Part] = []
-        while True:
-            start = len(found)
-            with self._server.explained():
-                told = self._server.client.lrange(
-                    f"{self._prefix}:parts", start, start + _CHUNK - 1
-                )
-            if not told:
-                break
-            found += [Part.from_text(text) for text in told]
-        self._known_parts = (generation, found)
-        return found
+        return self._parts_at(self._number("generation"), self._part_texts)
+
+    def _part_texts(self) -> list[bytes]:
+        with self._server.explained():
+            texts: list[bytes] = self._server.client.lrange(f"{self._prefix}:parts", 0, -1)
+        return texts
 
     def _page(
         self,
@@ -231,11 +204,10 @@ class RedisStore(TieredStore):
         low: str,
         high: str,
         *,
-        skip: int,
         count: int,
-        back: bool = False,
-        states: Collection[str] = (),
-        cluster: str = "",
+        back: bool,
+        states: Collection[str],
+        cluster: str,
     ) -> tuple[int, bytes, list[Row]]:
         """One page of an index, looking at a bounded number of its members.
 
@@ -243,7 +215,6 @@ class RedisStore(TieredStore):
             index: key of the sorted set, without the prefix.
             low: least member, as ZRANGE takes it.
             high: greatest member.
-            skip: letters of a member before its id.
             count: most rows.
             back: from the greatest to the least.
             states: only rows in one of these; empty: in any.
@@ -253,77 +224,76 @@ class RedisStore(TieredStore):
             The generation, the last member that was looked at (empty: there is none), rows.
         """
         wanted = f",{','.join(sorted(states))}," if states else ""
-        bounds = (low, high, skip, count, _LOOKS, _PAGE_BYTES)
-        told = self._call(PAGE, index, int(back), *bounds, wanted, cluster)
-        pairs = zip(told[3::2], told[4::2], strict=True)
+        bounds = (low, high, count, _LOOKS, _PAGE_BYTES)
+        reply = self._call(PAGE, index, int(back), *bounds, wanted, cluster)
+        pairs = zip(reply[3::2], reply[4::2], strict=True)
         rows = [row_of(id_.decode(), data) for id_, data in pairs]
-        return int(told[1]), told[2], rows
+        return int(reply[1]), reply[2], rows
 
-    def _active_page(self, cluster: str | None, after: str, count: int) -> list[Row]:
-        low, high = "-", "+"
-        if cluster is not None:
-            # A semicolon follows the colon that ends the cluster's part of an id.
-            low, high = f"({cluster}:", f"({cluster};"
-        if after:
-            low = f"({after}"
-        while True:
-            _, last, rows = self._page(":a", low, high, skip=0, count=count)
-            if rows or not last:
-                return rows
-            low = f"({last.decode()}"
-
-    def _live_raw(self, number: str) -> Iterator[str]:
+    def _live_raw(self, number: str) -> Collection[str]:
         # A semicolon follows the colon that ends the number.
-        low = f"[{number}:"
-        while True:
-            with self._server.explained():
-                found = self._server.client.zrange(
-                    f"{self._prefix}:r", low, f"({number};", bylex=True, offset=0, num=_CHUNK
-                )
-            if not found:
-                return
-            yield from (one.decode().partition(":")[2] for one in found)
-            low = f"({found[-1].decode()}"
+        return [
+            one.partition(":")[2] for one in self._members(":r", f"[{number}:", f"({number};", -1)
+        ]
 
     def _ids(self, first: str, end: str | None, count: int) -> list[str]:
+        low, high = f"[{first}" if first else "-", "+" if end is None else f"({end}"
+        return self._members(":i", low, high, count)
+
+    def _members(self, index: str, low: str, high: str, count: int) -> list[str]:
+        """At most `count` members of a sorted set; -1: all."""
         with self._server.explained():
             found = self._server.client.zrange(
-                f"{self._prefix}:i",
-                f"[{first}" if first else "-",
-                "+" if end is None else f"({end}",
-                bylex=True,
-                offset=0,
-                num=count,
+                f"{self._prefix}{index}", low, high, bylex=True, offset=0, num=count
             )
-        return [id_.decode() for id_ in found]
+        return [one.decode() for one in found]
 
-    def _identity(self) -> str:
-        meta, client = f"{self._prefix}:meta", self._server.client
-        with self._server.explained():
-            if client.hsetnx(meta, "identity", secrets.token_hex(8)):
-                self._server.require_written()
-            return str(client.hget(meta, "identity").decode())
-
-    def _fence(self) -> int:
+    def _next_fence(self) -> int:
         with self._server.explained():
             fence = int(self._server.client.hincrby(f"{self._prefix}:meta", "fence", 1))
         self._server.require_written()
         return fence
 
-    def _latest_fence(self) -> int:
-        with self._server.explained():
-            return int(self._server.client.hget(f"{self._prefix}:meta", "fence") or 0)
-
     def _retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
         args = [word for keys, revision in rows for word in (keys.id, f"{revision:016x}")]
-        told = self._call(RETIRE, fence, part.to_text(), *args)
-        if told[0] == b"fence":
+        reply = self._call(RETIRE, fence, part.to_text(), *args)
+        if reply[0] == b"fence":
             raise StoreError(OVERTAKEN)
         self._server.require_written()
-        return int(told[1])
+        return int(reply[1])
 
     def _index_problems(self) -> Iterator[str]:
-        return index_problems(self._server, self._prefix, self._live)
+        revision = self._number("revision")
+        after: str = ""
+        while ids := self._ids(after, None, _CHUNK):
+            after = f"{ids[-1]} "  # no id has a blank
+            yield from self._misplaced(ids)
+        keys = [f"{self._prefix}{index}" for index in (":i", ":t")]
+        keys += [f"{self._prefix}:s:{state}" for state in ("", *State)]
+        by_id, by_time, *by_state = self._server.sizes(keys)
+        if not by_id == by_time == sum(by_state) and self._number("revision") == revision:
+            yield f"there are {by_id} jobs by id, {by_time} by time and {sum(by_state)} by state"
+
+    def _misplaced(self, ids: Sequence[str]) -> Iterator[str]:
+        """Jobs that lack a place in an index, or have one that is not their document's."""
+        rows = self._live(ids)
+        with self._server.explained():
+            pipeline = self._server.client.pipeline(transaction=False)
+            for keys in (row.keys for row in rows.values()):
+                place = member((keys.time, keys.id))
+                for index in (":t", f":s:{keys.state}", f":u:{keys.user or ''}", ":a"):
+                    pipeline.zscore(f"{self._prefix}{index}", place)
+                pipeline.zscore(f"{self._prefix}:r", f"{keys.raw}:{keys.id}")
+            scores = iter(pipeline.execute())
+        for id_ in ids:
+            row = rows.get(id_)
+            if row is not None:
+                found = [next(scores) is not None for _ in range(5)]
+                keys = row.keys
+                right = [True, True, keys.user is not None, keys.active, keys.raw is not None]
+            # Another process may have written it between the two looks at it.
+            if (row is None or found != right) and self._live([id_]).get(id_) == row:
+                yield f"the indexes of {id_!r} are not its document's"
 
 
 class _Now(View):
@@ -341,24 +311,25 @@ class _Now(View):
 
     def page(self, query: Query, after: Order | None, count: int) -> list[Row]:
         index, states = ":t", query.states or frozenset()
-        if query.states is not None and len(query.states) == 1:
-            index, states = f":s:{next(iter(query.states))}", frozenset()
-        if query.user is not None:
-            index, states = f":u:{query.user}", query.states or frozenset()
         if query.states == frozenset():
             return []
+        if query.user is not None:
+            index = f":u:{query.user}"
+        elif len(states) == 1:
+            index, states = f":s:{next(iter(states))}", frozenset()
+        elif states and states <= ACTIVE:
+            index, states = ":a", states if states < ACTIVE else frozenset()
         low = "-" if query.since is None else f"[{moment(query.since)}"
         high = "+" if query.until is None else f"({moment(query.until)}"
         cluster = "" if query.cluster is None else f"{query.cluster}:"
         if after is not None:
-            bound = f"({member(*query.place(after))}"
+            bound = f"({member(after)}"
             low, high = (low, bound) if query.newest_first else (bound, high)
         while True:
             generation, last, rows = self._store._page(
                 index,
                 low,
                 high,
-                skip=16,
                 count=count,
                 back=query.newest_first,
                 states=states,

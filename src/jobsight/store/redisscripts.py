@@ -1,21 +1,68 @@
-"""What runs inside the server: each script is one atomic step over a bounded number of keys.
+"""The layout of a store in a Redis server, and its scripts: atomic steps over few keys.
 
 Keys, all beginning with the store's prefix in braces: ``:meta`` (hash: ``schema``, ``revision``,
 ``generation``, ``fence``, ``identity``), ``:d:<id>`` (a document), the sorted sets ``:t``,
-``:s:<state>`` and ``:u:<user>`` (all documents, by time and id), ``:i`` (all ids), ``:a`` (ids of
-jobs that have not ended), ``:p`` (hash: positions by source), ``:parts`` (list: the archive). Of
-jobs that Slurm has under another number (`packing.raw_of`), ``:k`` (hash) has it by id, and the
-sorted set ``:r`` has number and id, a colon between.
+``:s:<state>``, ``:u:<user>`` (all documents) and ``:a`` (of jobs that have not ended), by time and
+id, ``:i`` (all ids), ``:r`` (Slurm's raw number and id, a colon between), ``:p`` (hash: positions
+by source), ``:parts`` (list: the archive).
 
 A document is its revision and its time (16 hexadecimal digits each, time + 2^63), the lengths of
-the state and of the user's key (2 and 4 digits; ``ffff``: no user is known), state, user's key, and
-the packed document. A member of a sorted set is time and id, and all scores are 0: so the order is
-that of the bytes (ZRANGE BYLEX), a page can begin behind any member, and none is counted off.
+the state, of the user's key and of the raw number (2, 4 and 2 digits; ``ffff``: no user is known),
+these three, and the packed document. A member of a sorted set is time and id, and all scores are 0:
+so the order is that of the bytes (ZRANGE BYLEX), and a page can begin behind any member.
 """
 
-__all__ = ["PAGE", "PUT", "RETIRE"]
+from jobsight.errors import StoreError
+from jobsight.store.packing import ACTIVE, Keys, cluster_of
+from jobsight.store.rows import Order, Row
 
-_COMMON = """
+__all__ = ["PAGE", "PUT", "RETIRE", "head", "member", "moment", "row_of"]
+
+_ZERO = 2**63
+_NO_USER = 0xFFFF
+
+
+def moment(time: int) -> str:
+    """A time as 16 hexadecimal digits, in whose order times follow each other."""
+    return f"{min(max(time + _ZERO, 0), 2 * _ZERO - 1):016x}"
+
+
+def member(order: Order) -> str:
+    """What an index by time has of a document."""
+    return f"{moment(order[0])}{order[1]}"
+
+
+def head(keys: Keys) -> str:
+    """What precedes a packed document, without the revision."""
+    user, raw = keys.user, keys.raw or ""
+    length = _NO_USER if user is None else len(user.encode())
+    lengths = f"{len(keys.state):02x}{length:04x}{len(raw):02x}"
+    return f"{moment(keys.time)}{lengths}{keys.state}{user or ''}{raw}"
+
+
+def row_of(id_: str, text: bytes) -> Row:
+    """The row of a document as the server has it.
+
+    Raises:
+        StoreError: it is damaged.
+    """
+    try:
+        revision, time = int(text[:16], 16), int(text[16:32], 16) - _ZERO
+        user_at, length = 40 + int(text[32:34], 16), int(text[34:38], 16)
+        raw_at = user_at + (0 if length == _NO_USER else length)
+        data_at = raw_at + int(text[38:40], 16)
+        state, raw = text[40:user_at].decode("ascii"), text[raw_at:data_at].decode("ascii")
+        user = None if length == _NO_USER else text[user_at:raw_at].decode()
+    except ValueError:
+        raise StoreError(f"the document of {id_[:80]!r} is damaged in its head") from None
+    return Row(Keys(id_, cluster_of(id_), state, user, time, raw or None), revision, text[data_at:])
+
+
+_COMMON = (
+    f"""
+local active = {{{", ".join(f"['{state}']=true" for state in sorted(ACTIVE))}}}
+"""
+    + """
 local prefix, schema = ARGV[1], ARGV[2]
 local written = redis.call('HGET', prefix .. ':meta', 'schema')
 if written ~= schema then
@@ -24,36 +71,44 @@ end
 local function head(key)
     local text = redis.call('GETRANGE', key, 0, 255)
     if text == '' then return nil end
-    local state = tonumber(string.sub(text, 33, 34), 16)
-    local user = string.sub(text, 35, 38)
+    local state, user = tonumber(string.sub(text, 33, 34), 16), string.sub(text, 35, 38)
+    local raw = tonumber(string.sub(text, 39, 40), 16)
     local found = {
         revision = string.sub(text, 1, 16),
         time = string.sub(text, 17, 32),
-        state = string.sub(text, 39, 38 + state),
+        state = string.sub(text, 41, 40 + state),
     }
+    local at = 40 + state
     if user ~= 'ffff' then
-        found.user = string.sub(text, 39 + state, 38 + state + tonumber(user, 16))
+        local length = tonumber(user, 16)
+        found.user = string.sub(text, at + 1, at + length)
+        at = at + length
     end
+    if raw > 0 then found.raw = string.sub(text, at + 1, at + raw) end
     return found
 end
-local function unindex(id, old)
-    local member = old.time .. id
-    redis.call('ZREM', prefix .. ':t', member)
-    redis.call('ZREM', prefix .. ':s:' .. old.state, member)
-    if old.user then redis.call('ZREM', prefix .. ':u:' .. old.user, member) end
-    local raw = redis.call('HGET', prefix .. ':k', id)
-    if raw then
-        redis.call('ZREM', prefix .. ':r', raw .. ':' .. id)
-        redis.call('HDEL', prefix .. ':k', id)
+-- Places of a document in the indexes, but that by id.
+local function places(id, document)
+    local member = document.time .. id
+    local found = {{':t', member}, {':s:' .. document.state, member}}
+    if active[document.state] then found[#found + 1] = {':a', member} end
+    if document.user then found[#found + 1] = {':u:' .. document.user, member} end
+    if document.raw then found[#found + 1] = {':r', document.raw .. ':' .. id} end
+    return found
+end
+local function unindex(id, document)
+    for _, place in ipairs(places(id, document)) do
+        redis.call('ZREM', prefix .. place[1], place[2])
     end
 end
 """
+)
 
 PUT = (
     _COMMON
     + """
 local generation, documents, moves = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
-local at = 5 + 6 * documents
+local at = 5 + 4 * documents
 local moved = {'position'}
 for k = 0, moves - 1 do
     local source, old = ARGV[at + 3 * k + 1], ARGV[at + 3 * k + 2]
@@ -64,7 +119,7 @@ local now = redis.call('HGET', prefix .. ':meta', 'generation') or '0'
 local grown = generation ~= '' and generation ~= now
 local before, changed = {}, {'document'}
 for k = 0, documents - 1 do
-    local id, based = ARGV[5 + 6 * k + 1], ARGV[5 + 6 * k + 2]
+    local id, based = ARGV[5 + 4 * k + 1], ARGV[5 + 4 * k + 2]
     local old = head(prefix .. ':d:' .. id)
     before[k] = old
     if (old and old.revision or '') ~= based or (based == '' and grown) then
@@ -75,27 +130,12 @@ if #changed > 1 then return changed end
 local revision = redis.call('HINCRBY', prefix .. ':meta', 'revision', 1)
 revision = string.format('%016x', revision)
 for k = 0, documents - 1 do
-    local base = 5 + 6 * k
-    local id, active = ARGV[base + 1], ARGV[base + 3]
-    -- Time, lengths, state and user, as in the document's head behind its revision.
-    local keys, data, raw = ARGV[base + 4], ARGV[base + 5], ARGV[base + 6]
-    if before[k] then unindex(id, before[k]) end
-    local key = prefix .. ':d:' .. id
-    redis.call('SET', key, revision .. keys .. data)
-    local new = head(key)
-    local member = new.time .. id
-    redis.call('ZADD', prefix .. ':t', 0, member)
-    if not before[k] then redis.call('ZADD', prefix .. ':i', 0, id) end
-    redis.call('ZADD', prefix .. ':s:' .. new.state, 0, member)
-    if new.user then redis.call('ZADD', prefix .. ':u:' .. new.user, 0, member) end
-    if raw ~= '' then
-        redis.call('HSET', prefix .. ':k', id, raw)
-        redis.call('ZADD', prefix .. ':r', 0, raw .. ':' .. id)
-    end
-    if active == '1' then
-        redis.call('ZADD', prefix .. ':a', 0, id)
-    elseif before[k] then
-        redis.call('ZREM', prefix .. ':a', id)
+    local base = 5 + 4 * k
+    local id, key = ARGV[base + 1], prefix .. ':d:' .. ARGV[base + 1]
+    if before[k] then unindex(id, before[k]) else redis.call('ZADD', prefix .. ':i', 0, id) end
+    redis.call('SET', key, revision .. ARGV[base + 3] .. ARGV[base + 4])
+    for _, place in ipairs(places(id, head(key))) do
+        redis.call('ZADD', prefix .. place[1], 0, place[2])
     end
 end
 for k = 0, moves - 1 do
@@ -105,15 +145,15 @@ return {'ok'}
 """
 )
 """Arguments: prefix, schema, generation or ``""``, number of documents, number of moves; of a
-document: id, revision that it is based on or ``""``, 1 or 0 (has not ended), head without revision,
-packed document, raw number or ``""``; of a move: source, old text or ``""``, new text."""
+document: id, revision that it is based on or ``""``, head without revision, packed document; of a
+move: source, old text or ``""``, new text."""
 
 PAGE = (
     _COMMON
     + """
 local index, back, low, high = prefix .. ARGV[3], ARGV[4] == '1', ARGV[5], ARGV[6]
-local skip, count, looks = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
-local bytes, states, cluster = tonumber(ARGV[10]), ARGV[11], ARGV[12]
+local count, looks, bytes = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local states, cluster = ARGV[10], ARGV[11]
 local members
 if back then
     members = redis.call('ZRANGE', index, high, low, 'BYLEX', 'REV', 'LIMIT', 0, looks)
@@ -122,7 +162,7 @@ else
 end
 local reply = {'ok', redis.call('HGET', prefix .. ':meta', 'generation') or '0', ''}
 for _, member in ipairs(members) do
-    local id = string.sub(member, skip + 1)
+    local id = string.sub(member, 17)
     reply[3] = member
     if string.sub(id, 1, #cluster) == cluster then
         local key = prefix .. ':d:' .. id
@@ -145,9 +185,9 @@ return reply
 """
 )
 """Arguments: prefix, schema, index, 1 or 0 (backwards), least and greatest member as ZRANGE takes
-them, letters of a member before its id, most documents, most members to look at, most bytes,
-``,state,state,`` or ``""``, beginning of ids. Reply: ``ok``, generation, last
-member looked at (``""``: there was none), then ids and documents."""
+them, most documents, most members to look at, most bytes, ``,state,state,`` or ``""``, beginning of
+ids. Reply: ``ok``, generation, last member looked at (``""``: there was none), then ids and
+documents."""
 
 RETIRE = (
     _COMMON

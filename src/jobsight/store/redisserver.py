@@ -33,31 +33,58 @@ _CONNECT_S = 5.0
 _IDLE_S = 30
 _FIRST_PAUSE_S = 0.002
 _LONGEST_PAUSE_S = 0.1
-_TOLD = {
-    "MISCONF": "it cannot write its append-only file; free some space on its disk, look at its log",
-    "OOM": "its memory is full (maxmemory); give it more, or move old jobs to the archive "
-    "(jobsight store prune). Nothing of this was stored",
-    "LOADING": "it is still loading its files; try again",
-    "BUSY": "another script keeps it busy; try again",
-    "MASTERDOWN": "it has lost its primary; try again",
-    "CLUSTERDOWN": "its cluster is down; try again",
-    "NOREPLICAS": "it wants replicas that are not there (min-replicas-to-write); mend them",
-}
+_REPLICA = "it is a replica, which cannot be written; name its primary"
+_CLUSTER = "it is part of a Redis Cluster, which shares keys out; name a single server"
+_NOT_WRITTEN = "it cannot write its append-only file; free some space on its disk, look at its log"
 _SLOW = (
     "its disk is too slow: what it was given is not in its append-only file yet; look at the load "
     "of the disk, or give it longer (store.busy_timeout_s)"
 )
-_REFUSED = {
-    "NOAUTH": f"it wants a password; give it in {PASSWORD} or in the file store.password_file",
-    "WRONGPASS": f"it refused user name and password; mend {PASSWORD} or store.password_file",
-    "NOPERM": "its ACL forbids a command that the store needs (docs/store.md lists them): {error}",
-    "READONLY": "it is a replica, which cannot be written; name its primary",
-    "WRONGTYPE": "keys of this prefix belong to another program; choose another store.prefix",
-    "MOVED": "it is part of a Redis Cluster, which shares keys out; name a single server",
-    "CROSSSLOT": "it is part of a Redis Cluster, which shares keys out; name a single server",
-}
-_NO_RIGHT_IN_SCRIPT = ("ACL failure in script", "The user executing the script can't")
-"""What servers say, by their version, where a command of a script is forbidden."""
+_MAY_PASS = (
+    (r"\bMISCONF\b", _NOT_WRITTEN),
+    (
+        r"OutOfMemoryError|\bOOM\b",
+        "its memory is full (maxmemory); give it more, or move old jobs to the archive "
+        "(jobsight store prune). Nothing of this was stored",
+    ),
+    ("BusyLoadingError", "it is still loading its files; try again"),
+    (r"\bBUSY\b", "another script keeps it busy; try again"),
+    ("MasterDownError", "it has lost its primary; try again"),
+    ("ClusterDownError", "its cluster is down; try again"),
+    (
+        r"\bNOREPLICAS\b",
+        "it wants replicas that are not there (min-replicas-to-write); start them",
+    ),
+)
+_REFUSALS = (
+    (
+        r"NOAUTH|[Aa]uthentication required",
+        f"it wants a password; give it in {PASSWORD} or in the file store.password_file",
+    ),
+    (
+        "Authentication",
+        f"it refused user name and password; correct {PASSWORD} or store.password_file",
+    ),
+    (
+        r"NoPermissionError|\bNOPERM\b|ACL failure in script|The user executing the script can't",
+        "its ACL forbids a command that the store needs (docs/store.md lists them): {error}",
+    ),
+    (r"ReadOnlyError|\bREADONLY\b", _REPLICA),
+    (
+        r"\bWRONGTYPE\b",
+        "keys of this prefix belong to another program; choose another store.prefix",
+    ),
+    (r"MovedError|CrossSlot|\bMOVED\b|\bCROSSSLOT\b", _CLUSTER),
+)
+"""Signs in the class or the text of an error, and what they mean; `_MAY_PASS` too."""
+_LOST = (
+    ("refused", "the connection was refused"),
+    ("timed out|timeout", "it did not answer in time"),
+    ("certificate", "its certificate cannot be verified (ssl_ca_certs names your CA)"),
+    ("name or service", "its host is unknown"),
+    ("no such file", "its socket is not there"),
+    ("closed|reset", "the connection was lost"),
+)
 
 
 def without_secrets(url: str) -> str:
@@ -171,48 +198,28 @@ class RedisServer:
             raise StoreError(f"the store {self.url} was closed")
         try:
             yield
-        except (redis.ConnectionError, redis.TimeoutError, OSError) as error:
-            raise self._lost(error) from None
-        except redis.RedisError as error:
-            raise self._explain(error) from None
+        except (redis.RedisError, OSError) as error:
+            lost = (redis.ConnectionError, redis.TimeoutError, OSError)
+            raise self._explain(error, lost=isinstance(error, lost)) from None
         except UnicodeEncodeError:
-            raise StoreError("a name that was asked for is no Unicode text") from None
+            raise StoreError("a name that was asked for is not valid Unicode") from None
 
-    def _lost(self, error: Exception) -> StoreError:
-        # Refusals to log in are connection errors to the library.
-        refused = self._explain(error)
-        if not isinstance(refused, StoreUnavailableError) and _word(error) in _REFUSED:
-            return refused
-        if _word(error) in _TOLD:
-            return refused
-        kind = type(error).__name__
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else kind
-        cause = str(error).lower()
-        for sign, words in (
-            ("refused", "the connection was refused"),
-            ("timed out", "it did not answer in time"),
-            ("timeout", "it did not answer in time"),
-            ("certificate", "its certificate cannot be verified (ssl_ca_certs names your CA)"),
-            ("name or service", "its host is unknown"),
-            ("no such file", "its socket is not there"),
-            ("closed", "the connection was lost"),
-            ("reset", "the connection was lost"),
-        ):
-            if sign in cause:
-                reason = words
-                break
-        return StoreUnavailableError(
-            f"the store {self.url} cannot be reached: {reason}; see that the server runs and that "
-            "its address is right"
-        )
-
-    def _explain(self, error: Exception) -> StoreError:
-        word = _word(error)
-        if word in _TOLD:
-            return StoreUnavailableError(f"the store {self.url}: {_TOLD[word]}")
+    def _explain(self, error: Exception, *, lost: bool) -> StoreError:
+        text = f"{' '.join(kind.__name__ for kind in type(error).__mro__)}: {error}"
+        for sign, words in _MAY_PASS:
+            if re.search(sign, text):
+                return StoreUnavailableError(f"the store {self.url}: {words}")
         shown = printable(error, 160)
-        reason = _REFUSED.get(word, "the server says: {error}").format(error=shown)
-        return StoreError(f"the store {self.url}: {reason}")
+        for sign, words in _REFUSALS:
+            if re.search(sign, text):
+                return StoreError(f"the store {self.url}: {words.format(error=shown)}")
+        if not lost:
+            return StoreError(f"the store {self.url}: the server says: {shown}")
+        known = (words for sign, words in _LOST if re.search(sign, str(error).lower()))
+        return StoreUnavailableError(
+            f"the store {self.url} cannot be reached: {next(known, type(error).__name__)}; check "
+            "that the server runs and that its address is right"
+        )
 
     def call(self, script: str, *args: str | bytes | int) -> list[Any]:
         """Run a script of `redisscripts` with its arguments; its reply.
@@ -227,8 +234,8 @@ class RedisServer:
             if reply[1]:
                 require_schema(self.url, reply[1].decode(errors="replace"))
             raise StoreError(
-                f"the store {self.url} is gone: somebody emptied the server, or it began with "
-                "other files; bring back its append-only file"
+                f"the store {self.url} is gone: the server was emptied, or started with "
+                "other files; restore its append-only file"
             )
         return reply
 
@@ -254,9 +261,9 @@ class RedisServer:
                 f"{self.url} runs {info['redis_version']}; the store needs 6.2 or later"
             )
         if info.get("role") not in (None, "master"):
-            raise StoreError(f"the store {self.url}: {_REFUSED['READONLY']}")
+            raise StoreError(f"the store {self.url}: {_REPLICA}")
         if str(info.get("cluster_enabled", 0)) == "1":
-            raise StoreError(f"the store {self.url}: {_REFUSED['MOVED']}")
+            raise StoreError(f"the store {self.url}: {_CLUSTER}")
         if self.facts["appendonly"] != "yes":
             raise StoreError(
                 f"{self.url} keeps no append-only file and would forget jobs; set appendonly yes "
@@ -292,7 +299,7 @@ class RedisServer:
             with self.explained():
                 told = self.client.info("persistence")
             if told.get("aof_last_write_status") != "ok":
-                raise StoreUnavailableError(f"the store {self.url}: {_TOLD['MISCONF']}")
+                raise StoreUnavailableError(f"the store {self.url}: {_NOT_WRITTEN}")
             if not told.get("aof_buffer_length"):
                 return
             if time.monotonic() > patience:
@@ -311,47 +318,21 @@ class RedisServer:
         value = told.get(name, told.get(name.encode()))
         return value.decode() if isinstance(value, bytes) else value
 
-    def memory(self, keys: Sequence[str]) -> list[int | None]:
-        """Bytes that the server takes for each of these keys; None where it does not tell."""
-        import redis
+    def memory(self) -> int:
+        """Bytes of memory that the server uses."""
+        with self.explained():
+            return int(self.client.info("memory")["used_memory"])
 
+    def sizes(self, keys: Sequence[str]) -> list[int]:
+        """Numbers of members of sorted sets."""
         with self.explained():
             pipeline = self.client.pipeline(transaction=False)
             for key in keys:
-                pipeline.memory_usage(key, samples=5)
-            try:
-                return [found if isinstance(found, int) else None for found in pipeline.execute()]
-            except redis.ResponseError:
-                return [None] * len(keys)
+                pipeline.zcard(key)
+            numbers: list[int] = pipeline.execute()
+        return numbers
 
     def close(self) -> None:
         """Close all connections; may be called twice."""
         self._closed = True
         self.client.connection_pool.disconnect()
-
-
-def _word(error: Exception) -> str:
-    """The word that a server's error begins with, also where the library has removed it."""
-    import redis
-
-    known: list[tuple[type[Exception], str]] = [
-        (redis.exceptions.BusyLoadingError, "LOADING"),
-        (redis.exceptions.NoPermissionError, "NOPERM"),
-        (redis.exceptions.ReadOnlyError, "READONLY"),
-        (redis.exceptions.OutOfMemoryError, "OOM"),
-        (redis.exceptions.AuthenticationWrongNumberOfArgsError, "WRONGPASS"),
-        (redis.exceptions.AuthenticationError, "WRONGPASS"),
-        (redis.exceptions.ClusterDownError, "CLUSTERDOWN"),
-        (redis.exceptions.MasterDownError, "MASTERDOWN"),
-    ]
-    text = str(error)
-    if "NOAUTH" in text or text.lower().startswith("authentication required"):
-        return "NOAUTH"
-    for kind, word in known:
-        if isinstance(error, kind):
-            return word
-    if any(sign in text for sign in _NO_RIGHT_IN_SCRIPT):
-        return "NOPERM"
-    # A script's error names the command's own in front.
-    found = re.search(r"\b(MISCONF|OOM|NOPERM|READONLY|WRONGTYPE|NOREPLICAS|MOVED)\b", text)
-    return found[1] if found else text.partition(" ")[0]

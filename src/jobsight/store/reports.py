@@ -1,15 +1,88 @@
-"""What a store tells of itself."""
+"""What goes into a store and comes out of it, and what a store reports of itself."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from jobsight.documents import JSON
+from jobsight.documents import JSON, JobDocument
 
-__all__ = ["CheckReport", "Position", "PruneReport", "StoreStatus"]
+__all__ = [
+    "Change",
+    "CheckReport",
+    "Merged",
+    "Move",
+    "Position",
+    "PruneReport",
+    "Put",
+    "StoreStatus",
+    "Stored",
+]
 
 Position = dict[str, JSON]
-"""Where a source stands: small, plain JSON, understood by the source alone."""
+"""How far a source has been read: small, plain JSON, understood by the source alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A document as the store has it.
+
+    Attributes:
+        document: all that is known of the job.
+        revision: to be passed to the next put; None: it is in the archive, not live.
+    """
+
+    document: JobDocument
+    revision: int | None
+
+
+class Put(NamedTuple):
+    """A document to be stored.
+
+    Attributes:
+        document: replaces what the store has.
+        based_on: revision that it was made from; None: the store does not have the job live.
+    """
+
+    document: JobDocument
+    based_on: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A source's position to be stored.
+
+    Attributes:
+        source: name of the source.
+        old: position that the store must have; None: none yet.
+        new: position that it has afterwards.
+    """
+
+    source: str
+    old: Position | None
+    new: Position
+
+
+class Change(NamedTuple):
+    """A document before (None: it is new) and after a merge."""
+
+    old: JobDocument | None
+    new: JobDocument
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a merge did.
+
+    Attributes:
+        changes: documents that were written.
+        unchanged: number of jobs of which nothing new was reported.
+        refused: id and reason of documents that no store can keep; they were left out.
+    """
+
+    changes: tuple[Change, ...] = ()
+    unchanged: int = 0
+    refused: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +99,12 @@ class CheckReport:
     """What a check found.
 
     Attributes:
-        documents: live documents looked at.
-        archived: documents of the archive looked at.
+        documents: live documents that were read.
+        archived: documents of the archive that were read.
         problems: number of problems.
         first: the first of them, in words.
-        wider: files and folders that others than the setting `group_access` says may read or
-            write, and what to do; no problem of what they hold.
+        wider: files and folders that more users than the setting `group_access` allows may read or
+            write, and what to do; not counted among the problems.
     """
 
     documents: int
@@ -52,13 +125,11 @@ class StoreStatus:
         states: live documents by state; ``""`` for those of which no state is known.
         active: live documents of jobs that have not ended.
         archived: rows of the archive (a job that came back and was archived again counts twice).
-        bytes: of the live documents with their indexes: disk, or the server's memory; None: it
-            does not tell.
-        bytes_per_job: of a live document; None: there are none, or the server does not tell. Redis:
-            estimated from samples.
+        bytes: of the file, or the memory of the whole server.
+        bytes_per_job: of a live document with its indexes; None: there are none, or it is a server.
         archive_bytes: disk used by the archive.
-        positions: where each source stands.
-        details: what else the backend tells, such as how durable it is.
+        positions: of each source.
+        details: what else the backend reports, such as how durable it is.
     """
 
     url: str
@@ -67,7 +138,7 @@ class StoreStatus:
     states: dict[str, int]
     active: int
     archived: int
-    bytes: int | None
+    bytes: int
     bytes_per_job: float | None
     archive_bytes: int
     positions: dict[str, Position]

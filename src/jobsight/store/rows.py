@@ -1,39 +1,38 @@
-"""Rows: packed documents with their keys, what is asked of them, and the order they come in."""
+"""Rows: packed documents with their keys; queries, and the order of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
-from jobsight.documents import JobDocument, State
-from jobsight.store.packing import ACTIVE, Keys, read_text, unpack, unzip, user_key
+from jobsight.documents import JobDocument
+from jobsight.store.packing import Keys, read_text, unpack, unzip
 
 __all__ = ["Order", "Query", "Row"]
 
-Order = tuple[int, bytes]
-"""Compares as rows follow each other in a scan: by time and id, or both backwards."""
-
-_LIVING = ACTIVE - {""}
-"""Who asks for all of these asks for what has not ended, also where no state is known."""
-
-_BACKWARDS = bytes(range(255, -1, -1))
+Order = tuple[int, str]
+"""Time and id: the place of a row in a scan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A document as it lies in a store.
+    """A document as a store has it.
 
     Attributes:
         keys: as the store's indexes have them.
         revision: of the last write.
-        data: the document, packed; in the archive, where the file is packed, its JSON.
-        archived: where it lies.
+        data: the document, packed; in the archive, where the file is compressed, its JSON.
+        archived: whether it comes from the archive.
     """
 
     keys: Keys
     revision: int
     data: bytes
     archived: bool = False
+
+    @property
+    def order(self) -> Order:
+        """Its place in a scan."""
+        return self.keys.time, self.keys.id
 
     def document(self) -> JobDocument:
         """The document itself.
@@ -54,7 +53,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a scan asks for; see `jobsight.store.base.Store.scan`."""
+    """What a scan asks for, as `Store.scan` has it; `user` is a `user_key`, `states` as in keys."""
 
     since: int | None = None
     until: int | None = None
@@ -63,50 +62,21 @@ class Query:
     cluster: str | None = None
     newest_first: bool = False
 
-    @classmethod
-    def asking(
-        cls,
-        since: int | None,
-        until: int | None,
-        states: Collection[State] | None,
-        user: str | None,
-        cluster: str | None,
-        newest_first: bool,
-    ) -> Query:
-        """The query of a scan's arguments; its `user` is a `user_key`."""
-        asked = None if states is None else frozenset(str(State(state)) for state in states)
-        if asked is not None and asked >= _LIVING:
-            asked |= ACTIVE
-        return cls(
-            since,
-            until,
-            asked,
-            None if user is None else user_key(user),
-            cluster,
-            newest_first,
-        )
-
     def fits(self, keys: Keys) -> bool:
         """Whether a row with these keys is asked for."""
         return (
-            (self.since is None or keys.time >= self.since)
-            and (self.until is None or keys.time < self.until)
+            self.overlaps(keys.time, keys.time)
             and (self.states is None or keys.state in self.states)
             and (self.user is None or keys.user == self.user)
             and (self.cluster is None or keys.cluster == self.cluster)
         )
 
-    def order(self, keys: Keys) -> Order:
-        """Where a row with these keys stands in the scan."""
-        name = keys.id.encode()
-        if self.newest_first:
-            # The last byte puts "ab" before "a": ids hold no control characters.
-            return (-keys.time, name.translate(_BACKWARDS) + b"\xff")
-        return (keys.time, name)
+    def overlaps(self, first: int, last: int) -> bool:
+        """Whether rows of these times may be asked for."""
+        return (self.since is None or last >= self.since) and (
+            self.until is None or first < self.until
+        )
 
-    def place(self, order: Order) -> tuple[int, str]:
-        """The time and id that stand at this place of the scan."""
-        time, name = order
-        if self.newest_first:
-            return -time, name[:-1].translate(_BACKWARDS).decode()
-        return time, name.decode()
+    def is_behind(self, order: Order, after: Order | None) -> bool:
+        """Whether the scan comes to the place `order` later than to `after` (None: the start)."""
+        return after is None or (order < after if self.newest_first else order > after)

@@ -6,6 +6,7 @@ The same documents give the same bytes, whatever store they lay in and whenever 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
@@ -20,7 +21,7 @@ from jobsight.errors import SourceError, StoreError
 from jobsight.files import MANIFEST, Kind, new_folder, read_json, sha256, write_json
 from jobsight.store.base import Store
 from jobsight.store.packing import Keys
-from jobsight.store.partfiles import damaged, opened, rows_of, write_rows
+from jobsight.store.partfiles import opened, readable, rows_of, write_rows
 from jobsight.store.rows import Row
 
 __all__ = ["SCHEMA", "Snapshot", "export", "is_snapshot", "read_documents", "read_manifest"]
@@ -28,7 +29,7 @@ __all__ = ["SCHEMA", "Snapshot", "export", "is_snapshot", "read_documents", "rea
 SCHEMA = "jobsight.snapshot/1"
 
 _FILE_ROWS = 100_000
-_TELL_EVERY = 1000
+_REPORT_EVERY = 1000
 _NAME = re.compile(r"jobs-\d{6}\.parquet", re.ASCII)
 _PACKAGES = ("pyarrow",)
 
@@ -87,52 +88,38 @@ def export(
     names = None if states is None else sorted(str(state) for state in states)
     asked = {"since": since, "until": until, "states": names, "user": user, "cluster": cluster}
     with new_folder(folder, Kind.SNAPSHOT) as temporary:
-        return _write(_Counted(documents, progress), temporary, asked)
+        return _write(documents, temporary, asked, progress)
 
 
-def _write(rows: _Counted, folder: Path, asked: dict[str, Any]) -> Snapshot:
+def _write(
+    documents: Iterator[JobDocument],
+    folder: Path,
+    asked: dict[str, Any],
+    progress: Callable[[int], None] | None,
+) -> Snapshot:
     files: dict[str, str] = {}
     counts: dict[str, int] = {}
-    while rows.more():
+    times: list[int] = []
+
+    def row(document: JobDocument) -> Row:
+        keys = Keys.of(document)
+        times[1:] = [keys.time]
+        counts[name] += 1
+        if progress is not None and counts[name] % _REPORT_EVERY == 0:
+            progress(sum(counts.values()))
+        return Row(keys, 0, encode(document), archived=True)
+
+    for document in documents:
         name = f"jobs-{len(files) + 1:06d}.parquet"
-        before = rows.number
-        write_rows(rows.take(_FILE_ROWS), folder / name)
+        counts[name] = 0
+        times = times or [Keys.of(document).time]
+        group = itertools.chain([document], itertools.islice(documents, _FILE_ROWS - 1))
+        write_rows(map(row, group), folder / name)
         files[name] = sha256(folder / name)
-        counts[name] = rows.number - before
-    made = Snapshot(rows.number, rows.first, rows.last, asked, files, counts, _versions())
+    first, last = (times[0], times[-1]) if times else (None, None)
+    made = Snapshot(sum(counts.values()), first, last, asked, files, counts, _versions())
     write_json(folder / MANIFEST, {"schema": SCHEMA, **asdict(made)})
     return made
-
-
-class _Counted:
-    """Documents as rows, counted as they go by."""
-
-    def __init__(
-        self, documents: Iterator[JobDocument], progress: Callable[[int], None] | None
-    ) -> None:
-        self._documents = documents
-        self._progress = progress
-        self._next = next(documents, None)
-        self.number = 0
-        self.first: int | None = None
-        self.last: int | None = None
-
-    def more(self) -> bool:
-        return self._next is not None
-
-    def take(self, most: int) -> Iterator[Row]:
-        for _ in range(most):
-            document = self._next
-            if document is None:
-                return
-            keys = Keys.of(document)
-            self.number += 1
-            if self._progress is not None and self.number % _TELL_EVERY == 0:
-                self._progress(self.number)
-            self.first = keys.time if self.first is None else self.first
-            self.last = keys.time
-            self._next = next(self._documents, None)
-            yield Row(keys, 0, encode(document), archived=True)
 
 
 def _versions() -> dict[str, str]:
@@ -202,15 +189,14 @@ def read_documents(folder: Path) -> Iterator[JobDocument]:
 def _read(path: Path, digest: str, expected: int) -> Iterator[JobDocument]:
     if not path.is_file():
         raise SourceError(f"{path} is missing, which the manifest lists; export again")
-    with damaged(path):
+    with readable(path):
         unchanged = sha256(path) == digest
     if not unchanged:
         raise SourceError(f"{path} was changed since the export (its hash differs); export again")
     found = 0
     with opened(path) as file:
         for group in range(file.num_row_groups):
-            with damaged(path):
-                rows = rows_of(file, group)
+            rows = rows_of(file, group)
             found += len(rows)
             yield from (row.document() for row in rows)
     if found != expected:

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -25,7 +25,7 @@ from pathlib import Path
 from jobsight.errors import ConflictError, StoreError
 from jobsight.settings import StoreSettings
 from jobsight.store.archive import Archive
-from jobsight.store.base import Move, Put
+from jobsight.store.base import Move, Put, Store
 from jobsight.store.filesystems import filesystem_of
 from jobsight.store.packing import (
     ACTIVE,
@@ -34,43 +34,35 @@ from jobsight.store.packing import (
     pack,
     position_from_text,
     position_to_text,
-    raw_of,
 )
 from jobsight.store.parts import Part
+from jobsight.store.pruning import OVERTAKEN
 from jobsight.store.reports import Position, StoreStatus
 from jobsight.store.rows import Order, Query, Row
 from jobsight.store.sqlitefile import SqliteFile
-from jobsight.store.sqlitequeries import (
-    COLUMNS,
-    live_rows,
-    read_rows,
-    revisions,
-    selection,
-    within_cluster,
-    wrong_raws,
-)
-from jobsight.store.tiers import OVERTAKEN, TieredStore, View
+from jobsight.store.sqlitequeries import live_rows, read_rows, revisions, selection
+from jobsight.store.views import View
 
 __all__ = ["SqliteStore"]
 
 _INSERT = """
-    INSERT INTO jobs (id, state, active, user, time, revision, document, raw)
+    INSERT INTO jobs (id, state, user, time, raw, active, revision, document)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET state = excluded.state, active = excluded.active,
-        user = excluded.user, time = excluded.time, revision = excluded.revision,
-        document = excluded.document, raw = excluded.raw
+    ON CONFLICT (id) DO UPDATE SET state = excluded.state, user = excluded.user,
+        time = excluded.time, raw = excluded.raw, active = excluded.active,
+        revision = excluded.revision, document = excluded.document
 """
 
 
-class SqliteStore(TieredStore):
+class SqliteStore(Store):
     """A store in one file.
 
     Args:
-        path: of the file, or a link to it. Its archive lies beside the file itself, in
+        path: of the file, or a link to it. Its archive is next to the file itself, in
             ``<path>.archive``, unless the settings name a folder.
         settings: of the store.
         create: make the file where there is none.
-        filesystem: tells the kind of file system a path lies on.
+        filesystem: returns the kind of file system that a path is on.
 
     Raises:
         StoreUnavailableError, StoreError: as by `jobsight.store.open_store`.
@@ -91,7 +83,6 @@ class SqliteStore(TieredStore):
         self.url = str(path)
         folder = settings.archive or f"{os.path.realpath(path)}.archive"
         self.archive = Archive(Path(folder).expanduser())
-        self._known_parts: tuple[int, Sequence[Part]] = (0, ())
 
     def put(
         self, puts: Sequence[Put], moves: Sequence[Move] = (), *, generation: int | None = None
@@ -112,34 +103,25 @@ class SqliteStore(TieredStore):
             revision = _next(db, "revision")
             db.executemany(
                 _INSERT,
-                [
-                    (keys.id, keys.state, keys.active, keys.user, keys.time, revision, data, raw)
-                    for keys, data, raw in packed
-                ],
+                [(keys.id, *keys[2:], keys.active, revision, data) for keys, data in packed],
             )
-            _count(db, [keys.state for keys, _, _ in packed], before)
+            _count(db, [keys.state for keys, _ in packed], before)
             db.executemany(
                 "INSERT INTO positions (source, position) VALUES (?, ?) "
                 "ON CONFLICT (source) DO UPDATE SET position = excluded.position",
                 [(source, new) for source, _, new in texts],
             )
 
-    def _packed(self, puts: Sequence[Put]) -> list[tuple[Keys, bytes, str | None]]:
-        documents = [put.document for put in puts]
-        packed = [(Keys.of(one), pack(one), raw_of(one)) for one in documents]
-        size = sum(len(data) for _, data, _ in packed)
-        self._require_bounded([keys.id for keys, _, _ in packed], size)
+    def _packed(self, puts: Sequence[Put]) -> list[tuple[Keys, bytes]]:
+        packed = [(Keys.of(put.document), pack(put.document)) for put in puts]
+        size = sum(len(data) for _, data in packed)
+        self._require_bounded([keys.id for keys, _ in packed], size)
         return packed
 
     def _files(self) -> Iterator[Path]:
         file = os.path.realpath(self.path)
         yield from (Path(f"{file}{end}") for end in ("", "-wal", "-shm"))
         yield from super()._files()
-
-    def generation(self) -> int:
-        """Changes when documents move to the archive; see `Store.generation`."""
-        with self._file.reading() as db:
-            return _number(db, "generation")
 
     def position(self, source: str) -> Position | None:
         """Where a source stands; see `Store.position`."""
@@ -188,11 +170,8 @@ class SqliteStore(TieredStore):
         with self._file.reading() as db:
             return live_rows(db, ids)
 
-    def _view(self) -> AbstractContextManager[View]:
-        return self._snapshot()
-
     @contextmanager
-    def _snapshot(self) -> Iterator[View]:
+    def _view(self) -> Iterator[View]:
         with self._file.snapshot() as db:
             with self._file.explained():
                 parts = self._parts_in(db)
@@ -203,33 +182,10 @@ class SqliteStore(TieredStore):
             return self._parts_in(db)
 
     def _parts_in(self, db: sqlite3.Connection) -> Sequence[Part]:
-        # Read once: another thread may change it before the answer is there.
-        known, parts = self._known_parts
-        # In one statement, so that the list is that of the generation.
-        rows = db.execute(
-            "SELECT numbers.value, parts.part FROM numbers LEFT JOIN parts "
-            "ON numbers.value <> ? WHERE numbers.name = 'generation' ORDER BY parts.name",
-            (known,),
-        ).fetchall()
-        if not rows:
-            raise _lost("generation")
-        generation = rows[0][0]
-        if generation == known:
-            return parts
-        parts = [Part.from_text(text) for _, text in rows if text is not None]
-        self._known_parts = (generation, parts)
-        return parts
-
-    def _active_page(self, cluster: str | None, after: str, count: int) -> list[Row]:
-        within, bounds = within_cluster(cluster)
-        with self._file.reading() as db:
-            return read_rows(
-                db.execute(
-                    f"SELECT {COLUMNS} FROM jobs WHERE active AND id > ? {within} "  # noqa: S608
-                    "ORDER BY id LIMIT ?",
-                    (after, *bounds, count),
-                )
-            )
+        return self._parts_at(
+            _number(db, "generation"),
+            lambda: (text for (text,) in db.execute("SELECT part FROM parts ORDER BY name")),
+        )
 
     def _ids(self, first: str, end: str | None, count: int) -> list[str]:
         with self._file.reading() as db:
@@ -239,24 +195,17 @@ class SqliteStore(TieredStore):
             )
             return [id_ for (id_,) in rows]
 
-    def _live_raw(self, number: str) -> Iterator[str]:
+    def _live_raw(self, number: str) -> Collection[str]:
         with self._file.reading() as db:
-            rows = db.execute("SELECT id FROM jobs WHERE raw = ? ORDER BY id", (number,)).fetchall()
-        yield from (id_ for (id_,) in rows)
+            return [id_ for (id_,) in db.execute("SELECT id FROM jobs WHERE raw = ?", (number,))]
 
-    def _identity(self) -> str:
-        with self._file.writing() as db:
-            chance = secrets.randbits(63)
-            db.execute("INSERT OR IGNORE INTO numbers VALUES ('identity', ?)", (chance,))
-            return f"{_number(db, 'identity'):016x}"
+    def _number(self, name: str) -> int:
+        with self._file.reading() as db:
+            return _number(db, name)
 
-    def _fence(self) -> int:
+    def _next_fence(self) -> int:
         with self._file.writing() as db:
             return _next(db, "fence")
-
-    def _latest_fence(self) -> int:
-        with self._file.reading() as db:
-            return _number(db, "fence")
 
     def _retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
         with self._file.writing() as db:
@@ -275,9 +224,9 @@ class SqliteStore(TieredStore):
 
     def _index_problems(self) -> Iterator[str]:
         with self._file.explained(), self._file.snapshot() as db:
-            for (told,) in db.execute("PRAGMA integrity_check(20)"):
-                if told != "ok":
-                    yield f"SQLite: {told}"
+            for (problem,) in db.execute("PRAGMA integrity_check(20)"):
+                if problem != "ok":
+                    yield f"SQLite: {problem}"
             found = dict(db.execute("SELECT state, count(*) FROM jobs GROUP BY state"))
             counts = dict(db.execute("SELECT state, jobs FROM counts WHERE jobs"))
             if found != counts:
@@ -289,7 +238,6 @@ class SqliteStore(TieredStore):
             ).fetchone()[0]
             if wrong:
                 yield f"{wrong} jobs are wrongly marked as ended or not"
-            yield from wrong_raws(db)
 
 
 class _Snapshot(View):
@@ -348,12 +296,8 @@ def _require_unchanged(
 def _number(db: sqlite3.Connection, name: str) -> int:
     row = db.execute("SELECT value FROM numbers WHERE name = ?", (name,)).fetchone()
     if row is None or type(row[0]) is not int:
-        raise _lost(name)
+        raise StoreError(f"the store is damaged: it has lost its {name}; restore a backup")
     return row[0]
-
-
-def _lost(name: str) -> StoreError:
-    return StoreError(f"the store is damaged: it has lost its {name}; bring back a backup")
 
 
 def _next(db: sqlite3.Connection, name: str) -> int:
@@ -362,14 +306,11 @@ def _next(db: sqlite3.Connection, name: str) -> int:
 
 
 def _count(
-    db: sqlite3.Connection, after: Sequence[str], before: dict[str, tuple[int, str]]
+    db: sqlite3.Connection, after: Collection[str], before: dict[str, tuple[int, str]]
 ) -> None:
     """Keep count of the live jobs by state."""
-    change: dict[str, int] = {}
-    for state in after:
-        change[state] = change.get(state, 0) + 1
-    for _, state in before.values():
-        change[state] = change.get(state, 0) - 1
+    change = Counter(after)
+    change.subtract(state for _, state in before.values())
     db.executemany(
         "INSERT INTO counts (state, jobs) VALUES (?, ?) "
         "ON CONFLICT (state) DO UPDATE SET jobs = jobs + excluded.jobs",

@@ -29,7 +29,7 @@ _PASSING = {
 _NO_ROOM_TO_SHARE = 0x130A
 """SQLITE_IOERR_SHMSIZE, as it calls a disk too full for the memory that is shared (``-shm``)."""
 _LASTING = {
-    sqlite3.SQLITE_CORRUPT: "it is damaged ({error}); keep a copy, and bring back a backup",
+    sqlite3.SQLITE_CORRUPT: "it is damaged ({error}); keep a copy, and restore a backup",
     sqlite3.SQLITE_NOTADB: "it is no SQLite database; name another file",
     sqlite3.SQLITE_READONLY: READ_ONLY,
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened; mend the permissions of the file and its folder",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 import threading
 import time
@@ -40,7 +41,6 @@ CREATE INDEX jobs_by_time ON jobs (time, id);
 CREATE INDEX jobs_by_state ON jobs (state, time, id);
 CREATE INDEX jobs_by_user ON jobs (user, time, id) WHERE user IS NOT NULL;
 CREATE INDEX jobs_active_by_time ON jobs (time, id) WHERE active;
-CREATE INDEX jobs_active ON jobs (id) WHERE active;
 CREATE INDEX jobs_by_raw ON jobs (raw, id) WHERE raw IS NOT NULL;
 CREATE TABLE positions (source TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE counts (state TEXT PRIMARY KEY, jobs INTEGER NOT NULL) WITHOUT ROWID;
@@ -179,6 +179,8 @@ class SqliteFile:
                 if not _tables(db):
                     for statement in _TABLES.split(";\n"):
                         db.execute(statement)
+                    identity = ("identity", secrets.randbits(63))
+                    db.execute("INSERT INTO numbers VALUES (?, ?)", identity)
                     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                     db.execute(f"PRAGMA user_version = {SCHEMA}")
                 db.execute("COMMIT")

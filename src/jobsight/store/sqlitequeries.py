@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator
-from contextlib import suppress
+from collections.abc import Collection
 
 from jobsight.errors import StoreError
-from jobsight.store.packing import ACTIVE, Keys, cluster_of, raw_in, unzip
+from jobsight.store.packing import ACTIVE, Keys, cluster_of
 from jobsight.store.rows import Order, Query, Row
 
-__all__ = [
-    "COLUMNS",
-    "live_rows",
-    "read_rows",
-    "revisions",
-    "selection",
-    "within_cluster",
-    "wrong_raws",
-]
+__all__ = ["live_rows", "read_rows", "revisions", "selection"]
 
-COLUMNS = "id, state, user, time, revision, document"
-
+_COLUMNS = "id, state, user, time, revision, document, raw"
 _PAGE_BYTES = 16 << 20
-_PAGE = 500
 
 
 def selection(query: Query, after: Order | None) -> tuple[str, list[object]]:
@@ -49,40 +38,32 @@ def selection(query: Query, after: Order | None) -> tuple[str, list[object]]:
         values.append(query.user)
         index = "jobs_by_user"
     if query.cluster is not None:
-        within, bounds = within_cluster(query.cluster)
-        conditions.append(within.removeprefix("AND "))
-        values += bounds
+        # A semicolon follows the colon that ends the cluster's part of an id.
+        conditions.append("id > ? AND id < ?")
+        values += (f"{query.cluster}:", f"{query.cluster};")
     for condition, value in (("time >= ?", query.since), ("time < ?", query.until)):
         if value is not None:
             conditions.append(condition)
             values.append(min(max(value, -(2**63)), 2**63 - 1))
     if after is not None:
         conditions.append(f"(time, id) {'<' if query.newest_first else '>'} (?, ?)")
-        values += query.place(after)
+        values += after
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
     way = "DESC" if query.newest_first else "ASC"
     return (
-        f"SELECT {COLUMNS} FROM jobs INDEXED BY {index} {where} "  # noqa: S608
+        f"SELECT {_COLUMNS} FROM jobs INDEXED BY {index} {where} "  # noqa: S608
         f"ORDER BY time {way}, id {way} LIMIT ?",
         values,
     )
 
 
-def within_cluster(cluster: str | None) -> tuple[str, tuple[str, ...]]:
-    """A condition that picks one cluster's ids (None: any), and its values."""
-    # A semicolon follows the colon that ends the cluster's part of an id.
-    return (
-        ("", ()) if cluster is None else ("AND id > ? AND id < ?", (f"{cluster}:", f"{cluster};"))
-    )
-
-
 def read_rows(cursor: sqlite3.Cursor) -> list[Row]:
-    """The rows of a cursor of `COLUMNS`, until they have 16 MB."""
+    """The rows of a cursor of `_COLUMNS`, until they have 16 MB."""
     found = []
     held = 0
-    for id_, state, user, time, revision, data in cursor:
-        found.append(_row(id_, state, user, time, revision, data))
-        held += len(data)
+    for columns in cursor:
+        found.append(_row(*columns))
+        held += len(found[-1].data)
         if held >= _PAGE_BYTES:
             break
     cursor.close()
@@ -94,21 +75,25 @@ def live_rows(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, Row]:
     if not ids:
         return {}
     cursor = db.execute(
-        f"SELECT {COLUMNS} FROM jobs WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608
+        f"SELECT {_COLUMNS} FROM jobs WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608
         (json.dumps(list(ids)),),
     )
     return {columns[0]: _row(*columns) for columns in cursor}
 
 
-def _row(id_: str, state: str, user: str | None, time: int, revision: int, data: bytes) -> Row:
-    """A row of its columns, which SQLite hands out as they lie in a damaged page, of any type."""
-    texts = type(id_) is type(state) is str and (user is None or type(user) is str)
+def _row(
+    id_: str, state: str, user: str | None, time: int, revision: int, data: bytes, raw: str | None
+) -> Row:
+    """A row of its columns, which SQLite returns as they are in a damaged page, of any type."""
+    texts = type(id_) is type(state) is str and all(
+        one is None or type(one) is str for one in (user, raw)
+    )
     if not (texts and type(time) is type(revision) is int and type(data) is bytes):
         raise StoreError(
-            "a page of the store is damaged; keep a copy, and bring back a backup (all that is "
+            "a page of the store is damaged; keep a copy, and restore a backup (all that is "
             "wrong: jobsight store check)"
         )
-    return Row(Keys(id_, cluster_of(id_), state, user, time), revision, data)
+    return Row(Keys(id_, cluster_of(id_), state, user, time, raw), revision, data)
 
 
 def revisions(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, tuple[int, str]]:
@@ -118,22 +103,3 @@ def revisions(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, tuple[i
         (json.dumps(list(ids)),),
     )
     return {id_: (revision, state) for id_, revision, state in rows}
-
-
-def wrong_raws(db: sqlite3.Connection) -> Iterator[str]:
-    """What is wrong with the column of raw numbers; damaged documents are passed over."""
-    after = -1
-    while rows := db.execute(
-        "SELECT number, id, raw, document FROM jobs WHERE number > ? "
-        "AND id > 'slurm:' AND id < 'slurm;' ORDER BY number LIMIT ?",
-        (after, _PAGE),
-    ).fetchall():
-        after = rows[-1][0]
-        for _, id_, kept, data in rows:
-            with suppress(StoreError):
-                raw = raw_in(unzip(data, id_), id_)
-                if kept != raw:
-                    yield (
-                        f"the index has {id_!r} under the raw number {kept}, but the document says "
-                        f"{raw}"
-                    )

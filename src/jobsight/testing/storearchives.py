@@ -7,13 +7,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest import SkipTest
 
 from jobsight.documents import JobDocument, State, merge
 from jobsight.errors import ConflictError, StoreError
 from jobsight.store import Put, Store
 from jobsight.store.parts import name_of
-from jobsight.store.tiers import TieredStore
 from jobsight.testing.storedocuments import NOON, event, made_document, made_partial
 from jobsight.testing.storeprocesses import Opener, prune_until, start
 
@@ -35,23 +33,15 @@ def _documents(many: int = 30) -> list[JobDocument]:
     ]
 
 
-def _tiered(store: Store) -> TieredStore:
-    """The store, if its prune has steps that a test can come between."""
-    if not isinstance(store, TieredStore):
-        raise SkipTest("the store is no TieredStore: what its prune does in between is its own")
-    return store
-
-
 def _before_retiring(store: Store, act: Callable[[], object]) -> None:
     """Let something happen after the store has written a part, and before it registers it."""
-    tiered = _tiered(store)
-    original = tiered._retire
+    original = store._retire
 
     def retire(*arguments: Any) -> int:
         act()
         return original(*arguments)
 
-    tiered._retire = retire  # type: ignore[method-assign,assignment]
+    store._retire = retire  # type: ignore[method-assign,assignment]
 
 
 def _stopped(store: Store) -> str:
@@ -72,7 +62,7 @@ class _SlowPrune:
     """
 
     def __init__(self, store: Store, clearing: int) -> None:
-        archive = _tiered(store).archive
+        archive = store.archive
         assert archive is not None
         original = archive.clear
         calls = [0]
@@ -243,7 +233,7 @@ class ArchiveTests:
         with opener() as store, opener() as other:
             documents = _documents()
             store.put([Put(one) for one in documents])
-            archive = _tiered(store).archive
+            archive = store.archive
             assert archive is not None
             original = archive.require
 
@@ -262,12 +252,11 @@ class ArchiveTests:
             documents = _documents()
             store.put([Put(one) for one in documents])
             store.prune(NOON + 5 * HOUR)
-            tiered = _tiered(store)
-            assert tiered.archive is not None
-            known = tiered._parts()[-1].name
-            other = name_of(tiered._latest_fence() + 1, 0)
-            copied = tiered.archive.folder / other
-            copied.write_bytes((tiered.archive.folder / known).read_bytes())
+            assert store.archive is not None
+            known = store._parts()[-1].name
+            other = name_of(store._number("fence") + 1, 0)
+            copied = store.archive.folder / other
+            copied.write_bytes((store.archive.folder / known).read_bytes())
             for _ in range(3):
                 assert f"{other}, which this store does not know" in _stopped(store)
                 assert store.prune(NOON).documents == 0
@@ -282,7 +271,7 @@ class ArchiveTests:
             documents = _documents()
             store.put([Put(one) for one in documents])
             store.prune(NOON + 5 * HOUR)
-            archive = _tiered(store).archive
+            archive = store.archive
             assert archive is not None
             away = archive.folder.rename(f"{archive.folder}.away")
             store.put([Put(made_document(99, access_point="other"))])
@@ -313,7 +302,7 @@ class ArchiveTests:
         with self.new_opener()() as store:
             documents = _documents()
             store.put([Put(one) for one in documents])
-            archive = _tiered(store).archive
+            archive = store.archive
             assert archive is not None
             original = archive.write
 

@@ -152,7 +152,7 @@ class _Machine(RuleBasedStateMachine):
             return
         assert self.store.position("log") == self.position
         living = [one for one in self.known.values() if one.state is None or not one.state.ended]
-        living.sort(key=lambda one: one.id.encode())
+        living.sort(key=lambda one: (Keys.of(one).time, one.id))
         assert list(self.store.active()) == living
         status = self.store.status()
         assert status.active == len(living)

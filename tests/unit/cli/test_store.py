@@ -49,7 +49,7 @@ def said(*arguments: object, **environment: str) -> str:
 
 def test_the_status_in_words(url: str) -> None:
     lines = said("status", "--store", url).splitlines()
-    assert lines[0].endswith("jobs.db (sqlite, schema 2)")
+    assert lines[0].endswith("jobs.db (sqlite, schema 3)")
     assert lines[1] == "  5 jobs, 3 of which have not ended"
     assert ["pending", "1"] in [line.split() for line in lines]
     assert ["no", "state", "1"] in [line.split() for line in lines]
@@ -180,7 +180,7 @@ def test_a_store_of_another_schema_is_refused_by_every_verb(
     result = CliRunner().invoke(app, [*words, *more, "--store", url])
     assert isinstance(result.exception, StoreError)
     assert str(result.exception).endswith(
-        "has schema 1; this version reads 2; import the sources again into another store"
+        "has schema 1; this version reads 3; import the sources again into another store"
     )
 
 

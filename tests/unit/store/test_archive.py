@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -13,7 +14,7 @@ from jobsight.settings import StoreSettings
 from jobsight.store import Put, archive
 from jobsight.store.archive import Archive
 from jobsight.store.packing import Keys, pack
-from jobsight.store.partfiles import damaged, texts_of
+from jobsight.store.partfiles import numbers_of, readable
 from jobsight.store.parts import Part, name_of
 from jobsight.store.rows import Row
 from jobsight.store.sqlite import SqliteStore
@@ -29,8 +30,8 @@ def _rows(*numbers: int, revision: int = 1) -> list[Row]:
 
 def test_a_part_that_may_not_be_read_is_not_called_damaged(tmp_path: Path) -> None:
     path = tmp_path / "part"
-    wanted = f"{path} may not be read; mend its permissions"
-    with pytest.raises(StoreError, match=wanted), damaged(path):
+    wanted = f"{path} may not be read; fix its permissions"
+    with pytest.raises(StoreError, match=wanted), readable(path):
         raise PermissionError(errno.EACCES, "Permission denied")
 
 
@@ -163,7 +164,7 @@ def test_parts_that_are_gone_changed_or_damaged(tmp_path: Path) -> None:
         file.write_bytes(content)
         with SqliteStore(tmp_path / "jobs.db") as store:
             for call in (lambda: store.get(ids), lambda: list(store.scan())):
-                with pytest.raises(StoreError, match="bring it back from a backup"):
+                with pytest.raises(StoreError, match="restore it from a backup"):
                     call()
             assert store.check().problems == 1
     file.unlink()
@@ -195,13 +196,6 @@ def test_jobs_without_numbers_and_many_clusters(
     assert kept.find([part], ["slurm:a:s0123456789abc", "slurm:a:5"]) == {}
 
 
-def _as_of_old(part: Part) -> Part:
-    """As a version told of a part that knew no raw numbers."""
-    told = json.loads(part.to_text())
-    del told["raws"]
-    return Part.from_text(json.dumps(told))
-
-
 def test_raw_numbers_are_looked_for_only_where_they_may_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,34 +205,30 @@ def test_raw_numbers_are_looked_for_only_where_they_may_be(
         for at in range(3)
     ]
     rows = [Row(Keys.of(one), 1, pack(one)) for one in tasks]
-    slurm, condor = kept.write(name_of(1, 0), rows, []), kept.write(name_of(1, 1), _rows(5), [])
-    assert (slurm.raws, condor.raws) == ({"slurm:c": (8, 10)}, {})
+    slurm, condor = kept.write(name_of(1, 0), rows, []), kept.write(name_of(1, 1), _rows(50), [])
+    assert slurm.zones == {"slurm:c": (7, 10)}
     read: list[str] = []
 
-    def texts(file: pq.ParquetFile, group: int) -> list[tuple[str, bytes]]:
-        read.append(file.metadata.row_group(group).column(0).statistics.min)
-        return texts_of(file, group)
+    def numbers(file: pq.ParquetFile) -> Iterator[tuple[str, str | None]]:
+        read.append(file.metadata.row_group(0).column(0).statistics.min)
+        return numbers_of(file)
 
-    monkeypatch.setattr(archive, "texts_of", texts)
-    assert kept.raw([slurm, condor], "11") == kept.raw([slurm, condor], "5") == set()
+    monkeypatch.setattr(archive, "numbers_of", numbers)
+    assert kept.numbered([slurm, condor], "11") == kept.numbered([slurm, condor], "5") == set()
     assert read == []
-    assert kept.raw([slurm, condor], "9") == {"slurm:c:7_1"}
-    assert kept.raw([_as_of_old(slurm), _as_of_old(condor)], "9") == {"slurm:c:7_1"}
-    assert read == ["slurm:c:7_0"] * 2
+    assert kept.numbered([slurm, condor], "9") == {"slurm:c:7_1"}
+    assert read == ["slurm:c:7_0"]
 
 
-def test_no_more_than_some_indexes_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(archive, "_INDEXES_KEPT", 2)
+def test_the_latest_part_that_has_a_job_counts(tmp_path: Path) -> None:
     kept = Archive(tmp_path)
     parts: list[Part] = []
     for number in range(6):
-        parts.append(kept.write(name_of(1, number), _rows(number, 50), parts))
+        rows = _rows(number, 50, revision=number + 1)
+        parts.append(kept.write(name_of(1, number), rows, parts))
     for number in range(6):
         assert kept.find(parts, [made_document(number).id])[made_document(number).id]
-    assert len(kept._indexes) == 2
-    assert kept.find(parts, [made_document(50).id])[made_document(50).id].revision == 1
+    assert kept.find(parts, [made_document(50).id])[made_document(50).id].revision == 6
 
 
 def test_an_archive_that_cannot_be_written(tmp_path: Path) -> None:

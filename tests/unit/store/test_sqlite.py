@@ -363,7 +363,7 @@ def test_every_page_is_read_off_an_index(path: Path) -> None:
         Query(states=frozenset()),
         Query(user="ada", states=frozenset({"failed"}), cluster="slurm:a"),
     ]
-    after = (5, b"slurm:a:1")
+    after = (5, "slurm:a:1")
     for query in queries:
         for behind in (None, after):
             text, values = selection(query, behind if not query.newest_first else None)

@@ -1,0 +1,100 @@
+"""Merging what sources report into a store, beside other writers."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from jobsight.documents import JobDocument
+from jobsight.documents import merge as join
+from jobsight.errors import ConflictError, DocumentError, TooMuchError
+from jobsight.store.packing import pack
+from jobsight.store.reports import Change, Merged, Move, Put
+
+if TYPE_CHECKING:
+    from jobsight.store.base import Store
+
+__all__ = ["merge"]
+
+_MOST_TRIES = 100
+_FIRST_PAUSE = 0.002
+_LONGEST_PAUSE = 0.25
+
+
+def merge(store: Store, partials: Iterable[JobDocument], moves: Sequence[Move] = ()) -> Merged:
+    """See `Store.merge`."""
+    parts: dict[str, list[JobDocument]] = {}
+    for partial in partials:
+        parts.setdefault(partial.id, []).append(partial)
+    try:
+        return _merge_at_once(store, dict(parts), moves)
+    except TooMuchError:
+        if moves or len(parts) < 2:
+            raise
+    each = list(parts.values())
+    halves = (each[: len(each) // 2], each[len(each) // 2 :])
+    one, other = (merge(store, itertools.chain(*half)) for half in halves)
+    return Merged(
+        one.changes + other.changes,
+        one.unchanged + other.unchanged,
+        one.refused + other.refused,
+    )
+
+
+def _merge_at_once(
+    store: Store, parts: dict[str, list[JobDocument]], moves: Sequence[Move]
+) -> Merged:
+    """As `merge`, in one put; documents that cannot be kept are taken out of `parts`."""
+    refused: list[tuple[str, str]] = []
+    pause = _FIRST_PAUSE
+    for _ in range(_MOST_TRIES):
+        generation = store.generation()
+        puts, changes = _join(store, parts)
+        try:
+            if puts or any(move.old != move.new for move in moves):
+                store.put(puts, moves, generation=generation)
+            return Merged(changes, len(parts) - len(changes), tuple(refused))
+        except DocumentError:
+            if not (found := list(_unstorable(puts))):
+                raise
+            refused += found
+            for id_, _reason in found:
+                del parts[id_]
+            continue
+        except ConflictError as conflict:
+            if conflict.sources:
+                raise
+        # The pause grows and varies, so that writers of the same jobs get out of step.
+        time.sleep(pause * random.random())  # noqa: S311
+        pause = min(2 * pause, _LONGEST_PAUSE)
+    raise ConflictError(tuple(parts))
+
+
+def _join(
+    store: Store, parts: dict[str, list[JobDocument]]
+) -> tuple[list[Put], tuple[Change, ...]]:
+    """Puts of all jobs of which `parts` report something new."""
+    found = store.get(parts.keys())
+    puts: list[Put] = []
+    changes: list[Change] = []
+    for id_, partials in parts.items():
+        stored = found.get(id_)
+        old = stored.document if stored else None
+        new = old
+        for partial in partials:
+            new = join(new, partial)
+        if new is not None and new is not old and new != old:
+            puts.append(Put(new, stored.revision if stored else None))
+            changes.append(Change(old, new))
+    return puts, tuple(changes)
+
+
+def _unstorable(puts: Iterable[Put]) -> Iterator[tuple[str, str]]:
+    for put in puts:
+        try:
+            pack(put.document)
+        except DocumentError as error:
+            yield put.document.id, str(error)
