@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from jobsight.errors import UsageError
 
-__all__ = ["JobKey", "condor_id", "number_of", "parse_key", "slurm_id"]
+__all__ = ["JobKey", "condor_id", "number_of", "parse_key", "require_key", "slurm_id"]
 
 _SAFE = "@._-+[]#/"
 _KEY = re.compile(
@@ -49,16 +49,25 @@ def parse_key(text: str) -> JobKey:
     """The parts of a document's id.
 
     Raises:
-        UsageError: the text is no id.
+        UsageError: as by `require_key`.
     """
-    if _KEY.fullmatch(text):
-        scheduler, cluster, job = text.split(":")
-        return JobKey(scheduler, _unquoted(cluster), job)
-    shown = text if len(text) <= 60 else text[:57] + "..."
-    raise UsageError(
-        f"{shown!r} is no job document's id; write htcondor:<access point>:<cluster>.<proc> "
-        "or slurm:<cluster>:<job>"
-    )
+    require_key(text)
+    scheduler, cluster, job = text.split(":")
+    return JobKey(scheduler, _unquoted(cluster), job)
+
+
+def require_key(text: str) -> None:
+    """Refuse a text that is not a document's id.
+
+    Raises:
+        UsageError: says how ids are written.
+    """
+    if _KEY.fullmatch(text) is None:
+        shown = text if len(text) <= 60 else text[:57] + "..."
+        raise UsageError(
+            f"{shown!r} is not a job document's id; write htcondor:<access point>:<cluster>.<proc> "
+            "or slurm:<cluster>:<job>"
+        )
 
 
 def number_of(id_: str) -> str:

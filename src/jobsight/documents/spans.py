@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import NamedTuple
 
 from jobsight.documents.document import JobDocument
@@ -11,6 +12,7 @@ from jobsight.documents.states import State
 __all__ = ["Run", "Span", "life", "ran", "runs", "spans", "submitted", "time_of", "total"]
 
 
+_TIME = attrgetter("time")
 _ONE_RUN = {State.RUNNING, State.SUSPENDED}
 
 
@@ -145,7 +147,8 @@ def time_of(document: JobDocument) -> int:
     Its latest timeline entry, else its submission, else when a source looked.
     """
     if document.timeline:
-        return max([event.time for event in document.timeline])
+        latest: int = max(map(_TIME, document.timeline))
+        return latest
     if document.submission.submitted is not None:
         return document.submission.submitted
     return document.updated

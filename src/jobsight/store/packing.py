@@ -1,7 +1,9 @@
 """Documents as bytes, and what a store must know of them to find them again.
 
 A packed document is the JSON of `jobsight.documents.codec` as one zstd frame (RFC 8878) of level 1
-that tells its own size; larger levels cost more time than they save space on texts this short.
+that contains its own size. ``typical.jsonl``, a document of each kind of source, is the dictionary:
+with it frames have a third of the size and take half the time. A store is read with the dictionary
+it was written with, so another dictionary is another `SCHEMA`.
 """
 
 from __future__ import annotations
@@ -10,12 +12,14 @@ import hashlib
 import json
 import re
 import threading
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import zstandard
 
-from jobsight.documents import JobDocument, decode, encode, parse_key
-from jobsight.documents.keys import number_of
+from jobsight.documents import JobDocument, decode, encode
+from jobsight.documents.keys import number_of, require_key
 from jobsight.documents.spans import time_of
 from jobsight.documents.states import State
 from jobsight.errors import DocumentError, StoreError, UsageError
@@ -95,7 +99,7 @@ class Keys(NamedTuple):
         return cls(
             document.id,
             cluster_of(document.id),
-            document.state or "",
+            "" if document.state is None else str(document.state),
             None if user is None else user_key(user),
             bounded(time_of(document)),
             _raw_of(document),
@@ -160,7 +164,7 @@ def pack(document: JobDocument) -> bytes:
         DocumentError: its id is none, a text in it is no Unicode, or it is too large.
     """
     try:
-        parse_key(document.id)
+        require_key(document.id)
     except UsageError as error:
         raise DocumentError(str(error)) from None
     if " " in document.id or not document.id.isprintable():
@@ -173,8 +177,17 @@ def pack(document: JobDocument) -> bytes:
         )
     compressor: zstandard.ZstdCompressor | None = getattr(_tools, "compressor", None)
     if compressor is None:
-        compressor = _tools.compressor = zstandard.ZstdCompressor(_LEVEL)
+        compressor = zstandard.ZstdCompressor(_LEVEL, dict_data=_dictionary())
+        _tools.compressor = compressor
     return compressor.compress(data)
+
+
+@cache
+def _dictionary() -> zstandard.ZstdCompressionDict:
+    text = Path(__file__).with_name("typical.jsonl").read_bytes()
+    found = zstandard.ZstdCompressionDict(text, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+    found.precompute_compress(_LEVEL)
+    return found
 
 
 def unpack(data: bytes, id_: str) -> JobDocument:
@@ -198,7 +211,8 @@ def unzip(data: bytes, id_: str) -> bytes:
     """
     decompressor: zstandard.ZstdDecompressor | None = getattr(_tools, "decompressor", None)
     if decompressor is None:
-        decompressor = _tools.decompressor = zstandard.ZstdDecompressor()
+        decompressor = zstandard.ZstdDecompressor(dict_data=_dictionary())
+        _tools.decompressor = decompressor
     try:
         size = zstandard.get_frame_parameters(data).content_size
         if size > MOST_BYTES:

@@ -47,7 +47,7 @@ __all__ = ["SqliteStore"]
 
 _INSERT = """
     INSERT INTO jobs (id, state, user, time, raw, active, revision, document)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    VALUES (?, ?, ?, ?, nullif(?, ''), ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET state = excluded.state, user = excluded.user,
         time = excluded.time, raw = excluded.raw, active = excluded.active,
         revision = excluded.revision, document = excluded.document
@@ -101,10 +101,7 @@ class SqliteStore(Store):
             _require_unmoved(db, texts)
             before = _require_unchanged(db, puts, generation)
             revision = _next(db, "revision")
-            db.executemany(
-                _INSERT,
-                [(keys.id, *keys[2:], keys.active, revision, data) for keys, data in packed],
-            )
+            db.executemany(_INSERT, [_values(*one, revision) for one in packed])
             _count(db, [keys.state for keys, _ in packed], before)
             db.executemany(
                 "INSERT INTO positions (source, position) VALUES (?, ?) "
@@ -291,6 +288,16 @@ def _require_unchanged(
     if changed:
         raise ConflictError(changed)
     return before
+
+
+def _values(keys: Keys, data: bytes, revision: int) -> tuple[object, ...]:
+    """What `_INSERT` stores.
+
+    Of types that sqlite3 binds as they are: for each other value, None among them, it looks for an
+    adapter, which takes longer than to bind it.
+    """
+    raw, active = keys.raw or "", int(keys.active)
+    return keys.id, keys.state, keys.user, keys.time, raw, active, revision, bytearray(data)
 
 
 def _number(db: sqlite3.Connection, name: str) -> int:

@@ -44,7 +44,7 @@ def test_a_name_that_is_no_unicode_is_no_trouble() -> None:
      "htcondor:ap:1.0\n", "slurm:c:١", "htcondor:ap:" + "1" * 30 + ".0", "x" * 10_000],
 )  # fmt: skip
 def test_what_is_no_id_is_told_in_one_short_line(text: str) -> None:
-    with pytest.raises(UsageError, match="is no job document's id") as raised:
+    with pytest.raises(UsageError, match="is not a job document's id") as raised:
         parse_key(text)
     assert len(str(raised.value)) < 250
     assert "\n" not in str(raised.value)

@@ -1,11 +1,13 @@
+import hashlib
 import struct
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 import zstandard
 
-from jobsight.documents import Event, JobDocument, State, Submission
+from jobsight.documents import Event, JobDocument, State, Submission, decode, encode
 from jobsight.errors import DocumentError, StoreError
 from jobsight.store import packing
 from jobsight.store.packing import (
@@ -26,6 +28,16 @@ NOON = 1_700_000_000_000_000
 def test_what_was_packed_unpacks_equal() -> None:
     document = made_document(3, script="#!/bin/sh\n" * 1000)
     assert unpack(pack(document), document.id) == document
+
+
+def test_the_dictionary_belongs_to_the_schema() -> None:
+    """A store that was written with another dictionary cannot be read."""
+    text = Path(packing.__file__).with_name("typical.jsonl").read_bytes()
+    digest = "f156e7339b4e9708527cb5119c1d320a63ae4a2e44d1ed4e2932486585e40dd7"
+    assert (packing.SCHEMA, hashlib.sha256(text).hexdigest()) == (3, digest)
+    for line in text.splitlines():
+        assert encode(decode(line)) == line
+        assert len(pack(decode(line))) < 40
 
 
 def test_bytes_that_are_damaged() -> None:
