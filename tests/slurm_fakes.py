@@ -120,7 +120,7 @@ class FakeClient(SlurmClient):
                 "submit": str(job.submit),
                 "start": str(job.start or "N/A"),
                 "end": str(job.end or "N/A"),
-                "limit": "10:00",
+                "time_limit_s": "10:00",
                 "cpus": "2",
                 "nodes": "1",
                 "memory": "200M",

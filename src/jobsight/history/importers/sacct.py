@@ -19,8 +19,8 @@ from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
 from jobsight.history.importers.lines import Line, Meter, lines
-from jobsight.history.slurm.documents import group_runs, of_runs
 from jobsight.history.slurm.dumps import fits, table_rows
+from jobsight.history.slurm.runs import group_runs, of_runs
 from jobsight.history.slurm.sacct import Run, join_runs
 from jobsight.history.slurm.times import NOTHING
 from jobsight.text import printable

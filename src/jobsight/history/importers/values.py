@@ -14,10 +14,9 @@ from typing import Any, Literal
 from jobsight.clock import local_micros, micros
 from jobsight.documents.states import State, slurm_state
 from jobsight.history.importers.mapping import FIELDS, MOMENTS, Column, units_of
-from jobsight.history.slurm.cells import parse_exit
 from jobsight.history.slurm.documents import exit_of, limit_of
 from jobsight.history.slurm.ids import parse_id
-from jobsight.history.slurm.sizes import parse_memory, parse_tres
+from jobsight.history.slurm.sizes import parse_exit, parse_memory, parse_tres
 from jobsight.history.slurm.times import parse_span
 
 __all__ = ["Clock", "Twice", "converter"]

@@ -1,34 +1,79 @@
 """What scontrol shows of new jobs, and their batch scripts: under a cap, and each only once.
 
-One look a submission: an array's tasks and a heterogeneous job's components share theirs. Which
-submissions have been looked at is part of the source's position, so a restart asks for none again.
-Scripts of jobs that ended before their turn come from the accounting, where it keeps them.
+Each submission is looked at once: an array's tasks and a heterogeneous job's components share
+details and script. Which submissions were looked at is part of the source's position. Scripts of
+jobs that ended before their turn come from the accounting, where it keeps them.
 """
 
 from __future__ import annotations
 
-import itertools
+import heapq
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from jobsight.documents import JSON, JobDocument, Submission, number_of, slurm_id
 from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.documents import script_parts
-from jobsight.history.slurm.fetched import Fetched
-from jobsight.history.slurm.ids import SlurmId, expand, pack, unpack
+from jobsight.history.slurm.documents import of_shown, script_parts
+from jobsight.history.slurm.ids import SlurmId, expand, pack, parse_id, unpack
 from jobsight.history.slurm.scontrol import Shown
-from jobsight.history.slurm.sharing import SharedScripts
-from jobsight.history.slurm.shown import of_shown
 from jobsight.history.slurm.troubles import PASSING, SlurmError, Trouble
 from jobsight.settings import SlurmSettings
 
-__all__ = ["Details"]
+__all__ = ["Details", "SharedScripts"]
 
-_MOST_WAITING = 5000
-_MOST_PARTS = 1000
+_HOUR = 3_600_000_000
+_MOST_FETCHED = 1_000_000
+_MOST_LATE = 5000
+"""Ended jobs that wait for their scripts."""
 _MOST_TRIES = 20
+_SHARED_CHARACTERS = 16 << 20
+"""Of the scripts that documents of one array's tasks hold: a million tasks do not fill a store."""
+_MOST_SHARED = 64 << 20
+"""Characters of all scripts in memory."""
+
+
+class SharedScripts:
+    """Scripts by the number of their array or job; the oldest go where they grow too many."""
+
+    def __init__(self) -> None:
+        self._scripts: dict[str, tuple[Submission, int]] = {}
+
+    def keep(self, document: JobDocument) -> None:
+        """Keep the script in the document of an array's task for its siblings."""
+        base = document.submission.array
+        if base and base not in self._scripts:
+            self.add(base, document.submission)
+
+    def add(self, base: str, submission: Submission) -> None:
+        """Keep the script of an array or a job."""
+        if not submission.script:
+            return
+        parts = Submission(script=submission.script, directives=submission.directives)
+        self._scripts[base] = parts, _SHARED_CHARACTERS
+        sizes = [len(parts.script or "") for parts, _ in self._scripts.values()]
+        surplus = sum(sizes) - _MOST_SHARED
+        for oldest, size in zip(list(self._scripts)[:-1], sizes, strict=False):
+            if surplus <= 0:
+                break
+            del self._scripts[oldest]
+            surplus -= size
+
+    def into(self, document: JobDocument, job: SlurmId) -> JobDocument:
+        """The document with the script of its siblings; with its options where that is too much."""
+        parts, left = self._scripts.get(job.base, (None, 0))
+        if parts is None or document.submission.script is not None:
+            return document
+        left -= len(parts.script or "")
+        self._scripts[job.base] = parts, left
+        submission = msgspec.structs.replace(
+            document.submission,
+            script=parts.script if left >= 0 else None,
+            directives=parts.directives,
+        )
+        return msgspec.structs.replace(document, submission=submission)
 
 
 class Details:
@@ -37,7 +82,7 @@ class Details:
     Attributes:
         fetched: submissions looked at so far, since the start.
         scripts: of these, with a script.
-        forgotten: submissions dropped because too many waited.
+        forgotten: ended jobs dropped because too many waited for their scripts.
         refused: submissions whose details or script were refused for good; `last_refused` says
             why the last one was.
         trouble: why the last look stopped early; None: it did not.
@@ -57,100 +102,94 @@ class Details:
         self._client = client
         self._settings = settings
         self._cluster = cluster
-        self._done = Fetched()
+        self._done: dict[int, int] = {}
         self._live: dict[int, None] = {}
-        self._late: dict[int, dict[str, SlurmId]] = {}
-        self._postponed: dict[int, int] = {}
+        self._late: dict[str, SlurmId] = {}
+        self._tries: Counter[int] = Counter()
 
     # --- what is to be fetched ---
 
-    def queued(self, jobs: Iterable[SlurmId]) -> None:
-        """Tell which jobs the controller knows now."""
-        if not self._wanted:
+    def queued(self, jobs: Iterable[SlurmId], now: int) -> None:
+        """Take the jobs that the controller lists now (µs)."""
+        if not (self._settings.details or self._settings.scripts):
             return
-        live: dict[int, None] = {}
-        for job in jobs:
-            if job.job is not None and not self._done.told(job.job):
-                live[job.job] = None
-        self._live = live
+        listed = {job.job: None for job in jobs if job.job is not None}
+        self._done |= {number: now // _HOUR for number in listed if number in self._done}
+        self._live = {number: None for number in listed if number not in self._done}
+        waiting = {*self._live, *self._late_numbers()}
+        self._tries = Counter({one: self._tries[one] for one in self._tries if one in waiting})
 
     def ended(self, job: SlurmId) -> None:
-        """Tell of a job that has ended; its script is fetched late if it was not before."""
+        """Take a job that has ended; its script is fetched late if it was not before."""
         number = job.job
         if number is None or not self._settings.scripts or not self._settings.details:
             return
-        if self._done.told(number) or self.kept is False:
+        if number in self._done or self.kept is False:
             return
-        parts = self._late.setdefault(number, {})
-        if len(parts) < _MOST_PARTS:
-            parts[job.name] = job
-        if len(self._late) > _MOST_WAITING:
+        self._late[job.name] = job
+        if len(self._late) > _MOST_LATE:
             del self._late[next(iter(self._late))]
             self.forgotten += 1
 
-    def known(self, document: JobDocument) -> None:
-        """Tell of a living job that the store has: a script that it has is not fetched again."""
-        self.shared.known(document)
+    def known(self, document: JobDocument, now: int) -> None:
+        """Take a living job of the store: a script that it has is not fetched again."""
+        self.shared.keep(document)
         number = number_of(document.id)
         if document.submission.script is not None and number.isdecimal():
-            self._done.add(int(number))
+            self._done[int(number)] = now // _HOUR
 
-    def forget(self, before: int, now: int) -> None:
-        """Forget what was fetched of jobs that nobody has told of since long before `before`."""
-        self._done.forget(before, now)
-
-    @property
-    def remembered(self) -> int:
-        """How many submissions are known to have been looked at."""
-        return len(self._done)
+    def forget(self, before: int) -> None:
+        """Forget submissions that were listed last some hours before a moment (µs)."""
+        oldest = before // _HOUR
+        self._done = {number: hour for number, hour in self._done.items() if hour >= oldest}
 
     def waiting(self) -> int:
         """How many submissions wait for their turn."""
-        return len(self._live) + len(self._late)
+        return len(self._live) + len(self._late_numbers())
 
-    @property
-    def _wanted(self) -> bool:
-        return self._settings.details or self._settings.scripts
+    def _late_numbers(self) -> set[int | None]:
+        return {job.job for job in self._late.values()}
+
+    def _late_of(self, number: int) -> list[SlurmId]:
+        return [job for job in self._late.values() if job.job == number]
 
     # --- position ---
 
     def position(self) -> dict[str, JSON]:
         """What must be known after a restart."""
-        parts = {str(number): _write_parts(jobs.values()) for number, jobs in self._late.items()}
-        return {
-            **self._done.position(),
-            "late": pack(self._late),
-            "late_parts": {number: text for number, text in parts.items() if text},
-        }
+        hours: dict[str, list[int]] = {}
+        for number, hour in self._done.items():
+            hours.setdefault(str(hour), []).append(number)
+        fetched = {hour: pack(numbers) for hour, numbers in hours.items()}
+        return {"fetched": fetched, "late": list(self._late)}
 
-    def restore(self, position: dict[str, JSON], now: int) -> None:
+    def restore(self, position: dict[str, JSON]) -> None:
         """Go on from a position.
 
         Raises:
             ValueError: the position is damaged.
         """
-        parts = position.get("late_parts", {})
-        if not isinstance(parts, dict):
-            raise ValueError("its late jobs are no mapping")
-        done = Fetched()
-        done.restore(position, now)
-        late = {
-            number: {job.name: job for job in _read_parts(number, str(parts.get(str(number), "")))}
-            for number in unpack(str(position.get("late", "")), _MOST_WAITING)
+        fetched, late = position.get("fetched", {}), position.get("late", [])
+        if not isinstance(fetched, dict) or not isinstance(late, list):
+            raise ValueError("its submissions are not by hours, or its late jobs not a list")
+        self._done = {
+            number: int(hour)
+            for hour, numbers in fetched.items()
+            for number in unpack(str(numbers), _MOST_FETCHED)
         }
-        self._done = done
-        self._late = late
-        self._live = {}
-        self._postponed = {}
-        self.shared.clear()
+        self._live, self._late = {}, {}
+        for name in late:
+            self.ended(parse_id(str(name)))
+        self._tries.clear()
+        self.shared = SharedScripts()
 
     # --- fetching ---
 
     def fetch(self, now: int, budget: int, *, late: bool = True) -> list[JobDocument]:
         """Documents of the next submissions that wait.
 
-        Trouble that may pass ends it; the submission that met it waits behind all others, lest one
-        that is always slow holds them up.
+        A failure that may pass ends it; the submission that met it waits behind all others, lest
+        one that is always slow holds them up.
 
         Args:
             now: µs since 1970.
@@ -163,56 +202,52 @@ class Details:
         if self.kept is False:
             self._late.clear()
         enough = time.monotonic() + self._settings.timeout
-        for number in self._turns(budget, self._late if late and self.kept else {}):
+        waiting = dict(self._live)
+        if late and self.kept:
+            waiting |= {job.job: None for job in self._late.values() if job.job is not None}
+        for number in heapq.nsmallest(budget, waiting, key=self._tries.__getitem__):
             if time.monotonic() > enough:
                 break
             try:
-                if number in self._live:
-                    found.extend(self._look(number, now))
-                else:
-                    found.extend(self._scripted(number, now))
+                look = self._look if number in self._live else self._look_late
+                found.extend(look(number, now))
             except SlurmError as error:
                 self.trouble = error
-                self._postpone(number, error)
+                self._tries[number] += 1
+                if error.trouble is Trouble.SLOW and self._tries[number] >= _MOST_TRIES:
+                    self._count_refused(error)
+                    self._finish(number, now)
                 break
         return found
-
-    def _turns(self, budget: int, late: Collection[int]) -> list[int]:
-        """The next to be looked at; those that met trouble go last."""
-        known = self._live.keys() | self._late.keys() if self._postponed else ()
-        self._postponed = {one: tries for one, tries in self._postponed.items() if one in known}
-        turns = itertools.chain(self._live, (one for one in late if one not in self._live))
-        first = itertools.islice((one for one in turns if one not in self._postponed), budget)
-        chosen = list(first)
-        tried = sorted(self._postponed, key=self._postponed.__getitem__)
-        last = (one for one in tried if one in self._live or one in late)
-        return [*chosen, *itertools.islice(last, budget - len(chosen))]
-
-    def _postpone(self, number: int, error: SlurmError) -> None:
-        """Let all others go first; give up what has been too slow too often."""
-        tries = self._postponed[number] = self._postponed.get(number, 0) + 1
-        if error.trouble is Trouble.SLOW and tries >= _MOST_TRIES:
-            self.refused += 1
-            self.last_refused = str(error)
-            self._finish(number)
 
     def _look(self, number: int, now: int) -> Iterator[JobDocument]:
         base = str(number)
         shown = self._shown(base) if self._settings.details else []
-        parts = self._parts(base, shown)
+        parts = self._script(base, shown)
         most = self._settings.array_tasks
         jobs = [(job, record) for record in shown for job in expand(record.id, most)[0]]
-        late = self._late.get(number, {}).values()
-        siblings = any(job.name != base for job in (*(job for job, _ in jobs), *late))
-        self._finish(number)
-        if parts is not None and siblings:
-            self.shared.tell(base, parts)
+        late = self._late_of(number)
+        self._finish(number, now)
+        if parts is not None and any(job.name != base for job in (*dict(jobs), *late)):
+            self.shared.add(base, parts)
             for job in late:
                 yield self.shared.into(JobDocument(slurm_id(self._cluster, job.name), now), job)
         elif parts is not None:
             yield JobDocument(slurm_id(self._cluster, base), now, submission=parts)
         for job, record in jobs:
             yield self.shared.into(of_shown(self._cluster, job, record, now), job)
+
+    def _look_late(self, number: int, now: int) -> Iterator[JobDocument]:
+        """Of jobs that have ended: the script that the accounting kept."""
+        script = self._kept_script(str(number))
+        jobs = self._late_of(number)
+        self._finish(number, now)
+        if not script:
+            return
+        self.scripts += 1
+        self.shared.add(str(number), script_parts(script))
+        for job in jobs:
+            yield self.shared.into(JobDocument(slurm_id(self._cluster, job.name), now), job)
 
     def _shown(self, base: str) -> list[Shown]:
         try:
@@ -222,7 +257,7 @@ class Details:
                 self._refuse(error)
             return []
 
-    def _parts(self, base: str, shown: list[Shown]) -> Submission | None:
+    def _script(self, base: str, shown: list[Shown]) -> Submission | None:
         """The script, of the controller or else of the accounting."""
         if not self._settings.scripts or (shown and not any(one.batch for one in shown)):
             return None
@@ -246,54 +281,23 @@ class Details:
             self._refuse(error)
             return None
 
-    def _scripted(self, number: int, now: int) -> Iterator[JobDocument]:
-        """Of jobs that have ended: the script that the accounting kept."""
-        script = self._kept_script(str(number))
-        jobs = self._late[number].values()
-        self._finish(number)
-        if not script:
-            return
-        self.scripts += 1
-        parts = script_parts(script)
-        for job in jobs:
-            document = JobDocument(slurm_id(self._cluster, job.name), now)
-            if job.name == job.base:
-                yield msgspec.structs.replace(document, submission=parts)
-            else:
-                self.shared.keep(job.base, parts)
-                yield self.shared.into(document, job)
-
     def _refuse(self, error: SlurmError) -> None:
-        """Count what will not be told however often it is asked.
+        """Count what is refused however often it is asked for.
 
         Raises:
             SlurmError: it may pass.
         """
         if error.trouble in PASSING:
             raise error
+        self._count_refused(error)
+
+    def _count_refused(self, error: SlurmError) -> None:
         self.refused += 1
         self.last_refused = str(error)
 
-    def _finish(self, number: int) -> None:
+    def _finish(self, number: int, now: int) -> None:
         self.fetched += 1
-        self._done.add(number)
+        self._done[number] = now // _HOUR
         self._live.pop(number, None)
-        self._late.pop(number, None)
-
-
-def _write_parts(jobs: Iterable[SlurmId]) -> str:
-    """``_0-4`` for tasks, ``+0-1`` for components, "" for a plain job."""
-    chosen = list(jobs)
-    tasks = [job.task for job in chosen if job.task is not None]
-    components = [job.component for job in chosen if job.component is not None]
-    if tasks:
-        return f"_{pack(tasks)}"
-    return f"+{pack(components)}" if components else ""
-
-
-def _read_parts(number: int, text: str) -> Iterator[SlurmId]:
-    """What `_write_parts` wrote."""
-    if not text:
-        yield SlurmId(number)
-    for part in unpack(text[1:], _MOST_PARTS):
-        yield SlurmId(number, task=part) if text[0] == "_" else SlurmId(number, component=part)
+        for job in self._late_of(number):
+            del self._late[job.name]

@@ -1,14 +1,14 @@
-"""Slurm's records → partial job documents, with what happened at the times that Slurm tells.
+"""What the controller reports of jobs (squeue, scontrol) → partial job documents.
 
-Entries of the timeline: ``PENDING`` at submission (``REQUEUED`` at a later one), ``ELIGIBLE``,
-``RUNNING`` at the start, the ending word at the end; changes seen in the queue (reasons,
-suspensions) at the time of the poll, by the controller's clock.
+Entries of a timeline: ``PENDING`` at submission (``REQUEUED`` at a later one), ``ELIGIBLE``,
+``RUNNING`` at the start, the ending word at the end, at the times that Slurm reports; changes seen
+in the queue (reasons, suspensions) at the time of the poll, by the controller's clock. `runs` makes
+the same documents of the accounting.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -18,24 +18,25 @@ from jobsight.documents import Event, JobDocument, Request, State, Submission, U
 from jobsight.documents.states import slurm_state
 from jobsight.documents.timelines import GONE
 from jobsight.history.slurm.batchscript import LONGEST_SCRIPT, directives
-from jobsight.history.slurm.ids import SlurmId, expand
-from jobsight.history.slurm.sacct import Run
-from jobsight.history.slurm.sizes import gpus, parse_tres
+from jobsight.history.slurm.ids import SlurmId
+from jobsight.history.slurm.scontrol import Shown, leading_number
+from jobsight.history.slurm.sizes import gpus, parse_memory, parse_tres
 from jobsight.history.slurm.squeue import Queued
 from jobsight.history.slurm.times import behind
 
 __all__ = [
     "bounded",
-    "ended_events",
     "exit_of",
-    "group_runs",
+    "life",
     "limit_of",
-    "of_one_job",
+    "megabytes",
+    "of_ended",
     "of_queue",
-    "of_runs",
+    "of_shown",
     "raw_of",
     "script_parts",
     "state_of",
+    "texts",
     "unknown_end",
     "unstarted_end",
     "with_submit",
@@ -44,15 +45,10 @@ __all__ = [
 _OUT_OF_MEMORY = 125
 _MB = 1 << 20
 _LONGEST = 4096
-_REMEMBERED = 7 * 86_400_000_000
-"""No controller remembers a job that ended longer ago; µs."""
-
-_BY = re.compile(r"CANCELLED by (\d{1,10})", re.ASCII)
-_SUBMITTED = ("user", "group", "name", "directory", "comment")
-_ASKED = ("partition", "qos", "account", "reservation", "constraints")
-"""Texts that squeue's and sacct's records have under the names that documents give them."""
-
+_WORD = 80
 _HELD = frozenset({"JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue"})
+
+# --- what all sources of Slurm share ---
 
 
 def bounded(text: str, most: int = _LONGEST) -> str | None:
@@ -62,83 +58,86 @@ def bounded(text: str, most: int = _LONGEST) -> str | None:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _texts(record: Queued | Run, names: Iterable[str]) -> dict[str, Any]:
+def texts(record: object, names: Iterable[str]) -> dict[str, Any]:
+    """Texts of a record, which documents have under the same names."""
     return {name: bounded(getattr(record, name)) for name in names}
 
 
-def state_of(word: str, reason: str) -> State | None:
-    """The state of a word of squeue or scontrol: pending jobs that are held count as held."""
-    state = slurm_state(word)
-    if state is State.PENDING and (reason in _HELD or "held" in reason.lower()):
-        return State.HELD
-    return state
+def raw_of(raw: str, job: SlurmId, *, several: bool = False) -> str | None:
+    """Slurm's own number, where it differs from what users see and is this job's alone."""
+    return raw if raw and raw != job.name and not several else None
 
 
-# --- squeue ---
+def limit_of(seconds: float | None) -> int | None:
+    """A time limit as documents hold it: -1 is unlimited."""
+    if seconds is None:
+        return None
+    return -1 if math.isinf(seconds) else int(seconds)
 
 
-def of_queue(
-    cluster: str, line: Queued, job: SlurmId, events: Sequence[Event], now: int
-) -> JobDocument:
-    """What a line of the queue tells of a job.
+def megabytes(size: int | None) -> int | None:
+    """Whole MB of a size in bytes."""
+    return None if size is None else size // _MB
+
+
+def exit_of(code: tuple[int, int] | None) -> tuple[int | None, int | None]:
+    """Exit code and signal; Slurm prints 0 for the code of what a signal ended.
+
+    Out of memory it is 0:125, which is neither: the state says so (slurm.h, ``SIG_OOM``).
+    """
+    if code is None or code == (0, _OUT_OF_MEMORY):
+        return None, None
+    return (None if code[1] and not code[0] else code[0]), (code[1] or None)
+
+
+def life(
+    source: str,
+    state: State | None,
+    word: str,
+    *,
+    submit: int | None,
+    eligible: int | None = None,
+    start: int | None = None,
+    hosts: str | None = None,
+    end: int | None = None,
+    again: bool = False,
+    **ending: Any,
+) -> Iterator[Event]:
+    """The life of one run, at the times that a tool reports; µs since 1970, None: not yet.
 
     Args:
-        cluster: its name.
-        line: the line; of several tasks, of all of them.
-        job: the one job meant.
-        events: what is new in its timeline.
-        now: µs since 1970.
+        source: the tool.
+        state: in which it ended.
+        word: Slurm's word for `state`.
+        submit: when it was submitted.
+        eligible: when it might have started.
+        start: when it started, on `hosts`.
+        hosts: its nodes.
+        end: when it ended.
+        again: the job was submitted again, by a requeue.
+        ending: other fields of the entry of the end.
     """
-    waiting = line.start is None or slurm_state(line.state) is State.PENDING
-    submission = Submission(
-        **_texts(line, (*_SUBMITTED, "command")),
-        array=job.base if job.task is not None else None,
-        raw_id=raw_of(line.raw_id, job, several=line.id.tasks is not None),
-        sluid=job.sluid,
-    )
-    return JobDocument(
-        id=slurm_id(cluster, job.name),
-        updated=now,
-        request=_queued_request(line, waiting=waiting),
-        submission=submission,
-        usage=Usage() if waiting else Usage(hosts=bounded(line.hosts)),
-        timeline=tuple(events),
-    )
+    requeued = submit if again else None
+    if submit is not None:
+        submission = "REQUEUED" if again else "PENDING"
+        yield Event(time=submit, source=source, state=State.PENDING, word=submission)
+    if eligible is not None:
+        yield Event(time=eligible, source=source, word="ELIGIBLE")
+    if start is not None:
+        time = behind(start, requeued)
+        yield Event(time=time, source=source, state=State.RUNNING, word="RUNNING", host=hosts)
+    if end is not None:
+        time = behind(end, requeued)
+        yield Event(time=time, source=source, state=state, word=bounded(word, _WORD), **ending)
 
 
-def _queued_request(line: Queued, *, waiting: bool) -> Request:
-    """What is asked for; of a running job the queue tells what it was given instead."""
-    return Request(
-        cpus=line.cpus if waiting else None,
-        nodes=line.nodes if waiting else None,
-        memory_mb=_queued_memory(line) if waiting else None,
-        time_limit_s=limit_of(line.time_limit_s),
-        **_texts(line, (*_ASKED, "dependency")),
-        priority=line.priority,
-    )
+def script_parts(script: str) -> Submission:
+    """A batch script and its options, as the part of a submission that they are.
 
-
-def ended_events(line: Queued, now: int) -> list[Event]:
-    """The life of an ended job, by its line of the queue: submission, start and end."""
-    state = slurm_state(line.state)
-    told: list[Event] = []
-    if line.submit is not None:
-        told.append(Event(time=line.submit, source="squeue", state=State.PENDING, word="PENDING"))
-    if line.start is not None and line.hosts:
-        host = bounded(line.hosts)
-        told.append(
-            Event(time=line.start, source="squeue", state=State.RUNNING, word="RUNNING", host=host)
-        )
-    told.append(
-        Event(
-            time=line.end or now,
-            source="squeue",
-            state=state,
-            word=bounded(line.state, 80),
-            reason=bounded(line.reason),
-        )
-    )
-    return told
+    It ends with one line end, whatever the tool that printed it added (sacct of 22.05 adds one).
+    """
+    whole = script.rstrip("\n") + "\n"
+    return Submission(script=bounded(whole, LONGEST_SCRIPT), directives=directives(whole))
 
 
 def with_submit(document: JobDocument, submitted: int | None) -> JobDocument:
@@ -148,29 +147,9 @@ def with_submit(document: JobDocument, submitted: int | None) -> JobDocument:
 
 
 def unknown_end(cluster: str, job: SlurmId, gone: int, now: int) -> JobDocument:
-    """A job that left the queue at about `gone`, and of which nobody tells how it ended."""
+    """A job that left the queue at about `gone`, whose end no tool reports."""
     event = Event(time=gone, source="squeue", state=State.UNKNOWN_END, word=GONE)
     return JobDocument(id=slurm_id(cluster, job.name), updated=now, timeline=(event,))
-
-
-def _queued_memory(line: Queued) -> int | None:
-    if line.memory is None or not line.memory[0]:
-        return None
-    size, per = line.memory
-    count = line.cpus if per == "cpu" else line.nodes
-    return None if count is None else size * max(count, 1) // _MB
-
-
-def raw_of(raw: str, job: SlurmId, *, several: bool = False) -> str | None:
-    """Slurm's own number, where it differs from what users see and stands for this job alone."""
-    return raw if raw and raw != job.name and not several else None
-
-
-def limit_of(seconds: float | None) -> int | None:
-    """A time limit as documents hold it: -1 is unlimited."""
-    if seconds is None:
-        return None
-    return -1 if math.isinf(seconds) else int(seconds)
 
 
 def unstarted_end(cluster: str, job: SlurmId, gone: int, now: int) -> JobDocument:
@@ -188,202 +167,149 @@ def unstarted_end(cluster: str, job: SlurmId, gone: int, now: int) -> JobDocumen
     return JobDocument(id=slurm_id(cluster, job.name), updated=now, timeline=(event,))
 
 
-# --- sacct ---
+# --- squeue ---
 
 
-def group_runs(runs: Iterable[Run], most_tasks: int) -> Iterator[tuple[SlurmId, list[Run]]]:
-    """Jobs and their runs, oldest run first; the pending tasks of an array one by one.
-
-    Args:
-        runs: of sacct, in any order.
-        most_tasks: pending tasks of one array that are told of.
-    """
-    groups: dict[str, tuple[SlurmId, list[Run]]] = {}
-    for run in runs:
-        for job in expand(run.id, most_tasks)[0]:
-            groups.setdefault(job.name, (job, []))[1].append(run)
-    for job, found in groups.values():
-        yield job, sorted(found, key=lambda run: (run.submit or 0, run.start or 0, run.end or 0))
+def state_of(word: str, reason: str) -> State | None:
+    """The state of a word of squeue or scontrol: pending jobs that are held count as held."""
+    state = slurm_state(word)
+    if state is State.PENDING and (reason in _HELD or "held" in reason.lower()):
+        return State.HELD
+    return state
 
 
-def of_one_job(runs: Sequence[Run], submit: int | None) -> list[Run]:
-    """The last of these runs, and those before it that belong to the same job.
-
-    Numbers are used again some day. Who is requeued is submitted again where its last run ended, or
-    not much later: as long as the controller remembers it (MinJobAge).
-
-    Args:
-        runs: of one number, oldest first.
-        submit: when the job of that number which lives now was submitted last; None: none lives.
-    """
-    kept: list[Run] = []
-    following = submit
-    for run in reversed(runs):
-        if run.end is not None and following is not None and following - run.end > _REMEMBERED:
-            break
-        kept.append(run)
-        following = run.submit
-    return kept[::-1]
-
-
-def of_runs(
-    cluster: str, job: SlurmId, runs: Sequence[Run], now: int, *, submitted: int | None = None
+def of_queue(
+    cluster: str, line: Queued, job: SlurmId, events: Sequence[Event], now: int
 ) -> JobDocument:
-    """What sacct tells of a job.
+    """What a line of the queue reports of a job.
 
     Args:
         cluster: its name.
+        line: the line; of several tasks, of all of them.
         job: the one job meant.
-        runs: its runs, oldest first, at least one.
+        events: what is new in its timeline.
         now: µs since 1970.
-        submitted: when it was first submitted, where an earlier source knows.
     """
-    last = runs[-1]
-    submits = [time for time in (submitted, *(run.submit for run in runs)) if time is not None]
-    first = min(submits, default=None)
-    events = [
-        event
-        for at, run in enumerate(runs)
-        for event in _events(run, now, again=at > 0 or bool(run.restarts) or _later(run, first))
-    ]
+    waiting = line.start is None or slurm_state(line.state) is State.PENDING
+    request = Request(
+        time_limit_s=limit_of(line.time_limit_s),
+        **texts(line, ("partition", "qos", "account", "reservation", "constraints", "dependency")),
+        priority=line.priority,
+    )
+    if waiting:  # of a running job the queue shows what it was given instead
+        request = msgspec.structs.replace(
+            request, cpus=line.cpus, nodes=line.nodes, memory_mb=_queued_memory(line)
+        )
+    submission = Submission(
+        **texts(line, ("user", "group", "name", "directory", "comment", "command")),
+        array=job.base if job.task is not None else None,
+        raw_id=raw_of(line.raw_id, job, several=line.id.tasks is not None),
+        sluid=job.sluid,
+    )
     return JobDocument(
         id=slurm_id(cluster, job.name),
         updated=now,
-        request=_request(last),
-        submission=_submission(job, last, first),
+        request=request,
+        submission=submission,
+        usage=Usage() if waiting else Usage(hosts=bounded(line.hosts)),
         timeline=tuple(events),
-        usage=_usage(runs),
     )
 
 
-def _submission(job: SlurmId, last: Run, first: int | None) -> Submission:
-    return Submission(
-        submitted=first,
-        **_texts(last, (*_SUBMITTED, "line")),
+def _queued_memory(line: Queued) -> int | None:
+    if line.memory is None or not line.memory.size:
+        return None
+    count = line.cpus if line.memory.per == "cpu" else line.nodes
+    return None if count is None else megabytes(line.memory.size * max(count, 1))
+
+
+def of_ended(cluster: str, line: Queued, job: SlurmId, now: int) -> JobDocument:
+    """The whole life of an ended job, by its line of the queue."""
+    events = life(
+        "squeue",
+        slurm_state(line.state),
+        line.state,
+        submit=line.submit,
+        start=line.start if line.hosts else None,
+        hosts=bounded(line.hosts),
+        end=line.end or now,
+        reason=bounded(line.reason),
+    )
+    return of_queue(cluster, line, job, tuple(events), now)
+
+
+# --- scontrol ---
+
+
+def of_shown(cluster: str, job: SlurmId, shown: Shown, now: int) -> JobDocument:
+    """What scontrol shows of a job, its end included where it has ended."""
+    fields = shown.fields
+    tres = _readable_tres(shown.tres)
+    # Before it starts, and in newer versions, the resources are those that were asked for.
+    asked = "ReqTRES" in fields or slurm_state(shown.state) is State.PENDING
+    request = Request(
+        gpus=gpus(tres),
+        memory_mb=megabytes(tres.get("mem")),
+        cpus=tres.get("cpu"),
+        nodes=tres.get("node"),
+        tasks=leading_number(fields.get("NumTasks")),
+        disk_mb=_disk(fields.get("MinTmpDiskNode")),
+        time_limit_s=limit_of(shown.time_limit_s),
+        tres=bounded(shown.tres) if asked else None,
+        dependency=bounded(fields.get("Dependency", "")),
+    )
+    submission = Submission(
+        command=bounded(fields.get("Command", "")),
+        line=bounded(fields.get("SubmitLine", "")),
+        directory=bounded(fields.get("WorkDir", "")),
+        comment=bounded(fields.get("Comment", "")),
+        host=bounded(fields.get("AllocNode:Sid", "").partition(":")[0]),
         array=job.base if job.task is not None else None,
-        raw_id=raw_of(last.raw_id, job, several=last.id.tasks is not None),
-        sluid=last.sluid or None,
+        raw_id=raw_of(shown.raw_id, job, several=shown.id.tasks is not None),
+    )
+    return JobDocument(
+        id=slurm_id(cluster, job.name),
+        updated=now,
+        request=request,
+        submission=submission,
+        timeline=tuple(_shown_events(shown, now)),
+        usage=Usage(requeues=shown.restarts or None),
     )
 
 
-def _later(run: Run, first: int | None) -> bool:
-    return first is not None and run.submit is not None and run.submit > first
-
-
-def _events(run: Run, now: int, *, again: bool) -> Iterator[Event]:
-    """The life of one run, at the times that sacct tells."""
-    state = slurm_state(run.state)
-    requeued = run.submit if again else None
-    if run.submit is not None:
-        word = "REQUEUED" if again else "PENDING"
-        yield Event(time=run.submit, source="sacct", state=State.PENDING, word=word)
-    if run.eligible is not None and run.eligible <= now:
-        yield Event(time=run.eligible, source="sacct", word="ELIGIBLE")
-    started = _started(run)
-    if started and run.start is not None:
-        host, start = bounded(run.hosts), behind(run.start, requeued)
-        yield Event(time=start, source="sacct", state=State.RUNNING, word="RUNNING", host=host)
-    if run.unfinished or state is None or not (state.ended or run.state.startswith("REQUEUE")):
-        return
-    code, signal = exit_of(run.exit_code) if started else (None, None)
-    yield Event(
-        time=behind(run.end or run.start or run.submit or now, requeued),
-        source="sacct",
-        state=state,
-        word=bounded(run.state, 80),
-        reason=_end_reason(run),
+def _shown_events(shown: Shown, now: int) -> Iterator[Event]:
+    state, hosts = slurm_state(shown.state), bounded(shown.fields.get("NodeList", ""))
+    ended = state is not None and state.ended
+    waits = state is None or state in (State.PENDING, State.HELD)
+    code, signal = exit_of(shown.exit_code) if hosts else (None, None)
+    yield from life(
+        "scontrol",
+        state,
+        shown.state,
+        submit=shown.submit,
+        eligible=shown.eligible if (shown.eligible or now) <= now else None,
+        start=shown.start if hosts and not waits else None,
+        hosts=hosts,
+        end=shown.end or now if ended else None,
+        again=bool(shown.restarts),
+        reason=bounded(shown.reason),
         return_value=code,
         signal=signal,
-        host=bounded(run.failed_node),
     )
+    if state is State.SUSPENDED and shown.suspended is not None:
+        yield Event(time=shown.suspended, source="scontrol", state=state, word="SUSPENDED")
 
 
-def _started(run: Run) -> bool:
-    """Whether it ran: what was cancelled while pending has a start in some versions."""
-    if run.start is None:
-        return False
-    state = slurm_state(run.state)
-    unsure = state is None or not state.ended or state is State.CANCELLED
-    if not run.hosts and not run.elapsed_s and (unsure or run.alloc_nodes == 0):
-        return False
-    return bool(run.hosts or run.elapsed_s) or run.alloc_cpus is None or run.alloc_cpus > 0
+def _readable_tres(text: str) -> dict[str, int]:
+    try:
+        return parse_tres(text)
+    except ValueError:
+        return {}
 
 
-def exit_of(code: tuple[int, int] | None) -> tuple[int | None, int | None]:
-    """Exit code and signal; Slurm prints 0 for the code of what a signal ended.
-
-    Out of memory it is 0:125, which is neither: the state says so (slurm.h, ``SIG_OOM``).
-    """
-    if code is None or code == (0, _OUT_OF_MEMORY):
-        return None, None
-    return (None if code[1] and not code[0] else code[0]), (code[1] or None)
-
-
-def _end_reason(run: Run) -> str | None:
-    if by := _BY.match(run.state):
-        return f"cancelled by user id {by[1]}"
-    return f"node {run.failed_node[:200]} failed" if run.failed_node else None
-
-
-def _request(run: Run) -> Request:
-    tres = parse_tres(run.req_tres)
-    memory = tres.get("mem") or _requested_memory(run)
-    return Request(
-        cpus=run.req_cpus,
-        nodes=run.req_nodes or tres.get("node"),
-        gpus=gpus(tres),
-        memory_mb=None if memory is None else memory // _MB,
-        time_limit_s=limit_of(run.time_limit_s),
-        **_texts(run, _ASKED),
-        tres=bounded(run.req_tres),
-        priority=run.priority,
-    )
-
-
-def _requested_memory(run: Run) -> int | None:
-    """ReqMem for the whole job; without a letter (since 21.08) it is that already."""
-    if run.req_mem is None or not run.req_mem[0]:
+def _disk(text: str | None) -> int | None:
+    try:
+        size = parse_memory(text or "")
+    except ValueError:
         return None
-    size, per = run.req_mem
-    if per == "cpu":
-        return size * max(run.req_cpus or 1, 1)
-    return size * max(run.req_nodes or run.alloc_nodes or 1, 1) if per == "node" else size
-
-
-def _usage(runs: Sequence[Run]) -> Usage:
-    last = runs[-1]
-    starts = sum(map(_started, runs))
-    requeues = max(len(runs) - 1, last.restarts or 0) or None
-    if not _started(last):
-        return Usage(starts=starts or None, requeues=requeues)
-    memory = max((step.max_rss or 0 for step in last.steps), default=0)
-    read = [step.read for step in last.steps if step.read is not None]
-    written = [step.written for step in last.steps if step.written is not None]
-    state = slurm_state(last.state)
-    return Usage(
-        wall_s=last.elapsed_s if state and state.ended and not last.unfinished else None,
-        cpu_s=last.cpu_s,
-        memory_mb=-(-memory // _MB) or None,
-        read_mb=round(sum(read) / _MB, 3) if read else None,
-        written_mb=round(sum(written) / _MB, 3) if written else None,
-        cpus=last.alloc_cpus,
-        nodes=last.alloc_nodes,
-        hosts=bounded(last.hosts),
-        tres=bounded(last.alloc_tres),
-        gpus=gpus(parse_tres(last.alloc_tres)),
-        energy_j=None if last.energy_j is None else float(last.energy_j),
-        starts=max(starts, (last.restarts or 0) + 1),
-        requeues=requeues,
-    )
-
-
-# --- scripts ---
-
-
-def script_parts(script: str) -> Submission:
-    """A batch script and its options, as the part of a submission that they are.
-
-    It ends with one line end, whatever the tool that printed it added (sacct of 22.05 adds one).
-    """
-    whole = script.rstrip("\n") + "\n"
-    return Submission(script=bounded(whole, LONGEST_SCRIPT), directives=directives(whole))
+    return None if size is None else megabytes(size.size) or None

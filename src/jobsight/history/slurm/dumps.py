@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from jobsight.documents.states import slurm_state
-from jobsight.history.slurm.cells import Cells
 from jobsight.history.slurm.ids import parse_id
 from jobsight.history.slurm.sacct import read_row
+from jobsight.history.slurm.sizes import parse_number
 
 __all__ = ["RowError", "fits", "table_rows"]
 
@@ -184,14 +184,14 @@ class _Table:
 
 def _sound(row: Mapping[str, str]) -> bool:
     """Whether all columns hold what they should."""
-    cells = Cells(row, dt.UTC)
+    cells = {name.lower(): text.strip() for name, text in row.items()}
     try:
         read_row(row, dt.UTC)
-        cells.bytes("maxrss")  # of jobs it is empty, and so not looked at
+        parse_number(cells.get("maxrss", ""))  # of jobs it is empty, and so not looked at
     except ValueError:
         return False
-    known = slurm_state(cells.text("state")) is not None
-    return known and cells.text("workdir")[:1] in ("", "/")
+    known = slurm_state(cells.get("state", "")) is not None
+    return known and cells.get("workdir", "")[:1] in ("", "/")
 
 
 def _cut(row: str, delimiter: str) -> list[str]:

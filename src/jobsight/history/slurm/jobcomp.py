@@ -9,24 +9,20 @@ out where there is none.
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from jobsight.documents import JSON, Event, JobDocument, Request, State, Submission, Usage, slurm_id
 from jobsight.documents.states import slurm_state
-from jobsight.history.slurm.documents import bounded, exit_of, script_parts
+from jobsight.history.slurm.documents import bounded, exit_of, life, megabytes, raw_of, script_parts
 from jobsight.history.slurm.ids import SlurmId
-from jobsight.history.slurm.sizes import gpus, parse_tres
+from jobsight.history.slurm.sizes import gpus, parse_exit, parse_tres
 from jobsight.history.slurm.times import parse_time
 
 __all__ = ["document_from_message", "job_of_message"]
 
-_MB = 1 << 20
-_EXIT = re.compile(r"(\d{1,3}):(\d{1,3})", re.ASCII)
 _MOST = 2**32
-_WIDTH = 80
 
 Message = Mapping[str, JSON]
 
@@ -75,8 +71,12 @@ def document_from_message(message: Message, cluster: str) -> JobDocument:
 
 
 def _submission(message: Message, job: SlurmId) -> Submission:
-    raw = str(_required(message, "jobid"))
-    submission = Submission(
+    script = message.get("script")
+    parts = Submission()
+    if isinstance(script, str) and script.strip():
+        parts = script_parts(_sound(script))
+    return msgspec.structs.replace(
+        parts,
         submitted=_time(message, "@submit"),
         user=_text(message, "username"),
         group=_text(message, "groupname"),
@@ -84,39 +84,26 @@ def _submission(message: Message, job: SlurmId) -> Submission:
         directory=_text(message, "work_dir"),
         host=_text(message, "alloc_node"),
         array=job.base if job.task is not None else None,
-        raw_id=raw if raw != job.name else None,
+        raw_id=raw_of(str(message["jobid"]), job),
     )
-    script = message.get("script")
-    if isinstance(script, str) and script.strip():
-        parts = script_parts(_sound(script))
-        submission = msgspec.structs.replace(
-            submission, script=parts.script, directives=parts.directives
-        )
-    return submission
 
 
 def _events(message: Message, state: State) -> Iterator[Event]:
-    source = "jobcomp"
-    submitted, eligible = _time(message, "@submit"), _time(message, "@eligible")
-    if submitted is not None:
-        yield Event(time=submitted, source=source, state=State.PENDING, word="PENDING")
-    end = _time(message, "@end")
-    if eligible is not None and (end is None or eligible <= end):  # else it never was
-        yield Event(time=eligible, source=source, word="ELIGIBLE")
-    hosts, start = _text(message, "nodes"), _time(message, "@start")
-    ran = hosts is not None and start is not None
-    if ran and start is not None:
-        yield Event(time=start, source=source, state=State.RUNNING, word="RUNNING", host=hosts)
-    if not state.ended or end is None:
-        return
-    told = _EXIT.fullmatch(_text(message, "exit_code") or "") if ran else None
-    code, signal = exit_of(told and (int(told[1]), int(told[2])))
-    failed = _text(message, "failed_node")
-    yield Event(
-        time=end,
-        source=source,
-        state=state,
-        word=bounded(_text(message, "state") or "", _WIDTH),
+    submit, eligible, start, end = (
+        _time(message, f"@{name}") for name in ("submit", "eligible", "start", "end")
+    )
+    hosts, failed = _text(message, "nodes"), _text(message, "failed_node")
+    told = parse_exit(_text(message, "exit_code") or "") if hosts and start else None
+    code, signal = exit_of(told)
+    return life(
+        "jobcomp",
+        state,
+        _text(message, "state") or "",
+        submit=submit,
+        eligible=None if end is not None and (eligible or end) > end else eligible,
+        start=start if hosts else None,
+        hosts=hosts,
+        end=end if state.ended else None,
         reason=f"node {failed[:200]} failed" if failed else None,
         return_value=code,
         signal=signal,
@@ -127,15 +114,13 @@ def _events(message: Message, state: State) -> Iterator[Event]:
 def _request(message: Message) -> Request:
     told = _text(message, "tres_req")
     tres = parse_tres(told or "")
-    memory = tres.get("mem")
-    limit = _number(message, "time_limit")
     return Request(
         cpus=tres.get("cpu"),
         nodes=tres.get("node"),
         gpus=gpus(tres),
-        memory_mb=None if memory is None else memory // _MB,
+        memory_mb=megabytes(tres.get("mem")),
         tasks=_number(message, "ntasks"),
-        time_limit_s=limit,
+        time_limit_s=_number(message, "time_limit"),
         partition=_text(message, "partition"),
         qos=_text(message, "qos"),
         account=_text(message, "account"),

@@ -1,4 +1,4 @@
-"""Jobs collected by their ids, for those who are told of jobs by others (Kafka notices)."""
+"""Jobs collected by their ids, which Kafka notices name."""
 
 from __future__ import annotations
 
@@ -6,20 +6,12 @@ import contextlib
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from jobsight.documents import JobDocument, merge
+from jobsight.documents import JobDocument, merge, parse_key
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.details import Details
-from jobsight.history.slurm.documents import (
-    ended_events,
-    group_runs,
-    of_one_job,
-    of_queue,
-    of_runs,
-    unstarted_end,
-    with_submit,
-)
+from jobsight.history.slurm.documents import of_ended, of_queue, unstarted_end, with_submit
 from jobsight.history.slurm.ids import SlurmId, parse_id
-from jobsight.history.slurm.sacct import Run
+from jobsight.history.slurm.runs import group_runs, of_one_job, of_runs
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.squeue import Queued
 from jobsight.history.slurm.troubles import SlurmError, Trouble
@@ -30,7 +22,7 @@ __all__ = ["SlurmLookup"]
 
 _MICROS = 1_000_000
 _MEMORY = 3_600 * _MICROS
-"""How long fetched details of a job that nobody asks for are remembered, at least; µs."""
+"""How long jobs that left the queue are remembered; µs."""
 
 
 class SlurmLookup:
@@ -64,14 +56,9 @@ class SlurmLookup:
         self._details.kept = False  # the next look at a job that lives is soon enough
 
     def known(self, document: JobDocument) -> None:
-        """Tell of a living job that the store has: what it holds is not told or fetched again."""
+        """Take a living job of the store: what it holds is not reported or fetched again."""
         self._watch.restore(document)
-        self._details.known(document)
-
-    @property
-    def remembered(self) -> int:
-        """How many submissions are not looked at again."""
-        return self._details.remembered
+        self._details.known(document, int(self._clock()) * _MICROS)
 
     def collect(self, ids: Collection[str]) -> list[JobDocument]:
         """What Slurm tells of some jobs now: their lines of the queue, accounts and details.
@@ -101,66 +88,59 @@ class SlurmLookup:
         wanted = {job.name for job in jobs}
         # squeue and sacct do not know a component by itself, but their whole job.
         asked = {job.base if job.component is not None else job.name for job in jobs}
-        lines, queue_trouble = self._lines(asked)
-        told = list(self._of_queue(lines, asked, wanted, now)) if queue_trouble is None else []
-        runs, accounts_trouble = self._runs(asked | self._watch.asked(wanted) - wanted)
-        if queue_trouble is not None and accounts_trouble is not None:
-            raise queue_trouble
-        yield from told
-        for job, found in group_runs(self._watch.named(runs), self._settings.array_tasks):
-            seen = self._watch.seen.get(job.name)
-            found = of_one_job(found, seen.submit if seen else None)  # noqa: PLW2901
-            if found and (job.name in wanted or job.base in wanted):
-                yield self._details.shared.into(of_runs(self._cluster, job, found, now), job)
-        self._details.queued(line.id for line in lines)
-        details = self._details.fetch(now, self._settings.details_per_poll)
-        self._details.forget(now - _MEMORY, now)
+        failures: list[SlurmError] = []
+        found: list[JobDocument] = []
+        try:
+            lines = self._client.queue(asked)
+            found += self._of_queue(lines, asked, now)
+            self._details.queued((line.id for line in lines), now)
+        except SlurmError as error:
+            failures.append(error)
+        try:
+            found += self._of_accounts(asked | self._watch.asked(wanted) - wanted, now)
+        except SlurmError as error:
+            failures.append(error)
+        if len(failures) > 1:
+            raise failures[0]
+        found += self._details.fetch(now, self._settings.details_per_poll)
+        self._details.forget(now - _MEMORY)
         self._watch.forget(now - _MEMORY)
-        for document in details:
-            name = document.id.rpartition(":")[2]
-            if name in wanted or parse_id(name).base in wanted:
-                yield document
+        for document in found:
+            job = parse_id(parse_key(document.id).job)
+            if job.name in wanted or job.base in wanted:
+                yield self._details.shared.into(document, job)
 
     def _of_queue(
-        self, lines: Sequence[Queued], asked: Collection[str], wanted: Collection[str], now: int
+        self, lines: Sequence[Queued], asked: Collection[str], now: int
     ) -> Iterator[JobDocument]:
-        """All jobs that the queue knows; of those that live, what is not as it was is told."""
+        """All jobs that the queue lists; of those that live, with what has changed."""
         look = self._watch.look(lines, now, asked)
         news = {change.id.name: change.events for change in look.changes}
-        told = [(job, line, news.get(job.name, ())) for job, line in look.living]
-        told += [(job, line, tuple(ended_events(line, now))) for job, line in look.ended.values()]
         for gone in look.gone:
             unstarted = gone.waits_in_array and gone.id.name not in look.ended
             if unstarted and self._remembers(now - gone.last):
                 yield unstarted_end(self._cluster, gone.id, now, now)
-        for job, line, events in told:
-            if job.name in wanted or job.base in wanted:
-                seen = self._watch.seen.get(job.name)
-                document = of_queue(self._cluster, line, job, events, now)
-                document = with_submit(document, seen.first_submit if seen else line.submit)
-                yield self._details.shared.into(document, job)
+        for job, line in look.living:
+            document = of_queue(self._cluster, line, job, news.get(job.name, ()), now)
+            yield with_submit(document, self._watch.seen[job.name].first_submit)
+        for job, line in look.ended.values():
+            yield with_submit(of_ended(self._cluster, line, job, now), line.submit)
+
+    def _of_accounts(self, asked: Collection[str], now: int) -> Iterator[JobDocument]:
+        if self._settings.accounting is False:
+            raise SlurmError("sacct is not asked, as set", Trouble.NO_ACCOUNTING)
+        runs = self._watch.named(self._client.accounts(asked))
+        for job, several in group_runs(runs, self._settings.array_tasks):
+            seen = self._watch.seen.get(job.name)
+            if found := of_one_job(several, seen.submit if seen else None):
+                yield of_runs(self._cluster, job, found, now)
 
     def _remembers(self, span: int) -> bool:
         """Whether the controller still lists what ended that long ago, µs."""
         if self._config is None:
             with contextlib.suppress(SlurmError):
                 self._config = self._client.config()
-        age = self._config.min_job_age if self._config else None
-        return age is not None and span < age * _MICROS
-
-    def _lines(self, asked: Collection[str]) -> tuple[list[Queued], SlurmError | None]:
-        try:
-            return self._client.queue(asked), None
-        except SlurmError as error:
-            return [], error
-
-    def _runs(self, asked: Collection[str]) -> tuple[list[Run], SlurmError | None]:
-        if self._settings.accounting is False:
-            return [], SlurmError("sacct is not asked, as set", Trouble.NO_ACCOUNTING)
-        try:
-            return self._client.accounts(asked), None
-        except SlurmError as error:
-            return [], error
+        return self._config is not None and span < (self._config.min_job_age or 0) * _MICROS
 
 
 def _job(text: str) -> SlurmId | None:

@@ -20,12 +20,12 @@ from jobsight.history.pauses import Pause
 from jobsight.history.slurm.accounts import Accounts
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.details import Details
-from jobsight.history.slurm.documents import group_runs, of_queue, of_runs, with_submit
+from jobsight.history.slurm.documents import of_queue, of_shown, with_submit
 from jobsight.history.slurm.ids import SlurmId, expand
+from jobsight.history.slurm.runs import group_runs, of_runs
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.settling import Open, Settling
-from jobsight.history.slurm.shown import of_shown
 from jobsight.history.slurm.troubles import PASSING, SlurmError, Trouble
 from jobsight.history.slurm.watch import Change, Look, Watch
 from jobsight.history.sources import Observed, Position, Source
@@ -79,7 +79,7 @@ class SlurmSource(Source):
         self._config_due = 0.0
         self._due = 0.0
         self._skew = 0
-        self._backlog: Iterator[JobDocument] = iter(())
+        self._backlog: Iterator[JobDocument] | None = None
         self._saved: Position = {}
         self._polls = 0
         self._documents = 0
@@ -97,14 +97,14 @@ class SlurmSource(Source):
         """
         saved = dict(position or {})
         self._watch = Watch(self._settings.array_tasks)
-        self._backlog = iter(())
+        self._backlog = None
         self._saved = saved
         try:
             if saved.get("version", _VERSION) != _VERSION:
                 raise ValueError(f"it is of version {saved['version']!r}")
             self._accounts.restore(saved)
             self._settling.restore(saved)
-            self._details.restore(saved, self._now())
+            self._details.restore(saved)
             self._watch.resume(saved)
             self._looked = int(saved["looked"]) if "looked" in saved else None
         except ValueError as error:
@@ -114,7 +114,7 @@ class SlurmSource(Source):
             ) from None
         for document in active(self._prefix):
             self._watch.restore(document)
-            self._details.shared.known(document)
+            self._details.shared.keep(document)
 
     def poll(self) -> Observed | None:
         """Ask the tools once; or, where the last poll saw more than fits, give its rest.
@@ -122,19 +122,16 @@ class SlurmSource(Source):
         Raises:
             SourceError: neither the controller nor the accounting gave an answer.
         """
+        if self._backlog is None:
+            self._backlog = self._ask()
         found = list(itertools.islice(self._backlog, self._settings.documents_per_poll))
-        if not found:
-            self._backlog = iter(self._ask())
-            found = list(itertools.islice(self._backlog, self._settings.documents_per_poll))
-        following = next(self._backlog, None)
-        if following is not None:
-            self._backlog = itertools.chain((following,), self._backlog)
-            self._documents += len(found)
+        self._documents += len(found)
+        if len(found) == self._settings.documents_per_poll:
             return Observed(found, dict(self._saved), more=True)
+        self._backlog = None
         position = self._position()
         if not found and position == self._saved:
             return None
-        self._documents += len(found)
         self._saved = position
         catching_up = self._accounts.behind > 0 and self._accounts.trouble is None
         return Observed(found, dict(position), more=catching_up)
@@ -142,18 +139,14 @@ class SlurmSource(Source):
     @property
     def trouble(self) -> str | None:
         """See `Source.trouble`: the controller or the accounting gives no answer."""
-        error = self._troubled()
-        if error is None or error.trouble is Trouble.NO_ACCOUNTING:
-            return None
-        return str(error)
-
-    def _troubled(self) -> SlurmError | None:
-        return self._queue_trouble or self._accounts.trouble
+        error = self._queue_trouble or self._accounts.trouble
+        known = error is not None and error.trouble is not Trouble.NO_ACCOUNTING
+        return str(error) if known else None
 
     def status(self) -> dict[str, JSON]:
         """Calls by command, jobs, what waits, trouble, the watermark and the clocks."""
         client = self._client
-        trouble = self._troubled()
+        trouble = self._queue_trouble or self._accounts.trouble
         details = self._details
         return {
             "calls": dict(sorted(client.calls.items())),
@@ -179,7 +172,7 @@ class SlurmSource(Source):
             "watermark": self._accounts.since,
             "behind_s": self._accounts.behind // _MICROS,
             "clock_skew_s": self._skew / _MICROS,
-            "slurm_version": _dotted(self._config.version) if self._config else None,
+            "slurm_version": self._config.version if self._config else None,
         }
 
     def close(self) -> None:
@@ -213,8 +206,9 @@ class SlurmSource(Source):
         if look is not None:
             late = self._accounts.usable()
             documents += self._details.fetch(now, self._settings.details_per_poll, late=late)
-        self._details.forget(self._told_before(now) - _MEMORY, now)
-        self._watch.forget(self._told_before(now) - _MEMORY)
+        before = self._reported_before(now) - _MEMORY
+        self._details.forget(before)
+        self._watch.forget(before)
         changes = look.changes if look is not None else []
         return itertools.chain(documents, (self._of_change(change, now) for change in changes))
 
@@ -227,8 +221,8 @@ class SlurmSource(Source):
         age = self._config.min_job_age if self._config else None
         return age is not None and self._looked is not None and now - self._looked < age * _MICROS
 
-    def _told_before(self, now: int) -> int:
-        """Up to when all that ended has been told for good."""
+    def _reported_before(self, now: int) -> int:
+        """Up to when the accounting has reported all ends."""
         if self._keeps_accounts() and self._accounts.since is not None:
             return self._accounts.since_overlap()
         return now
@@ -270,7 +264,7 @@ class SlurmSource(Source):
             unbroken=self._keeps_accounts(),
             remembered=self._remembered(now),
         )
-        self._details.queued(line.id for line in lines)
+        self._details.queued((line.id for line in lines), now)
         self._looked = now
         return look
 
@@ -285,16 +279,14 @@ class SlurmSource(Source):
 
     def _keeps_accounts(self) -> bool:
         """Whether sacct is to be asked: as set, or as the controller says, or as it answers."""
-        if self._settings.accounting is not None:
-            return self._settings.accounting
-        if self._config is not None:
-            return self._config.accounting
-        trouble = self._accounts.trouble
-        return trouble is None or trouble.trouble is not Trouble.NO_ACCOUNTING
+        said = self._config.accounting if self._config is not None else None
+        for known in (self._settings.accounting, said):
+            if known is not None:
+                return known
+        error = self._accounts.trouble
+        return error is None or error.trouble is not Trouble.NO_ACCOUNTING
 
-    def _of_accounts(
-        self, runs: list[Run], now: int, *, partial: bool = True
-    ) -> Iterator[JobDocument]:
+    def _of_accounts(self, runs: list[Run], now: int) -> Iterator[JobDocument]:
         for job, found in group_runs(self._watch.named(runs), self._settings.array_tasks):
             known = self._settling.open.get(job.name)
             seen = self._watch.seen.get(job.name)
@@ -303,8 +295,6 @@ class SlurmSource(Source):
             self._settling.settle(job, found)
             if seen is None:
                 self._details.ended(job)
-                if partial and _later(found, submitted):
-                    self._settling.reopen(job, found[-1].submit, submitted, now)
             yield self._details.shared.into(document, job)
 
     def _settle(self, now: int, look: Look | None) -> list[JobDocument]:
@@ -331,7 +321,7 @@ class SlurmSource(Source):
         except SlurmError as error:
             self._note(error)
             return []
-        documents = list(self._of_accounts(runs, now, partial=False))
+        documents = list(self._of_accounts(runs, now))
         self._settling.asked((known for known in due if known.id.name in self._settling.open), now)
         return documents
 
@@ -382,18 +372,3 @@ class SlurmSource(Source):
 
     def _note(self, error: SlurmError) -> None:
         self._last_error = {"time": int(self._clock() * _MICROS), "text": str(error)}
-
-
-def _dotted(version: tuple[int, int] | None) -> str | None:
-    return None if version is None else f"{version[0]}.{version[1]:02d}"
-
-
-def _later(runs: list[Run], submitted: int | None) -> bool:
-    """Whether runs before these are missing: older versions do not count requeues."""
-    first = runs[0]
-    return (
-        first.restarts is None
-        and first.submit is not None
-        and submitted is not None
-        and first.submit > submitted
-    )

@@ -8,13 +8,23 @@ people keep. Format: sacct(1).
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
 
 import msgspec
 
-from jobsight.history.slurm.cells import Cells
-from jobsight.history.slurm.ids import SlurmId
-from jobsight.history.slurm.sizes import parse_tres
+from jobsight.clock import likeliest
+from jobsight.history.slurm.ids import SlurmId, parse_id
+from jobsight.history.slurm.sizes import (
+    Memory,
+    known_text,
+    parse_exit,
+    parse_memory,
+    parse_number,
+    parse_tres,
+)
+from jobsight.history.slurm.times import parse_minutes, parse_span, parse_time
 
 __all__ = ["COLUMNS", "FIELDS", "Run", "Step", "exact_rows", "join_runs", "read_row"]
 
@@ -47,13 +57,10 @@ FIELDS = (
 
 
 class Step(msgspec.Struct, frozen=True):
-    """What a step used. Memory in bytes, spans in seconds; None: not told."""
+    """What a step used, in bytes; None: unknown."""
 
     name: str
-    state: str = ""
-    exit_code: tuple[int, int] | None = None
     max_rss: int | None = None
-    cpu_s: float | None = None
     read: int | None = None
     written: int | None = None
 
@@ -65,7 +72,7 @@ class Run(msgspec.Struct, frozen=True):
     """
 
     id: SlurmId
-    state: str
+    state: str = ""
     raw_id: str = ""
     cluster: str = ""
     name: str = ""
@@ -87,8 +94,7 @@ class Run(msgspec.Struct, frozen=True):
     time_limit_s: float | None = None
     """Infinity: unlimited."""
     priority: int | None = None
-    req_mem: tuple[int, str | None] | None = None
-    """Bytes, and "cpu" or "node" where it is meant for each of these."""
+    req_mem: Memory | None = None
     req_cpus: int | None = None
     req_nodes: int | None = None
     req_tres: str = ""
@@ -106,6 +112,51 @@ class Run(msgspec.Struct, frozen=True):
     failed_node: str = ""
     sluid: str = ""
     steps: tuple[Step, ...] = ()
+
+
+_Reader = Callable[[str], Any]
+
+
+def _seconds(text: str) -> float | None:
+    found = parse_number(text)
+    return None if found is None else float(found)
+
+
+def _checked_tres(text: str) -> str:
+    parse_tres(text)
+    return text
+
+
+_RUN: tuple[tuple[str, str, _Reader], ...] = (
+    *((name, name, str) for name in (
+        "state", "cluster", "user", "group", "account", "partition", "qos", "reservation",
+        "comment",
+    )),
+    *((name, name, parse_number) for name in ("priority", "restarts")),
+    ("raw_id", "jobidraw", str), ("name", "jobname", str), ("directory", "workdir", str),
+    ("line", "submitline", str), ("exit_code", "exitcode", parse_exit),
+    ("elapsed_s", "elapsed", parse_span), ("elapsed_s", "elapsedraw", _seconds),
+    ("time_limit_s", "timelimit", parse_span), ("time_limit_s", "timelimitraw", parse_minutes),
+    ("cpu_s", "totalcpu", parse_span), ("energy_j", "consumedenergyraw", parse_number),
+    ("req_mem", "reqmem", parse_memory), ("req_cpus", "reqcpus", parse_number),
+    ("req_nodes", "reqnodes", parse_number), ("req_tres", "reqtres", _checked_tres),
+    ("alloc_cpus", "ncpus", parse_number), ("alloc_cpus", "alloccpus", parse_number),
+    ("alloc_nodes", "nnodes", parse_number), ("alloc_nodes", "allocnodes", parse_number),
+    ("alloc_tres", "alloctres", _checked_tres), ("hosts", "nodelist", known_text),
+    ("constraints", "constraints", known_text), ("failed_node", "failednode", known_text),
+    ("sluid", "sluid", known_text),
+)  # fmt: skip
+_STEP: tuple[tuple[str, str, _Reader], ...] = (
+    ("max_rss", "maxrss", parse_number),
+    ("read", "maxdiskread", parse_number),
+    ("read", "tresusageintot", lambda text: parse_tres(text).get("fs/disk")),
+    ("written", "maxdiskwrite", parse_number),
+    ("written", "tresusageouttot", lambda text: parse_tres(text).get("fs/disk")),
+)
+"""Fields, sacct's columns in lower case, and how their cells are read; of several columns of one
+field the last that is known counts."""
+
+_MOMENTS = ("submit", "eligible", "start", "end")
 
 
 def exact_rows(text: str, delimiter: str) -> Iterator[dict[str, str]]:
@@ -128,6 +179,11 @@ def exact_rows(text: str, delimiter: str) -> Iterator[dict[str, str]]:
         yield dict(zip(names, row, strict=True))
 
 
+@lru_cache(64)
+def _lowered(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.lower() for name in names)
+
+
 def read_row(row: Mapping[str, str], zone: dt.tzinfo) -> Run | tuple[SlurmId, Step]:
     """What a row tells: a run of a job, or a step and whose it is.
 
@@ -137,54 +193,37 @@ def read_row(row: Mapping[str, str], zone: dt.tzinfo) -> Run | tuple[SlurmId, St
     Raises:
         ValueError: the row has no job id, or a value that cannot be understood; names the column.
     """
-    cells = Cells(row, zone)
-    job = cells.id()
+    cells = dict(zip(_lowered(tuple(row)), map(str.strip, row.values()), strict=True))
+    job = parse_id(cells.get("jobid") or cells.get("jobidraw", ""))
     if job.step is not None:
-        return job, _step(cells, job.step)
-    return Run(
-        id=job,
-        state=cells.text("state"),
-        raw_id=cells.text("jobidraw"),
-        cluster=cells.text("cluster"),
-        name=cells.text("jobname"),
-        user=cells.text("user"),
-        group=cells.text("group"),
-        account=cells.text("account"),
-        partition=cells.text("partition"),
-        qos=cells.text("qos"),
-        reservation=cells.text("reservation"),
-        exit_code=cells.exit("exitcode"),
-        **cells.times(),
-        **cells.amounts(),
-        req_mem=cells.memory("reqmem"),
-        req_tres=cells.tres("reqtres"),
-        alloc_tres=cells.tres("alloctres"),
-        hosts=cells.host("nodelist"),
-        constraints=cells.plain("constraints"),
-        comment=cells.text("comment"),
-        directory=cells.text("workdir"),
-        line=cells.text("submitline"),
-        failed_node=cells.host("failednode"),
-        sluid=job.sluid or cells.plain("sluid"),
-    )
+        return job, Step(name=job.step, **_fields(cells, _STEP))
+    fields = _fields(cells, _RUN)
+    again: Callable[[], list[int | None]] = lambda: _moments(cells, zone, again=True)  # noqa: E731
+    times = likeliest(_moments(cells, zone), again, fields.get("elapsed_s"))
+    fields.update(zip(_MOMENTS, times, strict=True))
+    fields["sluid"] = job.sluid or fields.get("sluid", "")
+    return Run(id=job, unfinished=fields["end"] is None and "end" in cells, **fields)
 
 
-def _step(cells: Cells, name: str) -> Step:
-    used = parse_tres(cells.text("tresusageintot"))
-    wrote = parse_tres(cells.text("tresusageouttot"))
-    return Step(
-        name=name,
-        state=cells.text("state"),
-        exit_code=cells.exit("exitcode"),
-        max_rss=cells.bytes("maxrss"),
-        cpu_s=cells.span("totalcpu"),
-        read=used.get("fs/disk", cells.bytes("maxdiskread")),
-        written=wrote.get("fs/disk", cells.bytes("maxdiskwrite")),
-    )
+def _fields(
+    cells: Mapping[str, str], readers: Iterable[tuple[str, str, _Reader]]
+) -> dict[str, Any]:
+    found = {}
+    for field, column, read in readers:
+        if text := cells.get(column):
+            try:
+                value = read(text)
+            except ValueError as error:
+                raise ValueError(f"column {column}: {error}") from None
+            if value is not None:
+                found[field] = value
+    return found
 
 
-def _with_steps(run: Run, steps: Sequence[Step]) -> Run:
-    return msgspec.structs.replace(run, steps=tuple(steps)) if steps else run
+def _moments(cells: Mapping[str, str], zone: dt.tzinfo, *, again: bool = False) -> list[int | None]:
+    readers = [(name, name, lambda text: parse_time(text, zone, again=again)) for name in _MOMENTS]
+    found = _fields(cells, readers)
+    return [found.get(name) for name in _MOMENTS]
 
 
 def join_runs(
@@ -213,9 +252,9 @@ def join_runs(
             continue
         if isinstance(found, Run):
             if run is not None:
-                yield _with_steps(run, steps)
+                yield msgspec.structs.replace(run, steps=tuple(steps)) if steps else run
             run, steps = found, []
         elif run is not None and found[0].name == run.id.name:
             steps.append(found[1])
     if run is not None:
-        yield _with_steps(run, steps)
+        yield msgspec.structs.replace(run, steps=tuple(steps)) if steps else run

@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from jobsight.history.slurm.ids import SlurmId, parse_id
+from jobsight.history.slurm.sizes import known_text, parse_exit
 from jobsight.history.slurm.times import parse_span, parse_time
 
-__all__ = ["Config", "Shown", "read_config", "read_fields", "read_jobs"]
+__all__ = ["Config", "Shown", "leading_number", "read_config", "read_fields", "read_jobs"]
 
 _KEY = re.compile(r"(?:^|(?<=\s))([A-Z][A-Za-z0-9/:_]{1,40})=", re.ASCII)
-_NOTHING = frozenset({"", "(null)", "n/a", "none"})
 _CONFIG = re.compile(r"\s*([\w/()]{1,80})\s*=\s?(.*)", re.ASCII)
 _AS_OF = re.compile(r"Configuration data as of (\S+)", re.ASCII)
 
@@ -56,7 +56,7 @@ class Config:
     """What ``scontrol show config`` tells of a cluster; spans in seconds."""
 
     cluster: str
-    version: tuple[int, int] | None
+    version: str | None
     now: int | None
     """The controller's clock, µs since 1970."""
     min_job_age: int | None
@@ -120,25 +120,34 @@ def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
 
 
 def _shown(fields: dict[str, str], zone: dt.tzinfo) -> Shown:
-    exit_code = re.fullmatch(r"(\d{1,9}):(\d{1,9})", fields.get("ExitCode", ""), re.ASCII)
-    restarts = fields.get("Restarts", "")
+    submit, eligible, start, end, suspended = (
+        parse_time(fields.get(f"{name}Time", ""), zone)
+        for name in ("Submit", "Eligible", "Start", "End", "Suspend")
+    )
+    known = {name: text for name in fields if (text := known_text(fields[name]))}
     return Shown(
         id=_id(fields),
         raw_id=fields.get("JobId", ""),
         state=fields.get("JobState", "").partition(" ")[0],
-        reason=_told(fields, "Reason").partition(" Dependency")[0],
-        submit=parse_time(fields.get("SubmitTime", ""), zone),
-        eligible=parse_time(fields.get("EligibleTime", ""), zone),
-        start=parse_time(fields.get("StartTime", ""), zone),
-        end=parse_time(fields.get("EndTime", ""), zone),
-        suspended=parse_time(fields.get("SuspendTime", ""), zone),
-        exit_code=(int(exit_code[1]), int(exit_code[2])) if exit_code else None,
+        reason=known.get("Reason", "").partition(" Dependency")[0],
+        submit=submit,
+        eligible=eligible,
+        start=start,
+        end=end,
+        suspended=suspended,
+        exit_code=parse_exit(fields.get("ExitCode", "")),
         time_limit_s=parse_span(fields.get("TimeLimit", "")),
-        restarts=int(restarts) if re.fullmatch(r"\d{1,9}", restarts, re.ASCII) else None,
+        restarts=leading_number(fields.get("Restarts")),
         batch=fields.get("BatchFlag", "0") != "0",
-        tres=_told(fields, "ReqTRES") or _told(fields, "TRES"),
-        fields={name: value for name in fields if (value := _told(fields, name))},
+        tres=known.get("ReqTRES") or known.get("TRES", ""),
+        fields=known,
     )
+
+
+def leading_number(text: str | None) -> int | None:
+    """The whole number at the beginning of a text."""
+    found = re.match(r"\d{1,9}(?!\d)", text or "", re.ASCII)
+    return int(found[0]) if found else None
 
 
 def _id(fields: Mapping[str, str]) -> SlurmId:
@@ -151,11 +160,6 @@ def _id(fields: Mapping[str, str]) -> SlurmId:
     return parse_id(fields.get("JobId", ""))
 
 
-def _told(fields: Mapping[str, str], name: str) -> str:
-    value = fields.get(name, "").strip()
-    return "" if value.lower() in _NOTHING else value
-
-
 def read_config(text: str, zone: dt.tzinfo) -> Config:
     """The lines of ``scontrol show config`` that matter here; None where one is lacking."""
     found: dict[str, str] = {}
@@ -163,22 +167,18 @@ def read_config(text: str, zone: dt.tzinfo) -> Config:
         pair = _CONFIG.fullmatch(line)
         if pair:
             found.setdefault(pair[1].lower(), pair[2].strip())
-    version = re.match(r"(\d{1,3})\.(\d{1,3})", found.get("slurm_version", ""), re.ASCII)
-    age = re.match(r"(\d{1,9})", found.get("minjobage", ""), re.ASCII)
-    array = re.match(r"(\d{1,9})", found.get("maxarraysize", ""), re.ASCII)
-    storage = found.get("accountingstoragetype", "").lower()
+    version = re.match(r"\d{1,3}\.\d{1,3}", found.get("slurm_version", ""), re.ASCII)
     as_of = _AS_OF.search(text)
     try:
         now = parse_time(as_of[1], zone) if as_of else None
     except ValueError:
         now = None
-    kept = found.get("accountingstoreflags", "").lower()
     return Config(
         cluster=found.get("clustername", ""),
-        version=(int(version[1]), int(version[2])) if version else None,
+        version=version[0] if version else None,
         now=now,
-        min_job_age=int(age[1]) if age else None,
-        accounting=storage.endswith("slurmdbd"),
-        scripts_kept="job_script" in kept,
-        max_array_size=int(array[1]) if array else None,
+        min_job_age=leading_number(found.get("minjobage")),
+        accounting=found.get("accountingstoragetype", "").lower().endswith("slurmdbd"),
+        scripts_kept="job_script" in found.get("accountingstoreflags", "").lower(),
+        max_array_size=leading_number(found.get("maxarraysize")),
     )

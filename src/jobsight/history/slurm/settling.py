@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from jobsight.documents import JSON, JobDocument, State
 from jobsight.documents.states import slurm_state
 from jobsight.history.slurm.documents import (
-    ended_events,
-    of_queue,
+    of_ended,
     unknown_end,
     unstarted_end,
     with_submit,
@@ -45,8 +44,6 @@ class Open:
     controller would know."""
     sure: bool = False
     """The controller would know, so nobody else has to be asked."""
-    ended: bool = False
-    """Its end is told already."""
     told: bool = False
     """A document of its end has been made of the queue's line, until somebody knows more."""
     asked: int = 0
@@ -137,11 +134,6 @@ class Settling:
             return
         self.close(job.name)
 
-    def reopen(self, job: SlurmId, submit: int | None, submitted: int | None, now: int) -> None:
-        """Ask about a job by its id although its end is told: its earlier runs are not known."""
-        if job.name not in self.open:
-            self.open[job.name] = Open(job, now, None, submit, submitted, ended=True)
-
     def close(self, name: str) -> None:
         """It is told how a job ended."""
         known = self.open.pop(name, None)
@@ -184,9 +176,7 @@ class Settling:
             if known.sure or (known.asked and self._is_late(known, now))
         ]
         for known in late:
-            if known.ended:
-                pass
-            elif known.line is None and known.unstarted:
+            if known.line is None and known.unstarted:
                 yield unstarted_end(self._cluster, known.id, known.since, now)
             elif known.line is None:
                 # What it did last may have been dated to that very second, or by a clock ahead.
@@ -199,8 +189,7 @@ class Settling:
         return known.since <= now - (self._late if known.unstarted else self._unknown_after)
 
     def _by_queue(self, known: Open, line: Queued, now: int) -> JobDocument:
-        document = of_queue(self._cluster, line, known.id, ended_events(line, now), now)
-        return with_submit(document, known.submitted)
+        return with_submit(of_ended(self._cluster, line, known.id, now), known.submitted)
 
 
 def _never_started(line: Queued) -> bool:

@@ -1,4 +1,4 @@
-"""Amounts as Slurm prints them: memory, and trackable resources (TRES).
+"""Cells as Slurm prints them: memory, trackable resources (TRES), exit codes, words for none.
 
 Formats: sacct(1) ReqMem, MaxRSS, ReqTRES; squeue(1) ``%m``, ``%b``; tres.html. Slurm's K, M, G are
 powers of 1024.
@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-__all__ = ["Memory", "gpus", "parse_memory", "parse_number", "parse_tres"]
+__all__ = [
+    "Memory",
+    "gpus",
+    "known_text",
+    "parse_exit",
+    "parse_memory",
+    "parse_number",
+    "parse_tres",
+]
 
 _UNITS = {unit: 1024**power for power, unit in enumerate("BKMGTPE")}
 _MEMORY = re.compile(r"(\d{1,20})(?:\.(\d{1,9}))?([BKMGTPE]?)([cn]?)", re.ASCII | re.IGNORECASE)
@@ -17,6 +25,22 @@ _NOTHING = frozenset({"", "n/a", "?", "(null)", "none", "unknown", "unlimited"})
 _MEMORY_KEYS = ("mem", "vmem", "gres/gpumem", "fs/disk")
 _LARGEST = 2**63 - 1
 _LONGEST_CACHED = 500
+
+
+_NO_TEXT = frozenset({"", "(null)", "n/a", "null", "none", "none assigned"})
+
+
+def known_text(text: str) -> str:
+    """The text without blanks around it, "" where it is one of Slurm's words for none."""
+    word = text.strip()
+    return "" if word.lower() in _NO_TEXT else word
+
+
+def parse_exit(text: str) -> tuple[int, int] | None:
+    """Exit code and signal of ``0:15``; None where the text is not that."""
+    code, colon, signal = text.partition(":")
+    digits = code.isascii() and signal.isascii() and code.isdecimal() and signal.isdecimal()
+    return (int(code), int(signal)) if colon and digits and len(code) < 10 > len(signal) else None
 
 
 class Memory(NamedTuple):

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import Any
+
+import msgspec
 
 from jobsight.history.slurm.ids import SlurmId, parse_id
-from jobsight.history.slurm.sizes import parse_memory, parse_number
+from jobsight.history.slurm.sizes import Memory, known_text, parse_memory, parse_number
 from jobsight.history.slurm.times import parse_span, parse_time
 
 __all__ = ["FIELDS", "Queued", "format_option", "read_queue"]
@@ -29,7 +31,7 @@ FIELDS = {
     "submit": "%V",
     "start": "%S",
     "end": "%e",
-    "limit": "%l",
+    "time_limit_s": "%l",
     "cpus": "%C",
     "nodes": "%D",
     "memory": "%m",
@@ -43,14 +45,11 @@ FIELDS = {
     "name": "%j",
     "comment": "%k",
 }
-"""Our fields and squeue's letters for them."""
-
-_NOTHING = frozenset({"", "(null)", "n/a", "null", "none"})
+"""The fields of `Queued`, and squeue's letters for them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Queued:
-    """One line of the queue. Times are µs since 1970; "" and None where squeue tells nothing."""
+class Queued(msgspec.Struct, frozen=True):
+    """One line of the queue. Times are µs since 1970; "" and None: unknown."""
 
     id: SlurmId
     raw_id: str
@@ -69,8 +68,8 @@ class Queued:
     time_limit_s: float | None
     cpus: int | None
     nodes: int | None
-    memory: tuple[int, str | None] | None
-    """Bytes, and "cpu" where it is meant for each of these, else for each node."""
+    memory: Memory | None
+    """For each CPU where it says so, else for each node."""
     priority: int | None
     hosts: str
     reservation: str
@@ -112,46 +111,20 @@ def read_queue(
         refused(ValueError(f"squeue's last line is cut short: {surplus} of {width} fields"))
 
 
+_READERS: dict[str, Callable[[str], Any]] = {
+    "id": parse_id,
+    "name": str,
+    "time_limit_s": lambda text: None if text.strip() == "NOT_SET" else parse_span(text),
+    "cpus": parse_number,
+    "nodes": lambda text: parse_number(text.strip().partition("-")[0]),  # of 2-4 the lower end
+    "memory": parse_memory,
+    "priority": parse_number,
+}
+"""How cells are read; all others are times, or texts."""
+
+
 def _queued(row: dict[str, str], zone: dt.tzinfo) -> Queued:
-    memory = parse_memory(row["memory"])
-    return Queued(
-        id=parse_id(row["id"]),
-        raw_id=row["raw_id"].strip(),
-        state=row["state"].strip(),
-        reason=_told(row["reason"]),
-        user=row["user"].strip(),
-        group=row["group"].strip(),
-        account=_told(row["account"]),
-        partition=_told(row["partition"]),
-        qos=_told(row["qos"]),
-        submit=parse_time(row["submit"], zone),
-        start=parse_time(row["start"], zone),
-        end=parse_time(row["end"], zone),
-        time_limit_s=_limit(row["limit"]),
-        cpus=parse_number(row["cpus"]),
-        nodes=_nodes(row["nodes"]),
-        memory=None if memory is None else (memory.size, memory.per),
-        priority=parse_number(row["priority"]),
-        hosts=_told(row["hosts"]),
-        reservation=_told(row["reservation"]),
-        constraints=_told(row["constraints"]),
-        dependency=_told(row["dependency"]),
-        directory=_told(row["directory"]),
-        command=_told(row["command"]),
-        name=row["name"],
-        comment=_told(row["comment"]),
-    )
-
-
-def _told(text: str) -> str:
-    word = text.strip()
-    return "" if word.lower() in _NOTHING else word
-
-
-def _limit(text: str) -> float | None:
-    return None if text.strip() == "NOT_SET" else parse_span(text)
-
-
-def _nodes(text: str) -> int | None:
-    """A count of nodes; of a range (``2-4``), the lower end."""
-    return parse_number(text.strip().partition("-")[0])
+    times: dict[str, Any] = {
+        name: parse_time(row.pop(name), zone) for name in ("submit", "start", "end")
+    }
+    return Queued(**times, **{name: _READERS.get(name, known_text)(row[name]) for name in row})

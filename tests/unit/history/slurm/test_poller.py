@@ -331,8 +331,10 @@ def test_names_of_any_kind_do_no_harm() -> None:
     [
         {"version": 2},
         {"since": "now"},
-        {"fetched": "x-y"},
-        {"late": "1", "late_parts": 3},
+        {"fetched": "5"},
+        {"fetched": {"5": "x-y"}},
+        {"late": 3},
+        {"late": ["x"]},
         {"open": {"7": "x"}},
         {"components": {"7": ["x", 1]}},
         {"looked": "now"},

@@ -28,8 +28,9 @@ def test_a_hundred_restarts_forget_what_ended_long_ago() -> None:
         keeper.restart()
         keeper.poll(900)
     assert keeper.position is not None
-    numbers = f"{keeper.position['fetched']},{keeper.position['fetched_before']}".split(",")
-    assert 4 <= len(numbers) <= 12
+    fetched = keeper.position["fetched"]
+    assert isinstance(fetched, dict)
+    assert 4 <= len(",".join(fetched.values()).split(",")) <= 12
 
 
 def test_a_job_that_lives_long_is_fetched_once_over_restarts() -> None:
@@ -41,10 +42,10 @@ def test_a_job_that_lives_long_is_fetched_once_over_restarts() -> None:
     assert len([call for call in slurm.log if call[0] == "scontrol" and "job" in call]) == 1
 
 
-def test_a_position_of_before_is_read() -> None:
+def test_a_position_is_read() -> None:
     slurm = FakeSlurm(queue={"7": FakeJob("7", "7")})
     keeper = kept(slurm)
-    keeper.position = {"version": 1, "fetched": "5-7"}
+    keeper.position = {"version": 1, "fetched": {str(T0 // 3600): "5-7"}}
     keeper.restart()
     keeper.poll()
     assert not [call for call in slurm.log if "write" in call]
@@ -64,7 +65,7 @@ def test_scripts_that_nobody_keeps_are_not_waited_for() -> None:
     end_before_its_turn(slurm, keeper, "7", "8", "9")
     assert keeper.job("9").state is not None
     assert status(keeper)["details_pending"] == 0
-    assert keeper.position is not None and keeper.position["late"] == ""
+    assert keeper.position is not None and keeper.position["late"] == []
 
 
 def test_scripts_wait_until_it_is_known_that_nobody_keeps_them() -> None:
@@ -139,13 +140,6 @@ def test_tasks_that_ended_before_the_look_at_their_array_have_its_script() -> No
     assert [keeper.job(f"7_{task}").submission.script for task in range(3)] == [
         slurm.scripts["7"]
     ] * 3
-
-
-@pytest.mark.parametrize("kind", ["fetched_before", "fetched_since"])
-def test_damage_is_told(kind: str) -> None:
-    keeper = kept(FakeSlurm())
-    with pytest.raises(Exception, match="slurm:fake is damaged"):
-        keeper.source.resume({kind: "x"}, keeper.active)
 
 
 class Looking:
@@ -223,17 +217,6 @@ def test_an_older_job_of_the_same_number_is_another() -> None:
     assert min(event.time for event in told.timeline) == T0 * 1_000_000
 
 
-def test_lookups_forget_what_they_fetched_long_ago() -> None:
-    slurm = FakeSlurm()
-    client = FakeClient(SlurmSettings(), slurm)
-    lookup = SlurmLookup(client, "fake", SlurmSettings(), clock=lambda: float(slurm.now))
-    for number in range(1, 60):
-        slurm.now += 900
-        slurm.queue = {str(number): FakeJob(str(number), str(number))}
-        assert lookup.collect([str(number)])
-    assert lookup.remembered <= 12
-
-
 def test_without_accounts_old_jobs_are_forgotten_too() -> None:
     slurm = FakeSlurm(accounting="accounting_storage/none")
     keeper = kept(slurm)
@@ -242,7 +225,9 @@ def test_without_accounts_old_jobs_are_forgotten_too() -> None:
         slurm.queue = {name: FakeJob(name, name, submit=slurm.now)}
         keeper.poll(900)
     assert keeper.position is not None
-    assert len(f"{keeper.position['fetched']},{keeper.position['fetched_before']}") < 60
+    fetched = keeper.position["fetched"]
+    assert isinstance(fetched, dict)
+    assert 4 <= len(",".join(fetched.values()).split(",")) <= 12
 
 
 def test_what_is_slow_each_time_is_given_up_at_last() -> None:

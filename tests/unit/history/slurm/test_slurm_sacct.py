@@ -124,8 +124,7 @@ def test_usage_of_a_step_in_the_newer_columns() -> None:
         "TRESUsageInTot": "cpu=00:00:03,fs/disk=2048,mem=4128K",
         "TRESUsageOutTot": "fs/disk=4096",
         "MaxDiskRead": "1M",
-        "TotalCPU": "00:03.250",
     }
     found = read_row(row, dt.UTC)
     assert isinstance(found, tuple)
-    assert (found[1].read, found[1].written, found[1].cpu_s) == (2048, 4096, 3.25)
+    assert (found[1].read, found[1].written) == (2048, 4096)

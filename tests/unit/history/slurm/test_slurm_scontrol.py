@@ -86,7 +86,7 @@ def test_the_configuration() -> None:
         "Prolog = ClusterName = red\n\nCgroup Support Configuration:\nClusterName = green\n",
         dt.UTC,
     )
-    assert (config.cluster, config.version, config.min_job_age) == ("blue", (24, 11), 300)
+    assert (config.cluster, config.version, config.min_job_age) == ("blue", "24.11", 300)
     assert (config.accounting, config.scripts_kept) == (True, True)
     assert config.now == 1795242027000000
 

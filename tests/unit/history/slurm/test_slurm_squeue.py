@@ -18,7 +18,7 @@ def line(**told: str) -> str:
         "submit": "1795242021",
         "start": "1795242022",
         "end": "N/A",
-        "limit": "1-00:00:00",
+        "time_limit_s": "1-00:00:00",
         "cpus": "4",
         "nodes": "2-4",
         "memory": "4Gc",
@@ -48,7 +48,9 @@ def test_a_line() -> None:
 
 def test_names_and_comments_of_any_kind_stay_whole() -> None:
     evil = 'x\n8 COMPLETED "|\x1f $(id)'
-    jobs, refused = read(line(name=evil) + line(id="9_[1-3%2]", comment=evil, limit="NOT_SET"))
+    jobs, refused = read(
+        line(name=evil) + line(id="9_[1-3%2]", comment=evil, time_limit_s="NOT_SET")
+    )
     assert refused == []
     assert (jobs[0].name, jobs[1].comment) == (evil, evil)
     assert jobs[1].id.tasks is not None

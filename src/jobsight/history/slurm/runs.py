@@ -1,0 +1,192 @@
+"""Slurm's accounting (sacct's runs) → partial job documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from jobsight.documents import Event, JobDocument, Request, State, Submission, Usage, slurm_id
+from jobsight.documents.states import slurm_state
+from jobsight.history.slurm.documents import (
+    bounded,
+    exit_of,
+    life,
+    limit_of,
+    megabytes,
+    raw_of,
+    texts,
+)
+from jobsight.history.slurm.ids import SlurmId, expand
+from jobsight.history.slurm.sacct import Run
+from jobsight.history.slurm.sizes import gpus, parse_tres
+
+__all__ = ["group_runs", "of_one_job", "of_runs"]
+
+_MB = 1 << 20
+_REMEMBERED = 7 * 86_400_000_000
+"""No controller remembers a job that ended longer ago; µs."""
+
+_BY = re.compile(r"CANCELLED by (\d{1,10})", re.ASCII)
+
+
+def group_runs(runs: Iterable[Run], most_tasks: int) -> Iterator[tuple[SlurmId, list[Run]]]:
+    """Jobs and their runs, oldest run first; the pending tasks of an array one by one.
+
+    Args:
+        runs: of sacct, in any order.
+        most_tasks: pending tasks of one array that get documents.
+    """
+    groups: dict[str, tuple[SlurmId, list[Run]]] = {}
+    for run in runs:
+        for job in expand(run.id, most_tasks)[0]:
+            groups.setdefault(job.name, (job, []))[1].append(run)
+    for job, found in groups.values():
+        yield job, sorted(found, key=lambda run: (run.submit or 0, run.start or 0, run.end or 0))
+
+
+def of_one_job(runs: Sequence[Run], submit: int | None) -> list[Run]:
+    """The last of these runs, and those before it that belong to the same job.
+
+    Numbers are used again some day. Who is requeued is submitted again where its last run ended, or
+    not much later: as long as the controller remembers it (MinJobAge).
+
+    Args:
+        runs: of one number, oldest first.
+        submit: when the job of that number which lives now was submitted last; None: none lives.
+    """
+    kept: list[Run] = []
+    following = submit
+    for run in reversed(runs):
+        if run.end is not None and following is not None and following - run.end > _REMEMBERED:
+            break
+        kept.append(run)
+        following = run.submit
+    return kept[::-1]
+
+
+def of_runs(
+    cluster: str, job: SlurmId, runs: Sequence[Run], now: int, *, submitted: int | None = None
+) -> JobDocument:
+    """What sacct reports of a job.
+
+    Args:
+        cluster: its name.
+        job: the one job meant.
+        runs: its runs, oldest first, at least one.
+        now: µs since 1970.
+        submitted: when it was first submitted, where an earlier source knows.
+    """
+    last = runs[-1]
+    submits = [time for time in (submitted, *(run.submit for run in runs)) if time is not None]
+    first = min(submits, default=None)
+    events = [
+        event
+        for at, run in enumerate(runs)
+        for event in _events(
+            run, now, again=at > 0 or bool(run.restarts) or (run.submit or 0) > (first or 0)
+        )
+    ]
+    return JobDocument(
+        id=slurm_id(cluster, job.name),
+        updated=now,
+        request=_request(last),
+        submission=Submission(
+            submitted=first,
+            **texts(last, ("user", "group", "name", "directory", "comment", "line")),
+            array=job.base if job.task is not None else None,
+            raw_id=raw_of(last.raw_id, job, several=last.id.tasks is not None),
+            sluid=last.sluid or None,
+        ),
+        timeline=tuple(events),
+        usage=_usage(runs),
+    )
+
+
+def _events(run: Run, now: int, *, again: bool) -> Iterator[Event]:
+    """The life of one run, at the times that sacct reports."""
+    state, started = slurm_state(run.state), _started(run)
+    ended = state is not None and (state.ended or run.state.startswith("REQUEUE"))
+    code, signal = exit_of(run.exit_code) if started else (None, None)
+    return life(
+        "sacct",
+        state,
+        run.state,
+        submit=run.submit,
+        eligible=run.eligible if (run.eligible or 0) <= now else None,
+        start=run.start if started else None,
+        hosts=bounded(run.hosts),
+        end=run.end or run.start or run.submit or now if ended and not run.unfinished else None,
+        again=again,
+        reason=_end_reason(run),
+        return_value=code,
+        signal=signal,
+        host=bounded(run.failed_node),
+    )
+
+
+def _started(run: Run) -> bool:
+    """Whether it ran: what was cancelled while pending has a start in some versions."""
+    if run.start is None:
+        return False
+    state = slurm_state(run.state)
+    unsure = state is None or not state.ended or state is State.CANCELLED
+    if not run.hosts and not run.elapsed_s and (unsure or run.alloc_nodes == 0):
+        return False
+    return bool(run.hosts or run.elapsed_s) or run.alloc_cpus is None or run.alloc_cpus > 0
+
+
+def _end_reason(run: Run) -> str | None:
+    if by := _BY.match(run.state):
+        return f"cancelled by user id {by[1]}"
+    return f"node {run.failed_node[:200]} failed" if run.failed_node else None
+
+
+def _request(run: Run) -> Request:
+    tres = parse_tres(run.req_tres)
+    return Request(
+        cpus=run.req_cpus,
+        nodes=run.req_nodes or tres.get("node"),
+        gpus=gpus(tres),
+        memory_mb=megabytes(tres.get("mem") or _requested_memory(run)),
+        time_limit_s=limit_of(run.time_limit_s),
+        **texts(run, ("partition", "qos", "account", "reservation", "constraints")),
+        tres=bounded(run.req_tres),
+        priority=run.priority,
+    )
+
+
+def _requested_memory(run: Run) -> int | None:
+    """ReqMem for the whole job; without a letter (since 21.08) it is that already."""
+    if run.req_mem is None or not run.req_mem.size:
+        return None
+    size, per = run.req_mem
+    if per == "cpu":
+        return size * max(run.req_cpus or 1, 1)
+    return size * max(run.req_nodes or run.alloc_nodes or 1, 1) if per == "node" else size
+
+
+def _usage(runs: Sequence[Run]) -> Usage:
+    last = runs[-1]
+    starts = sum(map(_started, runs))
+    requeues = max(len(runs) - 1, last.restarts or 0) or None
+    if not _started(last):
+        return Usage(starts=starts or None, requeues=requeues)
+    memory = max((step.max_rss or 0 for step in last.steps), default=0)
+    read = [step.read for step in last.steps if step.read is not None]
+    written = [step.written for step in last.steps if step.written is not None]
+    state = slurm_state(last.state)
+    return Usage(
+        wall_s=last.elapsed_s if state and state.ended and not last.unfinished else None,
+        cpu_s=last.cpu_s,
+        memory_mb=-(-memory // _MB) or None,
+        read_mb=round(sum(read) / _MB, 3) if read else None,
+        written_mb=round(sum(written) / _MB, 3) if written else None,
+        cpus=last.alloc_cpus,
+        nodes=last.alloc_nodes,
+        hosts=bounded(last.hosts),
+        tres=bounded(last.alloc_tres),
+        gpus=gpus(parse_tres(last.alloc_tres)),
+        energy_j=None if last.energy_j is None else float(last.energy_j),
+        starts=max(starts, (last.restarts or 0) + 1),
+        requeues=requeues,
+    )
