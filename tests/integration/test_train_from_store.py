@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import msgspec
 import polars as pl
 import pytest
 from typer.testing import CliRunner, Result
 
 from jobsight.cli.main import app
 from jobsight.cli.reading import are_documents, read_inputs
-from jobsight.documents import from_json
+from jobsight.documents import JobDocument
 from jobsight.errors import SourceError, StoreError, UsageError
 from jobsight.settings import Settings, StoreSettings
 
@@ -157,7 +158,7 @@ def test_answers_are_kept_in_the_jobs_documents(folder: Path) -> None:
     answers = json.loads(said("hold", "--each", "--store", store, "--at", AT, "--json", "--save"))
     one = next(answer for answer in answers if answer["probability"] is not None)
     told = json.loads(said("job", one["job"], "--store", store, "--json"))
-    (kept,) = from_json(told).predictions
+    (kept,) = msgspec.convert(told, JobDocument).predictions
     assert kept.answer == one
     assert (kept.question, kept.model) == ("hold", one["model"])
     assert len(kept.inputs) == 16

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import msgspec
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.limits import PROVE
 
@@ -23,7 +23,6 @@ from jobsight.documents import (
     Usage,
     decode,
     encode,
-    from_json,
     merge,
     parse_key,
     to_json,
@@ -65,7 +64,6 @@ def section(kind: type[msgspec.Struct], **special: st.SearchStrategy[Any]) -> An
         usual = st.booleans() if field.type is bool else usual
         always = field.required or field.type is bool
         fields[field.name] = usual if always else st.none() | usual
-    del fields["unknown"]
     return st.builds(kind, **fields | special)
 
 
@@ -89,7 +87,7 @@ DOCUMENTS = st.builds(
 def test_any_document_comes_back_as_it_was(document: JobDocument) -> None:
     data = encode(document)
     assert decode(data) == document
-    assert from_json(to_json(document)) == document
+    assert json.loads(json.dumps(to_json(document))) == json.loads(data)
     assert b"\n" not in data
 
 
@@ -98,23 +96,6 @@ def _objects(tree: Any) -> list[dict[str, Any]]:
     parts = [tree.get(name) for name in ("request", "submission", "program", "usage")]
     lists = [*tree.get("timeline", []), *tree.get("predictions", [])]
     return [tree, *(part for part in parts if part), *lists]
-
-
-@FEW
-@given(DOCUMENTS, st.data())
-def test_what_a_newer_version_wrote_survives(document: JobDocument, data: st.DataObject) -> None:
-    tree = {key: part for key, part in json.loads(encode(document)).items() if part != {}}
-    tree["schema"] = data.draw(st.integers(2, 10**6))
-    strange = st.dictionaries(
-        TEXT.map(lambda name: f"new {name}") | st.just("unknown"), JSONS, max_size=2
-    )
-    for place in _objects(tree):
-        place.update(data.draw(strange))
-    written = json.dumps(tree).encode()
-    known = decode(written)
-    assert json.loads(encode(known)) == tree
-    assert decode(encode(known)) == known
-    assert json.loads(encode(merge(None, known)))["schema"] == tree["schema"]
 
 
 @FEW
@@ -157,8 +138,6 @@ TOKENS = st.sampled_from(
 
 @settings(max_examples=500)
 @given(st.binary(max_size=60) | st.lists(TOKENS, max_size=14).map(b"".join))
-@example(b'{"schema":2,"id":"a","updated":1,"x":"\\ud800"}')
-@example(b'{"schema":2,"id":"a","updated":1,"x":1e999}')
 def test_any_bytes_are_a_document_or_one_error(data: bytes) -> None:
     _is_a_document_or_one_error(data)
 

@@ -5,7 +5,7 @@ the rules by which what several sources know becomes one document, `spans` a tim
 in one state.
 """
 
-from jobsight.documents.codec import decode, encode, from_json, to_json
+from jobsight.documents.codec import decode, encode, to_json
 from jobsight.documents.document import (
     JSON,
     SCHEMA,
@@ -38,7 +38,6 @@ __all__ = [
     "condor_id",
     "decode",
     "encode",
-    "from_json",
     "merge",
     "number_of",
     "parse_key",

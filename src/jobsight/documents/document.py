@@ -1,8 +1,8 @@
 """The job document: all that is known of one job, the unit of the store.
 
 Times are µs since 1970, UTC. None means: not known. Memory and disk are in MB of 2^20 bytes, spans
-in seconds. Every struct is frozen; a changed document is a new one. What JSON tells holds no
-cycles, so none is watched by the garbage collector, which would take as long as decoding them.
+in seconds. Every struct is frozen; a changed document is a new one. They hold no
+cycles, so the garbage collector, which would take as long as decoding, does not track them.
 """
 
 from __future__ import annotations
@@ -42,9 +42,6 @@ class _Section(
     gc=False,
 ):
     """What all sections share: fields left at their default are not written."""
-
-    unknown: dict[str, JSON] | None = None
-    """Fields of a newer version of the schema, kept as they came; `codec` writes them back."""
 
 
 class Request(_Section, frozen=True):
@@ -223,5 +220,3 @@ class JobDocument(
     usage: Usage = Usage()
     outcome: Outcome | None = None
     predictions: tuple[Prediction, ...] = ()
-    unknown: dict[str, JSON] | None = None
-    """Fields of a newer version, its ``schema`` among them."""

@@ -31,7 +31,6 @@ from jobsight.documents.sections import (
     fill,
     join_predictions,
     join_submissions,
-    join_unknown,
     join_usages,
 )
 from jobsight.documents.states import State
@@ -52,8 +51,7 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
 
     Args:
         old: the document so far, itself a result of `merge`; None: there is none.
-        new: what a source knows; its `state` and `outcome` are not looked at, but for what a newer
-            version tells of the end that follows from the timeline.
+        new: what a source knows; its `state` and `outcome` are not read.
 
     Raises:
         ValueError: the two are of different jobs.
@@ -67,7 +65,7 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
         raise ValueError(f"{new.id!r} cannot be merged into {old.id!r}")
     first, second = (new, old) if _is_later(new, old) else (old, new)
     timeline, dropped = union(old, new.timeline)
-    state, outcome = _derive(timeline, first.outcome, second.outcome)
+    state, outcome = _derive(timeline)
     merged = JobDocument(
         id=old.id,
         updated=old.updated,
@@ -80,7 +78,6 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
         usage=join_usages(first.usage, second.usage),
         outcome=outcome,
         predictions=join_predictions(old.predictions, new.predictions),
-        unknown=join_unknown(first.unknown, second.unknown),
     )
     if merged == old:
         return old
@@ -89,7 +86,7 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
 
 def _alone(new: JobDocument, timeline: tuple[Event, ...]) -> JobDocument:
     """The document of a job that nothing is known of but `new`, whose timeline is in order."""
-    state, outcome = _derive(timeline, new.outcome)
+    state, outcome = _derive(timeline)
     return msgspec.structs.replace(
         new,
         state=state,
@@ -121,30 +118,20 @@ def _is_later(new: JobDocument, old: JobDocument) -> bool:
     return new.updated >= old.updated
 
 
-def _derive(
-    timeline: Sequence[Event], *told: Outcome | None
-) -> tuple[State | None, Outcome | None]:
-    """State and outcome, which keeps what a newer version `told` of that very end."""
+def _derive(timeline: Sequence[Event]) -> tuple[State | None, Outcome | None]:
+    """The state and the outcome that a timeline leads to."""
     last = _last_with_state(timeline)
     if last is None or last.state is None:
         return None, None
     if not last.state.ended:
         return last.state, None
-    outcome = Outcome(
+    return last.state, Outcome(
         state=last.state,
         ended=None if last.undated else last.time,
         exit_code=last.return_value,
         signal=last.signal,
         reason=last.reason,
     )
-    for one in told:
-        if (
-            one is not None
-            and one.unknown
-            and (one.state, one.ended) == (outcome.state, outcome.ended)
-        ):
-            return last.state, msgspec.structs.replace(outcome, unknown=one.unknown)
-    return last.state, outcome
 
 
 def _last_with_state(timeline: Sequence[Event]) -> Event | None:

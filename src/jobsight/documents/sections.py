@@ -1,4 +1,4 @@
-"""Joining what two documents say of a job beside its timeline, field by field."""
+"""Joining the sections of two documents of a job, field by field."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ __all__ = [
     "fill",
     "join_predictions",
     "join_submissions",
-    "join_unknown",
     "join_usages",
 ]
 
@@ -32,9 +31,6 @@ def fill(first: _Section, second: _Section) -> _Section:
         for name in first.__struct_fields__
         if getattr(first, name) is None and (value := getattr(second, name)) is not None
     }
-    kept = join_unknown(getattr(first, "unknown", None), getattr(second, "unknown", None))
-    if kept != getattr(first, "unknown", None):
-        gaps["unknown"] = kept
     return msgspec.structs.replace(first, **gaps) if gaps else first
 
 
@@ -54,13 +50,6 @@ def join_usages(first: Usage, second: Usage) -> Usage:
     if most and most != filled.memory_mb:
         return msgspec.structs.replace(filled, memory_mb=most)
     return filled
-
-
-def join_unknown(
-    first: dict[str, object] | None, second: dict[str, object] | None
-) -> dict[str, object] | None:
-    """Fields of a newer version that either has; of both, those of `first`."""
-    return {**second, **first} if first and second else first or second
 
 
 def join_predictions(

@@ -224,14 +224,6 @@ class StoreContract(ArchiveTests, WriterTests):
             assert list(store.scan(cluster="htcondor:%")) == []
             assert store.check().problems == 0
 
-    def test_fields_of_a_newer_version_are_kept(self) -> None:
-        """Whatever a later Jobsight wrote into a document is still there."""
-        with self.new_opener()() as store:
-            newer = msgspec.structs.replace(made_document(1), unknown={"schema": 99, "carbon": [1]})
-            store.put([Put(newer)])
-            assert store.get([newer.id])[newer.id].document == newer
-            assert list(store.scan()) == [newer]
-
     def test_large_documents(self) -> None:
         """A long script in a long timeline, and a page of such jobs."""
         with self.new_opener()() as store:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from rich.cells import cell_len
 from tests.limits import limit
@@ -14,12 +15,12 @@ from jobsight.cli.finding import find_ids, is_whole, plain_id
 from jobsight.cli.main import app
 from jobsight.documents import (
     Event,
+    JobDocument,
     Prediction,
     State,
     Submission,
     Usage,
     condor_id,
-    from_json,
     slurm_id,
 )
 from jobsight.errors import JobError, UsageError
@@ -187,12 +188,14 @@ def test_a_job_of_which_nothing_is_known_has_a_page(tmp_path: Path) -> None:
 def test_short_ids_and_whole_ones(url: str, asked: list[str], found: list[str]) -> None:
     told_json = json.loads(shown(url, *asked, "--json"))
     documents = told_json if isinstance(told_json, list) else [told_json]
-    assert [from_json(one).id for one in documents] == found
+    assert [msgspec.convert(one, JobDocument).id for one in documents] == found
 
 
 def test_json_is_an_object_for_one_whole_id_and_else_a_list(url: str) -> None:
-    assert from_json(json.loads(shown(url, "5.0", "--json"))) == JOBS[5]
-    assert from_json(json.loads(shown(url, "slurm:grid:7", "--json"))) == JOBS[-2]
+    assert msgspec.convert(json.loads(shown(url, "5.0", "--json")), JobDocument) == JOBS[5]
+    assert (
+        msgspec.convert(json.loads(shown(url, "slurm:grid:7", "--json")), JobDocument) == JOBS[-2]
+    )
     assert len(json.loads(shown(url, "7", "--json"))) == 1
     assert len(json.loads(shown(url, "5.0", "7", "--json"))) == 2
 
@@ -323,7 +326,7 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
         assert all(line.isprintable() for line in page.splitlines())
     printed = shown(url, "1.0", "--json")
     assert printed.isascii()
-    assert from_json(json.loads(printed)) == hostile
+    assert msgspec.convert(json.loads(printed), JobDocument) == hostile
     result = call(url, "1.0", "--cluster", HOSTILE + "x")
     assert str(result.exception).isprintable()
 

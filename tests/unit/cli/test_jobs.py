@@ -7,6 +7,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.limits import limit
 from tests.storedjobs import HOSTILE, SECOND, START, filled, held_job, job, slurm_job, told
@@ -14,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from jobsight.cli.jobs import parse_since, parse_states
 from jobsight.cli.main import app
-from jobsight.documents import State, Submission, condor_id, from_json, slurm_id
+from jobsight.documents import JobDocument, State, Submission, condor_id, slurm_id
 from jobsight.errors import StoreError, UsageError
 
 JOBS = [
@@ -43,7 +44,7 @@ def call(*arguments: object, **environment: str) -> Result:
 def ids(*arguments: object, **environment: str) -> list[str]:
     result = call(*arguments, "--json", **environment)
     assert result.exit_code == 0, result.exception
-    return [from_json(one).id for one in json.loads(result.stdout)]
+    return [msgspec.convert(one, JobDocument).id for one in json.loads(result.stdout)]
 
 
 def test_a_table_of_all_jobs_newest_first(url: str) -> None:
@@ -157,7 +158,7 @@ def test_the_store_is_named_by_the_environment_or_the_settings(url: str, tmp_pat
 
 def test_documents_are_printed_as_they_are(url: str) -> None:
     result = call("--store", url, "--json", "--limit", "1")
-    assert [from_json(one) for one in json.loads(result.stdout)] == JOBS[-1:]
+    assert [msgspec.convert(one, JobDocument) for one in json.loads(result.stdout)] == JOBS[-1:]
 
 
 def test_more_than_the_limit_is_told_beside_the_answer(url: str) -> None:
@@ -222,7 +223,7 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     printed = call("--store", url, "--json").stdout
     assert printed.replace("\n", "").isprintable()
     assert printed.isascii()
-    assert [from_json(one) for one in json.loads(printed)] == hostile
+    assert [msgspec.convert(one, JobDocument) for one in json.loads(printed)] == hostile
 
 
 @pytest.mark.parametrize("columns", [20, 40, 60, 80, 120, 200])

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from jobsight.documents import (
@@ -99,26 +98,6 @@ def test_a_job_was_submitted_when_it_was_first(turned: bool) -> None:
 def test_the_largest_memory_stays() -> None:
     parts = [part(usage=Usage(memory_mb=n), updated=n) for n in (5, 9, 7)]
     assert joined(*parts).usage.memory_mb == 9
-
-
-def test_fields_of_newer_versions_are_joined_too() -> None:
-    first = part(request=Request(unknown={"a": 1}), updated=1)
-    second = part(request=Request(unknown={"b": 2}), updated=2)
-    assert joined(first, second).request.unknown == {"a": 1, "b": 2}
-
-
-def test_what_a_newer_version_tells_of_an_end_is_kept_for_that_end() -> None:
-    """Else a job told again would change, and lose what the newer version knew."""
-    ended = joined(part(told(1, State.PENDING), told(5, State.FAILED)))
-    assert ended.outcome is not None
-    outcome = msgspec.structs.replace(ended.outcome, unknown={"blame": "disk"})
-    newer = msgspec.structs.replace(ended, outcome=outcome, unknown={"schema": 2})
-    assert merge(None, newer) == newer
-    assert merge(newer, part(told(5, State.FAILED))) is newer
-    more = merge(newer, part(submission=Submission(user="ada"), updated=9))
-    assert more.outcome == outcome
-    again = merge(newer, part(told(7, State.RUNNING), told(9, State.FAILED)))
-    assert again.outcome == Outcome(state=State.FAILED, ended=9 * SECOND)
 
 
 def test_documents_of_two_jobs_are_not_joined() -> None:
