@@ -10,7 +10,7 @@ import datetime as dt
 import itertools
 import os
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["EventLog", "EventReader", "read_events", "scan_chunk", "year_of_first"]
 
 _AD_BLOCK = 1 << 20
-_LARGEST_CLUSTER = 2**31 - 1
+_MOST_WAITING = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -66,37 +66,25 @@ class _Jobs:
     """Counts distinct jobs without keeping their events: sorted arrays, merged now and then."""
 
     def __init__(self) -> None:
-        self._known: dict[str | int, NDArray[np.int64]] = {}
-        self._new: dict[str | int, list[NDArray[np.int64]]] = {}
-        self._waiting: Counter[str | int] = Counter()
-        self._odd: set[tuple[str | int, int, int]] = set()
+        self._keys: dict[str | int, list[NDArray[np.int64]]] = defaultdict(list)
+        self._waiting = 0
 
-    def add(
-        self, access_point: str | int, cluster: NDArray[np.int64], proc: NDArray[np.int32]
-    ) -> None:
+    def add(self, log: str | int, cluster: NDArray[np.int64], proc: NDArray[np.int32]) -> None:
         jobs = (cluster >= 0) & (proc >= 0)
-        # HTCondor's own numbers have 31 bits; others fit into no single number.
-        odd = jobs & (cluster > _LARGEST_CLUSTER)
-        if odd.any():
-            pairs = zip(cluster[odd].tolist(), proc[odd].tolist(), strict=True)
-            self._odd.update((access_point, *pair) for pair in pairs)
-            jobs &= ~odd
-        new = _distinct((cluster[jobs] << 31) | proc[jobs])
-        self._new.setdefault(access_point, []).append(new)
-        self._waiting[access_point] += len(new)
-        if self._waiting[access_point] > 1_000_000:
-            self._merge(access_point)
+        keys = _distinct((cluster[jobs] << 31) | proc[jobs])
+        self._keys[log].append(keys)
+        self._waiting += len(keys)
+        if self._waiting > _MOST_WAITING:
+            self._merge()
 
-    def _merge(self, access_point: str | int) -> None:
-        known = self._known.get(access_point, np.empty(0, np.int64))
-        self._known[access_point] = _distinct(np.concatenate([known, *self._new[access_point]]))
-        self._new[access_point] = []
-        self._waiting[access_point] = 0
+    def _merge(self) -> None:
+        for keys in self._keys.values():
+            keys[:] = [_distinct(np.concatenate(keys))]
+        self._waiting = 0
 
     def count(self) -> int:
-        for access_point in self._new:
-            self._merge(access_point)
-        return sum(len(known) for known in self._known.values()) + len(self._odd)
+        self._merge()
+        return sum(len(keys[0]) for keys in self._keys.values())
 
 
 _SCRATCH = Scratch()

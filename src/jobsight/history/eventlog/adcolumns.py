@@ -76,7 +76,7 @@ def _row(ad: Ad) -> dict[str, Any]:
     held = code == EventCode.HELD
     information = code == EventCode.AD
     return {
-        "cluster": _integer(of, "Cluster", _INT64, -1),
+        "cluster": _integer(of, "Cluster", _INT32, -1),
         "proc": _integer(of, "Proc", _INT32, -1),
         "subproc": _integer(of, "Subproc", _INT32, -1),
         "code": code,

@@ -11,7 +11,7 @@ import numpy as np
 
 from jobsight.history.eventlog.record import COLUMNS, Bytes, parse_header
 
-__all__ = ["LARGEST", "ByteStream", "Chunk", "chunks", "last_header"]
+__all__ = ["LARGEST", "ByteStream", "Chunk", "chunks", "last_end", "last_header"]
 
 CHUNK = 2 << 20
 """Small enough that a chunk is still in the processor's cache when its texts are cut out."""
@@ -39,20 +39,15 @@ class Chunk:
     last: bool
 
 
-def _cut(buffer: bytearray, size: int) -> int:
-    """Where to cut: behind the last separator; before a header; 0."""
-    end = size
-    for _ in range(1000):
-        at = buffer.rfind(b"\n...", 0, end)
-        if at < 0:
-            break
-        after = at + 4
-        if buffer[after : after + 1] == b"\r":
-            after += 1
+def last_end(buffer: bytearray, size: int) -> int:
+    """Where the last record with a separator ends in ``buffer[:size]``, 0 without any."""
+    at = buffer.rfind(b"\n...", 0, size)
+    while at >= 0:
+        after = at + 4 + (buffer[at + 4 : at + 5] == b"\r")
         if buffer[after : after + 1] == b"\n" and after < size:
             return after + 1
-        end = at + 3
-    return last_header(buffer, size)
+        at = buffer.rfind(b"\n...", 0, at + 3)
+    return 0
 
 
 def last_header(buffer: bytearray, size: int) -> int:
@@ -83,7 +78,7 @@ def chunks(stream: ByteStream, *, start: int = 0, end: int | None = None) -> Ite
         limit = room if end is None else min(room, end - offset)
         size = _fill(stream, buffer, len(rest), limit)
         last = size < room
-        cut = size if last else _cut(buffer, size)
+        cut = size if last else last_end(buffer, size) or last_header(buffer, size)
         if cut == 0 and not last and room < LARGEST:
             rest, room = bytes(buffer), room * 2
             continue

@@ -1,9 +1,9 @@
 """ClassAds as 028 records print them (``Name = value`` lines), turned into JSON by a kernel.
 
 Strings, whole and real numbers, booleans and ``undefined`` become their JSON counterparts; anything
-else (an expression such as ``time()``) becomes a string of its text. Escapes follow HTCondor's
-ClassAd language reference; control characters and stray quotes are escaped, so that the
-result is valid JSON whatever a user wrote.
+else (an expression such as ``time()``) becomes a string of its text. In a string of this form
+(HTCondor's "old" ClassAds) a backslash stands for itself, but before a quote that does not end the
+string. The result is valid JSON whatever a user wrote.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from jobsight.jit import helper
 
 __all__ = ["ad_to_json", "room"]
 
-_NEWLINE, _RETURN, _SPACE, _QUOTE, _BACKSLASH, _ZERO, _SEVEN, _NINE = 10, 13, 32, 34, 92, 48, 55, 57
+_NEWLINE, _RETURN, _SPACE, _QUOTE, _BACKSLASH, _ZERO, _NINE = 10, 13, 32, 34, 92, 48, 57
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 _MINUS, _DOT, _PLUS, _EQUALS, _COMMA, _OPEN, _CLOSE, _COLON = (
     45, 46, 43, 61, 44, 123, 125, 58,
@@ -75,40 +75,7 @@ def _put(byte: int, out: Bytes, to: int) -> int:
 
 
 @helper
-def _unescaped(letter: int) -> int:
-    """What a backslash and this letter stand for; −1 where nothing is agreed."""
-    if letter == 110:
-        return 10
-    if letter == 116:
-        return 9
-    if letter == 114:
-        return 13
-    if letter == 98:
-        return 8
-    if letter == 102:
-        return 12
-    return letter if letter in (_QUOTE, _BACKSLASH, 39) else -1
-
-
-@helper
-def _escape(buffer: Bytes, at: int, end: int, out: Bytes, to: int) -> tuple[int, int]:
-    """Translate the escape at `at` (its backslash); the positions behind it."""
-    if at + 1 >= end:
-        return at + 1, _put(_BACKSLASH, out, to)
-    value, stop = 0, at + 1
-    while stop < end and stop < at + 4 and _ZERO <= buffer[stop] <= _SEVEN:
-        value = value * 8 + (buffer[stop] - _ZERO)
-        stop += 1
-    if stop > at + 1 and 0 < value < 128:
-        return stop, _put(value, out, to)
-    meaning = _unescaped(buffer[at + 1])
-    if meaning < 0:
-        return at + 1, _put(_BACKSLASH, out, to)
-    return at + 2, _put(meaning, out, to)
-
-
-@helper
-def _string(buffer: Bytes, at: int, end: int, out: Bytes, to: int, escapes: bool) -> int:
+def _string(buffer: Bytes, at: int, end: int, out: Bytes, to: int, quoted: bool) -> int:
     out[to] = _QUOTE
     to += 1
     while at < end:
@@ -117,8 +84,9 @@ def _string(buffer: Bytes, at: int, end: int, out: Bytes, to: int, escapes: bool
             out[to] = byte
             to += 1
             at += 1
-        elif escapes and byte == _BACKSLASH:
-            at, to = _escape(buffer, at, end, out, to)
+        elif quoted and byte == _BACKSLASH and at + 1 < end and buffer[at + 1] == _QUOTE:
+            to = _put(_QUOTE, out, to)
+            at += 2
         else:
             to = _put(byte, out, to)
             at += 1

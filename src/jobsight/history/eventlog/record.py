@@ -226,8 +226,7 @@ def parse_header(buffer: Bytes, at: int, end: int, row: Row) -> int:
     for column in range(CLUSTER, SUBPROC + 1):
         at = read_integer(buffer, at + 1, end, row, column)
         wanted = _CLOSE if column == SUBPROC else _DOT
-        limit = 2**62 if column == CLUSTER else 2**31 - 1
-        if at < 0 or at >= end or buffer[at] != wanted or abs(row[column]) > limit:
+        if at < 0 or at >= end or buffer[at] != wanted or abs(row[column]) >= 2**31:
             return -1
     if at + 1 >= end or buffer[at + 1] != _SPACE:
         return -1

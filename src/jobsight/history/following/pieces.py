@@ -13,7 +13,7 @@ import numpy as np
 from jobsight.codes import EventCode
 from jobsight.history.eventlog import record, scanner
 from jobsight.history.eventlog.adcolumns import batch_from_ads
-from jobsight.history.eventlog.chunks import LARGEST, Chunk, last_header
+from jobsight.history.eventlog.chunks import LARGEST, Chunk, last_end, last_header
 from jobsight.history.eventlog.columns import Batch, Origin, batch_from_rows
 from jobsight.history.eventlog.headers import Header, parse_header
 from jobsight.history.eventlog.structured import StructuredParser
@@ -22,7 +22,6 @@ from jobsight.history.following.position import Place
 
 __all__ = ["Taken", "take"]
 
-_SEPARATOR = b"\n..."
 _LINE = 4096
 
 
@@ -56,7 +55,7 @@ def take(
     """
     if place.kind in ("xml", "json"):
         return _take_ads(data, place, most, final=final, origin=origin)
-    cut = len(data) if final else _last_end(data)
+    cut = len(data) if final else last_end(data, len(data))
     if not cut and full:
         cut = last_header(data, len(data)) or (len(data) if len(data) >= LARGEST else 0)
     if not cut:
@@ -69,19 +68,6 @@ def take(
     reasons = scanner.SKIP_REASONS
     batch = batch_from_rows(text, rows, skips, base=place.offset, origin=origin, reasons=reasons)
     return Taken(batch, end, header)
-
-
-def _last_end(data: bytearray) -> int:
-    """Where the last whole record ends, 0 without any."""
-    at = data.rfind(_SEPARATOR)
-    while at >= 0:
-        after = at + len(_SEPARATOR)
-        if data[after : after + 1] == b"\r":
-            after += 1
-        if data[after : after + 1] == b"\n":
-            return after + 1
-        at = data.rfind(_SEPARATOR, 0, at + len(_SEPARATOR) - 1)
-    return 0
 
 
 def _border(data: bytearray, rows: record.Row, most: int, cut: int) -> tuple[Header | None, int]:

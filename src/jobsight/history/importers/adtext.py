@@ -26,8 +26,6 @@ of the file; where there are no more, damage ends at the next object that begins
 _BETWEEN = re.compile(rb"[\s\[\],]*")
 _TOKEN = re.compile(rb'"(?:[^"\\]+|\\.)*(?P<close>"|\Z|\\\Z)|[{}]', re.DOTALL)
 _RESUME = re.compile(rb"\n[ \t]*\{")
-_ESCAPED_LINE = re.compile(rb'^[\w.]+ = ".*\\.*$', re.MULTILINE)
-_LITERAL = re.compile(rb'\\(?!")|\\(?="[ \t\r]*$)')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -209,17 +207,12 @@ def parse_json(data: bytes) -> dict[str, Any]:
 def parse_text(data: bytes) -> dict[str, Any]:
     """The attributes of an ad in lines; expressions that are no values become their text.
 
-    In a string of this form (HTCondor's "old" ClassAds), a backslash stands for itself, but before
-    a quote that does not end the string (seen with 23.9.6: ``-l`` beside ``-json``).
-
     Raises:
         ValueError: no line of it is an attribute.
     """
     # Only importers of HTCondor's text wait for Numba.
     from jobsight.history.eventlog.classads import ad_to_json, room
 
-    if b"\\" in data:
-        data = _ESCAPED_LINE.sub(lambda found: _LITERAL.sub(rb"\\\\", found[0]), data)
     buffer = np.frombuffer(bytearray(data), np.uint8)
     out = np.empty(room(len(data), 1), np.uint8)
     size = ad_to_json(buffer, 0, len(data), out, 0, np.empty(3, np.int64))
