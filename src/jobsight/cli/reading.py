@@ -186,7 +186,7 @@ def _report(table: pl.DataFrame, size: int) -> ReadReport:
 
 def _joined(readings: list[Reading]) -> Reading:
     """Several readings as one; the logs of each are numbered behind those of the one before."""
-    from jobsight.history.joining import joined_tables
+    from jobsight.history.eventtables import joined_tables
 
     first, *others = readings
     report = first.report

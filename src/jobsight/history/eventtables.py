@@ -10,7 +10,7 @@ the file a record was read from, and what a timeline dropped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -21,10 +21,11 @@ from jobsight.documents import Event, JobDocument, parse_key
 from jobsight.errors import DocumentError
 from jobsight.history.eventlog.terms import ENTRY_COLUMNS, PREFIX, begun, event_kinds
 
-__all__ = ["event_table"]
+__all__ = ["event_table", "joined_tables"]
 
 _SECOND = 1_000_000
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}")
+_ALWAYS = ("cluster", "proc", "code")
 _BLOCK = 100_000
 """Entries gathered as Python values before they become columns."""
 
@@ -42,7 +43,7 @@ def event_table(documents: Iterable[JobDocument]) -> pl.DataFrame:
         documents: of any jobs, each once, in any order; read once.
 
     Raises:
-        DocumentError: one holds a number that no event log does.
+        DocumentError: a job's number, or the time or number of an event, is not of an event log.
     """
     frames = [block.frame() for block in _blocks(documents)]
     table = pl.concat(frames) if frames else _Block().frame()
@@ -90,32 +91,20 @@ class _Block:
             "cluster": self._clusters, "proc": self._procs, "access_point": self._access_points,
             "log": [None] * len(self.entries),
         }  # fmt: skip
-        return pl.DataFrame([self._series(name, told[name]) for name in event_kinds()])
-
-    def _series(self, name: str, values: list[Any]) -> pl.Series:
-        try:
-            return _series(name, values)
-        except (TypeError, OverflowError):
-            pass
-        # Looked for only now: a look at each value takes as long as all the rest.
-        for at, value in enumerate(values):
-            try:
-                _series(name, [value])
-            except (TypeError, OverflowError):
-                job = f"{self._clusters[at]}.{self._procs[at]}"
-                raise DocumentError(
-                    f"the document of job {job} has {value} as {name}, which no event log holds"
-                ) from None
-        raise AssertionError(name)
+        return pl.DataFrame([_series(name, told[name]) for name in event_kinds()])
 
 
 def _series(name: str, values: list[Any]) -> pl.Series:
+    """A column of the event table; a number that its type cannot hold is unknown."""
     kind = event_kinds()[name]
-    if values.count(None) == len(values):
-        return pl.repeat(None, len(values), dtype=kind, eager=True).alias(name)
-    if name == "time":
-        return pl.Series(name, values, dtype=pl.Int64).cast(kind)
-    return pl.Series(name, values, dtype=kind)
+    try:
+        if name == "time":
+            return pl.Series(name, values, dtype=pl.Int64).cast(kind)
+        return pl.Series(name, values, dtype=kind, strict=name in _ALWAYS)
+    except (TypeError, OverflowError):
+        raise DocumentError(
+            f"the document of a job has a number as {name} that is not of an event log"
+        ) from None
 
 
 def _blocks(documents: Iterable[JobDocument]) -> Iterator[_Block]:
@@ -156,3 +145,13 @@ def _headers(table: pl.DataFrame) -> pl.DataFrame:
     ]  # fmt: skip
     plain = {name: pl.Int64 if name == "time" else kind for name, kind in event_kinds().items()}
     return pl.DataFrame(rows, schema=plain).with_columns(pl.col("time").cast(event_kinds()["time"]))
+
+
+def joined_tables(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """One event table of at least one; the logs of each are numbered after those before it."""
+    numbered, after = [], 0
+    for table in tables:
+        numbered.append(table.with_columns(pl.col("log") + after))
+        highest = table["log"].max()
+        after += int(highest) + 1 if isinstance(highest, int) else 0
+    return pl.concat(numbered)

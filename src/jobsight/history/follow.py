@@ -1,16 +1,15 @@
 """Following an event log: growing, rotated, replaced, truncated, or not there yet.
 
-Everything is found by asking the file system again (stat, pread): no notice is needed, so network
-file systems do. What is read stands in the position as files (`following.position`), each known by
-its generation (`eventlog.generations`) and not by its name: after a restart a file is found again
-wherever rotation has put it. Files are read oldest first, each to its end. A rotated file is looked
-at again for a while, since HTCondor may write into it for a moment longer. Its header's number and
-bytes tell what was rotated away unread: a gap, counted and reported.
+Everything is found by polling (stat, pread), so network file systems do. The position
+(`following.position`) lists files by their generation (`eventlog.generations`), not by name: after
+a restart a file is found again under its rotated name. Files are read oldest first, each to its
+end. A rotated file is polled for a while longer, since HTCondor may still write into it. Numbers
+and bytes in the headers show what was rotated away unread: a gap, counted and reported.
 
-The documents are those of the finished log read at once, whenever it is looked at, but for two
-things that rest on what is not written yet: the year of a log that has neither years nor headers is
-that of its last change when it is first looked at; and where a record that comes late, into a file
-already rotated, tells an attribute otherwise than an older one, the section keeps the older value.
+The documents are those of the finished log read at once, whenever it is polled, with two
+exceptions: the year of a log that has neither years nor headers is that of its last change when it
+is first polled; and where a late record, in a file already rotated, has another value for an
+attribute than an older one, the section keeps the older value.
 """
 
 from __future__ import annotations
@@ -49,29 +48,23 @@ from jobsight.settings import EventLogSettings
 __all__ = ["EventLogSource"]
 
 _HEAD = 1 << 20  # as `segments` looks for the access point
-_MOST_OPEN = 100
-"""Files taken up at once, the oldest: these are in danger of being rotated away."""
-
-_MOST_SETTLING = 8
-"""Newer files behind which a rotated one is done with at once."""
-
 _ABSENCE_SECONDS = 10.0
-"""While files are renamed there is none of the log's name for a moment."""
+"""While files are renamed there is no file of the log's name for a moment."""
 
 _TRIES = 20
 _PAUSE_SECONDS = 0.02
-"""Rotation renames file after file; what is not found halfway is looked for again."""
+"""Rotation renames file after file; a search in the middle of it is repeated."""
 
 
 class EventLogSource(Source):
     """One event log of HTCondor, with its rotated files, followed. Not thread-safe.
 
     Args:
-        path: the log; its rotated files lie beside it. Nothing need be there yet.
+        path: the log, in the folder of its rotated files. It need not exist yet.
         settings: limits and spans.
-        access_point: name of the access point; None: as the log tells.
+        access_point: name of the access point; None: as in the log.
         timezone: IANA name of the zone of times written without one; None: the machine's.
-        clock: tells the time, seconds since 1970.
+        clock: the time, seconds since 1970.
 
     Raises:
         UsageError: the time zone is unknown.
@@ -97,7 +90,6 @@ class EventLogSource(Source):
         self._reported = self._saved.counts()
         self._parts: list[Part] = []
         self._pending: dict[str, Gap] = {}  # before files of which nothing was read yet
-        self._left = False  # whether there are files that were not taken up yet
         self._nameless_since: float | None = None
         self._absent_since: float | None = None
 
@@ -128,13 +120,13 @@ class EventLogSource(Source):
         return replace(found, more=True)
 
     def status(self) -> dict[str, JSON]:
-        """See `Source.status`: what was read, skipped and missed, and how far behind it is."""
+        """See `Source.status`."""
         return {
             "path": str(self.path),
             "identity": self._parts[-1].place.name if self._parts else None,
             "bytes_behind": self._behind(),
             "files_open": sum(part.open for part in self._parts),
-            **self._saved.told(),
+            **self._saved.status(),
         }
 
     def close(self) -> None:
@@ -151,15 +143,14 @@ class EventLogSource(Source):
     # Which files there are.
 
     def _look(self, now: float) -> SourceError | None:
-        """Find new files; what is in the way of that, if it lasts."""
+        """Find new files; the error that prevents that, if it lasts."""
         try:
             status = look(self.path)
             newest = self._parts[-1] if self._parts else None
             inode = (status.st_dev, status.st_ino)
             known = newest is not None and newest.inode == inode
             all_open = all(part.open for part in self._parts)
-            # With many files still to be read, others wait until some of these are done with.
-            if not all_open or (not known and len(self._parts) <= _MOST_OPEN // 2):
+            if not all_open or not known:
                 self._find(now)
         except SourceError as error:
             return error if self._lasts(error, now) else None
@@ -174,7 +165,7 @@ class EventLogSource(Source):
         return now - self._absent_since >= _ABSENCE_SECONDS
 
     def _find(self, now: float) -> None:
-        """Take up new files, and find those again that were being read."""
+        """Take up new files, and find again those that were being read."""
         for left in reversed(range(_TRIES)):
             strange, any_known = self._compare(now)
             if self._is_whole(strange, any_known) or not left:
@@ -199,13 +190,13 @@ class EventLogSource(Source):
         if self._parts and not any_known:
             return False
         places = [self._parts[-1].place] if self._parts else []
-        places += [_begin(file) for file in strange]
+        places += [Place.at_start(file) for file in strange]
         return not any(skips(*pair) for pair in itertools.pairwise(places))
 
     def _compare(self, now: float) -> tuple[list[Opened], bool]:
         """Files not known yet that are newer than all that are, oldest first; is any known?"""
         strange: list[Opened] = []
-        any_known = self._left = False
+        any_known = False
         with contextlib.ExitStack() as in_trouble:
             for file in opened_family(self.path):
                 in_trouble.callback(file.close)
@@ -217,9 +208,6 @@ class EventLogSource(Source):
                     any_known = True
                 elif not any_known and self._is_newer(file):
                     strange.append(file)
-                    if len(strange) > _MOST_OPEN:
-                        strange.pop(0).close()  # it is found again
-                        self._left = True
                     continue
                 file.close()
                 if any_known and all(part.open for part in self._parts):
@@ -228,18 +216,18 @@ class EventLogSource(Source):
         return oldest_first(strange), any_known
 
     def _is_newer(self, file: Opened) -> bool:
-        """Whether an unknown file was begun after all known ones, as far as that can be told.
+        """Whether an unknown file was begun after all known ones, as far as headers show.
 
-        A rotated file that is not stays behind where the number of files kept is changed: one of
-        them is called ``.old``, more of them are numbered.
+        Older files are left over where EVENT_LOG_MAX_ROTATIONS is changed: one rotated file is
+        called ``.old``, several are numbered.
         """
         if file.generation is None:
             return False
         newest = self._parts[-1].place if self._parts else None
-        return file.path == self.path or newest is None or follows(_begin(file), newest)
+        return file.path == self.path or newest is None or follows(Place.at_start(file), newest)
 
     def _is_known(self, file: Opened, now: float) -> bool:
-        """Whether `file` is being read; if its part had lost its file, here it is again."""
+        """Whether `file` is being read; a part that had lost its file gets it back."""
         if any(part.open and part.inode == file.inode for part in self._parts):
             return True
         if file.generation is None:
@@ -247,23 +235,21 @@ class EventLogSource(Source):
         for part in self._parts:
             if part.place.name == file.generation.name:
                 if not part.open and not part.fits(file):
-                    self._cut(part, file, now)
+                    part.cut_short(file)
+                    gap = Gap("truncated", _micros(now), None, None, part.place.segment)
+                    self._saved.note_gap(gap)
                 # The log itself may be a copy that is replaced whenever the original has grown.
                 if not part.open or (file.path == self.path and file.size >= part.size()):
                     part.attach(file)
                 return True
         return False
 
-    def _cut(self, part: Part, file: Opened, now: float) -> None:
-        part.cut_short(file)
-        self._saved.note_gap(Gap("truncated", _micros(now), None, None, part.place.segment))
-
     def _drop_lost(self, now: float) -> Part | None:
         """Forget the parts whose files are gone; the newest of all, if it is one of them."""
         for part, newer in itertools.pairwise(self._parts):
             place, end = part.place, part.place.offset
             gap = gap_between(place, end, newer.place, noticed=_micros(now), gone=True)
-            # What the next one tells of its end; other gaps were noted when that was found.
+            # By the header of the next one; other gaps were noted when that was found.
             if not part.open and gap is not None and gap.bytes and not gap.files:
                 self._saved.note_gap(gap)
         lost = self._parts[-1] if self._parts and not self._parts[-1].open else None
@@ -271,7 +257,7 @@ class EventLogSource(Source):
         return lost
 
     def _take_up(self, file: Opened, now: float, lost: Part | None) -> None:
-        place = _begin(file)
+        place = Place.at_start(file)
         before = lost or (self._parts[-1] if self._parts else None)
         if before is not None:
             gone = lost is not None
@@ -288,7 +274,7 @@ class EventLogSource(Source):
     # Whose log it is.
 
     def _named(self, now: float) -> bool:
-        """Whether the access point is decided: ids rest on it, so it never changes again."""
+        """Whether the access point is known: ids contain it, so it never changes again."""
         saved = self._saved
         if saved.access_point is not None or not self._parts:
             return saved.access_point is not None
@@ -338,13 +324,12 @@ class EventLogSource(Source):
             self._saved.note_gap(gap)
 
     def _settle(self, part: Part, now: float) -> Piece | None:
-        """A rotated file that has no more: after a while it is done with."""
+        """What is left of a rotated file that has no more records; after a while it is closed."""
         if not part.open:
             return None  # it has not been found again yet
         if part.ended is None:
             part.ended = now
-        newer = len(self._parts) - self._parts.index(part) - 1
-        if now - part.ended < self._settings.settle_seconds and newer <= _MOST_SETTLING:
+        if now - part.ended < self._settings.settle_seconds:
             return None
         piece = self._read(part, now, final=True)
         if piece is None:
@@ -355,8 +340,6 @@ class EventLogSource(Source):
     def _read(self, part: Part, now: float, *, final: bool) -> Piece | None:
         if not part.open:
             return None
-        point = self._saved.access_point
-        origin = Origin(part.place.name, 0, point)
 
         def first_year() -> int:
             # As the reader finds it, from what is there now.
@@ -369,7 +352,7 @@ class EventLogSource(Source):
             most=self._settings.events_per_poll,
             final=final,
             now=now,
-            origin=origin,
+            origin=Origin(part.place.name, 0, self._saved.access_point),
             zone=self._zone,
             first_year=first_year,
         )
@@ -384,15 +367,10 @@ class EventLogSource(Source):
         saved.note_skipped(part.place.name, piece.skipped)
         # Files of which nothing was read will be found again.
         saved.parts = [one.place for one in self._parts if one.begun]
-        more = part is not self._parts[-1] or piece.more or self._left
+        more = part is not self._parts[-1] or piece.more
         missed = saved.since(self._reported)
         self._reported = saved.counts()
         return Observed(documents, msgspec.to_builtins(saved), more, missed)
-
-
-def _begin(file: Opened) -> Place:
-    assert file.generation is not None
-    return Place.at_start(file.generation)
 
 
 def _micros(seconds: float) -> int:

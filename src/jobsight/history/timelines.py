@@ -129,33 +129,26 @@ class History:
             found[mine] = start + np.searchsorted(self.clock[start:end], moment[mine])
         return found
 
-    def cuts(self, log: int, row: int, moment: int) -> Ints:
-        """First row of each log that a decision at `row` of `log` and `moment` (µs) cannot see.
+    def cuts_many(self, log: NDArray[np.integer], row: Ints, moment: Ints) -> Ints:
+        """First row of each log that decisions at a row of a log and a moment (µs) cannot see.
+
+        Args:
+            log: (n,).
+            row: int64 (n,).
+            moment: int64 (n,).
 
         Returns:
-            int64 (logs,).
+            int64 (n, logs).
         """
-        cuts: Ints = self._first_not_before(np.array([moment]))[0]
-        cuts[log] = row
-        return cuts
-
-    def cuts_many(self, log: NDArray[np.integer], row: Ints, moment: Ints) -> Ints:
-        """`cuts` of n decisions at once: int64 (n, logs)."""
         cuts = self._first_not_before(moment)
         cuts[np.arange(len(row)), log] = row
         return cuts
 
-    def release_cut(self, log: int, moment: int) -> int:
-        """First release row of `log` hidden from a decision at `moment` (µs), whatever its cut.
-
-        No decision sees another release (013) of its own second.
-        """
-        start, end = self.log_start[log], self.log_start[log + 1]
-        whole = moment - moment % SECOND
-        return int(start + np.searchsorted(self.clock[start:end], whole))
-
     def release_cuts_many(self, moment: Ints) -> Ints:
-        """`release_cut` of n decisions in every log: int64 (n, logs)."""
+        """First release (013) of each log hidden from decisions at moments (µs): int64 (n, logs).
+
+        No decision sees another release of its own second, wherever its cut is.
+        """
         return self._first_not_before(moment - moment % SECOND)
 
     def _first_not_before(self, moment: Ints) -> Ints:

@@ -251,26 +251,6 @@ def test_a_log_that_begins_while_the_clock_is_set_back_is_followed(tmp_path: Pat
     one.close()
 
 
-def test_more_rotated_files_than_may_be_open(tmp_path: Path) -> None:
-    log = GrowingLog(tmp_path, keep=0)
-    count = 350
-    for number in range(count):
-        log.write(event(number, number % 3))
-        age = log.path.with_name(f"EventLog.{count - number}")
-        log.path.rename(age)
-        log.offset += age.stat().st_size
-        log.begin()
-    one = Follower(log.path)
-    opened = 0
-    while one.poll():
-        opened = max(opened, one.source.status()["files_open"])
-    status = one.source.status()
-    assert (status["files_seen"], status["gaps"]) == (count + 1, 0)
-    assert 100 <= opened <= 150
-    assert one.documents == read_at_once(everything(tmp_path))
-    one.close()
-
-
 def test_a_rotated_file_waits_until_the_log_is_there_again(tmp_path: Path) -> None:
     log = GrowingLog(tmp_path)
     log.write(event(0, 1))

@@ -123,27 +123,22 @@ def test_entries_of_others_are_no_records(tmp_path: Path) -> None:
     assert len(event_table([])) == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "job"),
-    [
-        ("code", 70_000, "7.1"),
-        ("return_value", 2**40, "7.1"),
-        ("memory_mb", -(2**70), "7.1"),
-        ("time", 2**63, "7.1"),
-        ("proc", 2**31, f"7.{2**31}"),
-    ],
-)
-def test_numbers_that_no_log_holds_are_refused_with_their_job(
-    name: str, value: int, job: str
-) -> None:
-    sound = Event(time=1, source="eventlog-a", position=0, code=0)
-    odd = sound if name == "proc" else structs.replace(sound, **{name: value})
-    jobs = [
-        JobDocument(id=f"htcondor:ap1:{one}", updated=1, timeline=(event,))
-        for one, event in (("7.0", sound), (job, odd))
-    ]
-    with pytest.raises(DocumentError, match=f"job {job} has {value} as {name}, which no event log"):
-        event_table(jobs)
+def with_number(name: str, value: int) -> list[JobDocument]:
+    event = Event(time=1, source="eventlog-a", position=0, code=0)
+    job = f"7.{value}" if name == "proc" else "7.1"
+    event = event if name == "proc" else structs.replace(event, **{name: value})
+    return [JobDocument(id=f"htcondor:ap1:{job}", updated=1, timeline=(event,))]
+
+
+@pytest.mark.parametrize(("name", "value"), [("code", 70_000), ("time", 2**63), ("proc", 2**31)])
+def test_numbers_of_no_event_are_refused(name: str, value: int) -> None:
+    with pytest.raises(DocumentError, match=f"a number as {name} that is not of an event log"):
+        event_table(with_number(name, value))
+
+
+@pytest.mark.parametrize(("name", "value"), [("return_value", 2**40), ("memory_mb", -(2**70))])
+def test_other_numbers_that_no_column_holds_are_unknown(name: str, value: int) -> None:
+    assert event_table(with_number(name, value))[name].to_list() == [None]
 
 
 def test_sections_are_told_by_records_and_their_ads(tmp_path: Path) -> None:

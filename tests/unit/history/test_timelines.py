@@ -79,18 +79,16 @@ def test_a_header_written_at_rotation_does_not_move_the_clock() -> None:
 
 def test_cut_is_the_row_in_its_own_log_and_strictly_earlier_elsewhere() -> None:
     history = History.from_table(TWO_LOGS)
-    assert history.cuts(0, 6, micros(6.5)).tolist() == [6, 8]
-    assert history.cuts(0, 6, micros(6.500001)).tolist() == [6, 9]
-    assert history.cuts(1, 9, micros(7)).tolist() == [7, 9]
-    many = history.cuts_many(np.array([0, 1]), np.array([6, 9]), np.array([micros(6.5), micros(7)]))
-    assert many.tolist() == [[6, 8], [7, 9]]
+    moments = np.array([micros(6.5), micros(6.500001), micros(7)])
+    cuts = history.cuts_many(np.array([0, 0, 1]), np.array([6, 6, 9]), moments)
+    assert cuts.tolist() == [[6, 8], [6, 9], [7, 9]]
 
 
 def test_releases_of_the_decisions_own_second_are_hidden() -> None:
     history = History.from_table(TWO_LOGS)
-    assert history.release_cut(0, micros(6.5)) == 5
-    assert history.release_cut(0, micros(7)) == 7
-    assert history.release_cuts_many(np.array([micros(6.5)])).tolist() == [[5, 8]]
+    cuts = history.release_cuts_many(np.array([micros(6.5), micros(7)]))
+    assert cuts[:, 0].tolist() == [5, 7]
+    assert cuts[0].tolist() == [5, 8]
 
 
 def test_row_at_a_moment() -> None:
@@ -127,7 +125,8 @@ def test_empty_table() -> None:
 def test_a_log_without_rows_keeps_its_number() -> None:
     history = History.from_table(TWO_LOGS.filter(pl.col("log") == 1))
     assert history.log_start.tolist() == [0, 0, 3]
-    assert history.cuts(1, 1, micros(6.5)).tolist() == [0, 1]
+    cuts = history.cuts_many(np.array([1]), np.array([1]), np.array([micros(6.5)]))
+    assert cuts.tolist() == [[0, 1]]
 
 
 def test_mixed_logs_and_missing_columns_are_named() -> None:

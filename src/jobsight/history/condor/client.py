@@ -12,8 +12,6 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from jobsight.errors import SourceError
 from jobsight.history.commands import Ended, child_environment, find_tool, run_command
 from jobsight.settings import CondorSettings
@@ -147,21 +145,14 @@ def _name_in(file: Path) -> str | None:
 
 
 def _read_ads(tool: str, output: bytes) -> list[Ad]:
-    """The ads that a tool printed; nothing at all where there are none."""
-    if not output.strip():
-        return []
+    """The ads that a tool printed; nothing at all where there are none.
+
+    Ads may hold bytes that are not UTF-8, control characters, and NaN.
+    """
     try:
-        ads = msgspec.json.decode(output)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        ads = _lenient(tool, output)
+        ads = json.loads(output.decode("utf-8", "replace").strip() or "[]", strict=False)
+    except (ValueError, RecursionError):
+        raise SourceError(f"{tool} printed no JSON") from None
     if not isinstance(ads, list):
         raise SourceError(f"{tool} printed no list of ads")
     return [ad for ad in ads if isinstance(ad, dict)]
-
-
-def _lenient(tool: str, output: bytes) -> Any:
-    """Ads may hold bytes that are no UTF-8, control characters, and numbers that are none (NaN)."""
-    try:
-        return json.loads(output.decode("utf-8", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        raise SourceError(f"{tool} printed no JSON") from None

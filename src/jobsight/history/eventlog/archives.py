@@ -73,7 +73,7 @@ def tar_members(descriptor: int, name: str, failed: Failed) -> list[Member]:
     Args:
         descriptor: of the archive; is closed.
         name: of the archive, for errors.
-        failed: is told of members that cannot be read, and of an archive that breaks off.
+        failed: is called for members that cannot be read, and where the archive breaks off.
 
     Raises:
         SourceError: it has too many members.
@@ -100,32 +100,18 @@ def tar_members(descriptor: int, name: str, failed: Failed) -> list[Member]:
     return list(found.values())
 
 
-def unzipped(
-    descriptor: int, name: str, found: list[Member], failed: Failed
-) -> Callable[[memoryview], int]:
-    """Unpack the files of a zip, one after another.
+def unzipped(descriptor: int, name: str, found: list[Member], failed: Failed) -> Iterator[bytes]:
+    """The bytes of the files of a zip, one after another.
 
     Args:
         descriptor: of the archive; is closed.
         name: of the archive, for errors.
         found: gets each file once all its bytes are given.
-        failed: is told of members that cannot be read.
+        failed: is called for members that cannot be read.
 
-    Returns:
-        what fills a buffer with the next bytes of any file, 0 at the end. Raises SourceError where
-        there are too many members.
+    Raises:
+        SourceError: it has too many members.
     """
-    pieces = _unzipped(descriptor, name, found, failed)
-
-    def readinto(view: memoryview) -> int:
-        piece = next(pieces, b"")
-        view[: len(piece)] = piece
-        return len(piece)
-
-    return readinto
-
-
-def _unzipped(descriptor: int, name: str, found: list[Member], failed: Failed) -> Iterator[bytes]:
     end = 0
     with _Headers(descriptor) as source:
         try:

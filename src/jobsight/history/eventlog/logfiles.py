@@ -16,7 +16,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Literal
@@ -93,6 +93,12 @@ class LogStream:
         if filled < len(view):
             self.problem = self.problem or self._file.problem
         return filled
+
+    def blocks(self) -> Iterator[bytes]:
+        """All bytes, 4 MiB at a time."""
+        view = memoryview(bytearray(_BLOCK))
+        while count := self.readinto(view):
+            yield bytes(view[:count])
 
     def _read_plain(self, view: memoryview) -> int:
         wanted = min(len(view), self._file.size - self._position)
@@ -298,12 +304,7 @@ def from_standard_input() -> tuple[LogFile, bytes]:
 
 
 def _copied(name: str, source: IO[bytes], modified: float) -> tuple[LogFile, bytes]:
-    def readinto(view: memoryview) -> int:
-        data = source.read(len(view))
-        view[: len(data)] = data
-        return len(data)
-
-    copy, size = _to_temporary(name, readinto)
+    copy, size = _to_temporary(name, iter(lambda: source.read(_BLOCK), b""))
     head = os.pread(copy.number, 16, 0)
     file = LogFile(
         name=name,
@@ -346,41 +347,39 @@ def member_of(archive: LogFile, unpacked: LogFile, member: Member) -> tuple[LogF
     return _sniffed(replace(file, compression=detect(head), modified=modified))
 
 
-def spool(file: LogFile, readinto: Callable[[memoryview], int] | None = None) -> LogFile:
+def spool(file: LogFile, pieces: Iterable[bytes] | None = None) -> LogFile:
     """An unpacked copy of a log or archive in an anonymous temporary file, for reading at will.
 
     The file vanishes with the last reference to the result, also when the process is killed.
 
     Args:
         file: which.
-        readinto: gives the bytes of the copy; None: they are the uncompressed bytes of `file`.
+        pieces: the bytes of the copy; None: the uncompressed bytes of `file`.
 
     Raises:
         SourceError: the disk is full or not writable; says to set TMPDIR.
     """
     with file.open() as stream:
-        copy, size = _to_temporary(file.name, readinto or stream.readinto)
+        copy, size = _to_temporary(file.name, pieces or stream.blocks())
         return replace(
             file,
             path=None,
             compression=None,
             size=size,
-            problem=None if readinto else stream.problem,
+            problem=None if pieces else stream.problem,
             start=0,
             _identity=_identity(os.fstat(copy.number)),
             _copy=copy,
         )
 
 
-def _to_temporary(name: str, readinto: Callable[[memoryview], int]) -> tuple[_Descriptor, int]:
-    view = memoryview(bytearray(_BLOCK))
-    size = 0
+def _to_temporary(name: str, pieces: Iterable[bytes]) -> tuple[_Descriptor, int]:
     try:
-        with tempfile.TemporaryFile(buffering=0) as target:
-            while count := readinto(view):
-                _write_all(target, view[:count])
-                size += count
-            copy = _Descriptor(os.dup(target.fileno()))
+        with tempfile.TemporaryFile() as target:
+            for piece in pieces:
+                target.write(piece)
+            target.flush()
+            return _Descriptor(os.dup(target.fileno())), target.tell()
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         reason = "no room" if full else f"cannot write ({error.strerror or error})"
@@ -388,9 +387,3 @@ def _to_temporary(name: str, readinto: Callable[[memoryview], int]) -> tuple[_De
             f"{reason} in the folder for temporary files to copy {name!r} into; "
             "set TMPDIR to a folder with more room"
         ) from None
-    return copy, size
-
-
-def _write_all(target: IO[bytes], view: memoryview) -> None:
-    while view:
-        view = view[target.write(view) :]

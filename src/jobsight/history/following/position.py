@@ -1,4 +1,4 @@
-"""Where the following of a log stands, as it is saved, and what was missed on the way."""
+"""The saved position in a log that is followed, and the gaps found so far."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from jobsight.clock import format_micros
 from jobsight.documents import JSON
 from jobsight.errors import SourceError
-from jobsight.history.eventlog.generations import Generation
+from jobsight.history.eventlog.family import Opened
 from jobsight.history.eventlog.logfiles import Kind
 from jobsight.history.sources import Position
 from jobsight.text import counted
@@ -26,13 +26,13 @@ _MORE_ROTATIONS = (
 
 
 class Place(msgspec.Struct, forbid_unknown_fields=True):
-    """Where reading stands in one file, as it is saved.
+    """The saved position in one file.
 
     Attributes:
         name: of the file's generation.
         kind: how its records are written.
         first: bytes up to the end of its first record, which may be written anew.
-        segment: generation of the records at `offset`: `name`, but for files that were joined.
+        segment: generation of the records at `offset`; not `name` where files were joined.
         start: where in the file the segment begins.
         sequence, base: number of the file and bytes before it, by its header.
         offset: bytes read.
@@ -54,8 +54,10 @@ class Place(msgspec.Struct, forbid_unknown_fields=True):
     times: dict[str, Any] | None = None
 
     @classmethod
-    def at_start(cls, found: Generation) -> Place:
-        """The beginning of a file."""
+    def at_start(cls, file: Opened) -> Place:
+        """The beginning of a file whose generation is known."""
+        found = file.generation
+        assert found is not None
         header = found.header
         return cls(
             name=found.name,
@@ -68,15 +70,15 @@ class Place(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Gap(msgspec.Struct, forbid_unknown_fields=True):
-    """Records that were never read, as far as the log tells.
+    """Records that were never read.
 
     Attributes:
         kind: ``rotated``: files were rotated away unread; ``gone``: the file that was being read is
             gone, or was replaced; ``truncated``: it was truncated or written anew.
         noticed: µs since 1970.
-        files: whole files that are missing, None where nothing tells.
-        bytes: bytes that are missing, None where nothing tells.
-        before: the generation behind the gap.
+        files: whole files that are missing, None where unknown.
+        bytes: bytes that are missing, None where unknown.
+        before: the generation after the gap.
     """
 
     kind: Literal["rotated", "gone", "truncated"]
@@ -96,7 +98,7 @@ class Gap(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Saved(msgspec.Struct, forbid_unknown_fields=True):
-    """The position: what must be known to go on."""
+    """The position."""
 
     version: int = _VERSION
     access_point: str | None = None
@@ -121,8 +123,8 @@ class Saved(msgspec.Struct, forbid_unknown_fields=True):
         """Count stretches of the generation `name` without a sound record; the last are kept."""
         self.skipped += len(skipped)
         self.skipped_bytes += sum(length for _, length, _ in skipped)
-        told = [(name, *one) for one in skipped[-_NOTES:]]
-        self.last_skipped = [*self.last_skipped, *told][-_NOTES:]
+        last = [(name, *one) for one in skipped[-_NOTES:]]
+        self.last_skipped = [*self.last_skipped, *last][-_NOTES:]
 
     def counts(self) -> tuple[int, int]:
         """Gaps and skipped stretches so far."""
@@ -142,8 +144,8 @@ class Saved(msgspec.Struct, forbid_unknown_fields=True):
             )
         return found
 
-    def told(self) -> dict[str, JSON]:
-        """What a status tells of it."""
+    def status(self) -> dict[str, JSON]:
+        """The part of `Source.status` that is saved."""
         last = self.last_event
         return {
             "access_point": self.access_point,
@@ -181,9 +183,9 @@ def read_position(name: str, position: Position) -> Saved:
 
 
 def follows(new: Place, old: Place) -> bool:
-    """Whether a file was begun after another, as far as headers tell.
+    """Whether a file was begun after another, by the moments or numbers in their headers.
 
-    By its moment, or by its number: clocks are set back, and numbers begin anew.
+    Clocks are set back, and numbers begin anew.
     """
     if new.sequence is None or old.sequence is None:
         return True
@@ -191,7 +193,7 @@ def follows(new: Place, old: Place) -> bool:
 
 
 def skips(old: Place, new: Place) -> bool:
-    """Whether the numbers of two files tell that others lie between them."""
+    """Whether by their numbers other files are missing between two."""
     if old.sequence is None or new.sequence is None:
         return False
     return new.sequence not in (1, old.sequence, old.sequence + 1)

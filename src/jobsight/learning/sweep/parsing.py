@@ -99,7 +99,7 @@ def join_shards(frozen: Frozen, layout: Layout) -> History:
     """
     import polars as pl
 
-    from jobsight.history.joining import joined_tables
+    from jobsight.history.eventtables import joined_tables
     from jobsight.history.timelines import History
 
     tables: list[pl.DataFrame] = []

@@ -82,10 +82,10 @@ def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "log").write_bytes(gzip.compress(RECORD))
     (file,) = find_logs([str(tmp_path / "log")])
 
-    def full(_target: object, _view: memoryview) -> None:
+    def full() -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(logfiles, "_write_all", full)
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
     with pytest.raises(SourceError, match=r"no room .* set TMPDIR"):
         spool(file)
 

@@ -1,7 +1,7 @@
 import polars as pl
 from tests import histories, pools
 
-from jobsight.history.joining import joined_tables
+from jobsight.history.eventtables import joined_tables
 
 
 def log(*numbers: int) -> pl.DataFrame:
