@@ -13,7 +13,7 @@ from tests import pools
 from tests.histories import table
 from tests.hold_models import held
 
-from jobsight.cli import common
+from jobsight.cli import reading
 from jobsight.cli.main import main
 from jobsight.history.readreport import ReadReport
 from jobsight.history.timelines import History
@@ -78,9 +78,9 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         told = ReadReport(files=1, logs=1, events=len(history), first=first, last=last)
         return history, told, [Source(logs[0], "0" * 64, 1)]
 
-    for module in ("common", "train", "models", "hold"):
+    for module in ("reading", "train", "modelcompare", "hold"):
         monkeypatch.setattr(f"jobsight.cli.{module}.read_history", read)
-    assert common.read_history is read
+    assert reading.read_history is read
 
     def call(*arguments: str) -> Done:
         monkeypatch.setattr(sys, "argv", ["jobsight", *arguments])

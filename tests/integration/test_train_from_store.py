@@ -13,9 +13,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from jobsight.cli.main import app
-from jobsight.cli.reading import are_documents, read_inputs
+from jobsight.cli.reading import read_inputs
 from jobsight.documents import JobDocument
 from jobsight.errors import SourceError, StoreError, UsageError
+from jobsight.learning.reading import are_documents
 from jobsight.settings import Settings, StoreSettings
 
 if TYPE_CHECKING:

@@ -7,35 +7,29 @@ a collector runs and all its sources are well, else 1.
 
 from __future__ import annotations
 
+import contextlib
+import logging
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobsight.cli.common import (
-    ConfigOption,
-    JsonOption,
-    StoreOption,
-    TimezoneOption,
-    load_settings,
-    note,
-    print_json,
-    say,
-)
-from jobsight.errors import SourceError
+from jobsight.cli.collectpage import page
+from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, TimezoneOption, load_settings
+from jobsight.cli.output import note, print_json, say
+from jobsight.errors import SourceError, UsageError
+from jobsight.service.collector import Collector, stopping_on_signals
+from jobsight.service.logs import set_up
+from jobsight.service.status import lock_path, locked, read, status_path, store_lock
+from jobsight.store import open_store
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.settings import Settings
     from jobsight.store.base import Store
 
-__all__ = ["register"]
+__all__ = ["collect"]
 
 _FAILED_SHOWN = 3
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(name="collect")(collect)
 
 
 def collect(
@@ -66,8 +60,6 @@ def collect(
     as_json: JsonOption = False,
 ) -> None:
     """Gather what happens to jobs, continuously, into the store."""
-    from jobsight.errors import UsageError
-
     wanted = {"eventlog": event_log, "slurm": slurm, "kafka": kafka}
     kinds = [kind for kind, named in wanted.items() if named]
     flags = {
@@ -93,10 +85,6 @@ def collect(
 def _gather(
     settings: Settings, kinds: list[str] | None, *, once: bool, verbose: bool, as_json: bool
 ) -> None:
-    import logging
-
-    from jobsight.service.logs import set_up
-
     # Cron mails whatever is said: once, only trouble is.
     quiet = once and not verbose
     set_up(settings.collect.log_format, level=logging.WARNING if quiet else logging.INFO)
@@ -139,12 +127,7 @@ def _failure(told: dict[str, Any], *, once: bool) -> str:
 
 def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[dict[str, Any], bool]:
     """Collect; what the collector says at its end, and whether all went well."""
-    import contextlib
-
-    from jobsight.service.collector import Collector, stopping_on_signals
     from jobsight.service.configured import make_sources
-    from jobsight.service.status import lock_path, locked, status_path, store_lock
-    from jobsight.store import open_store
 
     with contextlib.ExitStack() as held:
         stops = held.enter_context(stopping_on_signals(1 if once else 0))
@@ -175,9 +158,6 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
 
 
 def _status(settings: Settings, *, as_json: bool) -> None:
-    from jobsight.cli.collectpage import page
-    from jobsight.service.status import read
-
     report = read(settings.collect)
     if as_json:
         print_json(report.to_json())

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
+
 from jobsight.cli.terminal import Column, lined, shorten, width, wrap
 from jobsight.cli.words import moment
+from jobsight.clock import format_span
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -55,8 +58,6 @@ def _told(text: str, most: int | None, indent: str = "") -> Iterator[str]:
 
 
 def _head(told: dict[str, Any], head: str, *, gone: bool) -> str:
-    from jobsight.clock import format_span
-
     return (
         f"the collector (process {printable(told.get('pid'), 20)} on "
         f"{printable(told.get('host'), 60)}) {head}; "
@@ -97,8 +98,6 @@ def _missed(source: dict[str, Any]) -> Iterator[str]:
 
 
 def _table(rows: list[list[str]], most: int | None) -> list[list[str]]:
-    from rich.cells import cell_len
-
     columns = [
         Column("source"), Column("state"), Column("lag", right=True),
         Column("documents", right=True), Column("per s", right=True, spare=1),
@@ -132,8 +131,6 @@ def _row(name: str, one: dict[str, Any]) -> list[str]:
 
 def _lag(source: dict[str, Any]) -> str:
     """How far behind a source is, in the unit that it tells."""
-    from jobsight.clock import format_span
-
     if isinstance(found := source.get("bytes_behind"), int):
         return f"{found / 1e6:,.1f} MB" if found >= 100_000 else f"{found:,} B"
     if isinstance(found := source.get("lag"), int):

@@ -13,28 +13,22 @@ from jobsight.cli.common import (
     ModelOption,
     NetworkOption,
     TimezoneOption,
-    open_case,
-    print_json,
-    say,
-    table,
 )
+from jobsight.cli.modelpage import scores_table
+from jobsight.cli.output import print_json, say, table
+from jobsight.cli.reading import open_case
 
-__all__ = ["register", "scores_table"]
+__all__ = ["app"]
 
-_verb = typer.Typer(help="Judge a trained model on logs.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.add_typer(_verb, name="evaluate")
+app = typer.Typer(help="Judge a trained model on logs.", no_args_is_help=True)
 
 
-@_verb.callback()
+@app.callback()
 def _evaluate() -> None:
     pass
 
 
-@_verb.command()
+@app.command()
 def hold(
     logs: LogArguments,
     model: ModelOption,
@@ -82,29 +76,6 @@ def _print(report: dict[str, Any]) -> None:
             ],
         )
     )
-
-
-def scores_table(report: dict[str, Any]) -> str:
-    """The models of a report as a table of text, the chosen one marked.
-
-    Next to each calibration error (ECE) is what well-calibrated probabilities show by chance: they
-    stay below it in 95 of 100 cases.
-    """
-    keys = ("average_precision", "f1", "brier", "ece", "ece_by_chance", "log_loss")
-    headings = ["model", "ROC AUC", "95 %", "avg. precision", "F1", "Brier", "ECE", "by chance"]
-    rows = []
-    for name, scores in report["models"].items():
-        bounds = scores["roc_auc_ci"]
-        rows.append(
-            [
-                f"{name} *" if name == report["chosen"] else name,
-                _number(scores["roc_auc"]),
-                "" if bounds is None else f"{bounds[0]:.2f}–{bounds[1]:.2f}",
-                *(_number(scores.get(key)) for key in keys),
-            ]
-        )
-    spare = ["avg. precision", "95 %", "by chance", "ECE", "F1", "Brier"]
-    return table([*headings, "log loss"], rows, spare)
 
 
 def _number(value: float | None) -> str:

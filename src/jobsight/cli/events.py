@@ -10,37 +10,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobsight.cli.common import (
-    SHOWN,
     ConfigOption,
     JsonOption,
     LogArguments,
     TimezoneOption,
     check_output,
     load_settings,
-    note,
-    print_json,
-    progress_bar,
-    read_events_of,
-    say,
 )
+from jobsight.cli.output import SHOWN, note, print_json, progress_bar, say, tell_unread
+from jobsight.clock import format_micros
 from jobsight.codes import event_name
 from jobsight.files import Kind
+from jobsight.history.eventlog.terms import event_schema
+from jobsight.history.events import EventReader
+from jobsight.history.parquet import write_events
+from jobsight.learning.reading import are_documents
 from jobsight.text import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from jobsight.cli.reading import Reading
-    from jobsight.history.events import EventReader
     from jobsight.history.readreport import ReadReport
     from jobsight.settings import Settings
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command()(events)
+__all__ = ["events"]
 
 
 def events(
@@ -67,11 +61,9 @@ def events(
 
 def _read(logs: list[str], settings: Settings, output: Path | None) -> ReadReport:
     """Read everything and write the table, if it is wanted; logs alone in bounded memory."""
-    from jobsight.cli.reading import are_documents
-    from jobsight.history.events import EventReader
-    from jobsight.history.parquet import write_events
-
     if any(map(are_documents, logs)):
+        from jobsight.cli.reading import read_events_of  # needs Polars, which logs alone do not
+
         reading = read_events_of(logs, settings)
         if output is not None:
             write_events(_batches(reading), output)
@@ -92,16 +84,12 @@ def _read(logs: list[str], settings: Settings, output: Path | None) -> ReadRepor
 
 def _sound(reader: EventReader) -> Iterator[pa.RecordBatch]:
     """All batches; nothing is written where none of the files is an event log."""
-    from jobsight.cli.reading import tell_unread
-
     yield from reader.batches()
     tell_unread(reader.report.unreadable, reader.report.events)
 
 
 def _batches(reading: Reading) -> list[pa.RecordBatch]:
     """The table in the reader's own schema."""
-    from jobsight.history.eventlog.terms import event_schema
-
     schema = event_schema()
     table: pa.Table = reading.table.select(schema.names).to_arrow().cast(schema)
     batches: list[pa.RecordBatch] = table.to_batches()
@@ -128,8 +116,6 @@ def _as_json(report: ReadReport) -> dict[str, Any]:
 
 
 def _moment(microseconds: int | None) -> str | None:
-    from jobsight.clock import format_micros
-
     return None if microseconds is None else format_micros(microseconds).replace(" ", "T")
 
 

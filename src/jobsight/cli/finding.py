@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from jobsight.documents import parse_key
+from jobsight.errors import JobError, UsageError
+from jobsight.text import printable
+
 if TYPE_CHECKING:
     from jobsight.store import Store
 
@@ -27,10 +31,6 @@ def plain_id(text: str) -> str:
     Raises:
         UsageError: the text is no id of any form.
     """
-    from jobsight.documents import parse_key
-    from jobsight.errors import UsageError
-    from jobsight.text import printable
-
     text = text.strip()
     if ":" in text:
         place, _, job = text.rpartition(":")
@@ -69,8 +69,6 @@ def find_ids(store: Store, text: str, cluster: str | None = None) -> list[str]:
     Raises:
         JobError: there is none, or jobs of several clusters are meant.
     """
-    from jobsight.documents import parse_key
-
     place, _, job = text.rpartition(":")
     if place and store.get([text]):
         found = [text]
@@ -92,9 +90,6 @@ def find_ids(store: Store, text: str, cluster: str | None = None) -> list[str]:
 
 def _require_one_place(text: str, found: list[str], cluster: str | None) -> None:
     """Refuse ids that no document has, or that documents of several clusters have."""
-    from jobsight.errors import JobError
-    from jobsight.text import printable
-
     if not found:
         where = "" if cluster is None else f" of {printable(cluster, 60)}"
         raise JobError(f"the store knows no job {text}{where}; `jobsight jobs` lists what it knows")

@@ -14,18 +14,12 @@ from jobsight.cli.common import (
     TimezoneOption,
     check_output,
     load_settings,
-    print_json,
-    read_history,
-    say,
 )
+from jobsight.cli.output import print_json, say
+from jobsight.cli.reading import read_history
 from jobsight.files import Kind
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command()(frames)
+__all__ = ["frames"]
 
 
 def frames(

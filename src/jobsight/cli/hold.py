@@ -19,36 +19,39 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from jobsight.cli.champions import Panel, named_model, seat
+from jobsight.cli.champions import named_model, seat
 from jobsight.cli.common import (
     ConfigOption,
     NetworkOption,
     StoreOption,
     TimezoneOption,
     load_settings,
-    note,
-    print_json,
-    read_history,
-    stages,
 )
 from jobsight.cli.holdpage import print_all, print_answers
-from jobsight.errors import JobsightError
-from jobsight.ids import JobId
+from jobsight.cli.output import note, print_json, stages
+from jobsight.cli.reading import read_history, refuse_before
+from jobsight.cli.saving import keep_answers
+from jobsight.clock import format_micros, micros, parse_moment, zone_named
+from jobsight.documents import parse_key
+from jobsight.errors import JobError, JobsightError, SourceError, UsageError
+from jobsight.history.condor.client import CondorClient
+from jobsight.history.eventlog.family import rotated
+from jobsight.ids import parse_job_id
+from jobsight.learning.reading import are_documents, is_pipe
+from jobsight.questions.hold.answering.groups import by_use
+from jobsight.questions.hold.answering.lookup import current_jobs, find_held
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
+    from jobsight.cli.champions import Panel
+    from jobsight.ids import JobId
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
 
-__all__ = ["register"]
+__all__ = ["hold"]
 
 _END_OF_LOG = " (the end of the log)"
 _NOW = " (now; last told of anything {})"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(name="hold")(hold)
 
 
 def hold(
@@ -128,9 +131,6 @@ def hold(
 
 def _local_schedd(settings: Settings) -> str | None:
     """What this machine's schedd calls itself; None: it is unknown, so commands name theirs."""
-    from jobsight.errors import SourceError
-    from jobsight.history.condor.client import CondorClient
-
     # Not the setting access_point: it may name the place that a copied log is from.
     with contextlib.suppress(SourceError):
         return CondorClient(settings.condor).schedd_name()
@@ -141,8 +141,6 @@ def _keep(
     answers: list[Answer], settings: Settings, *, save: bool, publish: bool
 ) -> tuple[list[str], JobsightError | None]:
     """Save and publish, where it is wanted; what could not be kept, and why all could not."""
-    from jobsight.cli.saving import keep_answers
-
     if not save and not publish:
         return [], None
     try:
@@ -164,8 +162,6 @@ def _caller() -> str:
     Raises:
         UsageError: this machine has no name for the user.
     """
-    from jobsight.errors import UsageError
-
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -180,21 +176,22 @@ def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[
     Raises:
         UsageError: nothing is named, and none of these is where it usually is.
     """
-    from jobsight.cli.reading import is_store
-
     if wanted:
         return [*logs, "store:"], True
     if logs:
-        return logs, any(is_store(one) for one in logs)
+        return logs, any(_is_store(one) for one in logs)
     if "store" in settings.model_fields_set or Path(settings.store.url).expanduser().exists():
         return ["store:"], True
     return _own_logs(settings), True
 
 
+def _is_store(text: str) -> bool:
+    """Whether an input is a store, which goes on; a log or a snapshot is what it is."""
+    return not is_pipe(text) and not Path(text).is_dir() and are_documents(text)
+
+
 def _own_logs(settings: Settings) -> list[str]:
     """The files of the event logs that ``jobsight collect`` would follow, rotated ones too."""
-    from jobsight.errors import SourceError, UsageError
-    from jobsight.history.eventlog.family import rotated
     from jobsight.service.configured import event_logs
 
     try:
@@ -213,9 +210,6 @@ def _answers(
 
     With an `owner`, not for jobs of others.
     """
-    from jobsight.questions.hold.answering.groups import by_use
-    from jobsight.questions.hold.answering.lookup import current_jobs, find_held
-
     answerer = panel.first
     if not asked:
         held = answerer.held(moment, current_jobs(answerer.history, moment))
@@ -247,8 +241,6 @@ def _is_of(answer: Answer, asked: _Asked) -> bool:
 
 
 def _tell(problems: list[str]) -> None:
-    from jobsight.errors import JobError
-
     for line in problems[:-1]:
         note(f"jobsight: {printable(line)}")
     if problems:
@@ -256,18 +248,12 @@ def _tell(problems: list[str]) -> None:
 
 
 def _asked(jobs: list[str], every: bool) -> list[_Asked]:
-    from jobsight.errors import UsageError
-
     if every and jobs:
         raise UsageError("name jobs, or ask for --all (or --each), not both")
     return [_parsed(job) for job in jobs]
 
 
 def _parsed(text: str) -> _Asked:
-    from jobsight.documents import parse_key
-    from jobsight.errors import UsageError
-    from jobsight.ids import parse_job_id
-
     if ":" not in text:
         return _Asked(parse_job_id(text))
     key = parse_key(text)
@@ -287,9 +273,6 @@ def _open(
     here: str | None,
 ) -> tuple[Panel, int, str]:
     """Who answers, the moment asked about (µs), and that moment in words."""
-    from jobsight.cli.reading import refuse_before
-    from jobsight.clock import format_micros, micros, parse_moment, zone_named
-
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
     named = named_model(model, settings)
     history, _, _ = read_history(inputs, settings, hashed=False)

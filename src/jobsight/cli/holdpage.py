@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from jobsight.cli.common import say
+from jobsight.cli.output import say
 from jobsight.cli.terminal import Column, lined, paint, width, wrap
+from jobsight.clock import format_micros, format_span
 from jobsight.codes import hold_name
+from jobsight.history.outcomes import PERSONAL_HOLD_CODES
+from jobsight.questions.hold.answering.groups import group_answers
 from jobsight.questions.hold.answering.wording import chance_words
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from jobsight.questions.hold.answering.advice import Advice
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.questions.hold.answering.groups import GroupAnswer
@@ -43,8 +45,6 @@ def print_answers(answers: Sequence[Answer], when: str, *, verbose: bool) -> Non
 
 
 def _print_one(one: Answer, when: str, *, verbose: bool) -> None:
-    from jobsight.clock import format_micros, format_span
-
     whose = f" of {printable(one.owner, 60)}" if one.owner else ""
     say(f"{_paint(one.verdict.verb)}  job {one.job}{whose}{one.place}: {_headline(one)}")
     waited = format_span(max(one.moment - one.held_since, 0) / 1e6)
@@ -83,8 +83,6 @@ def _fitted(text: str, before: int) -> list[str]:
 
 
 def _headline(one: Answer) -> str:
-    from jobsight.history.outcomes import PERSONAL_HOLD_CODES
-
     if one.by_hand and one.hold_code in PERSONAL_HOLD_CODES:
         return "its user's own hand holds it: no prediction"
     if one.by_hand:
@@ -96,7 +94,6 @@ def _headline(one: Answer) -> str:
     best = one.verdict.best
     if one.verdict.verb != "wait" or best is None:
         return now
-    from jobsight.clock import format_span
 
     later = chance_words(best.probability, best.low, best.high)
     return f"{now}, {later} in {format_span(best.wait)}"
@@ -119,8 +116,6 @@ def _paint(verb: str, letters: int = 0) -> str:
 
 def print_all(answers: Sequence[Answer], when: str, owner: str | None, *, each: bool) -> None:
     """Print many answers by cause and cluster; `owner`: whose alone; `each`: one row per job."""
-    from jobsight.questions.hold.answering.groups import group_answers
-
     of = "" if owner is None else f" of {printable(owner, 60)}"
     if not answers:
         say(f"no job{of} is held as of {when}")

@@ -4,52 +4,33 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobsight.cli.common import (
-    ConfigOption,
-    JsonOption,
-    StoreOption,
-    load_settings,
-    note,
-    print_json,
-    progress_bar,
-    say,
-)
+from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, load_settings
+from jobsight.cli.output import note, print_json, progress_bar, say, tell_unread
+from jobsight.clock import format_micros
 from jobsight.errors import UsageError
+from jobsight.history.importers import FileImport, Mapped, Options
+from jobsight.history.importers.tally import Tally
+from jobsight.history.slurm.sacct import FIELDS
+from jobsight.store import open_store
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
-    from jobsight.history.importers import FileImport, ImportReport
+    from jobsight.history.importers import ImportReport
     from jobsight.store import Store
 
-__all__ = ["ImportRun", "register"]
+__all__ = ["ImportRun", "import_"]
 
 _FORMATS = (
     "auto", "sacct", "sacct-json", "slurmdbd", "swf", "eagle", "graham", "condor-history",
     "eventlog",
 )  # fmt: skip
-
-_EPILOG = """\b
-Formats, and what each can never tell (docs/importing.md says why):
-  sacct           sacct -P or -p, any columns; never: scripts, holds, what was not asked for
-  sacct-json      sacct --json; never: scripts, holds
-  slurmdbd        its <cluster>_job_table, CSV; never: users' names, steps, GPUs
-  swf             Parallel Workloads Archive; never: names, scripts, exit codes, kinds of failure
-  eagle           NREL Eagle, CSV or Parquet; never: task numbers, exit codes, usage
-  graham          Graham/Cedar queue table; never: users, exit codes, jobs not waiting at noon
-  condor-history  condor_history -l or -json; never: earlier holds, releases, evictions
-  eventlog        HTCondor event logs; never: requests and users without event 028
-"""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command("import", epilog=_EPILOG)(import_)
 
 
 def import_(
@@ -94,11 +75,19 @@ def import_(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Import accounting, traces, histories and event logs into the store of job documents."""
-    from jobsight.cli.reading import tell_unread
-    from jobsight.history.importers import FileImport, Mapped, Options
-    from jobsight.store import open_store
+    """Import accounting, traces, histories and event logs into the store of job documents.
 
+    \b
+    Formats, and what each can never tell (docs/importing.md says why):
+      sacct           sacct -P or -p, any columns; never: scripts, holds, what was not asked for
+      sacct-json      sacct --json; never: scripts, holds
+      slurmdbd        its <cluster>_job_table, CSV; never: users' names, steps, GPUs
+      swf             Parallel Workloads Archive; never: names, scripts, exit codes, causes
+      eagle           NREL Eagle, CSV or Parquet; never: task numbers, exit codes, usage
+      graham          Graham/Cedar queue table; never: users, exit codes, jobs not waiting at noon
+      condor-history  condor_history -l or -json; never: earlier holds, releases, evictions
+      eventlog        HTCondor event logs; never: requests and users without event 028
+    """  # noqa: D301
     if delimiter == "":
         raise UsageError("--delimiter needs at least one character")
     if mapping is not None and format != "auto":
@@ -130,10 +119,6 @@ def import_(
 
 def _columns(text: str | None) -> tuple[str, ...] | None:
     """The names in ``JobID,State%10, …``."""
-    from difflib import get_close_matches
-
-    from jobsight.history.slurm.sacct import FIELDS
-
     if text is None:
         return None
     names = tuple(name.partition("%")[0].strip() for name in text.split(","))
@@ -158,8 +143,6 @@ class ImportRun:
     """
 
     def __init__(self, reading: FileImport) -> None:
-        from jobsight.history.importers.tally import Tally
-
         self.report, self.tally, self.seconds = reading.report, Tally(), 0.0
         self._reading = reading
         self._refused = 0
@@ -260,6 +243,4 @@ def _print_trouble(report: ImportReport) -> None:
 
 
 def _moment(microseconds: int | None) -> str | None:
-    from jobsight.clock import format_micros
-
     return None if microseconds is None else format_micros(microseconds).replace(" ", "T")

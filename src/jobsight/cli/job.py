@@ -11,28 +11,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobsight.cli.common import (
-    ClusterOption,
-    ConfigOption,
-    StoreOption,
-    document_text,
-    load_settings,
-    note,
-    open_store,
-    print_documents,
-    say,
-)
+from jobsight.cli.common import ClusterOption, ConfigOption, StoreOption, load_settings
+from jobsight.cli.finding import find_ids, is_whole, plain_id
+from jobsight.cli.jobpage import page
+from jobsight.cli.jobs import document_text, print_documents, print_table
+from jobsight.cli.output import note, say
+from jobsight.documents import number_of
+from jobsight.errors import JobError
+from jobsight.store import open_store
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
     from jobsight.store import Store
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(name="job")(job)
+__all__ = ["job"]
 
 
 def job(
@@ -56,11 +48,9 @@ def job(
     ] = False,
 ) -> None:
     """All that is known of a job: its life drawn, its events, request and usage, predictions."""
-    from jobsight.cli.finding import plain_id
-
     asked = [plain_id(one) for one in ids]
     settings = load_settings(config, {"store": store})
-    with open_store(settings) as opened:
+    with open_store(settings=settings.store) as opened:
         found, problems = _found(opened, asked, cluster)
         documents = [document for group in found for document in group]
         if as_json and len(asked) == 1 and _names_one(asked[0], documents):
@@ -75,8 +65,6 @@ def job(
 
 def _names_one(text: str, documents: list[JobDocument]) -> bool:
     """Whether an id names one job; ``slurm:c:3`` is all tasks of that array, if it is one."""
-    from jobsight.cli.finding import is_whole
-
     exact = ":" not in text or not documents or documents[0].id == text
     return is_whole(text) and exact
 
@@ -85,9 +73,6 @@ def _found(
     store: Store, asked: list[str], cluster: str | None
 ) -> tuple[list[list[JobDocument]], list[str]]:
     """The documents that each id means, and what is wrong with the others."""
-    from jobsight.cli.finding import find_ids
-    from jobsight.errors import JobError
-
     groups: list[list[JobDocument]] = []
     problems: list[str] = []
     for text in dict.fromkeys(asked):
@@ -103,9 +88,6 @@ def _found(
 
 def _print(store: Store, found: list[list[JobDocument]], *, all_events: bool) -> None:
     """A page for each id that means one job, a table for each that means many."""
-    from jobsight.cli.jobpage import page
-    from jobsight.cli.jobs import print_table
-
     for number, group in enumerate(found):
         if number:
             say("")
@@ -119,8 +101,6 @@ def _print(store: Store, found: list[list[JobDocument]], *, all_events: bool) ->
 
 def _siblings(store: Store, document: JobDocument) -> int:
     """How many other jobs of its array, or of its cluster of procs, the store knows."""
-    from jobsight.documents import number_of
-
     place, _, job = document.id.rpartition(":")
     number = number_of(job)
     like = [one for one in store.numbered(number) if number_of(one) == number]
@@ -128,8 +108,6 @@ def _siblings(store: Store, document: JobDocument) -> int:
 
 
 def _tell(problems: list[str]) -> None:
-    from jobsight.errors import JobError
-
     for line in problems[:-1]:
         note(f"jobsight: {line}")
     if problems:

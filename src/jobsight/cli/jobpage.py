@@ -7,15 +7,19 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len, set_cell_size
+
 from jobsight.cli.terminal import STATE_COLOURS, Column, blocks, grid, lined, paint, width, wrap
 from jobsight.cli.words import UNKNOWN, memory, moment, span, why
 from jobsight.codes import EventCode, event_name, hold_name
 from jobsight.documents import State, parse_key
-from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
+from jobsight.documents.spans import life, ran, runs, spans, submitted, time_of, total
+from jobsight.history.eventlog.headers import sinful_name
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.documents import Event, JobDocument, Prediction
+    from jobsight.documents.spans import Span
 
 __all__ = ["page"]
 
@@ -57,8 +61,6 @@ def page(document: JobDocument, *, siblings: int, whole: bool = False) -> Iterat
 
 
 def _cut(line: str, most: int) -> str:
-    from rich.cells import cell_len, set_cell_size
-
     if "\x1b" in line or cell_len(line) <= most:
         return line
     return set_cell_size(line, max(most - 1, 1)).rstrip() + "…"
@@ -66,8 +68,6 @@ def _cut(line: str, most: int) -> str:
 
 def _wrapped(words: list[str], most: int | None) -> Iterator[str]:
     """Words in as few lines as there is room for; none is cut: a state or an id is no detail."""
-    from rich.cells import cell_len
-
     line, size = "", 0
     for word in words:
         length = cell_len(re.sub(r"\x1b\[[\d;]*m", "", word))
@@ -302,8 +302,6 @@ def _what(event: Event) -> str:
 
 def _host(event: Event) -> str | None:
     """The host's name, where HTCondor writes an address with all that belongs to it."""
-    from jobsight.history.eventlog.headers import sinful_name
-
     if event.host is None or not event.host.startswith("<"):
         return event.host
     return sinful_name(event.host) or event.host

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import heapq
 import itertools
+import json
+import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,19 +24,23 @@ from jobsight.cli.common import (
     UntilOption,
     UserOption,
     load_settings,
-    note,
-    open_store,
-    print_documents,
-    say,
 )
+from jobsight.cli.output import note, say
+from jobsight.cli.terminal import STATE_COLOURS, Column, grid, width
+from jobsight.cli.words import memory, moment, span, why
+from jobsight.clock import micros, parse_moment, zone_named
+from jobsight.documents import JobKey, State, parse_key, to_json
+from jobsight.documents.spans import life, ran, runs, submitted, time_of, total
+from jobsight.documents.states import slurm_state
+from jobsight.errors import UsageError
+from jobsight.store import open_store
+from jobsight.text import printable
 
 if TYPE_CHECKING:
-    import datetime as dt
-
-    from jobsight.documents import JobDocument, State
+    from jobsight.documents import JobDocument
     from jobsight.store import Store
 
-__all__ = ["clusters_named", "parse_since", "parse_states", "print_table", "register"]
+__all__ = ["clusters_named", "jobs", "parse_since", "parse_states", "print_table"]
 
 _TEXT_WIDTH = 60
 _NAME_WIDTH = 24
@@ -46,11 +54,6 @@ _RIGHT = {"waited", "ran", "memory"}
 _WIDTHS = {"cluster": 10, "user": 8, "name": 12}
 """What they are cut to in a terminal that is not `_WIDE`."""
 _WIDE = 140
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(name="jobs")(jobs)
 
 
 def jobs(
@@ -68,8 +71,6 @@ def jobs(
     ] = False,
 ) -> None:
     """The jobs that the store knows, those first of which something happened last."""
-    from jobsight.clock import zone_named
-
     settings = load_settings(config, {"timezone": timezone, "store": store})
     zone = zone_named(settings.timezone)
     most = min(limit, sys.maxsize - 1) or None
@@ -80,7 +81,7 @@ def jobs(
         None if until is None else parse_since(until, zone),
         cluster,
     )
-    with open_store(settings) as opened:
+    with open_store(settings=settings.store) as opened:
         found = asked.of(opened, most and most + 1)
         if as_json:
             print_documents(itertools.islice(found, most))
@@ -112,10 +113,6 @@ class _Asked:
 
     def of(self, store: Store, limit: int | None) -> Iterator[JobDocument]:
         """The jobs, newest first."""
-        import heapq
-
-        from jobsight.documents.spans import time_of
-
         scans = [
             store.scan(
                 since=self.since,
@@ -136,8 +133,6 @@ class _Asked:
 
 def clusters_named(text: str) -> list[str]:
     """Ids up to the last colon that a user's word for a cluster may mean."""
-    from jobsight.documents import JobKey
-
     for scheduler in ("slurm", "htcondor"):
         if text.startswith(f"{scheduler}:"):
             return [text]
@@ -152,10 +147,6 @@ def parse_states(words: list[str]) -> frozenset[State] | None:
     Raises:
         UsageError: a word is none; lists those that there are.
     """
-    from jobsight.documents import State
-    from jobsight.documents.states import slurm_state
-    from jobsight.errors import UsageError
-
     found: set[State] = set()
     for word in words:
         plain = word.strip().lower().replace("-", "_")
@@ -167,8 +158,6 @@ def parse_states(words: list[str]) -> frozenset[State] | None:
         elif slurm is not None:
             found.add(slurm)
         else:
-            from jobsight.text import printable
-
             raise UsageError(
                 f"{printable(word, 30)!r} is no state; there are {', '.join(State)}, and active, "
                 "ended, and Slurm's own words"
@@ -182,11 +171,6 @@ def parse_since(text: str, zone: dt.tzinfo) -> int:
     Raises:
         UsageError: the text is neither.
     """
-    import re
-
-    from jobsight.clock import micros, parse_moment
-    from jobsight.errors import UsageError
-
     found = re.fullmatch(r"\s*(\d{1,9})\s*(s|min|h|d|w)\s*", text, re.ASCII)
     if found is None:
         try:
@@ -199,9 +183,6 @@ def parse_since(text: str, zone: dt.tzinfo) -> int:
 
 def print_table(documents: list[JobDocument]) -> None:
     """One line a job, with headings; how wide the terminal is tells which columns, nothing else."""
-    from jobsight.cli.terminal import STATE_COLOURS, Column, grid, width
-    from jobsight.documents import parse_key
-
     most = width()
     several = len({parse_key(one.id)[:2] for one in documents}) > 1
     shown = _columns(most, several=several)
@@ -232,11 +213,6 @@ def _short(name: str, text: str, most: int | None) -> str:
 
 
 def _row(document: JobDocument, now: int) -> dict[str, str]:
-    from jobsight.cli.words import memory, moment, span, why
-    from jobsight.documents import State, parse_key
-    from jobsight.documents.spans import life, ran, runs, submitted, total
-    from jobsight.text import printable
-
     key = parse_key(document.id)
     run = runs(document, now)[-1:]
     waited = total(one for one in life(document, now) if one.state is State.PENDING)
@@ -253,3 +229,18 @@ def _row(document: JobDocument, now: int) -> dict[str, str]:
         "memory": memory(document.usage.memory_mb),
         "why": printable(why(document), _TEXT_WIDTH),
     }
+
+
+def print_documents(documents: Iterable[JobDocument]) -> None:
+    """Print job documents as one JSON list, a document a line, written while they are read."""
+    before = "["
+    for document in documents:
+        say(before + document_text(document), end="")
+        before = ",\n"
+    say("[]" if before == "[" else "]")
+
+
+def document_text(document: JobDocument) -> str:
+    """A job document as one line of JSON, of ASCII letters that no terminal obeys."""
+    text = json.dumps(to_json(document), ensure_ascii=True, separators=(",", ":"))
+    return text.replace("\x7f", "\\u007f")

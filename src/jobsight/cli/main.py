@@ -5,6 +5,8 @@ Exit status 0: an answer was given; 1: an error; 2: the call itself is wrong; 3:
 standard error.
 """
 
+from __future__ import annotations
+
 import gc
 import io
 import os
@@ -15,24 +17,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from jobsight import __version__
-from jobsight.cli import (
-    collect,
-    common,
-    evaluate,
-    events,
-    frames,
-    hold,
-    import_,
-    job,
-    jobs,
-    models,
-    reading,
-    report,
-    store,
-    sweep,
-    train,
-    verify,
-)
+from jobsight.cli.output import flush, some_unread
+from jobsight.cli.verbs import LazyGroup
 from jobsight.errors import JobsightError
 from jobsight.text import visible
 
@@ -40,12 +26,13 @@ __all__ = ["app", "main"]
 
 
 def _finish(_result: object, **_options: object) -> None:
-    if reading.some_unread():
+    if some_unread():
         raise typer.Exit(1)
 
 
 app = typer.Typer(
     name="jobsight",
+    cls=LazyGroup,
     help="Tells how a batch job will behave on HTCondor and Slurm clusters.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -74,7 +61,7 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    reading.some_unread()
+    some_unread()
     if no_color:
         os.environ["NO_COLOR"] = "1"
 
@@ -96,13 +83,6 @@ _EXTRAS = {
 _NO_HOME = "/nonexistent"
 """What Debian gives users as a home that are to have none."""
 
-_VERBS = (
-    *(events, import_, collect, store, jobs, job),
-    *(frames, train, sweep, evaluate, verify, hold, report, models),
-)
-for _verb in _VERBS:
-    _verb.register(app)
-
 
 def main() -> None:
     """Run the command line and leave with its exit status."""
@@ -113,7 +93,7 @@ def main() -> None:
         except SystemExit as leaving:
             if isinstance(leaving.__context__, BrokenPipeError):  # typer makes status 1 of it
                 raise leaving.__context__ from None
-            common.flush()  # now, while a full disk can still be told
+            flush()  # now, while a full disk can still be told
             raise leaving from None
     except JobsightError as error:
         _leave(str(error), error.exit_status)
@@ -176,6 +156,6 @@ def _have_home() -> None:
 def _abandon_output() -> None:
     """Let what still waits for standard output, if that fails, go nowhere at the end."""
     try:
-        common.flush()
+        flush()
     except (JobsightError, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,19 +6,33 @@ Whatever a model directory tells is text of others: bounded, and plain.
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobsight.cli.common import table
+from jobsight.cli.output import table
+from jobsight.clock import format_micros
 from jobsight.errors import ModelError
+from jobsight.learning.manifest import read_manifest
+from jobsight.learning.registry import read_report
+from jobsight.models import is_baseline
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.learning.manifest import Manifest
     from jobsight.learning.registry import Entry, Record
 
-__all__ = ["beside", "beside_text", "comparison_text", "listed", "listing", "page", "shown"]
+__all__ = [
+    "beside",
+    "beside_text",
+    "comparison_text",
+    "listed",
+    "listing",
+    "page",
+    "scores_table",
+    "shown",
+]
 
 _SCORES = ("roc_auc", "f1", "f1_failure", "brier", "ece", "log_loss")
 _HEADINGS = ("ROC AUC", "F1", "F1 failure", "Brier", "ECE", "log loss")
@@ -40,8 +54,6 @@ def _told_by(place: object) -> Iterator[None]:
 
 def listed(entry: Entry) -> dict[str, Any]:
     """A model in a list, as plain data; `damaged` tells what is wrong with its files."""
-    from jobsight.clock import format_micros
-
     row: dict[str, Any] = {
         "digest": entry.digest,
         "question": entry.question,
@@ -69,8 +81,6 @@ def listed(entry: Entry) -> dict[str, Any]:
 
 def _best_baseline(report: dict[str, Any]) -> dict[str, Any]:
     """Name and log loss of the best baseline of a report."""
-    from jobsight.models import is_baseline
-
     found = {
         str(name): float(scores["log_loss"])
         for name, scores in report["models"].items()
@@ -135,8 +145,6 @@ def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
 
 
 def _event(record: Record) -> dict[str, Any]:
-    from jobsight.clock import format_micros
-
     return {
         "time": format_micros(record.time // 1_000_000 * 1_000_000),
         "event": record.event,
@@ -164,8 +172,6 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _quality(report: dict[str, Any]) -> Iterator[str]:
-    from jobsight.cli.evaluate import scores_table
-
     yield (
         f"on its test part: {counted(int(report['examples']), 'release')} in "
         f"{counted(int(report['batches']), 'batch', 'batches')}, "
@@ -184,8 +190,6 @@ def _quality(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _origin(found: dict[str, Any]) -> Iterator[str]:
-    import json
-
     facts = found["facts"]
     yield f"data from {printable(facts.get('first'), 40)} to {printable(facts.get('last'), 40)}"
     for name, border in zip(
@@ -232,9 +236,6 @@ def beside(folders: Sequence[Path]) -> dict[str, Any]:
     Raises:
         ModelError: one is damaged.
     """
-    from jobsight.learning.manifest import read_manifest
-    from jobsight.learning.registry import read_report
-
     reports = []
     for folder in folders:
         manifest = read_manifest(folder, question="hold")
@@ -287,6 +288,29 @@ def beside_text(found: dict[str, Any]) -> str:
         for one in found["models"]
     ]
     return "\n".join(lines)
+
+
+def scores_table(report: dict[str, Any]) -> str:
+    """The models of a report as a table of text, the chosen one marked.
+
+    Next to each calibration error (ECE) is what well-calibrated probabilities show by chance: they
+    stay below it in 95 of 100 cases.
+    """
+    keys = ("average_precision", "f1", "brier", "ece", "ece_by_chance", "log_loss")
+    headings = ["model", "ROC AUC", "95 %", "avg. precision", "F1", "Brier", "ECE", "by chance"]
+    rows = []
+    for name, scores in report["models"].items():
+        bounds = scores["roc_auc_ci"]
+        rows.append(
+            [
+                f"{name} *" if name == report["chosen"] else name,
+                _number(scores["roc_auc"]),
+                "" if bounds is None else f"{bounds[0]:.2f}–{bounds[1]:.2f}",
+                *(_number(scores.get(key)) for key in keys),
+            ]
+        )
+    spare = ["avg. precision", "95 %", "by chance", "ECE", "F1", "Brier"]
+    return table([*headings, "log loss"], rows, spare)
 
 
 def _number(value: float | None) -> str:

@@ -8,33 +8,40 @@ collected from, so what is learned from either is the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
+from jobsight.cli.common import check_output, load_settings
+from jobsight.cli.modelnames import model_folder
+from jobsight.cli.output import note, progress_bar, tell_unread
+from jobsight.clock import format_micros
+from jobsight.errors import SourceError
+from jobsight.files import Kind
+from jobsight.history.eventtables import event_table, joined_tables
+from jobsight.history.readreport import ReadReport
+from jobsight.history.timelines import History
+from jobsight.learning.manifest import Source
 from jobsight.learning.reading import DocumentStream, Progress, are_documents, is_pipe, stored
+from jobsight.settings import Settings
 from jobsight.text import printable
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from jobsight.history.readreport import ReadReport
-    from jobsight.history.timelines import History
-    from jobsight.learning.manifest import Source
-    from jobsight.settings import Settings
+    from jobsight.questions.hold.training.model import HoldModel
 
 __all__ = [
+    "Case",
     "Reading",
-    "are_documents",
-    "is_store",
+    "open_case",
+    "read_events_of",
+    "read_history",
     "read_inputs",
     "refuse_before",
-    "some_unread",
-    "tell_unread",
 ]
-
-_unread: list[tuple[str, str]] = []
 
 
 @dataclass
@@ -54,11 +61,6 @@ class Reading:
     sources: list[Source]
     names: list[str]
     shortened: int = 0
-
-
-def is_store(text: str) -> bool:
-    """Whether an input is a store, which goes on; a log or a snapshot is what it is."""
-    return not is_pipe(text) and not Path(text).is_dir() and are_documents(text)
 
 
 def read_inputs(
@@ -82,44 +84,12 @@ def read_inputs(
     return readings[0] if len(readings) == 1 else _joined(readings)
 
 
-def tell_unread(unreadable: Sequence[tuple[str, str]], events: int) -> None:
-    """List files that could not be read; the answer is given without them, the exit status is 1.
-
-    Args:
-        unreadable: their names, each with a line that says so.
-        events: number of events that were read of others.
-
-    Raises:
-        SourceError: there are none.
-    """
-    from jobsight.cli.common import SHOWN, note
-    from jobsight.errors import SourceError
-
-    if unreadable and not events:
-        raise SourceError(unreadable[0][1])
-    for _, line in unreadable[:SHOWN]:
-        note(f"jobsight: {printable(line)}")
-    if len(unreadable) > SHOWN:
-        note(f"jobsight: {len(unreadable) - SHOWN} more files could not be read")
-    _unread.extend(unreadable)
-
-
-def some_unread() -> bool:
-    """Whether `tell_unread` listed any file since this was asked last."""
-    found = bool(_unread)
-    _unread.clear()
-    return found
-
-
 def refuse_before(moment: int, history: History) -> None:
     """Refuse to answer as of a moment (µs) that is before all that was read.
 
     Raises:
         SourceError: it is.
     """
-    from jobsight.clock import format_micros
-    from jobsight.errors import SourceError
-
     first = int(history.clock.min())
     if moment < first:
         raise SourceError(
@@ -129,8 +99,7 @@ def refuse_before(moment: int, history: History) -> None:
 
 
 def _read_logs(logs: list[str], settings: Settings, progress: Progress, hashed: bool) -> Reading:
-    from jobsight.history.events import read_events
-    from jobsight.learning.manifest import Source
+    from jobsight.history.events import read_events  # stores do without the compiled reader
 
     log = read_events(
         logs,
@@ -145,10 +114,6 @@ def _read_logs(logs: list[str], settings: Settings, progress: Progress, hashed: 
 
 def _read_documents(text: str, settings: Settings, progress: Progress, hashed: bool) -> Reading:
     """A store or snapshot, read document by document; only the event table is kept of it."""
-    import time
-
-    from jobsight.history.eventtables import event_table
-
     started = time.perf_counter()
     with stored(text, settings) as (name, total, documents):
         stream = DocumentStream(documents, progress, total, hashed, prefix="htcondor:")
@@ -160,12 +125,6 @@ def _read_documents(text: str, settings: Settings, progress: Progress, hashed: b
 
 
 def _report(table: pl.DataFrame, size: int) -> ReadReport:
-    from collections import Counter
-
-    import polars as pl
-
-    from jobsight.history.readreport import ReadReport
-
     times = table.select(
         first=pl.col("time").min().dt.epoch("us"), last=pl.col("time").max().dt.epoch("us")
     ).row(0)
@@ -186,8 +145,6 @@ def _report(table: pl.DataFrame, size: int) -> ReadReport:
 
 def _joined(readings: list[Reading]) -> Reading:
     """Several readings as one; the logs of each are numbered behind those of the one before."""
-    from jobsight.history.eventtables import joined_tables
-
     first, *others = readings
     report = first.report
     for one in others:
@@ -210,3 +167,83 @@ def _joined(readings: list[Reading]) -> Reading:
         [name for one in readings for name in one.names],
         sum(one.shortened for one in readings),
     )
+
+
+def read_history(
+    logs: list[str], settings: Settings, *, hashed: bool = True
+) -> tuple[History, ReadReport, list[Source]]:
+    """Read logs, stores and snapshots, and index them; damage is told on standard error.
+
+    Args:
+        logs: files, folders, archives, globs, ``-``; stores (see `jobsight.cli.reading`).
+        settings: zone and access point.
+        hashed: False: no sources are told (see `read_inputs`).
+    """
+    reading = read_events_of(logs, settings, hashed=hashed)
+    if not reading.report.events:
+        names = reading.names or logs
+        raise SourceError(f"no event record in {', '.join(map(printable, names))}")
+    return History.from_table(reading.table), reading.report, reading.sources
+
+
+def read_events_of(logs: list[str], settings: Settings, *, hashed: bool = True) -> Reading:
+    """The event table of logs, stores and snapshots; damage is told on standard error.
+
+    Its `sources` are left out unless `hashed`.
+    """
+    with progress_bar("reading", reads_logs=True) as progress:
+        reading = read_inputs(logs, settings, progress, hashed=hashed)
+    tell_unread(reading.report.unreadable, reading.report.events)
+    _tell_skipped(reading.report)
+    if reading.shortened:
+        note(
+            f"of {reading.shortened} jobs that had very many events, those of the middle were "
+            "not kept"
+        )
+    return reading
+
+
+def _tell_skipped(report: ReadReport) -> None:
+    if report.skipped:
+        first = report.skipped[0]
+        note(
+            f"{len(report.skipped)} damaged stretches were skipped, the first in "
+            f"{printable(first.file)} at byte {first.offset}: {first.reason}; "
+            "`jobsight events` lists all"
+        )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A trained model and logs to hold it against."""
+
+    settings: Settings
+    model: HoldModel
+    history: History
+    read: ReadReport
+
+
+def open_case(
+    logs: list[str],
+    model: str,
+    *,
+    timezone: str | None,
+    config: Path | None,
+    network: str | None,
+    output: Path | None = None,
+    kind: Kind = Kind.REPORT,
+) -> Case:
+    """Load the settings, open the model, read the logs; `output` is checked first.
+
+    Raises:
+        JobsightError: see `load_settings`, `model_folder`, `HoldModel.open`, `read_history`,
+            `check_output`.
+    """
+    from jobsight.questions.hold.training.model import HoldModel
+
+    settings = load_settings(config, {"timezone": timezone, "hold": {"lstm": {"network": network}}})
+    folder = model_folder(model, settings)
+    check_output(output, kind, model=folder)
+    trained = HoldModel.open(folder, network=settings.hold.lstm.network)
+    history, read, _ = read_history(logs, settings)
+    return Case(settings, trained, history, read)

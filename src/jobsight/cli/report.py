@@ -8,39 +8,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobsight.cli.common import (
-    Case,
     ConfigOption,
     LogArguments,
     ModelOption,
     NetworkOption,
     TimezoneOption,
     check_output,
-    open_case,
-    say,
-    stages,
 )
+from jobsight.cli.output import say, stages
+from jobsight.cli.reading import Case, open_case
 from jobsight.cli.sweepopening import FileArgument, layout_of
 from jobsight.files import Kind
 
 if TYPE_CHECKING:
     from jobsight.questions.hold.reporting.report import Material
 
-__all__ = ["register"]
+__all__ = ["app"]
 
-_verb = typer.Typer(help="Write a report as one HTML page.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.add_typer(_verb, name="report")
+app = typer.Typer(help="Write a report as one HTML page.", no_args_is_help=True)
 
 
-@_verb.callback()
+@app.callback()
 def _report() -> None:
     pass
 
 
-@_verb.command()
+@app.command()
 def hold(
     logs: LogArguments,
     model: ModelOption,
@@ -72,7 +65,7 @@ def hold(
     say(f"wrote {output}")
 
 
-@_verb.command()
+@app.command()
 def sweep(
     file: FileArgument,
     output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")],

@@ -6,11 +6,15 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from jobsight.cli.common import note, open_store
+from jobsight.cli.output import note
+from jobsight.documents import JobDocument, Prediction, condor_id, parse_key
+from jobsight.errors import StoreError
+from jobsight.files import without_nan
+from jobsight.service.publishing import AnswerProducer
+from jobsight.store import open_store
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.documents import Prediction
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
     from jobsight.store import Store
@@ -23,9 +27,6 @@ _QUESTION = "hold"
 
 def prediction(answer: Answer) -> Prediction:
     """The answer as it is kept: its time is the moment that was asked about."""
-    from jobsight.documents import Prediction
-    from jobsight.files import without_nan
-
     return Prediction(
         question=_QUESTION,
         model=answer.model,
@@ -50,7 +51,7 @@ def keep_answers(
         OutputError: Kafka does not take them; `SettingsError`: none is set.
     """
     problems: list[str] = []
-    with open_store(settings) as store:
+    with open_store(settings=settings.store) as store:
         found: list[tuple[str, Prediction]] = []
         for answer in answers:
             ids = _documents(store, answer)
@@ -70,8 +71,6 @@ def keep_answers(
 
 def _documents(store: Store, answer: Answer) -> list[str]:
     """The ids of documents that it may be of; where no log names the access point, by job."""
-    from jobsight.documents import condor_id, parse_key
-
     job = answer.job
     if answer.access_point is not None and job.proc is not None:
         id_ = condor_id(answer.access_point, job.cluster, job.proc)
@@ -86,9 +85,6 @@ def _documents(store: Store, answer: Answer) -> list[str]:
 
 def _save(store: Store, found: Sequence[tuple[str, Prediction]]) -> None:
     """Where somebody else wrote meanwhile, again on top of that (`Store.merge`)."""
-    from jobsight.documents import JobDocument
-    from jobsight.errors import StoreError
-
     merged = store.merge(
         JobDocument(id=id_, updated=one.time, predictions=(one,)) for id_, one in found
     )
@@ -100,8 +96,6 @@ def _save(store: Store, found: Sequence[tuple[str, Prediction]]) -> None:
 
 
 def _publish(found: Sequence[tuple[str, Prediction]], settings: Settings) -> None:
-    from jobsight.service.publishing import AnswerProducer
-
     with AnswerProducer(settings.kafka) as producer:
         for id_, one in found:
             producer.publish(id_, one)

@@ -22,41 +22,35 @@ from jobsight.cli.common import (
     UserOption,
     check_output,
     load_settings,
-    note,
-    open_store,
-    print_json,
-    progress_bar,
-    say,
-    stages,
 )
+from jobsight.cli.jobs import clusters_named, parse_since, parse_states
+from jobsight.cli.output import note, print_json, progress_bar, say, stages
+from jobsight.cli.terminal import STATE_COLOURS, paint, shorten, width, wrap
+from jobsight.cli.words import moment
 from jobsight.clock import format_micros, zone_named
 from jobsight.errors import StoreError, UsageError
 from jobsight.files import Kind
+from jobsight.store import open_store
+from jobsight.store.snapshot import export as write
+from jobsight.store.snapshot import is_snapshot
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.store import CheckReport, Store, StoreStatus
 
-__all__ = ["register"]
+__all__ = ["check", "export", "prune", "status"]
 
-_verb = typer.Typer(help="Look at the store of job documents, and care for it.")
 _POSITION = 200
 _MICROS = 10**15
 """A larger number of a position is a time, µs since 1970."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.add_typer(_verb, name="store", no_args_is_help=True)
-
-
-@_verb.command()
 def status(
     store: StoreOption = None, config: ConfigOption = None, as_json: JsonOption = False
 ) -> None:
     """What it holds, how large it is, and where each source stands."""
     settings = load_settings(config, {"store": store})
-    with open_store(settings) as opened:
+    with open_store(settings=settings.store) as opened:
         found = opened.status()
     if as_json:
         print_json(_as_json(found))
@@ -69,8 +63,6 @@ def _as_json(found: StoreStatus) -> dict[str, Any]:
 
 
 def _print(found: StoreStatus) -> None:
-    from jobsight.cli.terminal import STATE_COLOURS, paint
-
     documents = sum(found.states.values())
     say(f"{printable(found.url)} ({found.backend}, schema {found.schema})")
     say(f"  {counted(documents, 'job')}, {found.active:,} of which have not ended")
@@ -91,9 +83,6 @@ def _print(found: StoreStatus) -> None:
 
 def _stands(source: str, position: dict[str, Any]) -> Iterator[str]:
     """Where a source stands: what its position says in single words and numbers."""
-    from jobsight.cli.terminal import shorten, width, wrap
-    from jobsight.cli.words import moment
-
     most = width()
     name = printable(source, _POSITION)
     yield "  " + (name if most is None else shorten(name, max(most - 2, 1)))
@@ -113,7 +102,6 @@ def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB"
 
 
-@_verb.command()
 def export(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the snapshot.")],
     user: UserOption = None,
@@ -127,14 +115,10 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write a snapshot (Parquet files with a manifest), from which can be trained as from logs."""
-    from jobsight.cli.jobs import parse_since, parse_states
-    from jobsight.store.snapshot import export as write
-    from jobsight.store.snapshot import is_snapshot
-
     settings = load_settings(config, {"timezone": timezone, "store": store})
     zone = zone_named(settings.timezone)
     check_output(output, Kind.SNAPSHOT)
-    with open_store(settings) as opened, progress_bar("exporting") as progress:
+    with open_store(settings=settings.store) as opened, progress_bar("exporting") as progress:
         replaced = is_snapshot(output)
         found = opened.status()
         total = sum(found.states.values()) + found.archived
@@ -157,8 +141,6 @@ def export(
 
 def _cluster(store: Store, text: str) -> str:
     """The cluster that a user's word means, as ids begin with it."""
-    from jobsight.cli.jobs import clusters_named
-
     named = clusters_named(text)
     known = [one for one in named if next(store.scan(cluster=one, limit=1), None) is not None]
     if len(known) == 1:
@@ -170,7 +152,6 @@ def _cluster(store: Store, text: str) -> str:
     )
 
 
-@_verb.command()
 def prune(
     before: Annotated[
         str | None,
@@ -185,8 +166,6 @@ def prune(
     as_json: JsonOption = False,
 ) -> None:
     """Move jobs that ended long ago to the archive; they are still read from there."""
-    from jobsight.cli.jobs import parse_since
-
     settings = load_settings(config, {"timezone": timezone, "store": store})
     days = settings.store.retention_days
     if before is None and days is None:
@@ -195,7 +174,7 @@ def prune(
         moment = parse_since(before, zone_named(settings.timezone))
     else:
         moment = int((time.time() - (days or 0.0) * 86400) * 1e6)
-    with open_store(settings) as opened, stages() as progress:
+    with open_store(settings=settings.store) as opened, stages() as progress:
         progress("moving old jobs to the archive")
         done = opened.prune(moment)
     if as_json:
@@ -207,7 +186,6 @@ def prune(
     )
 
 
-@_verb.command()
 def check(
     store: StoreOption = None, config: ConfigOption = None, as_json: JsonOption = False
 ) -> None:
@@ -216,7 +194,7 @@ def check(
     Exit status 1 where a problem was found.
     """
     settings = load_settings(config, {"store": store})
-    with open_store(settings) as opened, stages() as progress:
+    with open_store(settings=settings.store) as opened, stages() as progress:
         progress("reading everything")
         found = opened.check()
     if as_json:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from jobsight.cli.sweeppage import number
+from jobsight.cli.common import JsonOption
+from jobsight.cli.output import print_json, say
+from jobsight.cli.sweepopening import FileArgument, layout_of, number
 from jobsight.cli.terminal import Column, grid, width
+from jobsight.learning.sweep.best import read_best
+from jobsight.learning.sweep.layout import read_frozen
+from jobsight.models import is_baseline
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.learning.sweep.layout import Layout
 
-__all__ = ["best_lines"]
+__all__ = ["best", "best_lines", "show_best"]
 
 _SCORES = {"log_loss": "log loss", "roc_auc": "ROC AUC", "f1": "F-measure"}
 _BASELINE = "the best baseline"
@@ -42,8 +47,6 @@ def best_lines(facts: Mapping[str, Any], layout: Layout, network: str) -> Iterat
 
 def _test(model: Mapping[str, Any], network: str) -> Iterator[str]:
     """The models that matter: which answers, what the runs trained, the best baseline."""
-    from jobsight.models import is_baseline
-
     test, chosen = model["test"], model["chosen"]
     losses = {name: told.get("log_loss") for name, told in test.items() if is_baseline(name)}
     known = {name: loss for name, loss in losses.items() if loss is not None}
@@ -87,3 +90,18 @@ def _registered(entry: Mapping[str, Any] | None) -> str:
     role = "champion" if entry["champion"] else "challenger"
     cluster = printable(entry["cluster"], 60)
     return f"{entry['digest']}, {role} of cluster {cluster}, in {printable(entry['path'])}"
+
+
+def best(file: FileArgument, as_json: JsonOption = False) -> None:
+    """The best run: its parameters, its metrics, how it did in the test, where its model is."""
+    show_best(layout_of(file), as_json=as_json)
+
+
+def show_best(layout: Layout, *, as_json: bool) -> None:
+    """Print the best run."""
+    facts = read_best(layout)
+    if as_json:
+        print_json(facts)
+        return
+    for line in best_lines(facts, layout, read_frozen(layout.folder).config["model"]):
+        say(line)

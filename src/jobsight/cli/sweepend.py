@@ -1,51 +1,29 @@
 """The end of a sweep: its best run found, tested once, kept in the registry, reported.
 
 The plan's last nodes do this, and ``jobsight sweep collect``, by hand. Each step may be done again:
-what is there already is kept. And the end before the end: a sweep that is cancelled.
+what is there already is kept.
 """
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
-from jobsight.cli.common import load_settings, note, stages
+from jobsight.cli.common import load_settings
+from jobsight.cli.output import note, stages
 from jobsight.text import counted
 
 if TYPE_CHECKING:
-    from jobsight.cluster import Plan, Scheduler
     from jobsight.learning.sweep.layout import Frozen, Layout
     from jobsight.learning.sweep.records import RunRecord
     from jobsight.questions.hold.training.model import HoldModel
 
-__all__ = ["cancel_whole", "find_best", "register_best"]
+__all__ = ["find_best", "register_best"]
 
 _TESTED = (
     *("roc_auc", "roc_auc_ci", "average_precision", "f1", "f1_failure", "brier", "ece", "log_loss"),
     "log_loss_gain",
 )
 """What is said of each model's test; ``best/model/report.json`` has all of it."""
-_ENDING_SECONDS = 60.0
-"""For jobs that were told to stop, and save what they have."""
-
-
-def cancel_whole(scheduler: Scheduler, plan: Plan) -> bool:
-    """Cancel a plan, and wait until its nodes are gone, a minute at most; whether they are.
-
-    Raises:
-        ClusterError: the plan is not active, or its scheduler refuses.
-    """
-    from jobsight.cluster import NodeState
-
-    scheduler.cancel(plan)
-    end = time.monotonic() + _ENDING_SECONDS
-    while time.monotonic() < end:
-        status = scheduler.status(plan)
-        states = {node.state for node in status.nodes.values()}
-        if not status.active and NodeState.RUNNING not in states:
-            return True
-        time.sleep(0.5)
-    return False
 
 
 def find_best(frozen: Frozen, layout: Layout, *, again: bool = False) -> None:

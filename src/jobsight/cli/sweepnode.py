@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobsight.cli.common import load_settings, note
+from jobsight.cli.common import load_settings
+from jobsight.cli.output import note
 from jobsight.text import counted
 
 if TYPE_CHECKING:
@@ -23,19 +24,14 @@ if TYPE_CHECKING:
     from jobsight.learning.tracking import StopReason, Tracker
     from jobsight.questions.hold.training.saving import Saving
 
-__all__ = ["register"]
+__all__ = ["app"]
 
-_node = typer.Typer(help="What the nodes of a plan run.", no_args_is_help=True)
+app = typer.Typer(help="What the nodes of a plan run.", no_args_is_help=True)
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="The sweep's folder.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the nodes to ``jobsight sweep``, unseen in its help."""
-    app.add_typer(_node, name="node", hidden=True)
-
-
-@_node.command()
+@app.command()
 def parse(shard: str, folder: FolderArgument) -> None:
     """Parse the inputs of a shard, once for all runs."""
     from jobsight.errors import UsageError
@@ -55,7 +51,7 @@ def parse(shard: str, folder: FolderArgument) -> None:
         parse_logs(found, frozen, layout, here=frozen.shared or not found.distinct)
 
 
-@_node.command()
+@app.command()
 def run(
     number: int,
     folder: FolderArgument,
@@ -93,7 +89,7 @@ def run(
         raise typer.Exit(CHECKPOINT)
 
 
-@_node.command()
+@app.command()
 def plan(number: int, folder: FolderArgument) -> None:
     """Choose the points of a round by the results of those before."""
     from jobsight.learning.sweep.deciding import plan_round
@@ -102,7 +98,7 @@ def plan(number: int, folder: FolderArgument) -> None:
     note(f"round {number}: planned {counted(len(runs), 'run')}")
 
 
-@_node.command()
+@app.command()
 def drop(number: int, folder: FolderArgument) -> None:
     """End the hopeless runs of a round."""
     from jobsight.learning.sweep.config import SweepConfig
@@ -126,7 +122,7 @@ def drop(number: int, folder: FolderArgument) -> None:
     note(f"round {number}: dropped {counted(len(runs), 'run')}")
 
 
-@_node.command()
+@app.command()
 def best(folder: FolderArgument) -> None:
     """Choose the best run, test it once, write ``best/``."""
     from jobsight.cli.sweepend import find_best
@@ -134,7 +130,7 @@ def best(folder: FolderArgument) -> None:
     find_best(*_opened(folder))
 
 
-@_node.command(name="register")
+@app.command(name="register")
 def register_node(folder: FolderArgument) -> None:
     """Put the best model into the registry, and write the report."""
     from jobsight.cli.sweepend import register_best
@@ -142,7 +138,7 @@ def register_node(folder: FolderArgument) -> None:
     register_best(*_opened(folder))
 
 
-@_node.command()
+@app.command()
 def practise(folder: FolderArgument) -> None:
     """Do a little of all that, in any folder, so that the kernels are compiled for a pack."""
     from jobsight.questions.hold.training.practice import practise as work

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len, chop_cells, set_cell_size
+
 __all__ = [
     "STATE_COLOURS",
     "Column",
@@ -77,8 +79,6 @@ def blocks() -> tuple[str, str, str]:
 
 def wrap(text: str, size: int) -> list[str]:
     """The text in lines of at most `size` cells, broken between words, else within one."""
-    from rich.cells import cell_len, chop_cells
-
     lines = [""]
     for word in text.split(" "):
         line = f"{lines[-1]} {word}" if lines[-1] and word else lines[-1] + word
@@ -95,8 +95,6 @@ def shorten(text: str, size: int) -> str:
 
     What stands before the first colon and the end stay: ``eventlog:…/condor/EventLog``.
     """
-    from rich.cells import cell_len, set_cell_size
-
     if cell_len(text) <= size:
         return text
     kind, colon, rest = text.partition(":")
@@ -142,8 +140,6 @@ def lined(
     Returns:
         The lines of the headings, then those of each row: one each, unless `whole`.
     """
-    from rich.cells import cell_len
-
     cells = [[column.heading for column in columns], *rows]
     widths = [max(cell_len(row[k]) for row in cells) for k in range(len(columns))]
     shown = _fitting(columns, widths, most, _LEAST_WRAPPED if whole else _LEAST_LAST)
@@ -165,8 +161,6 @@ def lined(
 
 def _padded(column: Column, text: str, size: int, colour: str | None) -> str:
     """A cell of that size: cut, or filled with blanks, and painted."""
-    from rich.cells import cell_len
-
     text = _cut(text, size)
     blank = " " * (size - cell_len(text))
     text = paint(text, colour) if colour else text
@@ -174,8 +168,6 @@ def _padded(column: Column, text: str, size: int, colour: str | None) -> str:
 
 
 def _cut(text: str, size: int) -> str:
-    from rich.cells import cell_len, set_cell_size
-
     if cell_len(text) <= size:
         return text
     return set_cell_size(text, size - 1).rstrip() + "…" if size > 1 else text[:1]

@@ -18,12 +18,9 @@ from jobsight.cli.common import (
     TimezoneOption,
     check_output,
     load_settings,
-    note,
-    print_json,
-    read_history,
-    say,
-    stages,
 )
+from jobsight.cli.output import note, print_json, say, stages
+from jobsight.cli.reading import read_history
 from jobsight.files import Kind, new_folder
 from jobsight.text import printable
 
@@ -34,22 +31,17 @@ if TYPE_CHECKING:
     from jobsight.questions.hold.training.train import Trained
     from jobsight.settings import HoldSettings, Settings
 
-__all__ = ["register"]
+__all__ = ["app"]
 
-_verb = typer.Typer(help="Learn from history and write a model.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.add_typer(_verb, name="train")
+app = typer.Typer(help="Learn from history and write a model.", no_args_is_help=True)
 
 
-@_verb.callback()
+@app.callback()
 def _train() -> None:
     pass
 
 
-@_verb.command()
+@app.command()
 def hold(
     logs: LogArguments,
     output: Annotated[
@@ -220,7 +212,7 @@ def _as_json(trained: Trained, output: Path | None, entry: Entry | None) -> dict
 
 
 def _print(trained: Trained, output: Path | None, entry: Entry | None) -> None:
-    from jobsight.cli.evaluate import scores_table
+    from jobsight.cli.modelpage import scores_table
 
     facts = trained.facts()
     for name, part in facts["parts"].items():

@@ -17,20 +17,17 @@ from jobsight.cli.common import (
     ModelOption,
     NetworkOption,
     TimezoneOption,
-    open_case,
-    print_json,
-    say,
-    stages,
-    table,
 )
+from jobsight.cli.output import print_json, say, stages, table
+from jobsight.cli.reading import open_case
 from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.questions.hold.audit import Audit
 
-__all__ = ["register"]
+__all__ = ["app"]
 
-_verb = typer.Typer(help="Audit a trained model.", no_args_is_help=True)
+app = typer.Typer(help="Audit a trained model.", no_args_is_help=True)
 
 FAILED = 3
 _WIDTH = 96
@@ -55,17 +52,12 @@ _TABLES = (
 )  # fmt: skip
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.add_typer(_verb, name="verify")
-
-
-@_verb.callback()
+@app.callback()
 def _verify() -> None:
     pass
 
 
-@_verb.command()
+@app.command()
 def hold(
     logs: LogArguments,
     model: ModelOption,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jobsight.clock import format_micros, format_span
+
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
 
@@ -14,15 +16,11 @@ UNKNOWN = "–"
 
 def moment(micros: int | None) -> str:
     """µs since 1970 as ``2026-11-21 01:05:11Z``; parts of seconds are left out."""
-    from jobsight.clock import format_micros
-
     return UNKNOWN if micros is None else format_micros(micros - micros % 1_000_000)
 
 
 def span(seconds: float | None, *, lasts: bool = False) -> str:
     """Seconds as ``12 min``, of what goes on as ``12 min…``."""
-    from jobsight.clock import format_span
-
     if seconds is None:
         return UNKNOWN
     return format_span(max(seconds, 0.0)) + ("…" if lasts else "")

@@ -8,9 +8,9 @@ import pytest
 from tests.hold_models import constant_model
 from typer.testing import CliRunner
 
-from jobsight.cli import common
-from jobsight.cli.common import check_output, table
+from jobsight.cli.common import check_output
 from jobsight.cli.main import app
+from jobsight.cli.output import _first_label, table
 from jobsight.errors import OutputError
 from jobsight.files import Kind, write_json
 from jobsight.store import open_store
@@ -172,4 +172,4 @@ def test_the_first_run_says_that_it_compiles(
     compiled: bool, label: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jobsight.jit.is_compiled", lambda _kernel: compiled)
-    assert common._first_label("reading") == label
+    assert _first_label("reading") == label

@@ -10,8 +10,8 @@ import pytest
 from tests.hold_models import constant_model
 from tests.storedjobs import filled, held_job
 
-from jobsight.cli import common
 from jobsight.cli import main as cli
+from jobsight.cli import output
 from jobsight.settings import Settings
 
 
@@ -60,9 +60,9 @@ def test_letters_that_the_output_cannot_encode_are_question_marks(
 ) -> None:
     written = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1"))
-    monkeypatch.setattr(cli, "app", lambda: common.say("é █ – a\udce9"))
+    monkeypatch.setattr(cli, "app", lambda: output.say("é █ – a\udce9"))
     cli.main()
-    common.flush()
+    output.flush()
     assert written.getvalue() == "é ? ? a?\n".encode("latin-1")
 
 
@@ -71,13 +71,13 @@ def test_where_standard_error_is_closed_or_full_the_answer_is_given_all_the_same
     closed: str,
 ) -> None:
     program = """
-from jobsight.cli import common, main
+from jobsight.cli import main, output
 def answer():
-    with common.progress_bar("x") as progress, common.stages() as stage:
+    with output.progress_bar("x") as progress, output.stages() as stage:
         progress(1, 2)
         stage("x")
-    common.say("the answer")
-    common.note("beside it")
+    output.say("the answer")
+    output.note("beside it")
 main.app = answer
 main.main()
 """

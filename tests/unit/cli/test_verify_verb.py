@@ -6,7 +6,7 @@ import pytest
 from tests import pools
 from typer.testing import CliRunner
 
-from jobsight.cli import common
+from jobsight.cli import reading
 from jobsight.cli.main import app
 from jobsight.questions.hold import audit as hold_audit
 
@@ -14,7 +14,7 @@ from jobsight.questions.hold import audit as hold_audit
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     read: tuple[object, ...] = (pools.history(), None, [])
-    monkeypatch.setattr(common, "read_history", lambda *_given, **_more: read)
+    monkeypatch.setattr(reading, "read_history", lambda *_given, **_more: read)
     monkeypatch.setattr(hold_audit, "audit", lambda *_given, **_more: pools.audited())
     made = pools.trained()
     (tmp_path / "model").mkdir()

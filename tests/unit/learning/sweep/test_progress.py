@@ -3,7 +3,7 @@ from typing import Any
 
 from tests.small_sweeps import SPACE
 
-from jobsight.cli.sweeppage import progress_lines
+from jobsight.cli.sweepstatus import progress_lines
 from jobsight.cluster import NodeState, NodeStatus, PlanStatus
 from jobsight.files import write_json
 from jobsight.learning.sweep.config import SweepConfig

@@ -1,0 +1,164 @@
+"""What is printed: the answer on standard output; progress and errors on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TextIO
+
+from jobsight.cli.terminal import Column, grid, width
+from jobsight.errors import OutputError, SourceError
+from jobsight.files import without_nan
+from jobsight.text import printable
+
+__all__ = [
+    "SHOWN",
+    "flush",
+    "note",
+    "print_json",
+    "progress_bar",
+    "say",
+    "some_unread",
+    "stages",
+    "table",
+    "tell_unread",
+]
+
+SHOWN = 10
+"""Files, or places in them, that are listed on standard error."""
+
+_unread: list[tuple[str, str]] = []
+
+
+def print_json(value: Any) -> None:
+    """Print `value` as one strict JSON document; NaN becomes null."""
+    say(json.dumps(without_nan(value), indent=1, ensure_ascii=True, allow_nan=False))
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Write to standard output: the answer, nothing else.
+
+    Raises:
+        OutputError: it is closed, or what it leads to is full.
+        BrokenPipeError: its reader went away.
+    """
+    with _to_standard_output() as stream:
+        stream.write(text + end)
+
+
+def flush() -> None:
+    """Write out what waits for standard output; errors as of `say`."""
+    if sys.stdout is not None:
+        with _to_standard_output() as stream:
+            stream.flush()
+
+
+@contextlib.contextmanager
+def _to_standard_output() -> Iterator[TextIO]:
+    if sys.stdout is None:
+        raise OutputError("standard output is closed; redirect it to a file or to /dev/null")
+    try:
+        yield sys.stdout
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"cannot write to standard output: {reason}") from error
+
+
+def note(text: str) -> None:
+    """Write to standard error what is worth knowing beside the answer, if anybody can be told."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text + "\n")
+
+
+@contextlib.contextmanager
+def progress_bar(label: str, *, reads_logs: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error, if that is a terminal; yields ``report(done, total)``.
+
+    Args:
+        label: what is done.
+        reads_logs: by the reader of event logs, which the first run has to compile.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as progress:
+        task = progress.add_task(_first_label(label) if reads_logs else label, total=None)
+
+        def report(done: int, total: int) -> None:
+            progress.update(task, description=label, completed=done, total=total or None)
+
+        yield report
+
+
+def _first_label(label: str) -> str:
+    from jobsight.history.eventlog.scanner import scan
+    from jobsight.jit import is_compiled
+
+    return label if is_compiled(scan) else "compiling the reader, once"
+
+
+@contextlib.contextmanager
+def stages() -> Iterator[Callable[[str], None]]:
+    """On standard error, if that is a terminal: what is being done; yields ``report(step)``."""
+    if not sys.stderr.isatty():
+        yield lambda _step: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield status.update
+
+
+def tell_unread(unreadable: Sequence[tuple[str, str]], events: int) -> None:
+    """List files that could not be read; the answer is given without them, the exit status is 1.
+
+    Args:
+        unreadable: their names, each with a line that says so.
+        events: number of events that were read of others.
+
+    Raises:
+        SourceError: there are none.
+    """
+    if unreadable and not events:
+        raise SourceError(unreadable[0][1])
+    for _, line in unreadable[:SHOWN]:
+        note(f"jobsight: {printable(line)}")
+    if len(unreadable) > SHOWN:
+        note(f"jobsight: {len(unreadable) - SHOWN} more files could not be read")
+    _unread.extend(unreadable)
+
+
+def some_unread() -> bool:
+    """Whether `tell_unread` listed any file since this was asked last."""
+    found = bool(_unread)
+    _unread.clear()
+    return found
+
+
+def table(headings: list[str], rows: list[list[str]], spare: Sequence[str] = ()) -> str:
+    """A table of plain text: the first column to the left, the others to the right.
+
+    Args:
+        headings: of the columns.
+        rows: cells without control characters.
+        spare: headings of columns that a narrow terminal does without, the first of them first.
+    """
+    columns = [
+        Column(name, right=k > 0, spare=len(spare) - spare.index(name) if name in spare else 0)
+        for k, name in enumerate(headings)
+    ]
+    return "\n".join(grid(columns, rows, most=width() if spare else None))

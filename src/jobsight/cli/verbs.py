@@ -1,0 +1,93 @@
+"""The verbs of the command line: the module of a verb is imported when the verb is called."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+__all__ = ["VERBS", "LazyGroup"]
+
+VERBS = {
+    "events": ("events:events", "Read HTCondor event logs; write the event table."),
+    "import": ("import_:import_", "Import accounting, traces and logs into the store."),
+    "collect": ("collect:collect", "Collect what happens to jobs into the store, continuously."),
+    "store": ("", "Inspect, export, prune and check the store of job documents."),
+    "store status": ("store:status", "Show its size, its jobs by state, and its sources."),
+    "store export": ("store:export", "Write a snapshot (Parquet files) to train from."),
+    "store prune": ("store:prune", "Move jobs that ended long ago to the archive."),
+    "store check": ("store:check", "Read everything, and report what is damaged."),
+    "jobs": ("jobs:jobs", "List the jobs in the store, newest first."),
+    "job": ("job:job", "Show all that is known of a job."),
+    "frames": ("frames:frames", "Export the frames of released jobs for your own studies."),
+    "train": ("train:app", "Learn from history and write a model."),
+    "sweep": ("", "Search for better parameters, here or on a cluster."),
+    "sweep node": ("sweepnode:app", ""),
+    "sweep plan": (
+        "sweepplan:plan",
+        "Write all that the sweep needs into its folder; start nothing.",
+    ),
+    "sweep submit": ("sweepplan:submit", "Start the sweep, or continue it where it stopped."),
+    "sweep status": (
+        "sweepstatus:status",
+        "Show its progress, its failures and the best run so far.",
+    ),
+    "sweep cancel": ("sweepstatus:cancel", "Stop it; submit continues it."),
+    "sweep collect": ("sweepcollect:collect", "Choose, test, register and report the best run."),
+    "sweep best": ("sweepbest:best", "Show the best run, its test, and where its model is."),
+    "sweep cleanup": (
+        "sweepstatus:cleanup",
+        "Remove checkpoints, other models and scheduler files.",
+    ),
+    "sweep pack": ("sweeppack:pack", "Pack Jobsight for machines that do not have it."),
+    "evaluate": ("evaluate:app", "Judge a trained model on logs."),
+    "verify": ("verify:app", "Audit a trained model."),
+    "hold": ("hold:hold", "Held jobs: release, wait, fix or remove?"),
+    "report": ("report:app", "Write a report as one HTML page."),
+    "models": ("", "List, show, compare, promote and remove models."),
+    "models list": ("models:list_", "List the models; a star marks a champion."),
+    "models show": ("models:show", "Show its data, its scores, and when it was champion."),
+    "models compare": ("modelcompare:compare", "Which of two models is better?"),
+    "models promote": ("modelcompare:promote", "Make a model champion if it is surely better."),
+    "models remove": ("models:remove", "Delete a model; that it existed stays on record."),
+}
+"""By verb: ``module:name`` in `jobsight.cli` of a function or a `typer.Typer`, "" for a group of
+the verbs that begin so; and its line in the help, "" for a hidden verb."""
+
+
+class LazyGroup(TyperGroup):
+    """The verbs of the table that begin with `prefix`; calling one imports its module."""
+
+    def __init__(self, *, prefix: str = "", **options: Any) -> None:
+        super().__init__(**options)
+        self._prefix = prefix
+        names = {verb: verb.removeprefix(prefix) for verb in VERBS if verb.startswith(prefix)}
+        # All that help, completion and suggestions need of a verb.
+        self.commands = {
+            name: TyperCommand(name, help=VERBS[verb][1], hidden=not VERBS[verb][1])
+            for verb, name in names.items()
+            if " " not in name
+        }
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that is called, from its own module."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else _command(self._prefix + name, name), rest
+
+
+def _command(verb: str, name: str) -> Any:
+    target, help_ = VERBS[verb]
+    if not target:
+        return LazyGroup(
+            prefix=f"{verb} ", name=name, help=help_, no_args_is_help=True, rich_markup_mode=None
+        )
+    module, _, attribute = target.partition(":")
+    found = getattr(importlib.import_module(f"jobsight.cli.{module}"), attribute)
+    app = typer.Typer(rich_markup_mode=None)
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=name)
+    else:
+        app.command(name)(found)
+    return typer.main.get_group(app).commands[name]
