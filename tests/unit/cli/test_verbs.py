@@ -57,8 +57,9 @@ def test_help_imports_no_verb_and_takes_little_processor_time(arguments: list[st
      ("jobsight jobs --us", ["--user"])],
 )  # fmt: skip
 def test_verbs_and_options_are_completed(words: str, expected: list[str]) -> None:
+    program = "import sys; sys.argv[0] = 'jobsight'; from jobsight.cli.main import main; main()"
     found = subprocess.run(
-        [sys.executable, "-m", "jobsight"],
+        [sys.executable, "-c", program],
         env={**os.environ, "_JOBSIGHT_COMPLETE": "complete_bash", "COMP_WORDS": words,
              "COMP_CWORD": str(len(words.split()) - 1)},
         capture_output=True, text=True, check=False,
