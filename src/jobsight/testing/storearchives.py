@@ -8,12 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from jobsight.documents import JobDocument, State, merge
 from jobsight.errors import ConflictError, StoreError
 from jobsight.store import Put, Store
 from jobsight.store.parts import name_of
 from jobsight.testing.storedocuments import NOON, event, made_document, made_partial
-from jobsight.testing.storeprocesses import Opener, prune_until, start
+from jobsight.testing.storeprocesses import StoreTests, prune_until, start
 
 __all__ = ["ArchiveTests"]
 
@@ -46,11 +48,9 @@ def _before_retiring(store: Store, act: Callable[[], object]) -> None:
 
 def _stopped(store: Store) -> str:
     """What a prune says that cannot go on."""
-    try:
+    with pytest.raises(StoreError) as error:
         store.prune(NOON + 10 * HOUR)
-    except StoreError as error:
-        return str(error)
-    raise AssertionError("a prune went on that should have stopped")
+    return str(error.value)
 
 
 class _SlowPrune:
@@ -93,17 +93,10 @@ class _SlowPrune:
         self._thread.join()
 
 
-class ArchiveTests:
+class ArchiveTests(StoreTests):
     """Part of `jobsight.testing.StoreContract`."""
 
-    kills: int
-
-    def new_opener(self) -> Opener:
-        """As in `StoreContract`."""
-        raise NotImplementedError
-
     def test_old_jobs_move_and_are_still_there(self) -> None:
-        """Ended ones before the moment; all reading gives the same before and after."""
         opener = self.new_opener()
         documents = _documents()
         with opener() as store, opener() as other:
@@ -133,7 +126,6 @@ class ArchiveTests:
                 assert (check.documents, check.archived, check.problems) == (17, 13, 0)
 
     def test_a_few_jobs_wait_until_it_is_worth_a_file(self) -> None:
-        """Many that are due move at once, and a few once the oldest is overdue."""
         with self.new_opener()() as store:
             documents = _documents()
             store.put([Put(one) for one in documents])
@@ -149,7 +141,6 @@ class ArchiveTests:
             assert store.status().archived == 14
 
     def test_a_late_event_brings_a_job_back(self) -> None:
-        """What is told again changes nothing; what is new makes the job live, once in a scan."""
         with self.new_opener()() as store:
             old = made_document(1)
             store.put([Put(old), Put(made_document(2, time=NOON + HOUR))])
@@ -170,23 +161,18 @@ class ArchiveTests:
             assert store.check().problems == 0
 
     def test_a_prune_between_reading_and_writing_is_a_conflict(self) -> None:
-        """Whoever found a job not live must look again once the archive has grown."""
         with self.new_opener()() as store:
             generation = store.generation()
             document = made_document(1)
             store.put([Put(document)], generation=generation)
             store.prune(NOON + 1)
             for based_on in (made_document(1), made_document(2)):
-                try:
+                with pytest.raises(ConflictError) as conflict:
                     store.put([Put(based_on)], generation=generation)
-                except ConflictError as conflict:
-                    assert conflict.ids == (based_on.id,)
-                else:
-                    raise AssertionError("stored over a document of the archive")
+                assert conflict.value.ids == (based_on.id,)
             store.put([Put(made_document(2))], generation=store.generation())
 
     def test_a_job_that_changes_while_it_is_archived_stays(self) -> None:
-        """The revision is checked when documents are deleted, not when they are read."""
         opener = self.new_opener()
         with opener() as store, opener() as other:
             documents = [made_document(number) for number in range(4)]
@@ -200,7 +186,6 @@ class ArchiveTests:
             assert len(list(store.scan())) == 4
 
     def test_a_scan_goes_on_while_jobs_are_archived(self) -> None:
-        """No job comes twice or is left out, whether it moved before or behind the reader."""
         opener = self.new_opener()
         with opener() as store, opener() as other:
             documents = [made_document(at, time=NOON + at) for at in range(1700)]
@@ -217,7 +202,6 @@ class ArchiveTests:
             assert len(seen) == 1700
 
     def test_of_two_prunes_the_first_stops(self) -> None:
-        """And deletes nothing: the other has cleared away what it wrote."""
         opener = self.new_opener()
         with opener() as store, opener() as other:
             documents = _documents()
@@ -228,7 +212,6 @@ class ArchiveTests:
             assert other.check().problems == 0
 
     def test_a_prune_whose_file_a_later_one_clears_away_says_why_it_stops(self) -> None:
-        """That its own file is gone is no news, and nothing to be brought back."""
         opener = self.new_opener()
         with opener() as store, opener() as other:
             documents = _documents()
@@ -247,7 +230,6 @@ class ArchiveTests:
             assert other.check().problems == 0
 
     def test_a_folder_into_which_a_copy_was_pruned_is_refused(self) -> None:
-        """It does not know the copy's files, and would clear them away or write over them."""
         with self.new_opener()() as store:
             documents = _documents()
             store.put([Put(one) for one in documents])
@@ -266,7 +248,6 @@ class ArchiveTests:
             assert store.prune(NOON + 10 * HOUR).documents == 3
 
     def test_nothing_is_written_to_a_folder_that_lacks_what_was(self) -> None:
-        """Its disk is away, and what would be written in its place is hidden once it is back."""
         with self.new_opener()() as store:
             documents = _documents()
             store.put([Put(one) for one in documents])
@@ -282,7 +263,6 @@ class ArchiveTests:
             assert len(list(store.scan())) == 31
 
     def test_a_prune_leaves_the_files_of_a_later_one(self) -> None:
-        """Whichever clearing of the earlier one comes between writing and registering a part."""
         for clearing in (1, 2):
             opener = self.new_opener()
             with opener() as store, opener() as other:
@@ -298,7 +278,6 @@ class ArchiveTests:
                 assert store.check().problems == 0
 
     def test_a_part_that_is_gone_is_not_registered(self) -> None:
-        """Whoever deleted it: its documents stay live."""
         with self.new_opener()() as store:
             documents = _documents()
             store.put([Put(one) for one in documents])
@@ -317,7 +296,6 @@ class ArchiveTests:
             assert store.status().archived == 0
 
     def test_killed_at_any_point_of_a_prune(self) -> None:
-        """Every job is there, once, whenever a prune is killed; the next one finishes."""
         opener = self.new_opener()
         shares = [0.1 + 0.9 * number / self.kills for number in range(1, self.kills + 1)]
         documents = _documents(3 * self.kills + 6)

@@ -13,11 +13,29 @@ from jobsight.documents import JobDocument, State
 from jobsight.store import Move, Store
 from jobsight.testing.storedocuments import NOON, event, made_partial
 
-__all__ = ["Opener", "collect", "merge_same", "prune_until", "start", "told_of"]
+__all__ = ["Opener", "StoreTests", "collect", "merge_same", "prune_until", "start", "told_of"]
 
 Opener = Callable[[], Store]
 
 _BATCH = 50
+
+
+class StoreTests:
+    """What all parts of `jobsight.testing.StoreContract` share.
+
+    Attributes:
+        kills: how often a writer, and a prune, are killed.
+    """
+
+    kills = 5
+
+    def new_opener(self) -> Opener:
+        """What opens a store that has a folder for its archive and is empty as yet.
+
+        Each call opens the same store again, as another process would. It is pickled and called
+        in other processes too: use `functools.partial`, no lambda.
+        """
+        raise NotImplementedError
 
 
 def start(target: Callable[..., None], *arguments: object) -> BaseProcess:
