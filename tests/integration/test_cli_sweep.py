@@ -252,7 +252,7 @@ def test_another_terminal_cancels_it(file: Path) -> None:
             process.kill()
     assert "stopped with 3 nodes not done; submit again to go on" in said("status", file)
     assert "there is nothing to cancel" in refused("cancel", folder, kind=ClusterError)
-    assert read_all(folder / "runs")[0].reason == "evicted"
+    assert read_all(folder / "runs")[0].history[-1].ending == "evicted"
 
 
 def test_slurms_tools_are_those_of_the_settings_named(file: Path, tmp_path: Path) -> None:

@@ -57,11 +57,12 @@ def folder() -> Iterator[Path]:
 
 def read(folder: Path, content: bytes) -> RunRecord:
     (folder / RECORD).write_bytes(content)
-    found = read_record(folder, now=10**15, lost_after=60)
+    found = read_record(folder)
     assert isinstance(found.status, RunStatus)
     assert all(len(column) == len(found.epochs) for column in found.epochs.columns.values())
     assert (found.epochs.number[1:] > found.epochs.number[:-1]).all()
-    for text in (*found.hosts, *found.notes, found.cause or "", found.reason or ""):
+    hosts = [one.host or "" for one in found.history]
+    for text in (*hosts, *(one.ending or "" for one in found.history), found.cause or ""):
         assert text.isprintable()
         assert len(text) <= 300
     found.best("f1", "maximize")

@@ -26,7 +26,7 @@ from typing import Any
 
 from jobsight.learning.sweep.parameters import Number, Parameter
 
-__all__ = ["cell", "probability", "quantile", "rounded"]
+__all__ = ["probability", "quantile"]
 
 _SMALLEST = 2.0**-54
 _LARGEST = 1.0 - 2.0**-53
@@ -45,10 +45,10 @@ def quantile(parameter: Parameter, u: float) -> Any:
         low, high = int(parameter.numbers["min"]), int(parameter.numbers["max"])
         return min(low + int(u * (high - low + 1)), high)
     value = _continuous(parameter, u)
-    return cell(parameter, value) if parameter.quantised else rounded(parameter, value)
+    return _cell(parameter, value) if parameter.quantised else _rounded(parameter, value)
 
 
-def cell(parameter: Parameter, value: float) -> Number:
+def _cell(parameter: Parameter, value: float) -> Number:
     """The multiple of the parameter's `q` that is nearest to a value."""
     q = parameter.numbers["q"]
     ratio = value / q
@@ -116,7 +116,7 @@ def _continuous(parameter: Parameter, u: float) -> float:
     return value if kind == "uniform" else math.exp(value)
 
 
-def rounded(parameter: Parameter, value: float) -> float:
+def _rounded(parameter: Parameter, value: float) -> float:
     """A value to 12 significant digits, and not beyond the ends of a range as they were written."""
     value = float(f"{value:.12g}")
     if "min" in parameter.numbers and (

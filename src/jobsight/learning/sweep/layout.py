@@ -1,9 +1,9 @@
-"""The folder of a sweep: what lies where, and the frozen config that all its nodes read.
+"""The folder of a sweep: its files, and the frozen config that all its nodes read.
 
-``FILE.yaml`` has the folder ``FILE.sweep`` beside it, unless the setting `folder` names another::
+``FILE.yaml`` has the folder ``FILE.sweep`` next to it, unless the setting `folder` names another::
 
     sweep.json            the frozen config: what is searched, on which shards, with which settings
-    plan.json             the plan that a scheduler was, or will be, handed
+    plan.json             the plan that is submitted to a scheduler
     tracking.json         the sweep of a tracking server, where one decides
     history/SHARD/        table.parquet, read.json: logs parsed once, read by all runs
     runs/0001/            point.json, record.jsonl, checkpoint/, result.json, model/
@@ -25,6 +25,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from jobsight.errors import SweepError
 from jobsight.files import read_json
@@ -57,43 +59,43 @@ compared as the shards have them."""
 
 _AGAIN = "plan the sweep again"
 _ANEW = "put it back from a copy, or remove the folder and plan the sweep anew"
-"""What results were made for is told nowhere else."""
+"""What results were made for is written nowhere else."""
 
 
-@dataclass(frozen=True)
 class Layout:
     """The places of one sweep.
 
     Attributes:
         folder: of the sweep, as given; ``.`` within a node.
+        frozen: the frozen config.
+        plan: the plan.
+        tracking: which sweep of a tracking server this is.
+        history: folder of all shards.
+        runs: folder of all runs.
+        best: folder of the best run's model and of what is known of it: `best_model`, the model
+            directory; `best_facts`, for programs; `best_info`, for people and scripts.
+        submitted: what the scheduler was given.
+        report: a page.
     """
 
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.frozen = folder / "sweep.json"
+        self.plan = folder / "plan.json"
+        self.tracking = folder / "tracking.json"
+        self.history = folder / "history"
+        self.runs = folder / "runs"
+        self.best = folder / "best"
+        self.best_model = self.best / "model"
+        self.best_facts = self.best / "bestmodel.json"
+        self.best_info = self.best / "bestmodel.info"
+        self.submitted = folder / "submitted"
+        self.report = folder / "report.html"
 
     @property
     def name(self) -> str:
-        """The folder's name without its suffix: what the sweep is called."""
+        """The folder's name without its suffix."""
         return self.folder.resolve().name.removesuffix(SUFFIX)
-
-    @property
-    def frozen(self) -> Path:
-        """The frozen config."""
-        return self.folder / "sweep.json"
-
-    @property
-    def plan(self) -> Path:
-        """The plan."""
-        return self.folder / "plan.json"
-
-    @property
-    def tracking(self) -> Path:
-        """Which sweep of a tracking server this is."""
-        return self.folder / "tracking.json"
-
-    @property
-    def history(self) -> Path:
-        """Folder of all shards."""
-        return self.folder / "history"
 
     def shard(self, name: str) -> Path:
         """Folder of one shard."""
@@ -104,13 +106,8 @@ class Layout:
         return self.shard(shard) / "table.parquet"
 
     def read(self, shard: str) -> Path:
-        """What the reading of a shard told; written last, so it tells that the table is whole."""
+        """Facts about a shard; written last, so that its table is whole where this is there."""
         return self.shard(shard) / "read.json"
-
-    @property
-    def runs(self) -> Path:
-        """Folder of all runs."""
-        return self.folder / "runs"
 
     def run(self, number: int) -> Path:
         """Folder of one run; runs count from 1."""
@@ -125,7 +122,7 @@ class Layout:
         return self.run(number) / "result.json"
 
     def record(self, number: int) -> Path:
-        """What a run told, line by line."""
+        """What a run reported, line by line."""
         return self.run(number) / "record.jsonl"
 
     def model(self, number: int) -> Path:
@@ -137,38 +134,8 @@ class Layout:
         return self.run(number) / "checkpoint"
 
     def round(self, number: int) -> Path:
-        """Folder of what is decided after round `number` − 1; rounds count from 1."""
+        """Folder of what is decided before round `number`; rounds count from 1."""
         return self.folder / "rounds" / str(number)
-
-    @property
-    def best(self) -> Path:
-        """Folder of the best run's model and of what is said of it."""
-        return self.folder / "best"
-
-    @property
-    def best_model(self) -> Path:
-        """The model directory that was made of the best run."""
-        return self.best / "model"
-
-    @property
-    def best_facts(self) -> Path:
-        """What is known of the best run, for programs."""
-        return self.best / "bestmodel.json"
-
-    @property
-    def best_info(self) -> Path:
-        """What is known of the best run, for people and scripts."""
-        return self.best / "bestmodel.info"
-
-    @property
-    def submitted(self) -> Path:
-        """What the scheduler was handed."""
-        return self.folder / "submitted"
-
-    @property
-    def report(self) -> Path:
-        """The report, a page."""
-        return self.folder / "report.html"
 
     def numbers(self) -> list[int]:
         """Numbers of the runs that have a folder, rising."""
@@ -195,7 +162,7 @@ class Shard:
         inputs: absolute paths of logs in the order they are read; or one store or snapshot.
         documents: whether it is a store or snapshot, read where the sweep was planned.
         modified: seconds since 1970 of each log's last change, when it was planned: the only hint
-            at the year of a log that tells none, and lost when a file is sent elsewhere.
+            at the year of a log without years, and lost when a file is sent elsewhere.
     """
 
     name: str
@@ -211,12 +178,12 @@ class Shard:
 
 @dataclass(frozen=True)
 class Frozen:
-    """A config as it was planned; what nodes go by wherever they run.
+    """A config as it was planned, for all nodes wherever they run.
 
     Attributes:
         config: the config file's content with its defaults, as plain data.
         settings: of Jobsight as they were at planning, as plain data: time zone and access point
-            of logs that do not tell theirs, and where the registry is.
+            of logs without, and where the registry is.
         shards: of the history, in the order that their tables are joined.
         runs: how many runs there are.
         first: the first run of the latest plan; those before it had ended when it was extended.
@@ -267,9 +234,8 @@ class Frozen:
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def to_json(self) -> dict[str, Any]:
-        """As it lies in ``sweep.json``."""
-        body = asdict(self)
-        return {"schema": SCHEMA, "digest": self.digest, **body}
+        """As in ``sweep.json``."""
+        return {"schema": SCHEMA, "digest": self.digest, **asdict(self)}
 
 
 def named_by(base: Path, text: str) -> Path:
@@ -299,27 +265,9 @@ def read_frozen(folder: Path) -> Frozen:
             "use the version that planned it, or plan into another folder"
         )
     try:
-        return Frozen(
-            config=dict(data["config"]),
-            settings=dict(data["settings"]),
-            shards=tuple(_shard(one) for one in data["shards"]),
-            runs=int(data["runs"]),
-            first=int(data["first"]),
-            parse=bool(data["parse"]),
-            shared=bool(data["shared"]),
-            versions=dict(data["versions"]),
-        )
-    except (LookupError, TypeError, ValueError) as error:
-        raise _damaged(path, f"{type(error).__name__}: {error}", _ANEW) from None
-
-
-def _shard(data: Mapping[str, Any]) -> Shard:
-    return Shard(
-        str(data["name"]),
-        tuple(map(str, data["inputs"])),
-        bool(data["documents"]),
-        tuple(map(float, data["modified"])),
-    )
+        return msgspec.convert(data, Frozen)
+    except msgspec.ValidationError as error:
+        raise _damaged(path, str(error), _ANEW) from None
 
 
 def read_point(folder: Path, run: int) -> dict[str, Any]:
@@ -339,12 +287,12 @@ def read_server_sweep(layout: Layout) -> str:
     """The id of the sweep on a tracking server that decides the points of this one.
 
     Raises:
-        SweepError: there is none, or the file that tells it is damaged.
+        SweepError: there is none, or its file is damaged.
     """
     path = layout.tracking
     data = _read(path, f"no server's sweep decides this one: {path} is missing; plan it again")
     if not isinstance(data.get("sweep"), str):
-        raise _damaged(path, "it tells no sweep")
+        raise _damaged(path, "it names no sweep")
     return str(data["sweep"])
 
 

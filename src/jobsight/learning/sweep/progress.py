@@ -175,7 +175,7 @@ def _run(
         state=state,
         epochs=int(record.epochs.number[-1]) if len(record.epochs) else 0,
         value=None if best is None else best.value,
-        where=record.hosts[-1] if record.hosts else node.where if node else None,
+        where=record.history[-1].host if record.history else node.where if node else None,
         attempts=max(record.attempts, node.attempts if node else 0),
         cause=cause,
     )

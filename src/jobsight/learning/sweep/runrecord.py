@@ -1,4 +1,4 @@
-"""What is known of one run of a sweep: how far it is, its epochs, its metrics, where it ran."""
+"""One run of a sweep: how far it is, its epochs, its metrics, where it ran."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ MOST_METRICS = 64
 
 
 class RunStatus(StrEnum):
-    """How far a run is, as far as its own folder tells."""
+    """How far a run is, by its own folder."""
 
     WAITING = "waiting"
     RUNNING = "running"
     STOPPED = "stopped"
-    LOST = "lost"
     FINISHED = "finished"
     EARLY = "early"
     FAILED = "failed"
@@ -59,12 +58,12 @@ class Attempt:
     """One stretch of work on a run, on one machine; a save does not end it.
 
     Attributes:
-        host: where; None where it was not told.
-        started: µs since 1970; None where it was not told.
+        host: where; None where it is not known.
+        started: µs since 1970; None where it is not known.
         last: µs since 1970, of its last line.
         ending: ``evicted``, ``limit`` or ``until``; ``end`` where the run ended for good; ``lost``
-            where the next attempt began without a word of its end; ``saved`` where it saved and did
-            not go on there; None while nothing tells.
+            where the next attempt began without an end of this one; ``saved`` where it saved and
+            did not go on there; None while it is not known.
         epoch: the last epoch it trained, or went on from.
     """
 
@@ -77,13 +76,13 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Epochs:
-    """What was told after each epoch, in order of epochs.
+    """What was reported after each epoch, in order of epochs.
 
     Attributes:
         number: int64 (epochs,), rising, counted from 1; epochs lost to damage are missing.
         time: int64 (epochs,), µs since 1970.
         columns: float64 (epochs,) by name (``train_loss``, ``select_loss``, ``seconds``, metrics);
-            NaN where undefined or not told.
+            NaN where undefined or missing.
     """
 
     number: NDArray[np.int64]
@@ -92,7 +91,7 @@ class Epochs:
 
     @classmethod
     def of(cls, told: Mapping[int, tuple[int, Mapping[str, float]]]) -> Epochs:
-        """Columns of what was told: epoch → its time and values."""
+        """Columns from epoch → its time and values."""
         order = sorted(told)
         names = dict.fromkeys(name for number in order for name in told[number][1])
         columns = {
@@ -114,32 +113,28 @@ class Epochs:
         return Best(float(values[place]), int(self.number[place]))
 
 
-@dataclass(frozen=True)
+@dataclass
 class RunRecord:
-    """One run, as its folder tells.
+    """One run, as its folder has it.
 
     Attributes:
         folder: of the run.
-        run: its number; None where neither the record nor the folder's name tells.
+        run: its number; None where neither the record nor the folder's name has it.
         status: see `RunStatus`.
         parameters: the point searched, as JSON data.
         seed: of the training; None before it started.
-        attempts: how often it was started; going on from a save is no start.
-        saves: how often it left its machine for a moment, so that what it had was fetched.
-        hosts: where, in order, each once.
+        attempts: how often it was started; continuing from a save is not a start.
         history: of the attempts, in order; the latest where there are very many.
         repeated: epochs that were trained more than once, each time but the first.
         started: µs since 1970, of the first attempt; None before it.
         last_update: µs since 1970, of the last line.
-        reason: why it stopped (``evicted``, ``limit``, ``until``, ``saved``), while `STOPPED`.
-        cause: why it failed, was dropped, or cannot be read: one line, safe to show.
-        epochs: what was told after each.
+        cause: why it failed, was dropped, or cannot be read: one line, printable.
+        epochs: what was reported after each.
         metrics: of the select part with the kept weights, once it ended; NaN where undefined.
         best_epoch: whose weights are kept, once it ended.
-        seconds: wall time; of the epochs told so far, before the end.
+        seconds: wall time; of the epochs so far, before the end.
         cpu_seconds: processor time, once it ended.
         peak_bytes: most memory held, once it ended.
-        notes: what else happened, one line each, safe to show.
         skipped: lines that could not be used.
     """
 
@@ -149,13 +144,10 @@ class RunRecord:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
     attempts: int = 0
-    saves: int = 0
-    hosts: tuple[str, ...] = ()
     history: tuple[Attempt, ...] = ()
     repeated: int = 0
     started: int | None = None
     last_update: int | None = None
-    reason: str | None = None
     cause: str | None = None
     epochs: Epochs = field(default_factory=lambda: Epochs.of({}))
     metrics: Mapping[str, float] = field(default_factory=dict)
@@ -163,7 +155,6 @@ class RunRecord:
     seconds: float = 0.0
     cpu_seconds: float | None = None
     peak_bytes: int | None = None
-    notes: tuple[str, ...] = ()
     skipped: int = 0
 
     def best(self, metric: str, goal: Goal) -> Best | None:

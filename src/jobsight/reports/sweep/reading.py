@@ -30,7 +30,6 @@ _ENDINGS = {
 }  # fmt: skip
 _STATUSES = {
     RunStatus.STOPPED: "running",
-    RunStatus.LOST: "running",
     RunStatus.UNREADABLE: "waiting",
 }
 

@@ -11,7 +11,7 @@ from jobsight.errors import SweepError
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.distributions import quantile
 from jobsight.learning.sweep.parameters import parse
-from jobsight.learning.sweep.rounds import Rounds, form_of
+from jobsight.learning.sweep.rounds import Rounds, from_trial, to_trial
 from jobsight.learning.sweep.search import draw
 from jobsight.learning.sweep.targets import with_parameters
 
@@ -144,14 +144,13 @@ def test_points_of_another_space_teach_nothing() -> None:
 
 
 @pytest.mark.parametrize("spec", [spec for spec in SPECS if "value" not in spec])
-def test_every_form_leads_back(spec: dict[str, Any]) -> None:
+def test_what_optuna_sees_leads_back(spec: dict[str, Any]) -> None:
     (one,) = parse({"p": spec})
-    form = form_of(one)
     for u in (0.0013, 0.21, 0.5, 0.77, 0.9987):
         value = quantile(one, u)
-        inside = form.inside(value)
-        assert form.distribution._contains(form.distribution.to_internal_repr(inside))
-        again = form.outside(inside)
+        seen = to_trial(one, value)
+        assert 0 <= seen <= (len(one.values) - 1 if one.listed else 1)
+        again = from_trial(one, seen)
         assert again == (pytest.approx(value, rel=1e-6) if isinstance(value, float) else value)
 
 
