@@ -56,7 +56,7 @@ def test_the_example_is_the_seeds_search() -> None:
 def test_the_seeds_own_mistake_is_told_with_its_place(tmp_path: Path) -> None:
     said = trouble(tmp_path, HEAD + "parameters:\n  m:\n    min: 10\n    max: 50,\n")
     assert said == (
-        "sweep.yaml:6:10: parameter 'm': max is the text '50,', no number; "
+        "sweep.yaml:6:10: parameter 'm': max is the text '50,', not a number; "
         "write 50, without the comma"
     )
 
@@ -64,17 +64,20 @@ def test_the_seeds_own_mistake_is_told_with_its_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parameter", "message"),
     [
-        ('j: {min: 10, max: "50"}', "4:21: parameter 'j': max is the text '50', no number; write"),
+        (
+            'j: {min: 10, max: "50"}',
+            "4:21: parameter 'j': max is the text '50', not a number; write",
+        ),
         ("j: {min: 100, max: 10}", "4:12: parameter 'j': min 100 is above max 10; swap them"),
         ("j: {min: 3, max: 3}", "min and max are both 3; write {value: 3}"),
         ("j: {min: .inf, max: 3}", "min is inf; a number between"),
-        ("j: {min: true, max: 3}", "min is True, no number"),
+        ("j: {min: true, max: 3}", "min is True, not a number"),
         ("j: {values: []}", "4:15: parameter 'j' has 0 values; give 1 to"),
         ("j: {values: 3}", "values are a list, such as [1, 2, 3] (given 3)"),
         ("j: {values: [true]}", "4:16: parameter 'j': True is not allowed: it is a truth value"),
-        ("lstm_layers: 9", "4:16: parameter 'lstm_layers' is 9, no mapping; write {value: 9}"),
+        ("lstm_layers: 9", "4:16: parameter 'lstm_layers' is 9, not a mapping; write {value: 9}"),
         ("lstm_layers: [1, 2]", "write {values: [1, 2]}"),
-        ("lstm_layers:", "parameter 'lstm_layers' is None, no mapping; write {value: …}"),
+        ("lstm_layers:", "parameter 'lstm_layers' is None, not a mapping; write {value: …}"),
         ("lstm_layers: {values: [1, 9]}", "4:29: parameter 'lstm_layers': 9 is not allowed: "),
         ("lstm_layers: {min: 1, max: 9}", "4:30: parameter 'lstm_layers': int_uniform gives 9, wh"),
         ("j: {values: [1, 2], probabilities: [0.5, 0.6]}", "probabilities add up to 1.1, not to 1"),
@@ -134,7 +137,10 @@ def test_the_seeds_own_mistake_is_told_with_its_place(tmp_path: Path) -> None:
         ("lstm: {parameters: {dropout: {value: 0.2}}, min: 3}", "group 'lstm' has more than its"),
         ("lstm: {parameters: 3}", "parameters are a mapping of names to what they may be"),
         ('"a b": {value: 1}', "4:3: parameter 'a b' has no good name"),
-        ("batch_size: {value: '1,000'}", "4:23: parameter 'batch_size': '1,000' is a text, no num"),
+        (
+            "batch_size: {value: '1,000'}",
+            "4:23: parameter 'batch_size': '1,000' is a text, not a num",
+        ),
         ("learning_rate: {values: ['0,1']}", "write 0.1, with a decimal point"),
         ("learning_rate: {value: '3;'}", "write 3, without the semicolon"),
     ],
