@@ -36,11 +36,11 @@ def pack(
             progress=progress,
         )
     if as_json:
-        print_json({"pack": str(output), **made.to_json()})
+        print_json({"pack": str(output), **made})
         return
     say(
-        f"packed {counted(len(made.packages), 'package')} for Python {made.python} on "
-        f"{made.platform}{', with the interpreter' if made.with_python else ''}: "
+        f"packed {counted(len(made['packages']), 'package')} for Python {made['python']} on "
+        f"{made['platform']}{', with the interpreter' if with_python else ''}: "
         f"{size(output.stat().st_size)}"
     )
     say(f"wrote {output}; name it in the config as program: {{pack: …}}")

@@ -30,16 +30,15 @@ import stat
 import sys
 import sysconfig
 import tarfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, cast
+from typing import Any
 
 from jobsight.cluster.packedkernels import compiled_kernels
 from jobsight.errors import OutputError, UsageError
 from jobsight.files import Kind, new_file
 
-__all__ = ["EXTRAS", "SCHEMA", "Pack", "pack"]
+__all__ = ["EXTRAS", "SCHEMA", "pack"]
 
 SCHEMA = "jobsight.pack/1"
 EXTRAS = ("lstm", "sweep")
@@ -51,7 +50,7 @@ _SKIPPED = frozenset({"__pycache__", "tests", "test", "idlelib", "turtledemo", "
 """Folders of the standard library that nodes never need; of packages only the first."""
 _UNUSED = frozenset({("torch", "test"), ("torch", "include")})
 _UNUSED_ENDS = (".pth", ".pyc", ".a", ".h", ".hpp")
-"""What belongs to this place alone, or serves whoever compiles against a package."""
+"""What belongs to this place alone, or serves to compile against a package."""
 _LEVEL = 3
 """Higher ones save a tenth and take several times as long."""
 
@@ -78,38 +77,13 @@ _THEIRS = """python=$(command -v python{version}) || {{
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True)
-class Pack:
-    """What was packed.
-
-    Attributes:
-        python: version of Python, ``3.11.7``.
-        platform: system and processor that it runs on.
-        with_python: whether the interpreter is in it.
-        packages: version by name.
-        files: how many.
-        bytes: of all files, unpacked.
-    """
-
-    python: str
-    platform: str
-    with_python: bool
-    packages: Mapping[str, str]
-    files: int
-    bytes: int
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain data."""
-        return {**vars(self), "packages": dict(self.packages)}
-
-
 def pack(
     output: Path,
     *,
     with_python: bool = False,
     practice: Sequence[str] = (),
     progress: Progress = lambda _done, _total: None,
-) -> Pack:
+) -> dict[str, Any]:
     """Pack the environment that this process runs in.
 
     Args:
@@ -117,78 +91,84 @@ def pack(
         with_python: with the interpreter and its standard library.
         practice: what `jobsight` is called with to compile the kernels that are packed; nothing:
             none are.
-        progress: is told files done of all.
+        progress: gets files done of all.
+
+    Returns:
+        Its manifest, with the number of the files in their place: `python` (its version),
+        `platform`, `libc`, `with_python`, `packages` (versions by name), `files`, `bytes`.
 
     Raises:
-        UsageError: the environment cannot be packed, or the name is that of no archive.
+        UsageError: the environment cannot be packed, or the name is not that of an archive.
         OutputError: the archive cannot be written.
         JobsightError: the kernels cannot be compiled.
     """
     if not re.search(r"\.(tar|tar\.gz|tgz)$", output.name):
-        raise UsageError(f"{output} is no name of an archive; write NAME.tar.gz or NAME.tar")
+        raise UsageError(f"{output} is not named as an archive; write NAME.tar.gz or NAME.tar")
     found = _distributions("jobsight")
-    files = dict(_packed(found.values(), with_python, practice))
-    with new_file(output, Kind.PACK) as temporary:
-        manifest = _write(temporary, files, found, with_python, output.name, progress)
-    return Pack(
-        python=manifest["python"],
-        platform=manifest["platform"],
-        with_python=with_python,
-        packages=manifest["packages"],
-        files=len(files),
-        bytes=manifest["bytes"],
-    )
-
-
-def _packed(
-    found: Iterable[importlib.metadata.Distribution], with_python: bool, practice: Sequence[str]
-) -> Iterator[tuple[str, Path | bytes]]:
-    """Where each file goes, and where it lies, or what is in it."""
-    for distribution in found:
-        yield from _installed(distribution)
+    files: dict[str, Path | bytes] = dict(_scripts(with_python))
+    for distribution in found.values():
+        files |= dict(_installed(distribution))
     if with_python:
-        yield from _interpreter()
-    yield from _scripts(with_python).items()
+        files |= dict(_interpreter())
     if practice:
-        yield from compiled_kernels(practice, f"{_PACKAGES}/jobsight")
+        files |= dict(compiled_kernels(practice, f"{_PACKAGES}/jobsight"))
+    with new_file(output, Kind.PACK) as temporary, _compressed(temporary, output.name) as archive:
+        hashes: dict[str, str] = {}
+        total = 0
+        for count, place in enumerate(sorted(files), start=1):
+            hashes[place], size = _add(archive, place, files[place])
+            total += size
+            progress(count, len(files))
+        manifest = {
+            "schema": SCHEMA,
+            "python": platform.python_version(),
+            "platform": sysconfig.get_platform(),
+            "libc": " ".join(platform.libc_ver()).strip(),
+            "with_python": with_python,
+            "packages": {key: one.version for key, one in found.items()},
+            "bytes": total,
+            "files": hashes,
+        }
+        text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
+        _add(archive, "manifest.json", text.encode())
+    return manifest | {"files": len(files)}
+
+
+@contextlib.contextmanager
+def _compressed(path: Path, name: str) -> Iterator[tarfile.TarFile]:
+    """An archive to add to, compressed as its name says; gzip without a time of its own."""
+    with contextlib.ExitStack() as stack:
+        stream: Any = stack.enter_context(path.open("wb"))
+        if not name.endswith(".tar"):
+            stream = gzip.GzipFile("", mode="wb", compresslevel=_LEVEL, fileobj=stream, mtime=0)
+            stack.enter_context(stream)
+        yield stack.enter_context(tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT))
 
 
 def _distributions(root: str) -> dict[str, importlib.metadata.Distribution]:
     """A package and all that it needs and that is installed, by normalized name."""
     from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
 
     found: dict[str, importlib.metadata.Distribution] = {}
-    waiting: list[tuple[str, frozenset[str]]] = [(root, frozenset(EXTRAS))]
-    seen: set[tuple[str, frozenset[str]]] = set()
-    while waiting:
-        name, extras = waiting.pop()
-        if (name, extras) in seen:
-            continue
-        seen.add((name, extras))
+    waiting = [(root, frozenset(EXTRAS))]
+    for name, extras in waiting:
         try:
-            distribution = importlib.metadata.distribution(name)
+            found[name] = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:
             continue  # an extra that is not installed; what is needed was imported long ago
-        found[_normalized(name)] = distribution
-        for line in distribution.requires or ():
-            needed = Requirement(line)
-            wanted = ["", *sorted(extras)]
-            if needed.marker is None or any(
-                needed.marker.evaluate({"extra": extra}) for extra in wanted
-            ):
-                waiting.append((_normalized(needed.name), frozenset(needed.extras)))
+        for needed in map(Requirement, found[name].requires or ()):
+            marker, key = needed.marker, (canonicalize_name(needed.name), frozenset(needed.extras))
+            wanted = marker is None or any(marker.evaluate({"extra": one}) for one in ("", *extras))
+            if wanted and key not in waiting:
+                waiting.append(key)
     return dict(sorted(found.items()))
-
-
-def _normalized(name: str) -> str:
-    """As package indexes compare names (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _installed(
     distribution: importlib.metadata.Distribution,
 ) -> Iterator[tuple[str, Path | bytes]]:
-    """Where each file of a package goes, and where it lies; of one installed for editing too."""
+    """Where each file of a package goes, and where it is; of one installed for editing too."""
     name = distribution.metadata["Name"]
     source = _editable(distribution)
     if source is not None:
@@ -216,7 +196,7 @@ def _installed(
 
 def _editable(distribution: importlib.metadata.Distribution) -> Path | None:
     """The source folder of a package that is installed for editing; None: it is a usual one."""
-    if _normalized(distribution.metadata["Name"]) != "jobsight":
+    if distribution.metadata["Name"] != "jobsight":
         return None
     import jobsight
 
@@ -259,49 +239,6 @@ def _scripts(with_python: bool) -> dict[str, Path | bytes]:
     start = _START.format(also="", arguments="", **common)
     ours = _START.format(also=", with Jobsight", arguments="-m jobsight ", **common)
     return {"bin/jobsight": ours.encode(), "bin/python3": start.encode()}
-
-
-def _write(
-    target: Path,
-    files: Mapping[str, Path | bytes],
-    found: Mapping[str, importlib.metadata.Distribution],
-    with_python: bool,
-    name: str,
-    progress: Progress,
-) -> dict[str, Any]:
-    """Write the archive, and its manifest as its last member."""
-    hashes: dict[str, str] = {}
-    total = 0
-    with (
-        target.open("wb") as raw,
-        _compressed(raw, name) as stream,
-        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
-    ):
-        for count, place in enumerate(sorted(files), start=1):
-            hashes[place], size = _add(archive, place, files[place])
-            total += size
-            progress(count, len(files))
-        manifest = {
-            "schema": SCHEMA,
-            "python": platform.python_version(),
-            "platform": sysconfig.get_platform(),
-            "libc": " ".join(platform.libc_ver()).strip(),
-            "with_python": with_python,
-            "packages": {key: one.version for key, one in found.items()},
-            "bytes": total,
-            "files": hashes,
-        }
-        text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
-        _add(archive, "manifest.json", text.encode())
-    return manifest
-
-
-def _compressed(raw: IO[bytes], name: str) -> contextlib.AbstractContextManager[IO[bytes]]:
-    """The stream that an archive of that name is written to; gzip without a time of its own."""
-    if name.endswith(".tar"):
-        return contextlib.nullcontext(raw)
-    stream = gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=raw, mtime=0)
-    return cast(contextlib.AbstractContextManager[IO[bytes]], stream)
 
 
 def _add(archive: tarfile.TarFile, place: str, source: Path | bytes) -> tuple[str, int]:

@@ -11,7 +11,7 @@ import pytest
 from tests.limits import prove
 
 from jobsight.cluster import packing
-from jobsight.cluster.packing import Pack, pack
+from jobsight.cluster.packing import pack
 from jobsight.errors import OutputError, UsageError
 
 BARE = {"PATH": "/usr/bin:/bin"}
@@ -47,7 +47,7 @@ def unpacked(archive: Path, folder: Path) -> Path:
 @pytest.mark.usefixtures("few")
 def test_what_is_unpacked_anywhere_runs(tmp_path: Path) -> None:
     made = pack(tmp_path / "env.tar.gz", with_python=True)
-    assert isinstance(made, Pack) and made.with_python and "jobsight" in made.packages
+    assert made["with_python"] and "jobsight" in made["packages"]
     place = unpacked(tmp_path / "env.tar.gz", tmp_path / "there")
     where = "import sys, jobsight; print(sys.prefix, jobsight.__file__)"
     for name in ("some where else", "and 'again"):
@@ -101,7 +101,7 @@ def test_all_that_nodes_need_is_found() -> None:
 
 
 def test_bad_names_and_places_are_errors(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no name of an archive"):
+    with pytest.raises(UsageError, match="not named as an archive"):
         pack(tmp_path / "env.zip")
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot write"):
