@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 
 from jobsight.cli.terminal import Column, lined, shorten, width, wrap
-from jobsight.cli.words import moment
 from jobsight.clock import format_span
+from jobsight.format import moment
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from jobsight.cli.output import say
 from jobsight.cli.terminal import Column, lined, paint, width, wrap
 from jobsight.clock import format_micros, format_span
 from jobsight.codes import hold_name
+from jobsight.format import chance
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES
 from jobsight.questions.hold.answering.groups import group_answers
-from jobsight.questions.hold.answering.wording import chance_words
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -89,13 +89,13 @@ def _headline(one: Answer) -> str:
         return "not a hold that can be predicted"
     if one.now is None:
         return "no probability, nothing like it has been released yet"
-    now = chance_words(one.now.probability, one.now.low, one.now.high)
+    now = chance(one.now.probability, one.now.low, one.now.high)
     now += " to succeed if released now"
     best = one.verdict.best
     if one.verdict.verb != "wait" or best is None:
         return now
 
-    later = chance_words(best.probability, best.low, best.high)
+    later = chance(best.probability, best.low, best.high)
     return f"{now}, {later} in {format_span(best.wait)}"
 
 
@@ -137,7 +137,7 @@ def _print_group(group: GroupAnswer) -> None:
         size = f"{len(group.said_for)} of {size}"
     parts = [f"{size} of {group.place}", _cause(first)]
     if group.probability is not None:
-        parts.append(chance_words(group.probability, group.low, group.high))
+        parts.append(chance(group.probability, group.low, group.high))
     if group.gain > 0:
         parts.append(f"gain {group.gain:.1f}")
     say("")
@@ -168,11 +168,11 @@ def _print_rows(answers: Sequence[Answer]) -> None:
     rows, colours = [], {}
     for number, one in enumerate(answers):
         now, gain = one.now, one.verdict.gain
-        chance = "–" if now is None else chance_words(now.probability, now.low, now.high)
+        odds = "–" if now is None else chance(now.probability, now.low, now.high)
         verb = one.verdict.verb
         colours[number, 0] = f"1;{_COLOURS[verb]}"
         place = printable(one.access_point or "–", 60)
-        cells = [_word(verb), str(one.job), place, chance, f"{gain:.1f}" if gain > 0 else "–"]
+        cells = [_word(verb), str(one.job), place, odds, f"{gain:.1f}" if gain > 0 else "–"]
         rows.append([*cells, _cause(one)])
     heading, *lines = lined(_COLUMNS, rows, most=width(), colours=colours, whole=True)
     say("\n".join(heading))

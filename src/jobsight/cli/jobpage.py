@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
+from jobsight.cli.jobs import why
 from jobsight.cli.terminal import STATE_COLOURS, Column, blocks, grid, lined, paint, width, wrap
-from jobsight.cli.words import UNKNOWN, memory, moment, span, why
 from jobsight.codes import EventCode, event_name, hold_name
 from jobsight.documents import State, parse_key
 from jobsight.documents.spans import life, ran, runs, spans, submitted, time_of, total
+from jobsight.format import UNKNOWN, memory, moment, span
 from jobsight.history.eventlog.headers import sinful_name
 from jobsight.text import counted, printable
 

@@ -27,12 +27,12 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.output import note, say
 from jobsight.cli.terminal import STATE_COLOURS, Column, grid, width
-from jobsight.cli.words import memory, moment, span, why
 from jobsight.clock import micros, parse_moment, zone_named
 from jobsight.documents import JobKey, State, parse_key, to_json
 from jobsight.documents.spans import life, ran, runs, submitted, time_of, total
 from jobsight.documents.states import slurm_state
 from jobsight.errors import UsageError
+from jobsight.format import memory, moment, span
 from jobsight.store import open_store
 from jobsight.text import printable
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from jobsight.documents import JobDocument
     from jobsight.store import Store
 
-__all__ = ["clusters_named", "jobs", "parse_since", "parse_states", "print_table"]
+__all__ = ["clusters_named", "jobs", "parse_since", "parse_states", "print_table", "why"]
 
 _TEXT_WIDTH = 60
 _NAME_WIDTH = 24
@@ -244,3 +244,19 @@ def document_text(document: JobDocument) -> str:
     """A job document as one line of JSON, of ASCII letters that no terminal obeys."""
     text = json.dumps(to_json(document), ensure_ascii=True, separators=(",", ":"))
     return text.replace("\x7f", "\\u007f")
+
+
+def why(document: JobDocument) -> str:
+    """The reason of a job's state, as last told; hostile text, empty where nobody told any."""
+    if document.outcome is not None:
+        said = document.outcome.reason
+        code, signal = document.outcome.exit_code, document.outcome.signal
+        if said is None and signal:
+            return f"signal {signal}"
+        return f"exit code {code}" if said is None and code else said or ""
+    for event in reversed(document.timeline):
+        if event.state is not None and event.state is not document.state:
+            break
+        if event.reason is not None:
+            return event.reason
+    return ""

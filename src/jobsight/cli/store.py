@@ -26,10 +26,10 @@ from jobsight.cli.common import (
 from jobsight.cli.jobs import clusters_named, parse_since, parse_states
 from jobsight.cli.output import note, print_json, progress_bar, say, stages
 from jobsight.cli.terminal import STATE_COLOURS, paint, shorten, width, wrap
-from jobsight.cli.words import moment
 from jobsight.clock import format_micros, zone_named
 from jobsight.errors import StoreError, UsageError
 from jobsight.files import Kind
+from jobsight.format import moment
 from jobsight.store import open_store
 from jobsight.store.snapshot import export as write
 from jobsight.store.snapshot import is_snapshot

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jobsight.format import number
 from jobsight.reports.page import Markup, element, figure, section, table
 from jobsight.reports.scores import SCORES
 from jobsight.reports.sweep.forest import (
@@ -100,7 +101,7 @@ def _table(models: list[Tested], chosen: str, network: str) -> Markup:
     rows = [
         [
             f"{printable(one.name, 60)}{' (answers)' if one.name == chosen else ''}",
-            *(_number(one.scores.get(key)) for key, _ in SCORES),
+            *(number(one.scores.get(key)) for key, _ in SCORES),
         ]
         for one in models
     ]
@@ -110,7 +111,3 @@ def _table(models: list[Tested], chosen: str, network: str) -> Markup:
         caption="By batch. Higher is better up to F1 of failure, lower from Brier on.",
         marked=[k for k, one in enumerate(models) if one.name == network],
     )
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from jobsight.clock import format_micros, format_span
+from jobsight.format import chance
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.mending import Mend
 from jobsight.questions.hold.answering.verdict import Chance, Verdict
-from jobsight.questions.hold.answering.wording import chance_words
 from jobsight.text import counted, printable
 
 __all__ = ["TRIAL", "WAIT_ALIKE", "Advice", "Group", "Schedd", "Step", "advise", "by_hand"]
@@ -199,10 +199,10 @@ def _wait(best: Chance, remark: str, group: Group, moment: int) -> Step:
     until = moment + round(best.wait * 1e6)
     # `at` takes whole minutes: the next one.
     minute = re.sub(r"\D", "", format_micros(until + 59_999_999))[:12]
-    chance = chance_words(best.probability, best.low, best.high)
+    odds = chance(best.probability, best.low, best.high)
     return group.step(
         f"wait {format_span(best.wait)}, until {format_micros(until)}, then release it: "
-        f"{chance} to succeed then{remark}",
+        f"{odds} to succeed then{remark}",
         "condor_release",
         f'echo "{{}}" | TZ=UTC at -t {minute}',
     )

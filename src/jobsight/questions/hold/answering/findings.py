@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from jobsight.clock import format_span
 from jobsight.codes import EventCode
+from jobsight.format import percent
 from jobsight.history.counts import CountIndex
 from jobsight.history.labels import RowLabels
 from jobsight.history.reasons import origin
@@ -23,7 +24,6 @@ from jobsight.history.reasons import site as site_named
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.tallies import Count, Tally
-from jobsight.questions.hold.answering.wording import percent
 from jobsight.questions.hold.examples.decisions import held_rows
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.text import counted, printable

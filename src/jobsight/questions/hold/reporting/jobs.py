@@ -7,13 +7,14 @@ from collections import Counter
 from typing import get_args
 
 from jobsight.clock import format_micros, format_span
+from jobsight.format import percent
 from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.reasons import mask
 from jobsight.questions.hold.answering.answer import Answer
 from jobsight.questions.hold.answering.groups import GroupAnswer, group_answers
 from jobsight.questions.hold.answering.verdict import Verb
 from jobsight.questions.hold.examples.decisions import held_jobs
-from jobsight.questions.hold.reporting.material import Material, share
+from jobsight.questions.hold.reporting.material import Material
 from jobsight.questions.hold.reporting.pictures import (
     frames_plot,
     pool_timeline,
@@ -101,13 +102,16 @@ def _small(text: str) -> Markup:
 def _chance(group: GroupAnswer) -> Markup:
     if group.probability is None or group.low is None or group.high is None:
         return element("span", "unknown", class_="small")
-    bounds = f"{share(group.low)} to {share(group.high)}"
+    bounds = f"{percent(group.low)} to {percent(group.high)}"
     bar = _probability_bar(group.probability, group.low, group.high)
-    percent = element("span", share(group.probability), class_="percent")
-    parts = [percent, bar, element("span", bounds, class_="small")]
+    parts = [
+        element("span", percent(group.probability), class_="percent"),
+        bar,
+        element("span", bounds, class_="small"),
+    ]
     best = group.said_for[0].verdict.best
     if group.verb == "wait" and best is not None:
-        later = f"after {format_span(best.wait)}: {share(best.probability)}"
+        later = f"after {format_span(best.wait)}: {percent(best.probability)}"
         parts.append(_small(later))
     return join(parts)
 
@@ -171,7 +175,7 @@ def _hindsight(material: Material) -> Markup | None:
         ]
         if ends:
             rows.append(
-                [_badge(verb), str(len(ends)), str(sum(ends)), share(sum(ends) / len(ends))]
+                [_badge(verb), str(len(ends)), str(sum(ends)), percent(sum(ends) / len(ends))]
             )
     if not rows:
         return None

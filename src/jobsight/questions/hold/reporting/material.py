@@ -11,12 +11,11 @@ from jobsight.history.readreport import ReadReport
 from jobsight.history.timelines import History
 from jobsight.learning.costs import cheapest_baseline
 from jobsight.questions.hold.answering.answer import Answer
-from jobsight.questions.hold.answering.wording import percent
 from jobsight.questions.hold.training.evaluation import Evaluation
 from jobsight.questions.hold.training.model import HoldModel
 from jobsight.text import printable
 
-__all__ = ["Material", "cost_in_words", "number", "share"]
+__all__ = ["Material", "cost_in_words"]
 
 
 @dataclass(frozen=True)
@@ -51,16 +50,6 @@ class Material:
     def facts(self) -> Mapping[str, Any]:
         """What the model's manifest tells of its training; empty where it was never saved."""
         return {} if self.model.manifest is None else self.model.manifest.facts
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A metric as text; a dash where it is undefined."""
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
-def share(value: float | None) -> str:
-    """A share as text; a dash where it is undefined."""
-    return "–" if value is None else percent(value)
 
 
 def cost_in_words(material: Material) -> str:

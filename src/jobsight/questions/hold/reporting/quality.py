@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from jobsight.clock import format_micros
-from jobsight.questions.hold.reporting.material import Material, number, share
+from jobsight.format import number, percent
+from jobsight.questions.hold.reporting.material import Material
 from jobsight.questions.hold.reporting.plots import (
     cost_plot,
     importance_plot,
@@ -110,12 +111,12 @@ def _calibration_words(material: Material) -> str:
     error = evaluation.scores[evaluation.chosen].ece
     words = (
         "Each point is a tenth of the batches: on the diagonal, what was foretold came true. On "
-        f"average a point of {evaluation.chosen} is {share(error)} off"
+        f"average a point of {evaluation.chosen} is {percent(error)} off"
     )
     if evaluation.coverage is None:
         return words + "."
     return (
-        f"{words}; {share(evaluation.coverage)} of its 90 % intervals held what later came (of "
+        f"{words}; {percent(evaluation.coverage)} of its 90 % intervals held what later came (of "
         "five groups of like predictions)."
     )
 
@@ -124,7 +125,7 @@ def _easy(material: Material) -> str:
     sure = material.evaluation.sure_causes()
     rest = number(sure["roc_auc_rest"], 2)
     return (
-        f"{share(sure['share'])} of the decisions are in causes that nearly always or never "
+        f"{percent(sure['share'])} of the decisions are in causes that nearly always or never "
         f"succeed. Within the rest, where judgement is needed, the ROC AUC is {rest}."
     )
 
@@ -149,7 +150,7 @@ def costs_part(material: Material) -> Markup:
     for name in order:
         one = evaluation.costs[name]
         label = name.replace("_", " ")
-        shares = [share(value) for value in (one.released, one.wasted, one.lost)]
+        shares = [percent(value) for value in (one.released, one.wasted, one.lost)]
         interval = "–" if one.low is None else f"{one.low:.2f}–{one.high:.2f}"
         rows.append([label, number(one.cost, 2), interval, *shares])
     shown = table(
@@ -226,8 +227,8 @@ def _quality_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Markup:
             [
                 printable(row["value"], 150),
                 f"{row['batches']:.0f}",
-                share(row["base_rate"]),
-                share(row["predicted"]),
+                percent(row["base_rate"]),
+                percent(row["predicted"]),
                 number(row["roc_auc"], 2),
                 number(row["brier"]),
             ]

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from jobsight.clock import format_micros, format_span
 from jobsight.files import Kind, new_file
+from jobsight.format import number, percent
 from jobsight.learning.bootstrap import Interval
 from jobsight.learning.costs import cheapest_baseline
 from jobsight.models import is_baseline
 from jobsight.questions.hold.reporting.jobs import frames_part, jobs_part, pool_part, tally
-from jobsight.questions.hold.reporting.material import Material, cost_in_words, number, share
+from jobsight.questions.hold.reporting.material import Material, cost_in_words
 from jobsight.questions.hold.reporting.quality import (
     audit_part,
     costs_part,
@@ -90,7 +91,7 @@ def _summary(material: Material) -> str:
     span = format_span(((read.last or 0) - (read.first or 0)) / _EPOCH_MICRO)
     words = (
         f"{read.events:,} events of {read.jobs:,} jobs over {span} were read. Of the releases of "
-        f"held jobs judged here, {share(evaluation.base_rate)} succeeded. "
+        f"held jobs judged here, {percent(evaluation.base_rate)} succeeded. "
         f"{_standing(material)}"
     )
     if material.moment is None:
@@ -148,13 +149,13 @@ def _cards(material: Material) -> list[Markup]:
         ),
         card(number(auc.value, 2), f"ROC AUC of {chosen}", f"{interval}1 is perfect, 0.5 chance"),
         card(
-            share(evaluation.scores[chosen].ece),
+            percent(evaluation.scores[chosen].ece),
             "calibration error",
             "average distance of predicted from observed shares; by chance alone up to "
-            f"{share(evaluation.ece_by_chance[chosen])}",
+            f"{percent(evaluation.ece_by_chance[chosen])}",
         ),
         card(
-            share(abs(more)),
+            percent(abs(more)),
             f"{'more' if more > 0 else 'less'} than the best baseline's cost",
             cost_in_words(material),
         ),

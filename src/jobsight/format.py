@@ -1,0 +1,92 @@
+"""Numbers, shares, amounts, moments and spans as text; a dash for what is unknown."""
+
+from __future__ import annotations
+
+from jobsight.clock import format_micros, format_span
+
+__all__ = [
+    "UNKNOWN",
+    "chance",
+    "interval",
+    "memory",
+    "moment",
+    "number",
+    "percent",
+    "short",
+    "size",
+    "span",
+]
+
+UNKNOWN = "–"
+
+
+def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:
+    """A number with so many decimals: ``0.693``, ``+0.010`` if `signed`."""
+    return UNKNOWN if value is None else f"{value:{'+' if signed else ''}.{digits}f}"
+
+
+def short(value: object) -> str:
+    """A parameter or a metric: a float with four digits, anything else as it is."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def interval(low: float | None, high: float | None, digits: int = 2) -> str:
+    """The bounds of an interval: ``0.50–0.61``."""
+    return UNKNOWN if low is None or high is None else f"{low:.{digits}f}–{high:.{digits}f}"
+
+
+def percent(share: float | None) -> str:
+    """A share as a whole percentage; never 0 % or 100 % where it is not exactly that."""
+    if share is None:
+        return UNKNOWN
+    whole = round(100 * share)
+    if whole == 0 and share > 0:
+        return "<1 %"
+    if whole == 100 and share < 1:
+        return ">99 %"
+    return f"{whole} %"
+
+
+def chance(probability: float, low: float | None, high: float | None) -> str:
+    """A probability with its interval, where there is one: ``36 % (5–58 %)``."""
+    if low is None or high is None:
+        return percent(probability)
+    return f"{percent(probability)} ({percent(low).removesuffix(' %')}–{percent(high)})"
+
+
+def size(amount: float | None) -> str:
+    """Bytes: ``845 bytes``, ``33.2 MB``."""
+    if amount is None:
+        return UNKNOWN
+    if amount < 1000:
+        return "1 byte" if amount == 1 else f"{amount:.0f} bytes"
+    for unit in ("kB", "MB"):
+        amount /= 1000
+        if amount < 1000:
+            return f"{amount:.1f} {unit}"
+    return f"{amount / 1000:,.1f} GB"
+
+
+def memory(megabytes: float | None) -> str:
+    """MB of 2^20 bytes: ``999 MB``, ``2.5 GB``."""
+    if megabytes is None:
+        return UNKNOWN
+    if megabytes < 1000:
+        return f"{megabytes:.0f} MB"
+    gigabytes = megabytes / 1024
+    if gigabytes < 1000:
+        return f"{gigabytes:.3g} GB"
+    terabytes = gigabytes / 1024
+    return f"{terabytes:.3g} TB" if terabytes < 1000 else f"{terabytes:.0f} TB"
+
+
+def moment(micros: int | None) -> str:
+    """µs since 1970 as ``2026-11-21 01:05:11Z``; parts of seconds are left out."""
+    return UNKNOWN if micros is None else format_micros(micros - micros % 1_000_000)
+
+
+def span(seconds: float | None, *, lasts: bool = False) -> str:
+    """Seconds as ``12 min``; ``12 min…`` of what has not ended."""
+    if seconds is None:
+        return UNKNOWN
+    return format_span(max(seconds, 0.0)) + ("…" if lasts else "")
