@@ -22,7 +22,7 @@ __all__ = [
 
 
 class State(enum.StrEnum):
-    """Where a job stands. The last seven are ends; all others may still change."""
+    """State of a job. The last eight are ends; all others may still change."""
 
     PENDING = "pending"
     HELD = "held"
@@ -36,13 +36,13 @@ class State(enum.StrEnum):
     NODE_FAIL = "node_fail"
     PREEMPTED = "preempted"
     UNKNOWN_END = "unknown_end"
-    """It left the queue, and nobody tells how."""
+    """It left the queue, and no source reports how."""
 
     ended: bool
     """Whether this state is an end."""
 
     def __init__(self, word: str) -> None:
-        # An attribute: stores ask each event of each document.
+        # An attribute, for speed: stores read it for each event of each document.
         self.ended = word not in ("pending", "held", "running", "suspended")
 
 
@@ -73,69 +73,22 @@ CONDOR_STATUS: dict[int, State] = {
 }
 """State by ``JobStatus`` of an HTCondor ad."""
 
-SLURM_STATES: dict[str, State] = {
-    "BOOT_FAIL": State.NODE_FAIL,
-    "CANCELLED": State.CANCELLED,
-    "COMPLETED": State.COMPLETED,
-    "COMPLETING": State.RUNNING,
-    "CONFIGURING": State.RUNNING,
-    "DEADLINE": State.TIMEOUT,
-    "EXPEDITING": State.PENDING,
-    "FAILED": State.FAILED,
-    "LAUNCH_FAILED": State.FAILED,
-    "NODE_FAIL": State.NODE_FAIL,
-    "OUT_OF_MEMORY": State.OUT_OF_MEMORY,
-    "PENDING": State.PENDING,
-    "POWER_UP_NODE": State.RUNNING,
-    "PREEMPTED": State.PREEMPTED,
-    "RECONFIG_FAIL": State.FAILED,
-    "REQUEUED": State.PENDING,
-    "REQUEUE_FED": State.PENDING,
-    "REQUEUE_HOLD": State.HELD,
-    "RESIZING": State.RUNNING,
-    "RESV_DEL_HOLD": State.HELD,
-    "REVOKED": State.CANCELLED,
-    "RUNNING": State.RUNNING,
-    "SIGNALING": State.RUNNING,
-    "SPECIAL_EXIT": State.HELD,
-    "STAGE_OUT": State.RUNNING,
-    "STOPPED": State.SUSPENDED,
-    "SUSPENDED": State.SUSPENDED,
-    "TIMEOUT": State.TIMEOUT,
-    "UPDATE_DB": State.RUNNING,
+_SLURM: dict[State, str] = {
+    State.PENDING: "EXPEDITING EX PENDING PD REQUEUED RQ REQUEUE_FED RF",
+    State.HELD: "REQUEUE_HOLD RH RESV_DEL_HOLD RD SPECIAL_EXIT SE",
+    State.RUNNING: "COMPLETING CG CONFIGURING CF POWER_UP_NODE PU RESIZING RS RUNNING R "
+    "SIGNALING SI STAGE_OUT SO UPDATE_DB UD",
+    State.SUSPENDED: "STOPPED ST SUSPENDED S",
+    State.COMPLETED: "COMPLETED CD",
+    State.FAILED: "FAILED F LAUNCH_FAILED LF RECONFIG_FAIL",
+    State.CANCELLED: "CANCELLED CA REVOKED RV",
+    State.TIMEOUT: "DEADLINE DL TIMEOUT TO",
+    State.OUT_OF_MEMORY: "OUT_OF_MEMORY OOM",
+    State.NODE_FAIL: "BOOT_FAIL BF NODE_FAIL NF",
+    State.PREEMPTED: "PREEMPTED PR",
 }
-"""State by Slurm's word (slurm.h, ``enum job_states`` and the flags beside it)."""
-
-_SLURM_SHORT = {
-    "BF": "BOOT_FAIL",
-    "CA": "CANCELLED",
-    "CD": "COMPLETED",
-    "CF": "CONFIGURING",
-    "CG": "COMPLETING",
-    "DL": "DEADLINE",
-    "EX": "EXPEDITING",
-    "F": "FAILED",
-    "LF": "LAUNCH_FAILED",
-    "NF": "NODE_FAIL",
-    "OOM": "OUT_OF_MEMORY",
-    "PD": "PENDING",
-    "PR": "PREEMPTED",
-    "PU": "POWER_UP_NODE",
-    "R": "RUNNING",
-    "RD": "RESV_DEL_HOLD",
-    "RF": "REQUEUE_FED",
-    "RH": "REQUEUE_HOLD",
-    "RQ": "REQUEUED",
-    "RS": "RESIZING",
-    "RV": "REVOKED",
-    "S": "SUSPENDED",
-    "SE": "SPECIAL_EXIT",
-    "SI": "SIGNALING",
-    "SO": "STAGE_OUT",
-    "ST": "STOPPED",
-    "TO": "TIMEOUT",
-    "UD": "UPDATE_DB",
-}
+SLURM_STATES = {word: state for state, words in _SLURM.items() for word in words.split()}
+"""State by Slurm's word, whole or in two letters (slurm.h, ``enum job_states`` and the flags)."""
 
 _WORD = re.compile(r"[A-Z_]+", re.ASCII)
 
@@ -157,9 +110,8 @@ def slurm_state(text: str) -> State | None:
     found = _WORD.match(text.strip().upper())
     if found is None:
         return None
-    word = _SLURM_SHORT.get(found[0], found[0])
-    state = SLURM_STATES.get(word)
+    state = SLURM_STATES.get(found[0])
     if state is None and text.strip().endswith("+"):
-        longer = {SLURM_STATES[name] for name in SLURM_STATES if name.startswith(word)}
+        longer = {SLURM_STATES[name] for name in SLURM_STATES if name.startswith(found[0])}
         state = longer.pop() if len(longer) == 1 else None
     return state

@@ -1,8 +1,8 @@
-"""The collector: all sources of one process, a thread each, until it is told to stop.
+"""The collector: all sources of one process, a thread each, until it is stopped.
 
 Nothing is lost and nothing counts twice however it ends: positions and documents are stored
-together, so a collector that is killed goes on where the store says. Memory is bounded by one
-`Observed` a source; a slow store slows the polling.
+together, so a collector that was killed resumes at the position in the store. Memory is bounded by
+one `Observed` per source; a slow store slows the polling.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -57,10 +56,11 @@ class Collector:
         settings: pauses, limits, and where the status is written.
         keep_seconds: ended jobs older than that move to the archive; None: none do.
         once: poll each source until nothing more is waiting, then end.
-        notifier: tells systemd; None: as the environment says.
+        notifier: of systemd; None: as the environment says.
 
     Attributes:
-        ended: after `run`, whether nothing works with the store any more.
+        path: where the status is written.
+        ended: after `run`, whether nothing uses the store any more.
 
     Raises:
         UsageError: no source, or two of one name.
@@ -86,7 +86,7 @@ class Collector:
         self._once = once
         self._asked = threading.Event()
         self._halt = threading.Event()
-        self._path = status_file.status_path(settings)
+        self.path = status_file.status_path(settings)
         self._notifier = notifier or Notifier()
         self._workers = [Worker(source, settings, self._halt, once=once) for source in sources]
         self._housekeeper = Housekeeper(settings, keep_seconds, self._halt)
@@ -97,11 +97,6 @@ class Collector:
         self._stopped: int | None = None
         self.ended = False
 
-    @property
-    def path(self) -> Path:
-        """Where the status is written."""
-        return self._path
-
     def stop(self) -> None:
         """Ask for a graceful end: each source finishes what it is at."""
         self._asked.set()
@@ -110,16 +105,14 @@ class Collector:
         """Collect until `stop` is called or, once, until nothing more is waiting.
 
         Returns:
-            Whether all went well: every source ended in time and, once, without trouble.
+            Whether every source ended in time and, with `once`, without an error.
 
         Raises:
             StoreError: the store cannot be opened; if only now, it is waited for, but not once.
         """
         self._started = time.time()
-        log(
-            "collector started", version=__version__, pid=os.getpid(), once=self._once,
-            sources=len(self._workers), status=self._path,
-        )  # fmt: skip
+        fields = {"pid": os.getpid(), "once": self._once, "sources": len(self._workers)}
+        log("collector started", version=__version__, **fields, status=self.path)
         self._store = self._await_store()
         if self._store is not None:
             self._housekeeper.opened(self._store)
@@ -192,7 +185,7 @@ class Collector:
         self._written = time.monotonic()
         self._notifier.status(self._headline())
         try:
-            write_json(self._path, self.status())
+            write_json(self.path, self.status())
         except OutputError as error:
             if str(error) != self._write_error:
                 log("status not written", logging.ERROR, error=error)
@@ -230,7 +223,7 @@ class Collector:
 
 
 def _without_tools(late: list[Worker]) -> list[Worker]:
-    """Who is late still when schedulers' tools that hang, and must not outlive us, are ended."""
+    """Workers still late after the schedulers' tools that hang, and must not outlive us, ended."""
     deadline = time.monotonic() + _ENDED_S
     while late and time.monotonic() < deadline:
         end_commands()  # again: a source may have begun another
@@ -242,9 +235,9 @@ def _without_tools(late: list[Worker]) -> list[Worker]:
 def stopping_on_signals(status: int) -> Iterator[Callable[[Collector], None]]:
     """SIGTERM and SIGINT ask the collector to stop; another one later ends the process at once.
 
-    One that comes right behind the first counts as the same: timeout(1) sends each twice. To be
-    used in the main thread. Yields what is to be told of the collector; before that, a signal ends
-    the process by `SystemExit`, so that no tool asked meanwhile is left running.
+    One right behind the first counts as the same: timeout(1) sends each twice. For the main thread.
+    Yields the function to register the collector with; before that, a signal ends the process by
+    `SystemExit`, so that no tool called meanwhile is left running.
 
     Args:
         status: the exit status of a process that is stopped before it collects.

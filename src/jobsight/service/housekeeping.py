@@ -1,4 +1,4 @@
-"""Now and then: old jobs move to the archive, and the store is asked how it is."""
+"""What the store needs meanwhile: old jobs move to the archive, and its status is read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_WAIT_S = 86400.0
 
 
 class Housekeeper:
-    """A thread beside the sources' own; its trouble is counted and told, and stops nobody.
+    """A thread next to the sources' own; its errors are counted and logged, and stop no source.
 
     Args:
         settings: how often.
@@ -30,28 +30,23 @@ class Housekeeper:
     """
 
     def __init__(
-        self,
-        settings: CollectSettings,
-        keep_seconds: float | None,
-        stop: threading.Event,
+        self, settings: CollectSettings, keep_seconds: float | None, stop: threading.Event
     ) -> None:
         self._store: Store | None = None
         self._settings = settings
         self._keep = keep_seconds
         self._stop = stop
         self._status: dict[str, JSON] = {"url": None}
-        self._prunes = self._pruned = self._errors = 0
+        self._counts: dict[str, JSON] = {"prunes": 0, "pruned": 0, "last_prune": None, "errors": 0}
         self._last = LastError()
-        self._last_prune: int | None = None
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
 
     def away(self, error: StoreError) -> None:
         """The store cannot be reached yet."""
-        self._errors += 1
-        self._last.record("store failed", error)
+        self._record("store failed", error)
 
     def opened(self, store: Store) -> None:
-        """The store, shared with the workers; to be told before all that follows."""
+        """The store, shared with the workers, is open; called before all that follows."""
         self._store = store
         self._status = {"url": store.url}
         if self._last.resolve():
@@ -68,15 +63,8 @@ class Housekeeper:
         return not self._thread.is_alive()
 
     def snapshot(self) -> dict[str, JSON]:
-        """What the store said last, and what was pruned."""
-        return {
-            **self._status,
-            "prunes": self._prunes,
-            "pruned": self._pruned,
-            "last_prune": self._last_prune,
-            "errors": self._errors,
-            "last_error": self._last.snapshot(),
-        }
+        """The store's last status, and what was pruned."""
+        return {**self._status, **self._counts, "last_error": self._last.snapshot()}
 
     def ask(self) -> None:
         """Ask the store for its status now."""
@@ -100,15 +88,18 @@ class Housekeeper:
         try:
             work()
         except Exception as error:
-            self._errors += 1
-            self._last.record(event, error, store=self._status["url"])
+            self._record(event, error, store=self._status["url"])
         else:
             self._last.resolve(event)
+
+    def _record(self, event: str, error: Exception, **fields: JSON) -> None:
+        self._counts["errors"] += 1
+        self._last.record(event, error, **fields)
 
     def _ask(self) -> None:
         assert self._store is not None
         status = dataclasses.asdict(self._store.status())
-        del status["positions"]  # the sources' own status tells where they stand
+        del status["positions"]  # the sources' own status has them
         self._status = status
 
     def _prune(self) -> None:
@@ -120,8 +111,8 @@ class Housekeeper:
             least=self._settings.prune_jobs,
             overdue=round((before - _LONGEST_WAIT_S) * 1e6),
         )
-        self._prunes += 1
-        self._pruned += report.documents
-        self._last_prune = now_micros()
+        self._counts["prunes"] += 1
+        self._counts["pruned"] += report.documents
+        self._counts["last_prune"] = now_micros()
         if report.documents:
             log("pruned", documents=report.documents, parts=report.parts, bytes=report.bytes)

@@ -1,8 +1,8 @@
-"""One source at work in a thread of its own: poll, merge into the store, commit, and again.
+"""One source in a thread of its own: poll, merge into the store, commit, and again.
 
-Trouble of one source is its own: it waits, longer and longer, and tries again, while the others go
-on. After trouble of the store, after a conflict and after a fault of ours the source is resumed
-from the position that the store has, so that nothing is lost and nothing counts twice.
+A source that fails waits, longer and longer, and tries again, while the others go on. After a
+failure of the store, after a conflict and after a bug the source is resumed from the position that
+the store has, so that nothing is lost and nothing counts twice.
 """
 
 from __future__ import annotations
@@ -15,19 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from jobsight.documents import JSON, JobDocument
-from jobsight.errors import (
-    ConflictError,
-    JobsightError,
-    SourceError,
-    StoreError,
-    StoreUnavailableError,
-)
+from jobsight.errors import ConflictError, JobsightError, SourceError, StoreError, TooMuchError
 from jobsight.history.pauses import Pause
 from jobsight.history.sources import Observed, Position, Source
 from jobsight.service.logs import log
 from jobsight.service.records import WIDTH, LastError, Rate, now_micros
 from jobsight.settings import CollectSettings
-from jobsight.store.base import Merged, Move, Store
+from jobsight.store.base import Move, Store
 from jobsight.text import printable
 
 __all__ = ["SourceState", "Worker"]
@@ -51,7 +45,7 @@ class Worker:
         source: polled by the worker's thread alone.
         settings: pauses and limits.
         stop: set by the collector to end all workers.
-        once: end when nothing more is waiting; any trouble ends it too, as failed.
+        once: end when nothing more is waiting; any error ends it too, as failed.
         clock: monotonic seconds, by which silence is measured.
     """
 
@@ -73,7 +67,6 @@ class Worker:
         self._clock = clock
         self._saved: Position | None = None
         self._store: Store
-        self._slice: int
         self._pause = Pause(settings.first_pause, settings.longest_pause)
         self._rate = Rate()
         self._counts = dict.fromkeys(
@@ -82,17 +75,14 @@ class Worker:
         self._since = self._last_poll = now_micros()
         self._until: int | None = None
         self._last = LastError()
-        self._half: str | None = None
-        self._told: dict[str, JSON] = {}
+        self._trouble: str | None = None
+        self._report: dict[str, JSON] = {}
         self._due = clock() + settings.stuck_seconds
         self._thread: threading.Thread | None = None
-
-    # the collector's side
 
     def start(self, store: Store) -> None:
         """Begin to merge what the source reports into `store`, or again after the thread died."""
         self._store = store
-        self._slice = store.most_documents
         self._thread = threading.Thread(target=self._run, name=self.name[:60], daemon=True)
         self._alive_for(0)
         self._thread.start()
@@ -116,16 +106,16 @@ class Worker:
 
     @property
     def healthy(self) -> bool:
-        """Whether its source gave no trouble the last time, and has none."""
-        well = not self._pause.failures and self._half is None
+        """Whether its source did not fail the last time, and no part of it fails now."""
+        well = not self._pause.failures and self._trouble is None
         return well and self.state != "failed" and self.turning
 
     def join(self, seconds: float) -> bool:
         """Wait for the thread to end; whether it has."""
-        if self._thread is not None:
-            self._thread.join(max(seconds, 0.0))
-            return not self._thread.is_alive()
-        return True
+        if self._thread is None:
+            return True
+        self._thread.join(max(seconds, 0.0))
+        return not self._thread.is_alive()
 
     def snapshot(self) -> dict[str, JSON]:
         """Everything known of the source, as JSON (times µs since 1970)."""
@@ -137,14 +127,14 @@ class Worker:
             "until": self._until,
             "last_poll": self._last_poll,
             "failures": self._pause.failures,
-            "trouble": None if self._half is None else printable(self._half, WIDTH),
+            "trouble": None if self._trouble is None else printable(self._trouble, WIDTH),
             "last_error": self._last.snapshot(),
             "documents_per_s": round(self._rate.value(), 3),
             **self._counts,
-            "source": self._told,
+            "source": self._report,
         }
 
-    # the thread's side
+    # The rest belongs to the thread.
 
     def _run(self) -> None:
         try:
@@ -161,15 +151,15 @@ class Worker:
                     resumed = True
                 more = self._turn()
             except BaseException as error:  # a fault of one source must not end the others
-                resumed = self._troubled(error) and resumed
+                resumed = self._failed(error) and resumed
                 if self._once:
                     self._enter("failed")
                     return
-                self._wait_after_trouble(error)
+                self._back_off(error)
                 continue
             self._recovered()
             if self._once and not more:
-                self._enter("done" if self._half is None else "failed")
+                self._enter("done" if self._trouble is None else "failed")
                 return
             if not more:
                 self._enter("waiting", self._source.interval)
@@ -180,7 +170,7 @@ class Worker:
         self._enter("starting")
         self._saved = self._store.position(self.name)
         self._source.resume(self._saved, self._store.active)
-        self._told = self._source.status()
+        self._report = self._source.status()
         log("source resumed", source=self.name, from_the_beginning=self._saved is None)
 
     def _turn(self) -> bool:
@@ -189,8 +179,8 @@ class Worker:
         observed = self._source.poll()
         self._counts["polls"] += 1
         self._last_poll = now_micros()
-        self._told = self._source.status()
-        self._tell_half()
+        self._report = self._source.status()
+        self._note_trouble()
         if observed is None:
             return False
         self._save(observed)
@@ -202,94 +192,85 @@ class Worker:
     def _save(self, observed: Observed) -> None:
         """Merge the documents; the position moves with the last of them.
 
-        More than one put takes are merged slice by slice: if this is cut short, those merged
-        already are told again, which changes nothing.
+        More than one put takes are merged before the position moves: if this is cut short, the
+        source reports them again, which changes nothing.
         """
         documents = observed.documents
         if not documents and observed.position == self._saved:
             return
-        while len(documents) > self._slice:
-            self._merge(documents[: self._slice], [])
-            documents = documents[self._slice :]
-        self._merge(documents, [Move(self.name, self._saved, observed.position)])
+        most = self._store.most_documents
+        while len(documents) > most:
+            self._merge(documents[:most], [])
+            documents = documents[most:]
+        moves = [Move(self.name, self._saved, observed.position)]
+        try:
+            self._merge(documents, moves)
+        except TooMuchError:
+            self._merge(documents, [])
+            self._merge([], moves)
         self._saved = observed.position
-        self._slice = min(2 * self._slice, self._store.most_documents)
 
     def _merge(self, documents: Sequence[JobDocument], moves: list[Move]) -> None:
         self._alive_for(0)
         merged = self._store.merge(documents, moves)
         self._counts["documents"] += len(documents)
         self._counts["changed"] += len(merged.changes)
-        self._rate.add(len(documents))
-        self._tell_refused(merged)
-
-    def _tell_refused(self, merged: Merged) -> None:
         self._counts["refused"] += len(merged.refused)
-        for document, reason in merged.refused[:_REFUSALS_LOGGED]:
-            log(
-                "document refused", logging.WARNING,
-                source=self.name, document=document, reason=reason,
-            )  # fmt: skip
-        if len(merged.refused) > _REFUSALS_LOGGED:
-            more = len(merged.refused) - _REFUSALS_LOGGED
+        self._rate.add(len(documents))
+        for id_, reason in merged.refused[:_REFUSALS_LOGGED]:
+            fields = {"source": self.name, "document": id_, "reason": reason}
+            log("document refused", logging.WARNING, **fields)
+        if (more := len(merged.refused) - _REFUSALS_LOGGED) > 0:
             log("more documents refused", logging.WARNING, source=self.name, count=more)
 
-    # trouble
-
-    def _troubled(self, error: BaseException) -> bool:
-        """Count and tell; whether the source may go on as it is, without being resumed."""
-        if isinstance(error, SourceError):
-            self._tell("source failed", "errors", error)
-            return True
+    def _failed(self, error: BaseException) -> bool:
+        """Count and log; whether the source may go on as it is, without being resumed."""
         if isinstance(error, ConflictError) and error.sources:
-            self._tell("source taken", "conflicts", _another(error))
+            another = StoreError(
+                f"another collector works on this source too ({error}); stop one of them, or name "
+                "different sources"
+            )
+            self._record("source taken", "conflicts", another)
         elif isinstance(error, StoreError):
-            if not isinstance(error, StoreUnavailableError):
-                self._slice = max(1, self._slice // 2)  # perhaps it was too much at once
-            self._tell("store failed", "errors", error)
+            self._record("store failed", "errors", error)
         elif isinstance(error, JobsightError):
-            self._tell("source failed", "errors", error)
+            self._record("source failed", "errors", error)
         else:
-            self._tell("source crashed", "crashes", error, _place(error))
-        return False
+            self._record("source crashed", "crashes", error)
+        return isinstance(error, SourceError)
 
-    def _tell(
-        self, event: str, counter: str, error: BaseException, place: str | None = None
-    ) -> None:
+    def _record(self, event: str, counter: str, error: BaseException) -> None:
         self._counts[counter] += 1
+        place = None if isinstance(error, JobsightError) else _place(error)
         self._last.record(event, error, source=self.name, place=place)
 
-    def _wait_after_trouble(self, error: BaseException) -> None:
+    def _back_off(self, error: BaseException) -> None:
         taken = isinstance(error, ConflictError) and bool(error.sources)
         pause = self._pause.failed(self._clock())
         self._enter("conflict" if taken else "backing off", pause)
         self._stop.wait(pause)
 
-    def _tell_half(self) -> None:
+    def _note_trouble(self) -> None:
         """Log when a part of the source begins to fail; `_recovered` logs when none does."""
         trouble = self._source.trouble
-        if trouble is not None and self._half is None:
-            self._tell("source in trouble", "errors", SourceError(trouble))
-        self._half = trouble
+        if trouble is not None and self._trouble is None:
+            self._record("source in trouble", "errors", SourceError(trouble))
+        self._trouble = trouble
 
     def _recovered(self) -> None:
         failures = self._pause.failures
         self._pause.worked()
-        if self._half is None and self._last.resolve():
+        if self._trouble is None and self._last.resolve():
             log("source recovered", source=self.name, failures=failures or None)
 
     def _close(self) -> None:
-        log(
-            "source ended", source=self.name, state=self.state,
-            documents=self._counts["documents"], polls=self._counts["polls"],
-        )  # fmt: skip
+        counts = {name: self._counts[name] for name in ("documents", "polls")}
+        log("source ended", source=self.name, state=self.state, **counts)
         try:
-            self._told = self._source.status()
+            self._report = self._source.status()
             self._source.close()
         except Exception as error:
-            self._tell("source failed to close", "errors", error, _place(error))
-
-    # where it stands
+            self._record("source failed to close", "errors", error)
 
     def _enter(self, state: SourceState, seconds: float = 0.0) -> None:
         self._alive_for(seconds)
@@ -303,14 +284,7 @@ class Worker:
         self._due = self._clock() + seconds + self._settings.stuck_seconds
 
 
-def _another(error: ConflictError) -> Exception:
-    return StoreError(
-        f"another collector works on this source too ({error}); stop one of them, or name "
-        "different sources"
-    )
-
-
 def _place(error: BaseException) -> str | None:
-    """``file:line function`` of where a fault of ours was found."""
+    """``file:line function`` of where a bug showed."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{frames[-1].filename}:{frames[-1].lineno} {frames[-1].name}" if frames else None

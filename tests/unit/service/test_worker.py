@@ -11,7 +11,7 @@ from tests.linesource import LineSource, document
 from tests.testbed.namespace import until
 
 from jobsight.documents import JobDocument, condor_id
-from jobsight.errors import SourceError, StoreError, StoreUnavailableError
+from jobsight.errors import SourceError, StoreUnavailableError
 from jobsight.history.sources import Observed
 from jobsight.service.worker import Worker
 from jobsight.settings import CollectSettings
@@ -187,18 +187,12 @@ def test_too_much_at_once_is_put_in_slices(lines: Path, store: Store) -> None:
     assert source.commits == 1
 
 
-def test_slices_shrink_where_the_store_takes_no_more(lines: Path, store: Store) -> None:
-    merge = store.merge
-
-    def narrow(documents: list[JobDocument], moves: Sequence[Move] = ()) -> Merged:
-        if len(documents) > 20:
-            raise StoreError("too much at once")
-        return merge(documents, moves)
-
-    store.merge = narrow  # type: ignore[method-assign, assignment]
-    with Running(LineSource(lines, most=1000), store) as worker:
-        until(lambda: store.position(worker.name) is not None)
+def test_too_many_bytes_at_once_are_put_before_the_position(lines: Path, store: Store) -> None:
+    store.most_bytes = 5000
+    source = LineSource(lines, most=1000)
+    assert run_once(source, store).state == "done"
     assert sum(1 for _ in store.scan()) == 250
+    assert store.position(source.name) == {"at": lines.stat().st_size, "line": 250}
 
 
 def test_a_document_that_no_store_can_keep_stops_nothing(lines: Path, store: Store) -> None:
