@@ -1,4 +1,4 @@
-"""Asking schedulers about jobs by their ids: what a notice triggers.
+"""Looking jobs up in their scheduler by their ids: what a notice triggers.
 
 The number of calls does not grow with the number of jobs: Slurm is asked by `history.slurm.lookup`,
 HTCondor by one ``condor_q -json`` for all ids and one ``condor_history -json`` for those that the
@@ -34,7 +34,7 @@ class Asker(ABC):
 
     @abstractmethod
     def collect(self, jobs: Collection[str]) -> list[JobDocument]:
-        """What the scheduler tells of these jobs now; jobs that it does not know are left out.
+        """What the scheduler reports of these jobs now; jobs that it does not know are left out.
 
         Raises:
             SourceError: it gave no answer.
@@ -44,38 +44,25 @@ class Asker(ABC):
     def calls(self) -> dict[str, JSON]:
         """How often each command was run."""
 
-    def resume(self) -> None:  # noqa: B027  # who remembers nothing has nothing to forget
+    def resume(self) -> None:  # noqa: B027
         """Begin anew: what was collected last may not have been saved."""
 
     def known(self, document: JobDocument) -> None:  # noqa: B027
-        """Tell of a living job that the store has: what it holds need not be told again."""
+        """Take a living job of the store: what its document has need not be reported again."""
 
 
-class SlurmAsker(Asker):
+class SlurmAsker(SlurmLookup, Asker):
     """Asks one Slurm cluster; the client is this one's alone."""
 
     scheduler = "slurm"
 
     def __init__(self, client: SlurmClient, cluster: str, settings: SlurmSettings) -> None:
+        super().__init__(client, cluster, settings)
         self.cluster = cluster
-        self._client = client
-        self._lookup = SlurmLookup(client, cluster, settings)
-
-    def collect(self, jobs: Collection[str]) -> list[JobDocument]:
-        """As the contract says."""
-        return self._lookup.collect(jobs)
 
     def calls(self) -> dict[str, JSON]:
-        """As the contract says."""
+        """See `Asker.calls`."""
         return dict(self._client.calls)
-
-    def resume(self) -> None:
-        """As the contract says."""
-        self._lookup.resume()
-
-    def known(self, document: JobDocument) -> None:
-        """As the contract says."""
-        self._lookup.known(document)
 
 
 class CondorAsker(Asker):
@@ -94,7 +81,7 @@ class CondorAsker(Asker):
         self._refused = 0
 
     def collect(self, jobs: Collection[str]) -> list[JobDocument]:
-        """As the contract says."""
+        """See `Asker.collect`."""
         documents = self._documents(self._client.queue(jobs), "condor_q", jobs)
         known = {parse_key(document.id).job for document in documents}
         if gone := [job for job in jobs if job not in known]:
@@ -102,7 +89,7 @@ class CondorAsker(Asker):
         return documents
 
     def calls(self) -> dict[str, JSON]:
-        """As the contract says."""
+        """See `Asker.calls`."""
         return {**self._client.calls, "ads_refused": self._refused}
 
     def _documents(

@@ -1,14 +1,15 @@
-"""Taking messages out of Kafka, and saying which are done.
+"""Taking messages out of Kafka, and committing those that are done.
 
-Offsets are never committed but by `done`, and only for partitions that are still ours: what was
-taken and not done when a partition goes to another member, or when the process is killed, is taken
-again by the next owner.
+Offsets are only committed by `done`, and only for partitions that are still ours: messages that
+were taken and not done when a partition goes to another member, or when the process is killed, are
+taken again by the next owner.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from jobsight.documents import JSON
@@ -35,14 +36,13 @@ class Intake:
         settings: topics, group.
 
     Attributes:
-        assigned: partitions that are ours now; None: the group has not said yet.
+        assigned: partitions that are ours now; None: the group has not answered yet.
         rebalances: how often partitions came or went.
-        returned: messages taken and not done when their partition went.
-        commit_failures: commits that the group did not take; they are tried again as long as their
+        commit_failures: commits that the group refused; they are tried again as long as their
             partitions are ours, else their messages come again.
         grown: partitions came since this was last set to false.
-        lacking: topics that are not there, and when they were looked for last.
-        broken: the library cannot go on; close this one and make another.
+        lacking: topics that do not exist, and when they were last looked for.
+        broken: after a fatal error of the library; close this one and make another.
 
     Raises:
         SourceError: a property is unknown or bad.
@@ -52,7 +52,7 @@ class Intake:
         self._kafka = library()
         self._connection = connection
         self.assigned: set[_Partition] | None = None
-        self.rebalances = self.returned = self.commit_failures = 0
+        self.rebalances = self.commit_failures = 0
         self.grown = False
         self.lacking: dict[str, float] = {}
         self._open: dict[_Partition, tuple[int, int]] = {}
@@ -77,7 +77,7 @@ class Intake:
                 "on_commit": self._on_commit,
             }
         )
-        try:
+        with self._explained():
             self._consumer: Consumer = self._kafka.Consumer(configuration)
             self._consumer.subscribe(
                 list(settings.read),
@@ -85,8 +85,14 @@ class Intake:
                 on_revoke=self._on_revoke,
                 on_lost=self._on_revoke,
             )
-        except (self._kafka.KafkaException, ValueError, TypeError) as error:
-            raise SourceError(f"kafka: {connection.shown(error)}") from None
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raises `SourceError` in place of the library's errors."""
+        try:
+            yield
+        except (self._kafka.KafkaException, RuntimeError, ValueError, TypeError) as error:
+            raise SourceError(f"kafka: {self._connection.shown(error)}") from None
 
     def take(self, most: int, seconds: float, gather: float) -> list[Message]:
         """Messages, at most so many; from the first on, more are gathered for a while.
@@ -106,7 +112,7 @@ class Intake:
             try:
                 taken += self._consume(most - len(taken), left)
             except SourceError as error:
-                # What was taken counts as open: it must be handed out, the trouble is told next.
+                # What was taken counts as open: it must be returned; the next call raises.
                 self._trouble = self._trouble or str(error).removeprefix("kafka: ")
                 break
         if not taken and self._trouble is not None:
@@ -120,7 +126,7 @@ class Intake:
         return taken
 
     def _look_for_lacking(self) -> None:
-        """Ask now and then for topics that were not there: the library tells of them but once."""
+        """Look again for topics that did not exist: the library reports them only once."""
         now = time.monotonic()
         for topic in [one for one, at in self.lacking.items() if now - at >= _LACKING_S]:
             self.lacking[topic] = now
@@ -130,7 +136,7 @@ class Intake:
                     del self.lacking[topic]
 
     def _probe(self) -> None:
-        """Ask for a broker after all went: the library tells it once, then is silent as if well."""
+        """Ask for a broker after all went: the library reports that only once."""
         try:
             self._consumer.list_topics(self._topic, timeout=_PROBE_S)
         except self._kafka.KafkaException:
@@ -152,14 +158,11 @@ class Intake:
             SourceError: that cannot be done now.
         """
         chosen = (self.assigned or set()) - self._paused if wanted else set(self._paused)
-        if not chosen:
-            return
-        places = [self._kafka.TopicPartition(*place) for place in sorted(chosen)]
-        try:
-            (self._consumer.pause if wanted else self._consumer.resume)(places)
-        except (self._kafka.KafkaException, RuntimeError) as error:
-            raise SourceError(f"kafka: {self._connection.shown(error)}") from None
-        self._paused = self._paused | chosen if wanted else set()
+        if chosen:
+            places = [self._kafka.TopicPartition(*place) for place in sorted(chosen)]
+            with self._explained():
+                (self._consumer.pause if wanted else self._consumer.resume)(places)
+            self._paused = self._paused | chosen if wanted else set()
 
     def done(self) -> None:
         """Commit the offsets behind everything taken, as far as its partitions are still ours."""
@@ -188,28 +191,35 @@ class Intake:
             SourceError: that cannot be done now.
         """
         for (topic, partition), (first, _) in self._open.items():
-            try:
+            with self._explained():
                 self._consumer.seek(self._kafka.TopicPartition(topic, partition, first))
-            except self._kafka.KafkaException as error:
-                raise SourceError(f"kafka: {self._connection.shown(error)}") from None
         self._open.clear()
 
     def lag(self) -> int | None:
         """Messages that wait in our partitions; None: not known (yet)."""
         if self.assigned is None:
             return None
+        asked = [self._kafka.TopicPartition(*place) for place in self.assigned]
         try:
-            ends = {place: self._span(place)[1] for place in self.assigned}
-            asked = [self._kafka.TopicPartition(*place) for place in ends]
+            # Each with its first and last offset.
+            spans = {
+                _place(one): self._consumer.get_watermark_offsets(one, cached=True) for one in asked
+            }
             at = {_place(one): one.offset for one in self._consumer.position(asked)}
-            # Nothing taken yet: it stands behind what is committed, or before everything.
-            self._find_bases([place for place in ends if at[place] < 0 and place not in self._base])
+            # Where nothing was taken yet, the group stands at what is committed, or at the first.
+            new = [one for one in asked if at[_place(one)] < 0 and _place(one) not in self._base]
+            for one in self._consumer.committed(new, timeout=_COMMITTED_S) if new else ():
+                if one.error is not None:
+                    return None
+                self._base[_place(one)] = max(one.offset, spans[_place(one)][0], 0)
         except (self._kafka.KafkaException, RuntimeError):
             return None
-        if any(end < 0 for end in ends.values()):
+        if any(end < 0 for _, end in spans.values()):
             return None
-        places = {place: at[place] if at[place] >= 0 else self._base[place] for place in ends}
-        return sum(max(end - places[place], 0) for place, end in ends.items())
+        return sum(
+            max(end - (at[place] if at[place] >= 0 else self._base[place]), 0)
+            for place, (_, end) in spans.items()
+        )
 
     def status(self) -> dict[str, JSON]:
         """Counters, and which partitions are ours."""
@@ -219,7 +229,6 @@ class Intake:
             "partition_count": len(assigned),
             "lag": self.lag(),
             "rebalances": self.rebalances,
-            "returned": self.returned,
             "commit_failures": self.commit_failures,
         }
 
@@ -229,26 +238,9 @@ class Intake:
         with contextlib.suppress(self._kafka.KafkaException, RuntimeError):
             self._consumer.close()
 
-    def _span(self, place: _Partition) -> tuple[int, int]:
-        asked = self._kafka.TopicPartition(*place)
-        low, high = self._consumer.get_watermark_offsets(asked, cached=True)
-        return low, high
-
-    def _find_bases(self, places: list[_Partition]) -> None:
-        """Where the group stands in partitions, in one call; a failure is not remembered."""
-        if not places:
-            return
-        asked = [self._kafka.TopicPartition(*place) for place in places]
-        for one in self._consumer.committed(asked, timeout=_COMMITTED_S):
-            if one.error is not None:
-                raise self._kafka.KafkaException(one.error)
-            self._base[_place(one)] = max(one.offset, self._span(_place(one))[0], 0)
-
     def _consume(self, most: int, seconds: float) -> list[Message]:
-        try:
+        with self._explained():
             found = self._consumer.consume(most, timeout=seconds)
-        except (self._kafka.KafkaException, RuntimeError) as error:
-            raise SourceError(f"kafka: {self._connection.shown(error)}") from None
         if self.broken:
             raise SourceError(f"kafka: {self._trouble}; it must be resumed")
         taken = []
@@ -265,11 +257,7 @@ class Intake:
 
     def _ours(self, message: Message) -> bool:
         """Note the message as open; messages of partitions that went meanwhile are left out."""
-        topic, partition, offset = message.topic(), message.partition(), message.offset()
-        assert topic is not None
-        assert partition is not None
-        assert offset is not None
-        place = (topic, partition)
+        place, offset = (message.topic() or "", message.partition() or 0), message.offset() or 0
         if self.assigned is None or place not in self.assigned:
             return False
         first, following = self._open.get(place, (offset, offset))
@@ -294,8 +282,7 @@ class Intake:
             self._paused.discard(place)
             self._done.pop(place, None)
             self._refused.discard(place)
-            first, following = self._open.pop(place, (0, 0))
-            self.returned += following - first
+            self._open.pop(place, None)
         self.rebalances += 1
 
     def _on_commit(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:

@@ -1,10 +1,10 @@
 """The source `kafka`: notices of jobs, each of which makes Jobsight look that job up by itself.
 
-A poll takes a bounded batch of messages. Messages that tell of no job are delivered to the topic of
-dead letters. The jobs noticed are looked up together, at once and then now and then until they have
-ended. Only when the store has the documents, and with them, in this source's position, the jobs
-not found yet, are the offsets committed. So every message counts at least once, and since documents
-are merged, no more than once.
+A poll takes a bounded batch of messages. Messages that name no job are sent to the topic of dead
+letters. The jobs noticed are looked up together, at once and then from time to time until they have
+ended. Offsets are committed only when the store has the documents and, in this source's position,
+the jobs not found yet. So every message counts at least once, and since documents are merged, no
+more than once.
 """
 
 from __future__ import annotations
@@ -77,8 +77,6 @@ class NoticeSource(Source):
         self._last_poison: str | None = None
         self._last_message: int | None = None
 
-    # the contract
-
     def resume(
         self, position: Position | None, active: Callable[[str | None], Iterator[JobDocument]]
     ) -> None:
@@ -99,10 +97,7 @@ class NoticeSource(Source):
                 f"({error}); update jobsight, or remove the position to begin anew"
             ) from None
         self._held = []
-        if self._intake is None or self._intake.broken:
-            self._open_intake()
-        else:
-            self._intake.rewind()
+        self._sound_intake().rewind()
 
     def poll(self) -> Observed | None:
         """Messages and what their jobs' schedulers say of them; or a look at the jobs watched.
@@ -141,7 +136,7 @@ class NoticeSource(Source):
         )
 
     def status(self) -> dict[str, JSON]:
-        """Lag, counters, calls and trouble; no content of messages but of the last poison."""
+        """Lag, counters and calls; no content of messages but the last that was refused."""
         intake = self._intake.status() if self._intake is not None else {}
         return {
             "brokers": self._connection.brokers,
@@ -160,10 +155,8 @@ class NoticeSource(Source):
             self._sender.close()
             self._sender = None
 
-    # one batch
-
     def _noticed(self) -> Observed:
-        """What the batch held tells, and what schedulers say of its jobs."""
+        """What the messages held report, and what schedulers report of their jobs."""
         refused: list[tuple[Message, str]] = []
         notices: list[Notice] = []
         for message in self._held:
@@ -179,7 +172,7 @@ class NoticeSource(Source):
         told = [one.document for one in notices if one.document is not None]
         looked: list[JobDocument] = []
         self._held = []
-        # The jobs not looked up stand in the position, and the next poll tells of the trouble.
+        # The jobs not looked up are in the position, and the next poll raises the error.
         with contextlib.suppress(SourceError):
             looked = self._watched.look()
         return self._observed([*_believed(told, looked), *looked], more=True)
@@ -231,7 +224,7 @@ class NoticeSource(Source):
         return Observed(documents, position, more=more)
 
     def _catching_up(self, intake: Intake) -> bool:
-        """Whether messages wait, or nobody can tell yet."""
+        """Whether messages wait, or that is not known yet."""
         lag = intake.lag()
         if lag is None:
             if intake.lacking.keys() >= set(self._settings.read):
@@ -240,16 +233,12 @@ class NoticeSource(Source):
         return lag > 0
 
     def _sound_intake(self) -> Intake:
-        """Ours, or another where the library cannot go on with it."""
+        """The intake, a new one where there is none or the library cannot go on with it."""
         if self._intake is None or self._intake.broken:
-            return self._open_intake()
-        return self._intake
-
-    def _open_intake(self) -> Intake:
-        self._leave()
-        self._held = []  # not committed: the messages come again
-        self._intake = Intake(self._connection, self._settings)
-        self._opened = time.monotonic()
+            self._leave()
+            self._held = []  # not committed: the messages come again
+            self._intake = Intake(self._connection, self._settings)
+            self._opened = time.monotonic()
         return self._intake
 
     def _leave(self) -> None:

@@ -1,8 +1,8 @@
-"""Which jobs were noticed, and what is to be asked about them, and when.
+"""Which jobs were noticed, and when they are looked up.
 
-A job is watched from its notice until its scheduler says how it ended. Jobs that were found go on
-being watched after a restart, by whichever collector, because the store has them as living and
-noticed; those not found yet are in the source's position.
+A job is watched from its notice until its scheduler reports its end. Jobs that were found are still
+watched after a restart, by any collector, because the store has them as living and noticed; those
+not found yet are in the source's position.
 """
 
 from __future__ import annotations
@@ -36,12 +36,7 @@ class _Entry:
     found: bool = False
     looked: float | None = None
     ended: bool = False
-    """A message told the whole of its end: the store has it, a look can only add to it."""
-
-    @property
-    def waits(self) -> bool:
-        """Whether no document shows yet that it is to be watched."""
-        return not self.found and not self.ended
+    """A message reported its end: the store has it, a look-up can only add to it."""
 
 
 class Watched:
@@ -49,7 +44,7 @@ class Watched:
 
     Attributes:
         foreign: notices of jobs that no asker is for.
-        given_up: jobs that their scheduler never knew, or forgot without telling an end.
+        given_up: jobs that their scheduler never knew, or forgot without reporting an end.
         left_out: living jobs of the store that were too many when they were last adopted.
     """
 
@@ -115,10 +110,10 @@ class Watched:
         if notice.key[:2] not in self._askers:
             self.foreign += 1
             return
-        # Of a message that waited long, a scheduler that knows no such job will learn of none.
+        # A scheduler that does not know the job of an old message will not learn of it.
         since = min(self._clock(), notice.sent / 1e6)
         entry = self._jobs.setdefault(notice.key, _Entry(since))
-        # Something happened to it: it is looked at with the new ones.
+        # Something happened to it: it is looked up with the new ones.
         entry.looked, entry.since = None, max(entry.since, since)
         if notice.document is not None:
             entry.ended = entry.ended or has_ended(notice.document)
@@ -128,7 +123,8 @@ class Watched:
         """Whether no more notices are to be taken: they, or their jobs, could not be kept."""
         if len(self._jobs) >= self._most:
             return True
-        return sum(entry.waits for entry in self._jobs.values()) >= MOST_WAITING
+        waiting = sum(not entry.found and not entry.ended for entry in self._jobs.values())
+        return waiting >= MOST_WAITING
 
     @property
     def short(self) -> bool:
@@ -138,8 +134,7 @@ class Watched:
     @property
     def due(self) -> bool:
         """Whether a job was last looked at long enough ago."""
-        limit = self._clock() - self._every
-        return any(entry.looked is None or entry.looked <= limit for entry in self._jobs.values())
+        return any(map(self._is_due, self._jobs.values()))
 
     def waiting(self) -> list[JSON]:
         """For the position: the keys of jobs that wait, each with when it was last heard of.
@@ -147,10 +142,9 @@ class Watched:
         Jobs whose end a message told follow as far as there is room.
         """
         jobs = [one for one in self._jobs.items() if not one[1].found]
-        kept = [one for one in jobs if not one[1].ended]
-        room = max(0, MOST_WAITING - len(kept))
-        kept += [one for one in jobs if one[1].ended][:room]
-        return [[*key, round(entry.since, 3)] for key, entry in kept]
+        jobs.sort(key=lambda one: one[1].ended)
+        most = max(MOST_WAITING, sum(not entry.ended for _, entry in jobs))
+        return [[*key, round(entry.since, 3)] for key, entry in jobs[:most]]
 
     def look(self) -> list[JobDocument]:
         """Ask each scheduler about the jobs that are due, at most `per_look` of them.
@@ -160,7 +154,7 @@ class Watched:
         """
         self._looks += 1
         documents: list[JobDocument] = []
-        trouble: SourceError | None = None
+        failure: SourceError | None = None
         for key, asker in self._askers.items():
             chosen = self._chosen(key)
             if not chosen:
@@ -168,13 +162,13 @@ class Watched:
             try:
                 found = asker.collect([job.job for job in chosen])
             except SourceError as error:
-                trouble = error
+                failure = error
                 self._troubles[":".join(key)] = printable(error, 200)
                 continue
             self._troubles.pop(":".join(key), None)
             documents += self._settle(chosen, found)
-        if trouble is not None and not documents:
-            raise trouble
+        if failure is not None and not documents:
+            raise failure
         return documents
 
     def status(self) -> dict[str, JSON]:
@@ -191,17 +185,19 @@ class Watched:
             "asking_troubles": dict(self._troubles),
         }
 
+    def _is_due(self, entry: _Entry) -> bool:
+        return entry.looked is None or entry.looked <= self._clock() - self._every
+
     def _chosen(self, cluster: tuple[str, str]) -> list[JobKey]:
-        limit = self._clock() - self._every
         due = [
             (entry.looked or 0.0, key)
             for key, entry in self._jobs.items()
-            if key[:2] == cluster and (entry.looked is None or entry.looked <= limit)
+            if key[:2] == cluster and self._is_due(entry)
         ]
         return [key for _, key in sorted(due)[: self._per_look]]
 
     def _settle(self, chosen: list[JobKey], found: list[JobDocument]) -> list[JobDocument]:
-        """Go on watching what lives, which is marked as noticed; end watching what ended."""
+        """Mark what lives as noticed; stop watching what ended."""
         for key in chosen:
             self._jobs[key].looked = self._clock()
         parts: dict[JobKey, list[JobDocument]] = {key: [] for key in chosen}
@@ -211,18 +207,14 @@ class Watched:
                     parts[key].append(document)
         for key, documents in parts.items():
             entry = self._jobs[key]
-            if not documents:
-                self._missing(key, entry)
-                continue
-            entry.found, entry.since = True, self._clock()
-            if all(map(has_ended, documents)):
+            if documents:
+                entry.found, entry.since = True, self._clock()
+                if all(map(has_ended, documents)):
+                    del self._jobs[key]
+            elif self._clock() - entry.since > self._unknown_after:
+                self.given_up += 1
                 del self._jobs[key]
         return [document if has_ended(document) else _noticed(document) for document in found]
-
-    def _missing(self, key: JobKey, entry: _Entry) -> None:
-        if self._clock() - entry.since > self._unknown_after:
-            self.given_up += 1
-            del self._jobs[key]
 
 
 def meant(key: JobKey) -> tuple[JobKey, ...]:
