@@ -1,8 +1,7 @@
-"""Ads of 028 records: which record each belongs to; holds only ads report.
+"""Ads of 028 records: the record each belongs to, and holds that only ads report.
 
 The event table has each ad in the row of its 028. Where several processes write one log, other
-records may be between an 028 and the record that triggered it, and a decision may see the first and
-not the second.
+records may be between an 028 and the record that triggered it, so that a decision may see only one.
 """
 
 from __future__ import annotations
@@ -31,11 +30,8 @@ _HOLD_COLUMNS = {
 def attach_ads(table: pl.DataFrame) -> pl.DataFrame:
     """The event table, each record with the ad and owner of the 028 that it triggered.
 
-    Only where the 028 is the very next record and of the same time, so that whoever sees the one
-    sees the other. Every other ad stays with its 028, and every 028 keeps its owner.
-
-    Args:
-        table: the event table; without a column `attributes` there is nothing to attach.
+    Only where the 028 is the very next record and of the same time, so that a decision sees both or
+    none. Every other ad stays with its 028, and every 028 keeps its owner.
     """
     if "attributes" not in table.columns:
         return table
@@ -59,16 +55,13 @@ def attach_ads(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_submission_holds(table: pl.DataFrame) -> tuple[pl.DataFrame, NDArray[np.bool_]]:
-    """The event table with the holds of jobs that were submitted on hold, and which rows hold.
+    """The event table with the holds of jobs submitted on hold: (table, held rows: bool (n,)).
 
     The row whose ad reports such a hold (a 000, or its 028) gets the ad's code, sub-code and
     reason, which otherwise 012 alone has.
 
     Args:
         table: n rows, as `attach_ads` returns it.
-
-    Returns:
-        the table, and bool (n,): rows after which their job is held.
     """
     held = (table["code"] == EventCode.HELD).to_numpy(writable=True)
     if "attributes" not in table.columns:

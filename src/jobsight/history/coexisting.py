@@ -23,11 +23,10 @@ _ENDINGS = (5, 9)
 
 
 class Pool(NamedTuple):
-    """All jobs by their start, and now and then a list of those alive.
+    """All jobs by their start, and at intervals a list of those alive.
 
-    A list is made when the jobs started and ended since the last one are half as many as it held.
-    So lists hold at most 6 numbers a job in all, and a third of list and later starts, at least,
-    are alive when one is drawn.
+    A list is made when the jobs started and ended since the last one are half as many as it held,
+    so lists hold at most 6 numbers per job in all, and a third of list and later starts are alive.
     """
 
     first_row: Ints  # (jobs,), by job number, ascending
@@ -59,7 +58,7 @@ def make_pool(history: History) -> Pool:
 def _alive_lists(
     started: JobNumbers, started_at: Ints, ending: JobNumbers, ending_at: Ints
 ) -> tuple[Ints, Ints, JobNumbers, Ints]:
-    """Sweep once through starts and ends, and note who is alive now and then."""
+    """The lists, by one sweep through starts and ends."""
     jobs, ends = len(started), len(ending)
     alive, place = np.empty(jobs, np.int32), np.empty(jobs, np.int64)
     most = 2 * jobs // 64 + 1
@@ -92,11 +91,11 @@ def _alive_lists(
 def spans(
     pool: Pool, log_start: Ints, view: tuple[int, int, int], since: int
 ) -> tuple[JobNumbers, int, int, int, int]:
-    """Where all candidates stand: ``listed, begin, later, now, count``.
+    """Where the candidates of a decision are: ``listed, begin, later, now, count``.
 
-    They are `listed`, ``started[begin:later]`` and ``started[now:now + count]``: who was alive at
-    the list's clock, who started since then and before the moment, and who started at the very
-    moment in the own log and before the cut.
+    They are `listed` (alive at the list's clock), ``started[begin:later]`` (started since then and
+    before the moment) and ``started[now:now + count]`` (at the moment, in the own log, before the
+    cut).
     """
     log, cut, time = view
     last = np.searchsorted(pool.list_at, since) - 1

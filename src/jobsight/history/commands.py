@@ -1,7 +1,4 @@
-"""The schedulers' tools as children: found, given an environment, run without a shell.
-
-Their time, their output and their own children are bounded.
-"""
+"""The schedulers' tools as child processes, without a shell, bounded in time and output."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ _running: set[subprocess.Popen[bytes]] = set()
 
 
 def child_environment(**more: str) -> dict[str, str]:
-    """What a child may know: our environment without our settings, in the language C.
+    """Our environment without our settings, in the language C.
 
     Args:
         more: variables to be added, or set otherwise than in ours.
@@ -39,13 +36,13 @@ def child_environment(**more: str) -> dict[str, str]:
 
 
 def find_tool(name: str, folder: Path | None, prefix: Sequence[str]) -> str | None:
-    """What to run for a tool; None: it is not there.
+    """What to run for a tool; None: it is missing.
 
     Args:
         name: such as ``squeue``.
-        folder: where it must lie; None: on the PATH.
-        prefix: what is run before it. Behind a prefix may be another file system, so nothing is
-            looked for there.
+        folder: its folder; None: on the PATH.
+        prefix: what is run before it; there may be another file system behind it, so it is not
+            checked.
     """
     if folder is not None:
         path = folder / name

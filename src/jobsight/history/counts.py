@@ -1,8 +1,8 @@
-"""How often, and how long ago, rows with a key were written, as seen from a decision.
+"""Counts and latest times of rows with a key, as of a decision.
 
-Nothing is streamed: the rows that carry a key are sorted once by (key, row). What a decision may
-see is a prefix of each log (`history.timelines`), so the number of its visible rows with a key is
-the difference of two binary searches a log, and no row past a cut can touch the result.
+The rows of each key are sorted once. A decision sees a prefix of each log (`history.timelines`), so
+the count of its visible rows with a key is the difference of two binary searches per log, and no
+row past a cut can change the result.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ NEVER = int(np.iinfo(np.int64).min)
 
 
 class CountIndex:
-    """Rows with keys, ready to be counted as of many decisions.
+    """Rows with keys, to be counted as of many decisions.
 
-    Immutable after construction; may be asked from several threads.
+    Immutable after construction; may be used by several threads.
 
     Attributes:
-        keys: number of distinct keys that rows may carry; queries may use 0 … keys − 1, and −1 for
-            "no such key", which finds nothing.
+        keys: number of distinct keys; queries use 0 … keys − 1, and −1 for "no such key".
     """
 
     def __init__(self, history: History, rows: Ints, keys: NDArray[np.integer[Any]]) -> None:
@@ -50,15 +49,12 @@ class CountIndex:
         self._clock = history.clock
 
     def count(self, keys: NDArray[np.integer[Any]], cuts: Ints, starts: Ints | None = None) -> Ints:
-        """Rows with each key that lie before the cuts, and not before the starts.
+        """Rows with each key before the cuts and not before the starts: int64 (n,).
 
         Args:
-            keys: (n,) whole numbers; those below 0, or never given to the index, count nothing.
+            keys: (n,) whole numbers; those below 0, or not in the index, count nothing.
             cuts: int64 (n, logs), first hidden row of each log (`History.cuts_many`).
             starts: int64 (n, logs), no row of a log before it counts; None: all count.
-
-        Returns:
-            int64 (n,).
         """
         found = np.zeros(len(keys), np.int64)
         first = self._log_start[None, :-1]
@@ -68,17 +64,13 @@ class CountIndex:
         return found
 
     def rows(self, key: int) -> Ints:
-        """All rows with a key, ascending: int64; none for a key that was never given."""
+        """All rows with a key, ascending: int64."""
         if not 0 <= key < self.keys:
             return self._rows[:0]
         return self._rows[self._start[key] : self._start[key + 1]]
 
     def last_row(self, keys: NDArray[np.integer[Any]], cuts: Ints) -> Ints:
-        """The visible row with each key whose clock is the latest; of equal clocks the later row.
-
-        Returns:
-            int64 (n,); −1 where there is no such row.
-        """
+        """The latest visible row by clock with each key: int64 (n,), −1 for none."""
         found = np.full(len(keys), -1, np.int64)
         asked = np.asarray(keys, np.int64)
         first = np.ascontiguousarray(self._log_start[:-1])
@@ -86,11 +78,7 @@ class CountIndex:
         return found
 
     def last(self, keys: NDArray[np.integer[Any]], cuts: Ints) -> Ints:
-        """The latest clock, in µs since 1970, among the visible rows with each key.
-
-        Returns:
-            int64 (n,); the least int64 where there is no such row.
-        """
+        """The clock (µs) of `last_row`: int64 (n,), `NEVER` for none."""
         rows = self.last_row(keys, cuts)
         clock = np.full(len(rows), NEVER, np.int64)
         clock[rows >= 0] = self._clock[rows[rows >= 0]]
@@ -98,12 +86,9 @@ class CountIndex:
 
 
 def factorize(*columns: NDArray[Any]) -> Ints:
-    """Number the distinct combinations of equally long whole-number columns, from 0, sorted.
+    """Number the distinct combinations of equally long columns, from 0, sorted: int64 (n,).
 
     A combination with a negative member has number −1.
-
-    Returns:
-        int64 (n,).
     """
     whole = np.zeros(len(columns[0]), np.int64)
     unknown = np.zeros(len(whole), np.bool_)

@@ -1,9 +1,8 @@
-"""Job documents → event table: the way back from `jobsight.history.jobdocuments`.
+"""Job documents → event table, the reverse of `jobsight.history.jobdocuments`.
 
-The entries of all jobs, put in the order of their places, are the log again. Records of no job are
-in no document. Of these the headers of generations are made anew, dated at the generation's
-beginning: they are counted where rows are (the draw of a decision's frames hashes row numbers), and
-their dates decide nothing. Not brought back are DAGMan's own records of no job (016), the name of
+The entries of all jobs in the order of their offsets are the log again, without records of no job.
+The headers of generations are made anew, dated at the generation's beginning: the draw of a
+decision's frames hashes row numbers. Missing are DAGMan's own records of no job (016), the name of
 the file a record was read from, and what a timeline dropped.
 """
 
@@ -34,10 +33,10 @@ _FIELDS = {"time": "time", "source": "source", "offset": "position"} | {n: n for
 
 
 def event_table(documents: Iterable[JobDocument]) -> pl.DataFrame:
-    """The event table (docs/architecture.md) of the documents' entries that logs have told.
+    """The event table of the documents' entries from logs.
 
     Logs are numbered by access point and name, in the order of their first records; `source` is the
-    generation, `offset` the place in it. All else is as the reader gives it (see the module).
+    generation, `offset` the offset in it.
 
     Args:
         documents: of any jobs, each once, in any order; read once.

@@ -1,10 +1,9 @@
-"""The tensor events × frames × jobs: what a held job and others beside it were doing, as of a cut.
+"""The tensor events × frames × jobs: what a held job and others next to it were doing, as of a cut.
 
-Stored as one byte a cell, (examples, m frames, j jobs), oldest frame first. Frame k (1 … m) of a
-decision at time t is the job's last *state event* at a clock ≤ t − (m − k) · timeframe and before
-the cut, and no release (013) of the decision's own second: 0 where there is none yet, i + 1 for the
-i-th of the configured state events. The idea is the seed's (CHTC fellowship 2024); its one-hot form
-is made in the model.
+One byte per cell, (examples, m frames, j jobs), oldest frame first. Frame k (1 … m) of a decision
+at time t is the job's last *state event* at a clock ≤ t − (m − k) · timeframe and before the cut,
+but no release (013) of the decision's own second: 0 for none, i + 1 for the i-th of the configured
+state events. The idea is the seed's (CHTC fellowship 2024).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _LONGEST = 2**61  # µs: 73 000 years, and no sum of it and a clock overflows
 
 
 class FrameIndex:
-    """What frames need of a history, built once: its state events job by job, and whom to sample.
+    """The state events of a history job by job, and the jobs to sample.
 
     Attributes:
         history: the indexed log.
@@ -61,16 +60,13 @@ class FrameIndex:
         self._release = code[self._rows] == EventCode.RELEASED
 
     def fill(self, jobs: JobNumbers, asked: Moments, m: int, timeframe: int) -> Frames:
-        """The frames of given jobs.
+        """The frames of given jobs: uint8 (n, m, j).
 
         Args:
             jobs: int32 (n, j), job numbers; −1 gives zeros.
             asked: n decisions.
             m: frames.
-            timeframe: µs a frame, positive.
-
-        Returns:
-            uint8 (n, m, j).
+            timeframe: µs per frame, positive.
         """
         job_log = self.history.jobs["log"].to_numpy()
         view = (asked.log, asked.cut, asked.time)
@@ -95,9 +91,9 @@ def build_frames(
         decisions: a table with the columns `job`, `hold_row`, `log`, `cut`, `time`.
         m: frames.
         j: jobs, slice 0 the held one.
-        timeframe: µs a frame, positive.
+        timeframe: µs per frame, positive.
         related_share: see `sample_jobs`.
-        seed: see `sample_jobs`.
+        seed: likewise.
 
     Returns:
         uint8 (n, m, j), oldest frame first; and int32 (n, j), job numbers, −1 for no job.

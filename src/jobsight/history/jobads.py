@@ -1,8 +1,8 @@
 """HTCondor's job attributes as fields of the job document.
 
-One table serves all who meet such attributes: 028 records of event logs, ``condor_history`` and
-``condor_q``. Names and units: HTCondor's manual, "Job ClassAd Attributes" (sizes of memory requests
-in MiB, of disk and memory used in KiB, times in seconds since 1970, 0 for never).
+One table for 028 records of event logs, ``condor_history`` and ``condor_q``. Names and units:
+HTCondor's manual, "Job ClassAd Attributes" (sizes of memory requests in MiB, of disk and memory
+used in KiB, times in seconds since 1970, 0 for never).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Fields = dict[str, JSON]
 
 
 class Sections(NamedTuple):
-    """What an ad tells of a job: fields of three sections of the document, by name."""
+    """Fields of three sections of the document, by name."""
 
     request: Fields
     submission: Fields
@@ -148,9 +148,9 @@ def _entry(name: str) -> tuple[str, str, _Reader] | str | None:
 
 
 def sections(ad: Mapping[str, JSON]) -> Sections:
-    """What the attributes of an ad, or of an 028, tell of request, submission and usage.
+    """The fields of request, submission and usage in the attributes of an ad or an 028.
 
-    What is missing or of no sensible value (expressions among them) is left out.
+    What is missing or has no sensible value (expressions among them) is left out.
     """
     found = Sections({}, {}, {})
     together: Fields = {}
@@ -193,8 +193,7 @@ def _combine(ad: Fields, found: Sections) -> None:
 def submitted_on_hold(ad: Mapping[str, JSON]) -> bool:
     """Whether the ad of an 028 says that its job was submitted on hold.
 
-    For ``hold = True``, and while input is spooled, HTCondor writes no 012: only the ad of the
-    submission (000) reports the hold.
+    For ``hold = True``, and while input is spooled, HTCondor writes no 012.
     """
     return (ad.get("TriggerEventTypeNumber"), ad.get("JobStatus")) == (EventCode.SUBMIT, _ON_HOLD)
 
@@ -208,12 +207,12 @@ def access_point_of(ad: Mapping[str, JSON]) -> str | None:
 def document_from_ad(
     ad: Mapping[str, JSON], access_point: str | None, *, source: str = "condor_history"
 ) -> JobDocument:
-    """What an ad of ``condor_history`` or ``condor_q`` tells of its job.
+    """The document of the job of one ad of ``condor_history`` or ``condor_q``.
 
     Args:
         ad: attributes, named as HTCondor writes them, with the values of JSON.
-        access_point: the setting, which wins; None: as the ad's GlobalJobId tells.
-        source: whose word it is, for the timeline.
+        access_point: the setting; None: that of the ad's GlobalJobId.
+        source: of the timeline's entries.
 
     Raises:
         DocumentError: the ad has no ClusterId and ProcId, or nothing names its access point.
@@ -242,7 +241,7 @@ def document_from_ad(
 
 
 def _timeline(ad: Mapping[str, JSON], source: str) -> list[Event]:
-    """The moments an ad still knows: submission, first and last start, and its present status."""
+    """The events in an ad: submission, first and last start, and its present status."""
     events = []
     submitted = _moment(ad.get("QDate"))
     if submitted is not None:

@@ -1,9 +1,8 @@
-"""Event table → job documents: nothing that a log tells is lost on the way.
+"""Event table → job documents, without loss.
 
-Each record of a job becomes an entry of its timeline, under the name of its generation and
-its place in that (`eventlog.generations`), so that it is recognised wherever it is read again. What
-ads and submissions report of request, submission and usage fills the sections. The way back is
-`jobsight.history.eventtables`.
+Each record of a job becomes an entry of its timeline, identified by its generation and its offset
+in that (`eventlog.generations`), wherever it is read again. Ads and submissions fill the sections
+request, submission and usage. `jobsight.history.eventtables` goes the other way.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _decode_ad = msgspec.json.Decoder(dict[str, JSON]).decode
 
 
 def unnamed_access_point(generation: str) -> str:
-    """What stands for the access point in ids where no log names it: ``log-`` and 8 digits.
+    """The access point in ids of a log that names none: ``log-`` and 8 digits.
 
     Args:
         generation: the name of the log's first generation.
@@ -48,7 +47,7 @@ def unnamed_access_point(generation: str) -> str:
 
 
 class _Job:
-    """What a batch tells of one job."""
+    """One job's part of a batch."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -121,11 +120,10 @@ def _state(code: int, return_value: int | None) -> State | None:
 
 
 def documents_of_batch(batch: pa.RecordBatch, access_point: str) -> list[JobDocument]:
-    """What a stretch of one log tells of jobs: a partial document of each, in order of first row.
+    """A partial document of each job in a stretch of one log, in order of first row.
 
     Args:
-        batch: of the event table, as `EventReader` gives it with `generations`: `source` and
-            `offset` are those of the generation.
+        batch: of the event table, as `EventReader` gives it with `generations`.
         access_point: of the documents' ids.
     """
     columns = {name: batch.column(name).to_pylist() for name in ENTRY_COLUMNS}

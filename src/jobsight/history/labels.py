@@ -1,6 +1,6 @@
-"""What single records tell of their job: its place, and the cause of its hold.
+"""Labels of single records: the site of their job, and the cause of its hold.
 
-Every label stands in the row that tells it, so a decision knows it exactly if it sees that row.
+A label is in the row that has its source, so a decision knows it exactly if it sees that row.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ class RowLabels:
     Attributes:
         masked: strings (n,), the masked reason of holds (`History.held`), null elsewhere.
         cause: int32 (n,), dense number of a hold's (code, sub-code, masked reason); −1 elsewhere.
-        site: strings (n,), where the job runs or last ran, as of this row of it; null where its
-            last start tells no place.
+        site: strings (n,), where the job runs or last ran, as of this row; null where unknown.
     """
 
     masked: pl.Series

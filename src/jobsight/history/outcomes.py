@@ -1,8 +1,8 @@
-"""What became of a released job: success, failure, or cut short and so not known.
+"""What became of a released job: success, failure, or censored.
 
-Two steps. `resolve` finds the first record after each release that settles it, and what kind it is.
-`judge` turns kinds into outcomes under the settings and a horizon. What was cut short by a person,
-a DAG, the end of the log or the horizon has no outcome: it is counted by kind, never labelled.
+`resolve` finds the first record after each release that settles it, and its kind. `judge` turns
+kinds into outcomes under the settings and a horizon. What was cut short by a person, a DAG, the end
+of the log or the horizon has no outcome: it is counted by kind, never labelled.
 """
 
 from __future__ import annotations
@@ -79,21 +79,20 @@ def removed_by(reason: pl.Expr) -> pl.Expr:
     """Who removed a job, from the reason of its 009: ``policy``, ``dag`` or ``user``.
 
     A policy's removal names its expression (*The job attribute PeriodicRemove expression …
-    evaluated to TRUE*, *… SYSTEM_PERIODIC_REMOVE …*), also where that speaks of a DAG. DAGMan's
-    names the DAG. A person's ends in *(by user …)*, also where the person's own words
-    (``condor_rm -reason``) speak of a policy. No reason at all is a person's: policies always give
-    one.
+    evaluated to TRUE*, *… SYSTEM_PERIODIC_REMOVE …*), DAGMan's names the DAG, a person's ends in
+    *(by user …)*, also where the person's own words (``condor_rm -reason``) name a policy. Without
+    a reason it was a person: policies always give one.
     """
     return attributed_to(reason, policy=_BY_POLICY, dag=_BY_DAG).fill_null("user")
 
 
 def attributed_to(reason: pl.Expr, *, policy: str, dag: str) -> pl.Expr:
-    """Whose act a reason tells of: ``policy``, ``dag``, ``user`` (by name), null where it does not.
+    """Whose act a reason describes: ``policy``, ``dag``, ``user`` (by name), null if unknown.
 
     Args:
         reason: the text of the record.
-        policy: pattern of what policies write; nothing that ends in *(by user …)* is a policy's.
-        dag: pattern of what DAGMan writes, sought outside the name of the user.
+        policy: pattern of what policies write; a text that ends in *(by user …)* is not a policy's.
+        dag: pattern of what DAGMan writes, searched outside the name of the user.
     """
     by_person = reason.str.contains(_BY_PERSON)
     return (
@@ -115,10 +114,10 @@ def resolve(history: History, rows: Ints) -> pl.DataFrame:
         rows: int64 (n,), the rows of the releases (013), each of a job.
 
     Returns:
-        n rows in the order given: `row`, `released` (clock of the release, µs), `kind` (one of
-        `KINDS`), `resolved_row` (null for `log_ended`), `resolved_time` (clock of that row; for
-        `log_ended` the last clock of the log, or that of the record where another job took the
-        same id).
+        n rows in the order given: `row`, `released` (clock of the release, µs), `kind` (of
+            `KINDS`), `resolved_row` (null for `log_ended`), `resolved_time` (clock of that row; for
+            `log_ended` the last of the log, or that of the record where another job took the same
+            id).
     """
     kinds = _kinds_of_rows(history.table)
     following = _following(kinds, history.job_rows, history.job_start, len(history))
@@ -234,10 +233,10 @@ def judge(
 
 
 def apply_horizon(judged: pl.DataFrame, horizon: int) -> pl.DataFrame:
-    """Censor as ``unresolved`` whatever was not settled within `horizon` (µs) of its release.
+    """Censor as ``unresolved`` what was not settled within `horizon` (µs) of its release.
 
-    That is so too where the log goes on past the horizon without a word of the job. Idempotent for
-    one horizon; a longer one must start from `judge` again.
+    Also where the log goes on past the horizon without a record of the job. A longer horizon must
+    start from `judge` again.
     """
     span = pl.col("resolved_time") - pl.col("released")
     late = (span > horizon) | ((pl.col("kind") == "log_ended") & (span >= horizon))

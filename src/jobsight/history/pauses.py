@@ -1,7 +1,7 @@
-"""How long to wait after trouble: longer each time, up to a bound, and never in step with others.
+"""How long to wait after an error: longer each time, up to a bound, with "equal jitter".
 
-"Equal jitter": half of the span is sure, the other half is drawn, so that collectors that lost the
-same server do not all come back in one moment.
+Half of the span is fixed, half is random, so that collectors that lost the same server do not all
+come back in one moment.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["Pause"]
 
 
 class Pause:
-    """The pauses of something that may be in trouble; all times are monotonic seconds.
+    """The pauses of something that may fail; all times are monotonic seconds.
 
     Args:
         first: the longest that the first pause may be; each is of twice the span of the last.
@@ -20,7 +20,7 @@ class Pause:
         rng: draws the lengths; None: one of its own.
 
     Attributes:
-        failures: troubles in a row.
+        failures: errors in a row.
     """
 
     def __init__(self, first: float, longest: float, rng: random.Random | None = None) -> None:

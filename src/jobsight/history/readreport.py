@@ -34,8 +34,7 @@ class ReadReport:
         by_code: number of records by event number.
         skipped: every stretch skipped, in file order.
         passed_over: files of a named folder or archive that are no event logs, with the reason.
-        unreadable: files that could not be read, or hold nothing of an event log, each with a line
-            that says so.
+        unreadable: files that could not be read, or have no event record, with an error message.
         seconds: wall time of the reading.
     """
 

@@ -1,8 +1,8 @@
-"""What a reason's text tells: its stable cause, and the places, files and figures it names.
+"""What the text of a reason contains: its stable cause, and the places, files and figures it names.
 
-Reasons are written by HTCondor's daemons, by transfer plug-ins and by users, so they are hostile
-input: everything here is bounded, and no text makes it fail. Shapes of reasons were taken from
-HTCondor's sources (starter, shadow, ``file_transfer.cpp``) and from real logs.
+Reasons are written by HTCondor's daemons, transfer plug-ins and users, so they are hostile input:
+everything here is bounded, and no text raises an error. The shapes are from HTCondor's sources
+(starter, shadow, ``file_transfer.cpp``) and real logs.
 """
 
 from __future__ import annotations
@@ -71,9 +71,8 @@ def mask(reason: str | None) -> str:
 
     URLs, slots, hosts, paths, names, arguments and users become ``<url>``, ``<slot>``, ``<host>``,
     ``<path>``, ``<name>``, ``<arguments>``, ``<user>``; the site and the transfer origin that the
-    reason itself names become ``<site>`` and ``<origin>`` wherever they stand; other digits become
-    ``#``. Small numbers after *code*, *errno*, *signal* and *status* are the cause itself and stay.
-    None and blank texts give "".
+    reason names become ``<site>`` and ``<origin>``; other digits become ``#``, but small numbers
+    after *code*, *errno*, *signal* and *status*. None and blank texts give "".
     """
     return _mask((reason or "")[:_READ_LENGTH])
 
@@ -135,10 +134,10 @@ def masked(reasons: pl.Series) -> pl.Series:
 
 
 def origin(reason: str | None) -> str | None:
-    """Where a transfer came from or went to, as far as the reason tells.
+    """Where a transfer came from or went to; None where the reason does not say.
 
     ``scheme://host`` of its first URL, else the host after *SHADOW at* or *access point*; lower
-    case, without port and credentials. None where it names no such place.
+    case, without port and credentials.
     """
     return _origin((reason or "")[:_READ_LENGTH])
 
@@ -160,12 +159,12 @@ def origins(reasons: pl.Series) -> pl.Series:
 
 
 def site(text: str | None, attributes: str | None = None) -> str | None:
-    """The site a job ran at, in lower case; None where nothing tells.
+    """The site a job ran at, in lower case; None where unknown.
 
     Args:
         text: a slot name, a host, a daemon's address or a reason that names one.
         attributes: the JSON of a 028; its ``MATCH_EXP_JOBGLIDEIN_Site``, ``JOBGLIDEIN_Site`` or
-            ``MATCH_GLIDEIN_Site`` (glideinWMS) go before the text.
+            ``MATCH_GLIDEIN_Site`` (glideinWMS) precede the text.
     """
     return _site_of_attributes(attributes) or _site_of_text(_clean(text))
 
@@ -232,9 +231,8 @@ _NOT_FOUND = re.compile(r"([^\s'|:]{2,400}) (?:was )?not found\b|URL file = (\S{
 def missing_file(reason: str | None) -> str | None:
     """The file that a reason says is missing or cannot be read; None where it names none.
 
-    A URL is given in full, a path as it is written. Only reasons that speak of a missing file
-    (*No such file*, *errno 2*, *not found*, *404*) or of a forbidden one (*denied*, *errno 13*) are
-    answered.
+    A URL in full, a path as written. Only for reasons with *No such file*, *errno 2*, *not found*,
+    *404*, *denied* or *errno 13*.
     """
     text = _clean(reason)
     if not _SPEAKS_OF_A_FILE.search(text):
@@ -260,7 +258,7 @@ _EXIT_SIGNAL = re.compile(
 
 
 def exit_told(reason: str | None) -> tuple[int | None, int | None]:
-    """The exit code and the signal that a reason says the program ended with, each if it does."""
+    """The exit code and the signal that a reason says the program ended with, each or None."""
     text = _clean(reason)
     code, signal = _EXIT_CODE.search(text), _EXIT_SIGNAL.search(text)
     return int(code[1]) if code else None, int(signal[1]) if signal else None
@@ -268,7 +266,7 @@ def exit_told(reason: str | None) -> tuple[int | None, int | None]:
 
 @dataclass(frozen=True)
 class MemoryFigures:
-    """Memory in MB (MiB, as HTCondor counts) that a reason names; None where it does not.
+    """Memory in MB (MiB, as HTCondor counts) that a reason names, None where it does not.
 
     Attributes:
         used: the peak, or the usage at the moment of the hold.
@@ -293,10 +291,7 @@ _MEGABYTES = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 
 
 def memory_figures(reason: str | None) -> MemoryFigures:
-    """The memory used and allowed that a reason about memory names, in MB.
-
-    A figure without a unit is in MB, as in HTCondor's own reasons.
-    """
+    """The memory used and allowed that a reason names; in MB where it names no unit."""
     text = _clean(reason)
     if "memory" not in text.lower():
         return MemoryFigures(None, None)

@@ -1,10 +1,9 @@
-"""Which other jobs stand beside a held job in its frames.
+"""Which other jobs are in the frames of a held job.
 
-A job coexists with a decision if its first record lies before the cut and it had not ended before
-the decision's window began. Some of the sampled jobs are related (same cause of hold, site or
-owner, the latest first to be considered), the others are drawn uniformly from all that coexist.
-Every structure searched here is built in the order of the logs, and only the part before the cut is
-read, so the sample is the same whatever was written later.
+A job coexists with a decision if its first record is before the cut and it had not ended before the
+decision's window began. Some of the sampled jobs are related (same cause of hold, site or owner,
+the latest considered first), the others are drawn uniformly from all that coexist. Only the part of
+each index before the cut is read, so later records change no sample.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Moments(NamedTuple):
-    """n decisions: what each may see (see `History.cuts`).
+    """n decisions and what each may see.
 
     Attributes:
         job: int32 (n,), the held job.
         hold_row: int64 (n,), the row of its hold, before `cut`.
-        log: int32 (n,), the log that tells of the job.
+        log: int32 (n,), the job's log.
         cut: int64 (n,), the first row of that log which the decision does not see.
         time: int64 (n,), µs; other logs are seen strictly before it.
     """
@@ -49,10 +48,10 @@ class Moments(NamedTuple):
 
 
 class _Family(NamedTuple):
-    """Spells that jobs spent in groups (one cause, one site, one owner), group after group.
+    """Spells of jobs in groups (one cause, one site, one owner), group after group.
 
-    Spells are ordered by group, then the clock and row of their beginning; `until` is the row where
-    the job leaves the group, or a row that does not exist.
+    Ordered by group, then clock and row of their beginning; `until` is the row where the job leaves
+    the group, or a row that does not exist.
     """
 
     start: Ints  # (groups + 1,)
@@ -70,7 +69,7 @@ class _Rows(NamedTuple):
 
 
 class SampleIndex:
-    """What sampling needs of a history; built once, in time linear in its rows."""
+    """The groups of a history; built once, in time linear in its rows."""
 
     def __init__(self, history: History, labels: RowLabels) -> None:
         self.history = history

@@ -1,9 +1,8 @@
-"""The contract of a source: something that tells of jobs while they happen, and can be asked again.
+"""The contract of a source: something that reports on jobs while they change, and can be polled.
 
-A collector asks `poll`, saves the documents *and* the position in one transaction, and then says
-`committed`. Whatever happens in between, the source is asked again from the position that was
-saved: nothing is lost, and since documents are merged (`jobsight.documents.merge`), nothing counts
-twice.
+A collector calls `poll`, saves the documents *and* the position in one transaction, and then calls
+`committed`. After an interruption the source is polled again from the saved position: nothing is
+lost, and since documents are merged (`jobsight.documents.merge`), nothing counts twice.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ Position = dict[str, JSON]
 
 @dataclass(frozen=True)
 class Observed:
-    """What one poll saw.
+    """The result of one poll.
 
     Attributes:
-        documents: what the source knows now of jobs that changed; parts, to be merged.
-        position: where the source stands after them.
-        more: more is waiting; ask again at once.
-        missed: what the source could not tell and never will, for people: records lost or damaged.
+        documents: partial documents of jobs that changed, to be merged.
+        position: the source's position after them.
+        more: more is waiting; poll again at once.
+        missed: records that were lost or damaged, in words.
     """
 
     documents: Sequence[JobDocument]
@@ -38,7 +37,7 @@ class Observed:
 
 
 class Source(ABC):
-    """Something that tells of jobs.
+    """Something that reports on jobs.
 
     A source belongs to one thread, which calls `resume` first, and again after a poll whose
     documents could not be saved. Every method but `resume` and `close` returns within the time
@@ -72,12 +71,12 @@ class Source(ABC):
         """What is new since the last call; None: nothing, and the position is as it was.
 
         Raises:
-            SourceError: trouble that may pass (a file missing, a controller that is down). What was
-                seen before is not lost; the caller waits longer and longer and asks again.
+            SourceError: an error that may pass (a file missing, a controller that is down). What
+                was seen before is not lost; the caller waits longer and longer and polls again.
         """
 
     def committed(self) -> None:  # noqa: B027  # most sources need not know
-        """The store has what the last poll gave."""
+        """The store has the documents of the last poll."""
 
     @property
     def trouble(self) -> str | None:
@@ -86,8 +85,8 @@ class Source(ABC):
 
     @abstractmethod
     def status(self) -> dict[str, JSON]:
-        """Counters and lag, for people and monitoring: JSON, no secrets, no unbounded lists."""
+        """Counters and lag: JSON, no secrets, no unbounded lists."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of files, processes and connections; may be called twice."""
+        """Close files, processes and connections; may be called twice."""

@@ -1,9 +1,8 @@
 """The event table indexed for questions "as of": which rows a decision may see, and whose they are.
 
-Within one log, row order is position order. A decision sees in its own log the rows before its own
-row, and in every other log the rows whose clock is strictly before its moment; of the releases
-(013) it sees in no log those of its own second. So everything a decision may know is a prefix of
-each log, and cutting the logs there changes nothing that is computed from this index.
+A decision sees in its own log the rows before its own row, and in every other log the rows whose
+clock is strictly before its moment; of the releases (013) it sees none of its own second. So what a
+decision may know is a prefix of each log, and cutting the logs there changes no result.
 """
 
 from __future__ import annotations
@@ -39,27 +38,25 @@ _LONG_REST = 366 * 86_400 * SECOND
 class History:
     """An event table of n rows from some logs, and its index.
 
-    A job's key is (log, access point, cluster, proc): a job that two logs tell of is two timelines,
-    since neither log says how its records interleave with the other's.
+    A job's key is (log, access point, cluster, proc): a job in two logs is two timelines, since
+    neither log says how its records interleave with the other's.
 
     Attributes:
-        table: the event table (docs/architecture.md), rows in order; a record that is
-            followed by its 028 has the ad of that (`jobsight.history.ads`).
+        table: the event table, rows in order, 028s attached (`jobsight.history.ads`).
         time: int64 (n,), µs since 1970, as written.
-        clock: int64 (n,), running maximum of `time` within each log: never steps back. A step of
-            more than a week it takes only when the next record of a job bears it out.
+        clock: int64 (n,), running maximum of `time` within each log; a step of more than a week
+            waits for the next record of a job to confirm it.
         code: int16 (n,), event numbers.
-        held: bool (n,), rows that hold their job: 012, and the ad of a submission on hold, whose
-            row has the columns of a hold.
-        log: int32 (n,), which log a row belongs to; never decreases.
+        held: bool (n,), rows that hold their job: 012, and the ad of a submission on hold.
+        log: int32 (n,), the number of the log; never decreases.
         job: int32 (n,), dense job number in order of first row; −1 for records of no job.
         log_start: int64 (logs + 1,); rows of log k are ``log_start[k] … log_start[k + 1] - 1``.
         job_rows: int64 (rows of jobs,), the rows of each job in order, job after job.
         job_start: int64 (jobs + 1,); rows of job q are ``job_rows[job_start[q]:job_start[q + 1]]``.
-        jobs: one row a job number: `log`, `access_point`, `cluster`, `proc`, `first_row` (past the
-            end for a job of which only releases are told), `owner` (the first one told by a record
-            that is no release, null if none) and `owner_row` (where it was told): the owner is
-            known to a decision only if it sees that row.
+        jobs: one row per job number: `log`, `access_point`, `cluster`, `proc`, `first_row` (n for a
+            job that has only releases), `owner` (of the first record that has one and is no
+            release) and `owner_row` (that record): a decision knows the owner only if it sees that
+            row.
     """
 
     table: pl.DataFrame
@@ -185,7 +182,8 @@ def _follow(time: Ints) -> Ints:
 
     A step of more than `_REST` waits for the next record. If that is dated before the step, the
     step was an error; if after, it is followed, but one of more than `_LONG_REST` only if both
-    records lie within `_REST`. So the clock at a row rests on no later row, but for the first ones.
+    records are within `_REST`. So the clock at a row depends on no later row, but for the first
+    ones.
 
     Args:
         time: int64 (n,), µs.

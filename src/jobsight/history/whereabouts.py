@@ -1,7 +1,7 @@
-"""Whose a row is and where it happened, as the log had told by then.
+"""Owners and sites of rows, as known at the row.
 
-Each answer rests on its row and earlier rows of the same log, and on no release (013), since a
-decision does not see those of its own second. Whoever sees the row therefore knows the answer.
+Each value depends on its row and earlier rows of the same log, and on no release (013), since a
+decision does not see those of its own second.
 """
 
 from __future__ import annotations
@@ -26,15 +26,12 @@ def at(values: NDArray[np.integer | np.bool_], places: Ints) -> Ints:
 
 
 def preceding(history: History, among: Ints, rows: Ints) -> Ints:
-    """For each row the last of the rows `among` that is earlier and of the same job.
+    """The last row of `among` before each row and of the same job: int64 (n,) into `among`, or −1.
 
     Args:
         history: the indexed log.
         among: int64 (k,), rows of jobs.
         rows: int64 (n,), rows of jobs.
-
-    Returns:
-        int64 (n,), indices into `among`; −1 where there is none.
     """
     return _preceding(history.job[among], among, history.job[rows], rows)
 
@@ -54,19 +51,19 @@ def _preceding(
 
 
 def number_texts(*columns: pl.Series) -> list[Ints]:
-    """Equal texts of all columns as equal numbers from 0, null as −1: int64, one array a column."""
+    """Equal texts of all columns as equal numbers from 0, null as −1: int64 per column."""
     texts = pl.concat([column.cast(pl.String).rename("text") for column in columns])
     numbers = texts.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
     return np.split(numbers, np.cumsum([len(column) for column in columns])[:-1])
 
 
 def cluster_numbers(history: History) -> Ints:
-    """Number of each job's cluster: int64 (jobs,). A cluster that two logs tell of is two."""
+    """Number of each job's cluster: int64 (jobs,). A cluster in two logs is two."""
     return factorize(history.jobs["log"].to_numpy(), history.jobs["cluster"].to_numpy())
 
 
 def row_owners(history: History, rows: Ints) -> Ints:
-    """Number of the owner of each row's job: int64 (n,), −1 where not told up to that row."""
+    """Number of the owner of each row's job: int64 (n,), −1 where unknown at that row."""
     owner = history.table["owner"]
     # A 028 only repeats the owner of the record before it.
     silent = np.isin(history.code, (EventCode.RELEASED, EventCode.AD)) | (history.job < 0)
@@ -79,8 +76,8 @@ def row_owners(history: History, rows: Ints) -> Ints:
 def start_sites(history: History, labels: RowLabels, holds: Ints, starts: Ints) -> pl.Series:
     """The site of each start (001), in lower case, null where unknown: strings (s,).
 
-    It is what the last hold (012) of a job started at that address told, before this start; else
-    what the start itself tells, which may be the site of the attempt before.
+    That of the last hold (012) before it of a job started at the same address; else that of the
+    start itself, which may be the site of the attempt before.
 
     Args:
         history: the indexed log.

@@ -1,6 +1,6 @@
-"""Asks HTCondor's tools: runs them without a shell, within a time limit, and counts the calls.
+"""HTCondor's tools: run without a shell, within a time limit, and counted.
 
-Queue and history are read as JSON (``-json``), which all versions print that are supported.
+Queue and history are read as JSON (``-json``), which all supported versions print.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CondorClient:
 
     Args:
         settings: where the tools are, and their limits.
-        schedd: name of the schedd to be asked; None: this machine's.
+        schedd: name of the schedd; None: this machine's.
 
     Attributes:
         calls: how often each command was run.
@@ -63,7 +63,7 @@ class CondorClient:
         return self._ads("condor_history", [*self._where, *limits, "-json", *sorted(jobs)])
 
     def setting(self, name: str) -> str | None:
-        """What HTCondor's configuration says; None: nothing, or the tool is missing.
+        """The value in HTCondor's configuration; None: unset, or the tool is missing.
 
         Raises:
             SourceError: the tool gave no answer.
@@ -76,14 +76,13 @@ class CondorClient:
         return told if ended.status == 0 and told and "\n" not in told else None
 
     def schedd_name(self) -> str | None:
-        """What this machine's schedd calls itself, in logs and in GlobalJobId; None: nothing tells.
+        """What this machine's schedd calls itself, in logs and in GlobalJobId; None: unknown.
 
-        It writes its own ad into a file, by which the tools find it. Without that file it has its
-        host's name, unless the setting SCHEDD_NAME says otherwise.
+        By the file with its ad, else the host's name, unless the setting SCHEDD_NAME is another.
 
         Raises:
-            SourceError: the name is another than its host's, and that file cannot be read; or the
-                tool gave no answer.
+            SourceError: SCHEDD_NAME is set and that file cannot be read; or the tool gave no
+                answer.
         """
         file = self.setting("SCHEDD_DAEMON_AD_FILE")
         # Behind a prefix tools may run elsewhere, where files are others.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -21,49 +22,44 @@ from jobsight.history.eventlog.logfiles import (
 
 __all__ = ["find_logs"]
 
-Told = Callable[[str, str], None]
-"""Is given the name of a file, and why it is not read."""
+Report = Callable[[str, str], None]
+"""Is called with the name of a file, and why it is not read."""
 
 
 def find_logs(
     paths: Sequence[str | LogFile],
     *,
-    skipped: Told | None = None,
-    failed: Told | None = None,
+    skipped: Report | None = None,
+    failed: Report | None = None,
     wanted: Callable[[LogFile, bytes], bool] | None = None,
     what: str = "event log",
 ) -> list[LogFile]:
     """The logs that `paths` name: files, folders, globs, archives, ``-`` for standard input.
 
-    A folder stands for the logs in it and in its folders, a tar or zip, compressed or not, for
-    those in it; whatever else is there is passed over. A file named twice, by whatever name, is
-    taken once.
+    A folder means all logs below it, a tar or zip, compressed or not, those in it; other files
+    there are passed over. A file named twice is taken once.
 
     Args:
         paths: as the user wrote them, in order; logs that were found before stay as they are.
-        skipped: is told of each file of a folder or archive that is no log.
-        failed: is told of each that cannot be read, in a folder, an archive or by a glob; None:
+        skipped: called for each file of a folder or archive that is not a log.
+        failed: called for each that cannot be read, in a folder, an archive or by a glob; None:
             the first is an error.
         wanted: whether a file of a folder or archive is one, by its first bytes (64 KiB); None:
             whether it is empty or has a record of an event log there.
-        what: what is looked for, in words.
+        what: what is searched for, in words.
 
     Raises:
-        SourceError: nothing is there, or it cannot be read; names it and what to do.
+        SourceError: nothing is found, or it cannot be read; says what to do.
     """
-    search = _Search(skipped or _ignore, failed or _refuse, wanted or _is_log, what)
+    search = _Search(skipped or (lambda *_: None), failed or _refuse, wanted or _is_log, what)
     found: dict[object, LogFile] = {}
     for name in dict.fromkeys(paths):
         for file in [name] if isinstance(name, LogFile) else search.named(name):
             found.setdefault(file.key, file)
     if not found:
-        raise SourceError(search.trouble or f"no {what} was named; give files, folders, globs, "
+        raise SourceError(search.failure or f"no {what} was named; give files, folders, globs, "
                           "archives, or - for a pipe")  # fmt: skip
     return list(found.values())
-
-
-def _ignore(_name: str, _why: str) -> None:
-    pass
 
 
 def _refuse(_name: str, why: str) -> None:
@@ -75,20 +71,20 @@ def _is_log(file: LogFile, head: bytes) -> bool:
 
 
 class _Search:
-    """What is looked for, and who is told of the rest; see `find_logs`.
+    """One search; see `find_logs`.
 
     Attributes:
-        trouble: the first file that could not be read, and why.
+        failure: the first file that could not be read, and why.
     """
 
     def __init__(
-        self, skipped: Told, failed: Told, wanted: Callable[[LogFile, bytes], bool], what: str
+        self, skipped: Report, failed: Report, wanted: Callable[[LogFile, bytes], bool], what: str
     ) -> None:
-        self._skipped, self._told, self._wanted, self._what = skipped, failed, wanted, what
-        self.trouble = ""
+        self._skipped, self._report, self._wanted, self._what = skipped, failed, wanted, what
+        self.failure = ""
 
     def named(self, name: str) -> Iterator[LogFile]:
-        """What the user means by a name."""
+        """The logs that one name means."""
         if name == "-":
             yield from self._contents(*from_standard_input())
             return
@@ -110,7 +106,7 @@ class _Search:
                 yield from self._contents(*open_file(name))
 
     def _open(self, place: str) -> tuple[LogFile, bytes] | None:
-        """A file that the user did not name alone: where it cannot be read, others can."""
+        """A file that the user did not name alone; None, and reported, where it is unreadable."""
         try:
             return open_file(place)
         except SourceError as error:
@@ -118,40 +114,35 @@ class _Search:
             return None
 
     def _failed(self, name: str, line: str) -> None:
-        self.trouble = self.trouble or line
-        self._told(name, line)
+        self.failure = self.failure or line
+        self._report(name, line)
 
     def _contents(self, file: LogFile, head: bytes) -> Iterator[LogFile]:
         """The file that was named; of an archive the logs in it."""
         if archive_kind(head) is None:
             yield file
             return
-        count = 0
-        for one in self._in_archive(file, head):
-            count += 1
-            yield one
-        if not count:
-            raise self._nothing("archive", file.name)
+        yield from self._some("archive", file.name, self._in_archive(file, head))
 
     def _in_folder(self, folder: str) -> Iterator[LogFile]:
-        count = 0
-        for place in self._below(folder):
-            opened = self._open(place)
-            if opened is None:
-                continue
-            in_archive = archive_kind(opened[1]) is not None
-            for file in self._in_archive(*opened) if in_archive else self._kept(*opened):
-                count += 1
-                yield file
-        if not count:
-            raise self._nothing("folder", folder)
+        opened = filter(None, map(self._open, self._below(folder)))
+        found = (
+            self._in_archive(*one) if archive_kind(one[1]) else self._kept(*one) for one in opened
+        )
+        yield from self._some("folder", folder, itertools.chain.from_iterable(found))
 
-    def _nothing(self, kind: str, name: str) -> SourceError:
-        why = f"; {self.trouble}" if self.trouble else f"; name the {kind} that has them"
-        return SourceError(f"there is no {self._what} in the {kind} {name!r}{why}")
+    def _some(self, kind: str, name: str, files: Iterator[LogFile]) -> Iterator[LogFile]:
+        """The files; an error if there are none."""
+        first = next(files, None)
+        if first is not None:
+            yield first
+            yield from files
+            return
+        why = self.failure or f"name the {kind} that has them"
+        raise SourceError(f"there is no {self._what} in the {kind} {name!r}; {why}")
 
     def _below(self, folder: str) -> Iterator[str]:
-        """The files of a folder and of those in it, by name; links to folders are not followed."""
+        """All files below a folder, by name; links to folders are not followed."""
 
         def unreadable(error: OSError) -> None:
             self._failed(str(error.filename), str(cannot_read(str(error.filename), error)))
@@ -170,7 +161,7 @@ class _Search:
                     self._skipped(str(place), "no regular file")
 
     def _kept(self, file: LogFile, head: bytes) -> Iterator[LogFile]:
-        """A file that the user did not name: only if it is a log."""
+        """A file that the user did not name, if it is a log."""
         if self._wanted(file, head):
             yield file
         else:

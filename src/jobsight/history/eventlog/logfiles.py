@@ -60,13 +60,14 @@ class LogStream:
     def __init__(self, file: LogFile, descriptor: int, start: int) -> None:
         self._file = file
         self._descriptor = descriptor
-        self._position = start if file.compression is None else 0
-        self._expander = (
-            None if file.compression is None else Expander(file.compression, self._read_raw)
-        )
+        self._position = start
+        self._expander: Expander | None = None
         self.problem: str | None = None
-        if self._expander is not None:
-            self._pass(start)
+        if file.compression is not None:
+            self._expander = Expander(file.compression, self._read_raw)
+            view = memoryview(bytearray(min(start, _BLOCK)))
+            while start and (count := self.readinto(view[: min(start, len(view))])):
+                start -= count
 
     def __enter__(self) -> LogStream:
         return self
@@ -82,14 +83,13 @@ class LogStream:
 
     def readinto(self, view: memoryview) -> int:
         """Fill `view` from its start; how many bytes, less than asked only at the end."""
+        filled = 0
         if self._expander is not None:
             filled = self._expander.readinto(view)
-            if filled < len(view):
-                self.problem = self._expander.problem or self._file.problem
-            return filled
-        filled = 0
-        while filled < len(view) and (count := self._read_plain(view[filled:])):
-            filled += count
+            self.problem = self._expander.problem
+        else:
+            while filled < len(view) and (count := self._read_plain(view[filled:])):
+                filled += count
         if filled < len(view):
             self.problem = self.problem or self._file.problem
         return filled
@@ -118,11 +118,6 @@ class LogStream:
         at = self._file.start + offset
         return os.pread(self._descriptor, wanted, at) if wanted > 0 else b""
 
-    def _pass(self, count: int) -> None:
-        view = memoryview(bytearray(min(count, _BLOCK)))
-        while count and (done := self.readinto(view[: min(count, len(view))])):
-            count -= done
-
 
 class _Descriptor:
     """An open file without a name, which goes with the last reference to it."""
@@ -136,16 +131,16 @@ class _Descriptor:
 
 @dataclass(frozen=True, eq=False)
 class LogFile:
-    """One file that holds an event log, or a part of one; also as a member of an archive.
+    """One file with an event log or a part of one; also a member of an archive.
 
     Attributes:
         name: as the user gave it; ``-`` for standard input; ``ARCHIVE/MEMBER`` for a member.
         path: where it is, or its archive; None for standard input and unpacked copies.
-        modified: seconds since 1970 of its last change: of the original where a gzip header tells.
+        modified: seconds since 1970 of its last change; of the original's by a gzip header.
         kind: how records are written.
         compression: None for plain bytes.
-        size: bytes on disk when it was found; what is written afterwards is not read, so that two
-            passes see the same log.
+        size: bytes on disk when it was found; what is written later is not read, so that two passes
+            see the same log.
         head: its first uncompressed bytes, 8 KiB or all there are.
         problem: None, or why an unpacked copy holds less than its source.
         archive: name of the archive of which it is a member.
@@ -177,7 +172,7 @@ class LogFile:
 
     @property
     def key(self) -> Hashable:
-        """What tells it from all other files, by whatever name it was given."""
+        """What identifies the file, whatever its name."""
         if self.source == "-":
             return self.name
         return self._identity, None if self.archive is None else self.name[len(self.archive) :]
@@ -185,7 +180,7 @@ class LogFile:
     def open(self, start: int = 0) -> LogStream:
         """The log's uncompressed bytes from `start` on (compressed: all before is unpacked too).
 
-        A log that was rotated since it was found is found again under its new name.
+        A log that was rotated meanwhile is found under its new name.
 
         Raises:
             SourceError: it is gone, or may no longer be read.
@@ -193,11 +188,11 @@ class LogFile:
         return LogStream(self, self.descriptor(), start)
 
     def descriptor(self) -> int:
-        """The file on disk, or the copy, open; it belongs to the caller. Errors as of `open`."""
+        """The file on disk, or the copy, open; the caller closes it. Errors as of `open`."""
         if self._copy is not None:
             return os.dup(self._copy.number)
         assert self.path is not None
-        # The folder is looked through only if the name no longer leads to the log.
+        # The folder is searched only if the name is no longer the log's.
         for path in itertools.chain([self.path], _siblings(self.path)):
             with contextlib.suppress(OSError):
                 descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -252,10 +247,10 @@ def cannot_read(name: str, error: OSError | ValueError) -> SourceError:
 def open_file(name: str) -> tuple[LogFile, bytes]:
     """The file of that name, and its first uncompressed bytes (64 KiB, or all there are).
 
-    A pipe is copied to a temporary file, so that it can be read twice.
+    A pipe is copied to a temporary file.
 
     Raises:
-        SourceError: it is not there, cannot be read, or is neither a file nor a pipe.
+        SourceError: it is missing, cannot be read, or is neither a file nor a pipe.
     """
     try:
         status = os.stat(name)  # noqa: PTH116
@@ -268,14 +263,26 @@ def open_file(name: str) -> tuple[LogFile, bytes]:
             head = raw.read(16)
     except OSError as error:
         raise cannot_read(name, error) from None
+    return _new_file(name, Path(name).absolute(), status, head, status.st_mtime)
+
+
+def _new_file(
+    name: str,
+    path: Path | None,
+    status: os.stat_result,
+    head: bytes,
+    modified: float,
+    copy: _Descriptor | None = None,
+) -> tuple[LogFile, bytes]:
     file = LogFile(
         name=name,
-        path=Path(name).absolute(),
-        modified=gzip_time(head) or status.st_mtime,
+        path=path,
+        modified=gzip_time(head) or modified,
         kind="text",
         compression=detect(head),
         size=status.st_size,
         _identity=_identity(status),
+        _copy=copy,
     )
     return _sniffed(file)
 
@@ -291,7 +298,7 @@ def _sniffed(file: LogFile) -> tuple[LogFile, bytes]:
 
 
 def from_standard_input() -> tuple[LogFile, bytes]:
-    """A copy of what standard input gives, as of `open_file`."""
+    """A copy of standard input, as of `open_file`."""
     if sys.stdin is None:
         raise SourceError("standard input is closed; name a file, or pipe a log into -")
     pipe = sys.stdin.buffer
@@ -304,19 +311,9 @@ def from_standard_input() -> tuple[LogFile, bytes]:
 
 
 def _copied(name: str, source: IO[bytes], modified: float) -> tuple[LogFile, bytes]:
-    copy, size = _to_temporary(name, iter(lambda: source.read(_BLOCK), b""))
-    head = os.pread(copy.number, 16, 0)
-    file = LogFile(
-        name=name,
-        path=None,
-        modified=gzip_time(head) or modified,
-        kind="text",
-        compression=detect(head),
-        size=size,
-        _identity=_identity(os.fstat(copy.number)),
-        _copy=copy,
-    )
-    return _sniffed(file)
+    copy = _to_temporary(name, iter(lambda: source.read(_BLOCK), b""))
+    status = os.fstat(copy.number)
+    return _new_file(name, None, status, os.pread(copy.number, 16, 0), modified, copy)
 
 
 def member_of(archive: LogFile, unpacked: LogFile, member: Member) -> tuple[LogFile, bytes]:
@@ -360,26 +357,27 @@ def spool(file: LogFile, pieces: Iterable[bytes] | None = None) -> LogFile:
         SourceError: the disk is full or not writable; says to set TMPDIR.
     """
     with file.open() as stream:
-        copy, size = _to_temporary(file.name, pieces or stream.blocks())
+        copy = _to_temporary(file.name, pieces or stream.blocks())
+        status = os.fstat(copy.number)
         return replace(
             file,
             path=None,
             compression=None,
-            size=size,
+            size=status.st_size,
             problem=None if pieces else stream.problem,
             start=0,
-            _identity=_identity(os.fstat(copy.number)),
+            _identity=_identity(status),
             _copy=copy,
         )
 
 
-def _to_temporary(name: str, pieces: Iterable[bytes]) -> tuple[_Descriptor, int]:
+def _to_temporary(name: str, pieces: Iterable[bytes]) -> _Descriptor:
     try:
         with tempfile.TemporaryFile() as target:
             for piece in pieces:
                 target.write(piece)
             target.flush()
-            return _Descriptor(os.dup(target.fileno())), target.tell()
+            return _Descriptor(os.dup(target.fileno()))
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         reason = "no room" if full else f"cannot write ({error.strerror or error})"
