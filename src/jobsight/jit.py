@@ -9,12 +9,9 @@ import contextlib
 import hashlib
 import importlib
 import os
-import re
-import shutil
 import stat
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -27,11 +24,6 @@ import numba.np.linalg
 __all__ = ["helper", "is_compiled", "kernel", "kernels_marker"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_KEPT = 3
-"""How many caches are kept at least, this one among them."""
-_UNUSED_S = 86_400
-"""A cache used within this time is kept: another process may be writing into it."""
 
 
 @cache
@@ -93,7 +85,6 @@ def _cache_directory() -> str | None:
         way = (root, sources.parent, sources, folder)
         with contextlib.suppress(OSError):
             if all(map(_made_ours, way)) and os.access(folder, os.W_OK):
-                _forget_older(sources)
                 return str(folder)
     return None
 
@@ -113,21 +104,6 @@ def _is_ours(folder: Path) -> bool:
         and status.st_uid == os.getuid()
         and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     )
-
-
-def _forget_older(folder: Path) -> None:
-    """Delete caches of other sources unused for a day, all but the newest few; ignore failures."""
-    with contextlib.suppress(OSError):
-        os.utime(folder)
-        others = [
-            other
-            for other in folder.parent.iterdir()
-            if re.fullmatch(r"[0-9a-f]{16}", other.name) and other != folder and _is_ours(other)
-        ]
-        used = {other: other.stat().st_mtime for other in others}
-        for other in sorted(others, key=used.__getitem__)[: -_KEPT + 1]:
-            if used[other] < time.time() - _UNUSED_S:
-                shutil.rmtree(other, ignore_errors=True)
 
 
 def _load_without_blas() -> None:

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -61,34 +60,6 @@ def test_each_folder_on_the_way_must_be_ours(
         planted.mkdir()
         planted.chmod(0o777)
     assert jit._cache_directory() is None
-
-
-def test_older_caches_go_but_the_newest(places: tuple[Path, Path], tmp_path: Path) -> None:
-    numba = places[0] / "numba"
-    numba.mkdir(parents=True, mode=0o700)
-    for k in range(5):
-        (numba / f"{k:016x}").mkdir(mode=0o700)
-        (numba / f"{k:016x}" / "code").write_text("")
-        os.utime(numba / f"{k:016x}", (k, k))
-    (numba / "mine").mkdir()
-    (tmp_path / "there").mkdir()
-    (numba / f"{9:016x}").symlink_to(tmp_path / "there")
-    places[0].chmod(0o700)
-    found = jit._cache_directory()
-    left = {path.name for path in numba.iterdir()}
-    kept = {f"{k:016x}" for k in (3, 4, 9)}
-    assert left == kept | {"mine", Path(found or "").parent.name}
-
-
-def test_a_cache_used_within_a_day_stays(places: tuple[Path, Path]) -> None:
-    """A process of other sources may be writing into it."""
-    used = Path(jit._cache_directory() or "").parent
-    others = [used.with_name(f"{k:016x}") for k in range(5)]
-    for hours, other in enumerate(others, 20):
-        other.mkdir(mode=0o700)
-        os.utime(other, times=(time.time() - hours * 3600,) * 2)
-    jit._cache_directory()
-    assert [other.exists() for other in others] == [True, True, True, True, False]
 
 
 def test_each_kind_of_processor_has_a_cache_of_its_own(

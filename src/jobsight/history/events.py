@@ -27,7 +27,7 @@ from jobsight.history.eventlog.columns import Batch, Origin, batch_from_rows
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.eventlog.generations import in_generation, segment_name
 from jobsight.history.eventlog.logfiles import Kind, LogFile, LogStream, looks_like_log, spool
-from jobsight.history.eventlog.scratch import Scratch
+from jobsight.history.eventlog.scratch import scratch
 from jobsight.history.eventlog.segments import Log, Segment, plan
 from jobsight.history.eventlog.structured import StructuredParser
 from jobsight.history.eventlog.terms import event_schema
@@ -87,9 +87,6 @@ class _Jobs:
         return sum(len(keys[0]) for keys in self._keys.values())
 
 
-_SCRATCH = Scratch()
-
-
 def _chunk_batch(chunk: Chunk, origin: Origin) -> Batch:
     rows, skips = scan_chunk(chunk)
     return batch_from_rows(
@@ -101,8 +98,8 @@ def scan_chunk(chunk: Chunk) -> tuple[record.Row, record.Row]:
     """Rows and skips of a chunk, good until this thread scans the next one."""
     size = len(chunk.data)
     most = scanner.capacity(size)
-    rows = _SCRATCH.take("rows", most * record.COLUMNS, np.int64).reshape(most, record.COLUMNS)
-    skips = _SCRATCH.take("skips", scanner.skip_capacity(size) * 3, np.int64).reshape(-1, 3)
+    rows = scratch("rows", most * record.COLUMNS, np.int64).reshape(most, record.COLUMNS)
+    skips = scratch("skips", scanner.skip_capacity(size) * 3, np.int64).reshape(-1, 3)
     nuls = bool(size) and int(chunk.data.min()) == 0
     count, skipped = scanner.scan(chunk.data, size, chunk.last, nuls, rows, skips)
     return rows[:count], skips[:skipped]

@@ -278,13 +278,10 @@ class EventLogSource(Source):
         saved = self._saved
         if saved.access_point is not None or not self._parts:
             return saved.access_point is not None
-        found = self._access_point or next((p.creator for p in self._parts if p.creator), None)
-        try:
-            hosts = (submit_host(part.head(_HEAD)) for part in self._parts)
-            saved.access_point = found or next((host for host in hosts if host), None)
-        except OSError as error:
-            self.close()
-            raise explain(self.path, error) from error
+        creators = (part.header.creator for part in self._parts if part.header)
+        found = self._access_point or next(filter(None, creators), None)
+        hosts = (submit_host(part.head(_HEAD)) for part in self._parts)
+        saved.access_point = found or next(filter(None, hosts), None)
         if self._nameless_since is None:
             self._nameless_since = now
         waited = now - self._nameless_since >= self._settings.name_seconds
@@ -364,7 +361,7 @@ class EventLogSource(Source):
         saved.events += len(piece.time)
         if len(piece.time):
             saved.last_event = max(int(piece.time.max()), saved.last_event or -(2**63))
-        saved.note_skipped(part.place.name, piece.skipped)
+        saved.note_skipped(part.place.name, piece.batch.skipped)
         # Files of which nothing was read will be found again.
         saved.parts = [one.place for one in self._parts if one.begun]
         more = part is not self._parts[-1] or piece.more

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import glob
-import itertools
 import os
 import re
 import stat
@@ -180,10 +179,8 @@ class LogFile:
     def open(self, start: int = 0) -> LogStream:
         """The log's uncompressed bytes from `start` on (compressed: all before is unpacked too).
 
-        A log that was rotated meanwhile is found under its new name.
-
         Raises:
-            SourceError: it is gone, or may no longer be read.
+            SourceError: another file has its name now, or it may no longer be read.
         """
         return LogStream(self, self.descriptor(), start)
 
@@ -192,19 +189,14 @@ class LogFile:
         if self._copy is not None:
             return os.dup(self._copy.number)
         assert self.path is not None
-        # The folder is searched only if the name is no longer the log's.
-        for path in itertools.chain([self.path], _siblings(self.path)):
-            with contextlib.suppress(OSError):
-                descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-                if _identity(os.fstat(descriptor)) == self._identity:
-                    return descriptor
-                os.close(descriptor)
-        raise SourceError(f"{self.name} was removed or replaced while it was read; run again")
-
-
-def _siblings(path: Path) -> Iterator[Path]:
-    with contextlib.suppress(OSError):
-        yield from sorted(path.parent.glob(glob.escape(path.name.rsplit(".", 1)[0]) + "*"))
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            if _identity(os.fstat(descriptor)) == self._identity:
+                return descriptor
+            os.close(descriptor)
+        raise SourceError(
+            f"{self.name} was rotated, removed or replaced while it was read; run again"
+        )
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:

@@ -12,29 +12,24 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Scratch"]
+__all__ = ["scratch"]
 
 T = TypeVar("T", bound=np.generic)
 
 _KEEP = 64 << 20
 """Bytes: a larger array, as only rubbish needs, is not kept."""
 
+_kept = threading.local()
 
-class Scratch(threading.local):
-    """Arrays by name, of each thread its own."""
 
-    def __init__(self) -> None:
-        self._arrays: dict[str, NDArray[Any]] = {}
+def scratch(name: str, size: int, kind: type[T]) -> NDArray[T]:
+    """An array of `size` elements of `kind` that hold anything.
 
-    def take(self, name: str, size: int, kind: type[T]) -> NDArray[T]:
-        """An array of `size` elements of `kind` that hold anything.
-
-        It is good until this thread takes `name` again; a name always stands for one kind.
-        """
-        kept = self._arrays.get(name)
-        if kept is None or len(kept) < size:
-            fresh = np.empty(size, kind)
-            if fresh.nbytes > _KEEP:
-                return fresh
-            self._arrays[name] = kept = fresh
-        return kept[:size]
+    It is good until this thread asks for `name` again; a name always has one kind.
+    """
+    kept: NDArray[Any] | None = getattr(_kept, name, None)
+    if kept is None or len(kept) < size:
+        kept = np.empty(size, kind)
+        if kept.nbytes <= _KEEP:
+            setattr(_kept, name, kept)
+    return kept[:size]

@@ -9,7 +9,7 @@ import numpy as np
 from jobsight.history.eventlog.blocks import WIDTH, copy_block, equal, first
 from jobsight.history.eventlog.classads import ad_to_json, room
 from jobsight.history.eventlog.record import AD_END, AD_START, Bytes, Row
-from jobsight.history.eventlog.scratch import Scratch
+from jobsight.history.eventlog.scratch import scratch
 from jobsight.jit import kernel
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ad_columns", "text_column"]
 
-_SCRATCH = Scratch()
 _RETURN = 13
 
 
@@ -84,12 +83,12 @@ def ad_columns(buffer: Bytes, rows: Row) -> tuple[pa.Array, pa.Array]:
     """
     sizes = (rows[:, AD_END] - rows[:, AD_START])[rows[:, AD_START] >= 0]
     total, largest = int(sizes.sum()), int(sizes.max(initial=0))
-    ads = _SCRATCH.take("ads", 2 * len(rows), np.int64).reshape(-1, 2)
-    owners = _SCRATCH.take("owners", 2 * len(rows), np.int64).reshape(-1, 2)
+    ads = scratch("ads", 2 * len(rows), np.int64).reshape(-1, 2)
+    owners = scratch("owners", 2 * len(rows), np.int64).reshape(-1, 2)
     # JSON is hardly ever longer than the ad; hostile text can make it six times as long.
-    out = _SCRATCH.take("json", total + total // 4 + room(largest, 1), np.uint8)
+    out = scratch("json", total + total // 4 + room(largest, 1), np.uint8)
     if not _convert_ads(buffer, rows, out, ads, owners):
-        out = _SCRATCH.take("json", room(total, len(sizes)), np.uint8)
+        out = scratch("json", room(total, len(sizes)), np.uint8)
         _convert_ads(buffer, rows, out, ads, owners)
     attributes = text_column(out, ads[:, 0], ads[:, 1])
     return attributes, text_column(buffer, owners[:, 0], owners[:, 1])

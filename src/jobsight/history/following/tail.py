@@ -1,4 +1,8 @@
-"""Reading one growing file of an event log, a piece at a time, and dating what is read."""
+"""Reading one growing file of an event log, a piece at a time, and dating what is read.
+
+A piece ends where the reader may cut (`eventlog.chunks`): after a separator, or the brace of an ad.
+So the records are the same whenever the file is read.
+"""
 
 from __future__ import annotations
 
@@ -6,45 +10,65 @@ import datetime as dt
 import hashlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jobsight.history.eventlog.chunks import LARGEST
-from jobsight.history.eventlog.columns import Batch, Origin
+from jobsight.codes import EventCode
+from jobsight.history.eventlog import record, scanner
+from jobsight.history.eventlog.adcolumns import batch_from_ads
+from jobsight.history.eventlog.chunks import LARGEST, Chunk, last_end, last_header
+from jobsight.history.eventlog.columns import Batch, Origin, batch_from_rows
 from jobsight.history.eventlog.family import Opened, read_at
 from jobsight.history.eventlog.generations import generation_name, in_generation
-from jobsight.history.eventlog.headers import Header
+from jobsight.history.eventlog.headers import Header, parse_header
+from jobsight.history.eventlog.structured import StructuredParser
 from jobsight.history.eventlog.times import LOCAL_NO_YEAR, TimeResolver
-from jobsight.history.following.pieces import Taken, take
+from jobsight.history.events import scan_chunk
 from jobsight.history.following.position import Place
 
 __all__ = ["Part", "Piece", "ShrunkError"]
 
 _MARK = 256
-"""Bytes before a position whose digest tells whether they are still the same."""
+"""Bytes before a position whose digest shows whether they are still the same."""
+
+_HOLES_SECONDS = 30.0
+"""On network file systems bytes of another machine may show as NULs until they have arrived."""
+
+_LINE = 4096
 
 
 class ShrunkError(Exception):
     """The file is shorter than what was read of it, or that has been written anew."""
 
 
-@dataclass(frozen=True)
-class Piece:
-    """What one look at a file gave.
+class Piece(NamedTuple):
+    """The records read in one poll of a file.
 
     Attributes:
-        batch: records of one generation: `source` and `offset` are its name and their places in it.
+        batch: records of one generation: `source` and `offset` are its name and offsets in it.
         time: int64 (n,), µs since 1970.
-        skipped: stretches without a sound record: (offset in the file, length, reason).
-        more: the file has more behind them.
+        more: the file has more after them.
     """
 
     batch: Batch
-    time: np.ndarray[Any, np.dtype[np.int64]]
-    skipped: list[tuple[int, int, str]]
+    time: NDArray[np.int64]
     more: bool
+
+
+class _Taken(NamedTuple):
+    """Records taken from the beginning of some bytes.
+
+    Attributes:
+        batch: the records, times not yet resolved, offsets in the file.
+        end: how many bytes are done with.
+        header: the header that the first record is, or None.
+    """
+
+    batch: Batch
+    end: int
+    header: Header | None
 
 
 class _Stream:
@@ -66,7 +90,6 @@ class Part:
     Attributes:
         place: see `Place`.
         inode: device and number of the open file.
-        creator: what its header names as the access point.
         header: its header, None where it has none.
         ended: when (seconds since 1970) it was read to its end after it had been rotated.
         begun: whether any of it was read.
@@ -75,7 +98,6 @@ class Part:
     def __init__(self, place: Place) -> None:
         self.place = place
         self.inode: tuple[int, int] | None = None
-        self.creator: str | None = None
         self.header: Header | None = None
         self.ended: float | None = None
         self.begun = place.offset > 0
@@ -93,20 +115,15 @@ class Part:
         self._descriptor, self.inode = file.take(), file.inode
         assert file.generation is not None
         self.header = file.generation.header
-        self.creator = self.header.creator if self.header else None
 
     def close(self) -> None:
-        """Let go of the file; closing twice does no harm."""
+        """Close the file; closing twice does no harm."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
     def size(self) -> int:
-        """Bytes of the file now.
-
-        Raises:
-            OSError: as the system tells.
-        """
+        """Bytes of the file now."""
         return os.fstat(self._descriptor).st_size if self.open else self.place.offset
 
     def head(self, size: int) -> bytes:
@@ -122,9 +139,9 @@ class Part:
         return _Stream(self._descriptor)
 
     def cut_short(self, file: Opened) -> None:
-        """Its file was truncated or written anew, and is `file` now: go on behind what is there.
+        """Its file was truncated or written anew, and is `file` now: go on after what is there.
 
-        What follows is another segment, as its places were taken before.
+        What follows is another segment, as its offsets were used before.
         """
         place = self.place
         place.cuts += 1
@@ -133,7 +150,7 @@ class Part:
         place.mark = _mark(file.descriptor, place, place.offset)
 
     def fits(self, file: Opened) -> bool:
-        """Whether what was read of this part stands in `file` as it did."""
+        """Whether `file` still has what was read of this part."""
         unchanged = _mark(file.descriptor, self.place, self.place.offset) == self.place.mark
         return file.size >= self.place.offset and unchanged
 
@@ -153,51 +170,45 @@ class Part:
         Args:
             room: bytes to read; more where one record needs them.
             most: records to give at most.
-            final: see `take`.
+            final: nothing will be written any more: what has not ended is given up.
             now: seconds since 1970.
             origin: see `columns.Origin`.
-            zone: of times that tell none.
+            zone: of times without one.
             first_year: finds the year of the log's first records, where neither they nor a header
                 have it.
 
         Raises:
             OSError, ShrunkError: see there.
         """
+        place = self.place
         status = os.fstat(self._descriptor)
-        if not self._has_more(status.st_size):
+        if status.st_size == place.offset:
             return None
+        before = _mark(self._descriptor, place, place.offset)
+        if status.st_size < place.offset or before != place.mark:
+            raise ShrunkError
         settled = final or now - status.st_mtime > _HOLES_SECONDS
         seen = None if settled else now
         taken = self._take(room, most, origin, status.st_size, final=final, now=seen)
         if taken is None:
             return None
         # Whatever fails is before anything has changed: then the same is read again.
-        end = self.place.offset + taken.end
-        mark = _mark(self._descriptor, self.place, end)
+        end = place.offset + taken.end
+        mark = _mark(self._descriptor, place, end)
         yearless = len(taken.batch.form) > 0 and taken.batch.form[0] >= LOCAL_NO_YEAR
-        if self.place.times is None and self.header is None and yearless:
+        if place.times is None and self.header is None and yearless:
             resolver = TimeResolver(zone, first_year=first_year())
         else:
             resolver = TimeResolver(zone)
         times = self._dated(taken, resolver)
-        batch = in_generation(taken.batch, self.place.segment, self.place.start)
+        batch = in_generation(taken.batch, place.segment, place.start)
         self.begun = True
-        self.place.offset, self.place.mark = end, mark
-        return Piece(batch, times, taken.batch.skipped, more=end < status.st_size)
-
-    def _has_more(self, size: int) -> bool:
-        """Whether there are bytes behind the place, and those before it are what they were."""
-        if size < self.place.offset:
-            raise ShrunkError
-        if size == self.place.offset:
-            return False
-        if _mark(self._descriptor, self.place, self.place.offset) != self.place.mark:
-            raise ShrunkError
-        return True
+        place.offset, place.mark = end, mark
+        return Piece(batch, times, more=end < status.st_size)
 
     def _take(
         self, room: int, most: int, origin: Origin, size: int, *, final: bool, now: float | None
-    ) -> Taken | None:
+    ) -> _Taken | None:
         place = self.place
         while True:
             data = read_at(self._descriptor, room, place.offset)
@@ -207,15 +218,18 @@ class Part:
                 del data[hole:]
                 full = False
             last = final and not full
-            taken = take(data, place, most=most, full=full, final=last, origin=origin)
+            if place.kind in ("xml", "json"):
+                taken = _take_ads(data, place, most, final=last, origin=origin)
+            else:
+                taken = _take_text(data, place, most, full=full, final=last, origin=origin)
             if taken is not None or not full or room >= LARGEST:
                 return taken
             room *= 2
 
     def _arriving(self, data: bytearray, now: float) -> int:
-        """Where `data` has NULs in whose place bytes may still arrive, -1 where it has none.
+        """Where `data` has NULs in whose place bytes may still arrive, −1 where it has none.
 
-        A busy log is written all the time: NULs that have been there for a while are there to stay.
+        A busy log is written all the time: NULs that have been there for a while are permanent.
         """
         found = data.find(b"\0")
         at = self.place.offset + found
@@ -223,33 +237,23 @@ class Part:
             self._hole = (at, now)
         return found if found >= 0 and now - self._hole[1] <= _HOLES_SECONDS else -1
 
-    def _dated(self, taken: Taken, resolver: TimeResolver) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def _dated(self, taken: _Taken, resolver: TimeResolver) -> NDArray[np.int64]:
         """Times of the records, int64 (n,) µs."""
         place, batch = self.place, taken.batch
         if place.times is not None:
             resolver.recall(place.times)
-        header = taken.header
-        if header is None and place.offset == 0:
-            header = self.header
-        if header is not None:
-            self._begin(header, taken, resolver)
+        header = taken.header or (self.header if place.offset == 0 else None)
+        if header is not None:  # a segment begins, mostly with the file itself
+            name = generation_name(header)
+            if place.offset > 0:
+                place.start = batch.columns["offset"][0].as_py()
+            if name is not None and name != place.name:
+                place.segment = name
+            if header.ctime is not None:
+                resolver.begin_segment(header.ctime)
         times = resolver.resolve(batch.stamp, batch.form)
         place.times = resolver.state()
         return times
-
-    def _begin(self, header: Header, taken: Taken, resolver: TimeResolver) -> None:
-        """A header: a segment begins, mostly with the file itself."""
-        name = generation_name(header)
-        if self.place.offset > 0:
-            self.place.start = taken.batch.columns["offset"][0].as_py()
-        if name is not None and name != self.place.name:
-            self.place.segment = name
-        if header.ctime is not None:
-            resolver.begin_segment(header.ctime)
-
-
-_HOLES_SECONDS = 30.0
-"""On network file systems bytes of another machine may show as NULs until they have arrived."""
 
 
 def _mark(descriptor: int, place: Place, end: int) -> str:
@@ -259,3 +263,57 @@ def _mark(descriptor: int, place: Place, end: int) -> str:
     if size <= 0:
         return ""
     return hashlib.sha256(read_at(descriptor, size, start)).hexdigest()[:16]
+
+
+def _take_text(
+    data: bytearray, place: Place, most: int, *, full: bool, final: bool, origin: Origin
+) -> _Taken | None:
+    """The first whole records of `data`, at `place` in a text log; None where there is none yet."""
+    cut = len(data) if final else last_end(data, len(data))
+    if not cut and full:
+        cut = last_header(data, len(data)) or (len(data) if len(data) >= LARGEST else 0)
+    if not cut:
+        return None
+    text = np.frombuffer(data, np.uint8)[:cut]
+    rows, skips = scan_chunk(Chunk(text, place.offset, last=final))
+    header, end = _border(data, rows, most, cut)
+    rows = rows[rows[:, record.OFFSET_START] < end]
+    skips = skips[skips[:, 0] < end]
+    reasons = scanner.SKIP_REASONS
+    batch = batch_from_rows(text, rows, skips, base=place.offset, origin=origin, reasons=reasons)
+    return _Taken(batch, end, header)
+
+
+def _border(data: bytearray, rows: record.Row, most: int, cut: int) -> tuple[Header | None, int]:
+    """The header that the rows begin with, and where to stop: at `most`, or before a header."""
+    end = int(rows[most, record.OFFSET_START]) if len(rows) > most else cut
+    first = None
+    generic = (rows[:, record.CODE] == EventCode.GENERIC) & (rows[:, record.CLUSTER] < 0)
+    for row in np.flatnonzero(generic).tolist():
+        at = int(rows[row, record.OFFSET_START])
+        header = parse_header(bytes(data[at : at + _LINE]))
+        if header is not None and row > 0:
+            return first, min(end, at)
+        first = header if row == 0 else first
+    return first, end
+
+
+def _take_ads(
+    data: bytearray, place: Place, most: int, *, final: bool, origin: Origin
+) -> _Taken | None:
+    """As `_take_text`, of an XML or JSON log."""
+    parser = StructuredParser("xml" if place.kind == "xml" else "json")
+    found = parser.feed(bytes(data)) + (parser.close() if final else [])
+    end = len(data) if final else parser.position
+    if not end:
+        return None
+    if len(found) > most:
+        end = found[most].offset
+        del found[most:]
+    ads = [ad._replace(offset=ad.offset + place.offset) for ad in found]
+    skips = [
+        skip._replace(offset=skip.offset + place.offset)
+        for skip in parser.skipped
+        if skip.offset < end
+    ]
+    return _Taken(batch_from_ads(ads, skips, origin=origin, size=end), end, None)

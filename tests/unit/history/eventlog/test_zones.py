@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from jobsight.history.eventlog.zones import SECOND, Overlaps
+from jobsight.history.eventlog.times import SECOND, Overlaps
 
 BERLIN = ZoneInfo("Europe/Berlin")
 UTC = dt.UTC
