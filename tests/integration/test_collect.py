@@ -346,7 +346,7 @@ def test_a_store_that_is_away_is_not_waited_for_once_nor_by_one_that_is_stopped(
 
 @pytest.mark.parametrize(
     ("store", "reason"),
-    [("EventLog", "no SQLite database"), ("missing://x", "no store is addressed")],
+    [("EventLog", "not an SQLite database"), ("missing://x", "no store is addressed")],
 )
 def test_a_store_address_that_is_wrong_is_an_error_at_once(
     place: Place, store: str, reason: str

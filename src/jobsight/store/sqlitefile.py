@@ -1,4 +1,4 @@
-"""The SQLite file under a store: opened, checked, locked, and every fault one error."""
+"""The SQLite file under a store: opened, checked, locked; any failure becomes one error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,7 +17,6 @@ from jobsight.errors import StoreError, StoreUnavailableError
 from jobsight.modes import make_file, make_folder
 from jobsight.store.filesystems import is_remote
 from jobsight.store.packing import SCHEMA, require_schema
-from jobsight.store.sqlitefaults import READ_ONLY, code_of, explained
 from jobsight.text import printable
 
 __all__ = ["APPLICATION_ID", "SqliteFile"]
@@ -51,6 +50,31 @@ INSERT INTO numbers VALUES ('revision', 0), ('generation', 0), ('fence', 0);
 _ELSEWHERE = "name another with --store or JOBSIGHT_STORE"
 _SHRINK_PAGES = 2000
 _MARKS = ("application_id", "user_version")
+_READ_ONLY = (
+    "it is read-only here; open it as its owner, or fix the permissions of the file, its folder "
+    "and the files next to it (-wal, -shm)"
+)
+_MAY_PASS = {
+    sqlite3.SQLITE_BUSY: "another process has kept it locked for {timeout:g} s; if none is "
+    "at work, look for one that hangs (fuser {path})",
+    sqlite3.SQLITE_LOCKED: "it is locked; try again",
+    sqlite3.SQLITE_FULL: "the disk is full; nothing of this was stored, and nothing was lost: free "
+    "some space (reading needs 32 kB too, for what SQLite keeps next to the file)",
+    sqlite3.SQLITE_IOERR: "the disk failed ({error}); look at your quota on it, at its health, and "
+    "at the kernel's log",
+    sqlite3.SQLITE_PROTOCOL: "its lock is contended; try again",
+}
+_LASTING = {
+    sqlite3.SQLITE_CORRUPT: "it is damaged ({error}); keep a copy, and restore a backup",
+    sqlite3.SQLITE_NOTADB: "it is not an SQLite database; name another file",
+    sqlite3.SQLITE_READONLY: _READ_ONLY,
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; fix the permissions of the file and its folder",
+    sqlite3.SQLITE_PERM: "it may not be opened; fix its permissions",
+    sqlite3.SQLITE_TOOBIG: "a document is larger than SQLite can keep",
+}
+"""By primary result code (https://www.sqlite.org/rescode.html), what to do."""
+_NO_ROOM_TO_SHARE = 0x130A
+"""SQLITE_IOERR_SHMSIZE, its code for a disk too full for the memory that is shared (``-shm``)."""
 
 
 class _Handle:
@@ -73,7 +97,7 @@ class SqliteFile:
     Args:
         path: of the file.
         timeout: seconds to wait for locks.
-        filesystem: tells the kind of file system a path lies on.
+        filesystem: returns the kind of file system that a path is on.
 
     Attributes:
         read_only: the file cannot be written by this user.
@@ -84,9 +108,10 @@ class SqliteFile:
     ) -> None:
         self.read_only = False
         self._path = path
-        # What SQLite keeps beside a file is beside the file itself, not beside a link to it.
+        # What SQLite keeps next to a file is next to the file itself, not to a link to it.
         self._log = Path(f"{os.path.realpath(path)}-wal")
         self._rest: tuple[int, ...] | None = None
+        self._shown = printable(path)
         self._timeout = timeout
         self._filesystem = filesystem
         self._closed = False
@@ -99,13 +124,13 @@ class SqliteFile:
 
         Raises:
             StoreUnavailableError: it is locked, or the disk is full.
-            StoreError: it is missing, damaged, foreign, of another schema, or lies where no store
+            StoreError: it is missing, damaged, foreign, of another schema, or is where no store
                 can be.
         """
         kind = self._filesystem(self._path)
         if kind is not None and is_remote(kind):
             raise StoreError(
-                f"{self._shown} lies on a network file system ({kind}), where SQLite cannot lock; "
+                f"{self._shown} is on a network file system ({kind}), where SQLite cannot lock; "
                 "name a file on a local disk, or use a redis:// store, with the setting store.url "
                 "(JOBSIGHT_STORE)"
             )
@@ -154,46 +179,41 @@ class SqliteFile:
         """Whether there is nothing in the file yet; a kill may have left it so."""
         if not self._path.exists() or self._path.stat().st_size == 0:
             return True
-        db = self._connect()
-        try:
-            marks = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
-            return not any(marks) and not _tables(db)
-        finally:
-            db.close()
+        with closing(self._connect()) as db:
+            return not any(_pragma(db, name) for name in _MARKS) and not _tables(db)
 
     def _create(self) -> None:
         """Make the tables, unless another process does it first."""
         deadline = time.monotonic() + self._timeout
         while True:
-            db = self._connect()
             try:
-                db.execute("PRAGMA auto_vacuum = INCREMENTAL")
-                # The busy timeout does not hold for a change of the journal's mode.
-                mode = db.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-                if mode != "wal":
-                    raise StoreError(
-                        f"{self._shown} lies on a file system where SQLite cannot keep its log "
-                        "(shared memory is needed); name a file on another disk"
-                    )
-                db.execute("BEGIN IMMEDIATE")
-                if not _tables(db):
-                    for statement in _TABLES.split(";\n"):
-                        db.execute(statement)
-                    identity = ("identity", secrets.randbits(63))
-                    db.execute("INSERT INTO numbers VALUES (?, ?)", identity)
-                    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                    db.execute(f"PRAGMA user_version = {SCHEMA}")
-                db.execute("COMMIT")
+                with closing(self._connect()) as db:
+                    self._create_in(db)
                 return
             except sqlite3.OperationalError as error:
-                if code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                # The busy timeout does not hold for a change of the journal's mode.
+                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
-            finally:
-                db.close()
+
+    def _create_in(self, db: sqlite3.Connection) -> None:
+        db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        if db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+            raise StoreError(
+                f"{self._shown} is on a file system where SQLite cannot keep its log "
+                "(shared memory is needed); name a file on another disk"
+            )
+        db.execute("BEGIN IMMEDIATE")
+        if not _tables(db):
+            for statement in _TABLES.split(";\n"):
+                db.execute(statement)
+            db.execute("INSERT INTO numbers VALUES ('identity', ?)", (secrets.randbits(63),))
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {SCHEMA}")
+        db.execute("COMMIT")
 
     def _require_ours(self, db: sqlite3.Connection) -> None:
-        application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS)
+        application, schema = (_pragma(db, name) for name in _MARKS)
         if application != APPLICATION_ID:
             raise StoreError(
                 f"{self._shown} is a database of another program or an empty one, not a store of "
@@ -201,16 +221,12 @@ class SqliteFile:
             )
         require_schema(self._shown, str(schema))
 
-    @property
-    def _shown(self) -> str:
-        return printable(self._path)
-
     def _connect(self) -> sqlite3.Connection:
         mode = "ro" if self.read_only else "rwc"
         if self.read_only and not self._log.exists():
-            # Nobody has the file open. Whoever may not write it must not make a log beside it
-            # either: its owner could not write that. SQLite needs one unless it is told that
-            # nobody changes the file meanwhile, which is looked at after each reading.
+            # No process has the file open. A user who may not write it must not make a log next to
+            # it either: its owner could not write that. SQLite needs one unless the file does not
+            # change meanwhile, which is checked after each reading.
             mode += "&immutable=1"
             self._rest = self._rest or self._stamp()
         db = sqlite3.connect(
@@ -229,18 +245,18 @@ class SqliteFile:
         return db
 
     def _stamp(self) -> tuple[int, ...]:
-        """What changes where anybody writes the file, or puts another in its place."""
+        """What changes when the file is written or replaced."""
         with suppress(OSError):
             found = self._path.stat()
             return found.st_ino, found.st_size, found.st_mtime_ns
         return ()
 
     def _require_rest(self) -> None:
-        """Refuse what was read of a file that was to rest, if somebody wrote it meanwhile."""
+        """Refuse what was read of a file without a log, if it was written meanwhile."""
         if self._rest is not None and self._rest != self._stamp():
             self._rest, self._local = None, threading.local()
             raise StoreUnavailableError(
-                f"the store {self._shown}: somebody wrote it while it was read; try again"
+                f"the store {self._shown}: it was written while it was read; try again"
             )
 
     def _thread_connection(self) -> sqlite3.Connection:
@@ -259,11 +275,10 @@ class SqliteFile:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Whatever SQLite says becomes one `StoreError` that says what to do.
+        """Any error of SQLite becomes one `StoreError` that says what to do.
 
         Raises:
-            StoreUnavailableError: trying again may help.
-            StoreError: it does not.
+            StoreUnavailableError: trying again may help; other `StoreError`: it does not.
         """
         try:
             yield
@@ -274,21 +289,23 @@ class SqliteFile:
             self._require_rest()
             raise
         except UnicodeEncodeError:
-            raise StoreError("a name that was asked for is no Unicode text") from None
+            raise StoreError("a name that was asked for is not valid Unicode") from None
         self._require_rest()
 
     def _explain(self, error: sqlite3.Error) -> StoreError:
         if self._closed:
             return StoreError(f"the store {self._shown} was closed")
-        return explained(error, self._shown, self._timeout)
+        code = _code(error)
+        known = {**_MAY_PASS, **_LASTING}.get(
+            code, "SQLite says: {error}; run: jobsight store check"
+        )
+        reason = known.format(timeout=self._timeout, path=self._shown, error=printable(error, 200))
+        kind = StoreUnavailableError if code in _MAY_PASS else StoreError
+        return kind(f"the store {self._shown}: {reason}")
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """This thread's connection; each statement sees what is committed then.
-
-        Raises:
-            StoreUnavailableError, StoreError: as by `explained`.
-        """
+        """This thread's connection, `explained`; each statement sees what is committed then."""
         with self.explained():
             yield self._thread_connection()
 
@@ -301,7 +318,7 @@ class SqliteFile:
                 since it was opened.
         """
         if self.read_only:
-            raise StoreError(f"the store {self._shown}: {READ_ONLY}")
+            raise StoreError(f"the store {self._shown}: {_READ_ONLY}")
         with self.explained():
             db = self._thread_connection()
             db.execute("BEGIN IMMEDIATE")
@@ -317,11 +334,7 @@ class SqliteFile:
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """A connection of its own in a read transaction: what it sees does not change.
-
-        Raises:
-            StoreUnavailableError, StoreError: as by `explained`.
-        """
+        """A connection of its own in a read transaction, which sees no later change."""
         with self.explained():
             handle = self._handle()
             handle.db.execute("BEGIN")
@@ -341,20 +354,17 @@ class SqliteFile:
         return size
 
     def used(self) -> int:
-        """Bytes of the file that are in use: a file keeps pages that deletions freed."""
+        """Bytes of the file that are in use: it keeps pages that deletions freed."""
         with self.reading() as db:
-            pages, free, size = (
-                db.execute(f"PRAGMA {name}").fetchone()[0]
-                for name in ("page_count", "freelist_count", "page_size")
-            )
-        return int((pages - free) * size)
+            pages = _pragma(db, "page_count") - _pragma(db, "freelist_count")
+            return pages * _pragma(db, "page_size")
 
     def shrink(self) -> None:
         """Give pages that deletions freed back to the file system, a few at a time."""
         with self.reading() as db:
             before = None
-            # A file that somebody has set to give nothing back does not.
-            while (free := _free(db)) > _SHRINK_PAGES and free != before:
+            # A file whose auto_vacuum was changed gives nothing back.
+            while (free := _pragma(db, "freelist_count")) > _SHRINK_PAGES and free != before:
                 before = free
                 # A script is stepped to its end; `execute` would free a single page.
                 db.executescript(f"PRAGMA incremental_vacuum({_SHRINK_PAGES})")
@@ -369,9 +379,14 @@ class SqliteFile:
         self._local = threading.local()
 
 
-def _free(db: sqlite3.Connection) -> int:
-    pages: int = db.execute("PRAGMA freelist_count").fetchone()[0]
-    return pages
+def _pragma(db: sqlite3.Connection, name: str) -> int:
+    return int(db.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's primary result code; 0: not known."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    return sqlite3.SQLITE_FULL if code == _NO_ROOM_TO_SHARE else code & 0xFF
 
 
 def _tables(db: sqlite3.Connection) -> int:

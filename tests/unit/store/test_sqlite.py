@@ -29,10 +29,10 @@ QUICK = StoreSettings(busy_timeout_s=0.1)
 
 def test_a_file_that_is_no_store(path: Path) -> None:
     path.write_bytes(b"SQLite format 4\0 and much else" * 100)
-    with pytest.raises(StoreError, match="no SQLite database"):
+    with pytest.raises(StoreError, match="not an SQLite database"):
         SqliteStore(path, QUICK)
     path.write_text("a" * 10_000)
-    with pytest.raises(StoreError, match="no SQLite database"):
+    with pytest.raises(StoreError, match="not an SQLite database"):
         SqliteStore(path, QUICK, create=True)
     assert path.read_text() == "a" * 10_000
 
@@ -297,7 +297,7 @@ def test_what_is_read_while_a_writer_begins_is_refused(
         next(scan)
         with SqliteStore(path, QUICK) as writer:
             assert writer.prune(2**62).documents == 1200
-        with pytest.raises(StoreUnavailableError, match="wrote it while it was read; try again"):
+        with pytest.raises(StoreUnavailableError, match="written while it was read; try again"):
             list(scan)
         assert len(list(reader.scan())) == 1200
         assert reader.status().archived == 1200
