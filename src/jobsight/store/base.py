@@ -11,17 +11,25 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self
 
-from jobsight.documents import JobDocument, State, number_of
-from jobsight.errors import StoreError, TooMuchError
+from jobsight.documents import JSON, JobDocument, State, number_of
+from jobsight.errors import StoreError
 from jobsight.modes import wider_modes
 from jobsight.store.archive import Archive
 from jobsight.store.merging import merge
-from jobsight.store.packing import ACTIVE, Keys, cluster_of, numbered_ranges, user_key
+from jobsight.store.packing import (
+    ACTIVE,
+    SCHEMA,
+    Keys,
+    cluster_of,
+    numbered_ranges,
+    position_from_text,
+    user_key,
+)
 from jobsight.store.parts import Part
 from jobsight.store.pruning import prune
 from jobsight.store.reports import (
@@ -65,12 +73,14 @@ class Store(ABC):
 
     Attributes:
         url: its address, without secrets.
+        backend: ``sqlite`` or ``redis``.
         archive: where old documents are; None: no folder is set.
         most_documents: documents that one put may hold.
         most_bytes: bytes that one put may hold, packed.
     """
 
     url: str
+    backend: str
     archive: Archive | None = None
     most_documents: int = 20_000
     most_bytes: int = 64 << 20
@@ -176,17 +186,34 @@ class Store(ABC):
         wrong = {id_ for id_, one in by_raw.items() if Keys.of(one.document).raw != number}
         return sorted(found - wrong)
 
-    @abstractmethod
     def position(self, source: str) -> Position | None:
-        """Where a source stands; None: the store does not know it."""
+        """The position of a source; None: the store does not know it."""
+        text = self._position_texts(source).get(source)
+        return None if text is None else position_from_text(source, text)
 
-    @abstractmethod
     def positions(self) -> dict[str, Position]:
-        """Where all sources stand, by name."""
+        """The positions of all sources, by name."""
+        texts = sorted(self._position_texts().items())
+        return {source: position_from_text(source, text) for source, text in texts}
 
-    @abstractmethod
     def status(self) -> StoreStatus:
-        """What the store holds, at a cost that does not grow with the number of documents much."""
+        """What the store holds, at a cost that hardly grows with the number of documents."""
+        states = self._states()
+        parts = self._parts()
+        size, per_job = self._size(sum(states.values()))
+        return StoreStatus(
+            url=self.url,
+            backend=self.backend,
+            schema=SCHEMA,
+            states=states,
+            active=sum(number for state, number in states.items() if state in ACTIVE),
+            archived=sum(part.rows for part in parts),
+            bytes=size,
+            bytes_per_job=per_job,
+            archive_bytes=sum(part.size for part in parts),
+            positions=self.positions(),
+            details=self._details(),
+        )
 
     def check(self) -> CheckReport:
         """Read everything: documents decode, indexes agree, archive files are what was written."""
@@ -255,17 +282,6 @@ class Store(ABC):
         """
         return merge(self, partials, moves)
 
-    def _require_bounded(self, ids: Sequence[str], size: int) -> None:
-        """Refuse a put that is too large, or has a job twice."""
-        if len(ids) > self.most_documents or size > self.most_bytes:
-            raise TooMuchError(
-                f"{len(ids)} documents of {size} bytes are too much for one put; it may hold "
-                f"{self.most_documents} documents and {self.most_bytes} bytes: ask the source for "
-                "less at a time"
-            )
-        if len(set(ids)) != len(ids):
-            raise StoreError("a put has the same job twice; merge its documents first")
-
     def __enter__(self) -> Self:
         return self
 
@@ -308,6 +324,22 @@ class Store(ABC):
         return parts
 
     # What a backend gives
+
+    @abstractmethod
+    def _position_texts(self, source: str | None = None) -> Mapping[str, str | bytes]:
+        """The positions of all sources, or of one, as texts."""
+
+    @abstractmethod
+    def _states(self) -> dict[str, int]:
+        """Numbers of live documents by state."""
+
+    @abstractmethod
+    def _size(self, documents: int) -> tuple[int, float | None]:
+        """Bytes of the live documents, of that number, and of one; see `StoreStatus`."""
+
+    @abstractmethod
+    def _details(self) -> dict[str, JSON]:
+        """What else the backend reports."""
 
     @abstractmethod
     def _number(self, name: str) -> int:

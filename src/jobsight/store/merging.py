@@ -1,4 +1,4 @@
-"""Merging what sources report into a store, beside other writers."""
+"""Merging what sources report into a store next to other writers, and preparing puts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from jobsight.documents import JobDocument
 from jobsight.documents import merge as join
-from jobsight.errors import ConflictError, DocumentError, TooMuchError
-from jobsight.store.packing import pack
+from jobsight.errors import ConflictError, DocumentError, StoreError, TooMuchError
+from jobsight.store.packing import Keys, pack, position_to_text
 from jobsight.store.reports import Change, Merged, Move, Put
 
 if TYPE_CHECKING:
     from jobsight.store.base import Store
 
-__all__ = ["merge"]
+__all__ = ["merge", "prepare"]
 
 _MOST_TRIES = 100
 _FIRST_PAUSE = 0.002
@@ -90,6 +90,35 @@ def _join(
             puts.append(Put(new, stored.revision if stored else None))
             changes.append(Change(old, new))
     return puts, tuple(changes)
+
+
+def prepare(
+    store: Store, puts: Sequence[Put], moves: Sequence[Move]
+) -> tuple[list[tuple[Keys, bytes]], list[tuple[str, str | None, str]]]:
+    """Keys and packed documents; sources with the texts of their old and new positions.
+
+    Raises:
+        DocumentError, StoreError: as by `Store.put`.
+    """
+    packed = [(Keys.of(put.document), pack(put.document)) for put in puts]
+    size = sum(len(data) for _, data in packed)
+    if len(packed) > store.most_documents or size > store.most_bytes:
+        raise TooMuchError(
+            f"{len(packed)} documents of {size} bytes are too much for one put; it may hold "
+            f"{store.most_documents} documents and {store.most_bytes} bytes: ask the source for "
+            "less at a time"
+        )
+    if len({keys.id for keys, _ in packed}) != len(packed):
+        raise StoreError("a put has the same job twice; merge its documents first")
+    texts = [
+        (
+            move.source,
+            None if move.old is None else position_to_text(move.source, move.old),
+            position_to_text(move.source, move.new),
+        )
+        for move in moves
+    ]
+    return packed, texts
 
 
 def _unstorable(puts: Iterable[Put]) -> Iterator[tuple[str, str]]:

@@ -16,30 +16,27 @@ waits until the server has appended it, which with a busy disk comes after its a
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from jobsight.documents import State
+from jobsight.documents import JSON, State
 from jobsight.errors import ConflictError, StoreError
 from jobsight.settings import StoreSettings
 from jobsight.store.archive import Archive
 from jobsight.store.base import Move, Put, Store
+from jobsight.store.merging import prepare
 from jobsight.store.packing import (
     ACTIVE,
     SCHEMA,
     Keys,
-    pack,
-    position_from_text,
-    position_to_text,
     require_schema,
 )
 from jobsight.store.parts import Part
 from jobsight.store.pruning import OVERTAKEN
 from jobsight.store.redisscripts import PAGE, PUT, RETIRE, head, member, moment, row_of
 from jobsight.store.redisserver import RedisServer
-from jobsight.store.reports import Position, StoreStatus
 from jobsight.store.rows import Order, Query, Row
 from jobsight.store.views import ArchiveGrewError, View
 
@@ -63,12 +60,10 @@ class RedisStore(Store):
         StoreUnavailableError, StoreError: as by `jobsight.store.open_store`.
     """
 
+    backend = "redis"
+
     def __init__(
-        self,
-        url: str,
-        settings: StoreSettings | None = None,
-        *,
-        create: bool = False,
+        self, url: str, settings: StoreSettings | None = None, *, create: bool = False
     ) -> None:
         settings = settings or StoreSettings()
         self._server = RedisServer(url, settings)
@@ -104,19 +99,13 @@ class RedisStore(Store):
         self, puts: Sequence[Put], moves: Sequence[Move] = (), *, generation: int | None = None
     ) -> None:
         """Store documents and positions in one step; see `Store.put`."""
-        args: list[str | bytes | int] = []
-        ids: list[str] = []
-        size = 0
-        for put in puts:
-            keys, data = Keys.of(put.document), pack(put.document)
+        packed, texts = prepare(self, puts, moves)
+        args: list[str | bytes] = []
+        for put, (keys, data) in zip(puts, packed, strict=True):
             based_on = "" if put.based_on is None else f"{put.based_on:016x}"
             args += (keys.id, based_on, head(keys), data)
-            ids.append(keys.id)
-            size += len(data)
-        self._require_bounded(ids, size)
-        for move in moves:
-            old = "" if move.old is None else position_to_text(move.source, move.old)
-            args += (move.source, old, position_to_text(move.source, move.new))
+        for source, old, new in texts:
+            args += (source, old or "", new)
         known = "" if generation is None else generation
         result, *names = self._call(PUT, known, len(puts), len(moves), *args)
         changed = tuple(name.decode() for name in names)
@@ -130,42 +119,28 @@ class RedisStore(Store):
         with self._server.explained():
             return int(self._server.client.hget(f"{self._prefix}:meta", name) or 0)
 
-    def position(self, source: str) -> Position | None:
-        """Where a source stands; see `Store.position`."""
+    def _position_texts(self, source: str | None = None) -> Mapping[str, bytes]:
         with self._server.explained():
-            text = self._server.client.hget(f"{self._prefix}:p", source)
-        return None if text is None else position_from_text(source, text)
-
-    def positions(self) -> dict[str, Position]:
-        """Where all sources stand; see `Store.positions`."""
-        with self._server.explained():
+            if source is not None:
+                text = self._server.client.hget(f"{self._prefix}:p", source)
+                return {} if text is None else {source: text}
             found = dict(self._server.client.hscan_iter(f"{self._prefix}:p", count=_CHUNK))
-        return {
-            name.decode(): position_from_text(name.decode(), found[name]) for name in sorted(found)
-        }
+        return {name.decode(): text for name, text in found.items()}
 
-    def status(self) -> StoreStatus:
-        """What the store holds; see `Store.status`."""
+    def _states(self) -> dict[str, int]:
         names = ["", *(str(state) for state in State)]
-        numbers = self._server.sizes([f"{self._prefix}:s:{state}" for state in names])
-        parts = self._parts()
-        return StoreStatus(
-            url=self.url,
-            backend="redis",
-            schema=SCHEMA,
-            states={name: number for name, number in zip(names, numbers, strict=True) if number},
-            active=self._server.sizes([f"{self._prefix}:a"])[0],
-            archived=sum(part.rows for part in parts),
-            bytes=self._server.memory(),
-            bytes_per_job=None,
-            archive_bytes=sum(part.size for part in parts),
-            positions=self.positions(),
-            details={
-                "durability": "what was put survives a kill of the server; appendfsync says what a "
-                "loss of power leaves",
-                **self._server.facts,
-            },
-        )
+        numbers = self._server.sizes([f"{self._prefix}:s:{name}" for name in names])
+        return {name: number for name, number in zip(names, numbers, strict=True) if number}
+
+    def _size(self, documents: int) -> tuple[int, float | None]:
+        return self._server.memory(), None
+
+    def _details(self) -> dict[str, JSON]:
+        return {
+            "durability": "what was put survives a kill of the server; appendfsync says what a "
+            "loss of power leaves",
+            **self._server.facts,
+        }
 
     def close(self) -> None:
         """Close all connections; see `Store.close`."""

@@ -18,26 +18,23 @@ import json
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from jobsight.documents import JSON
 from jobsight.errors import ConflictError, StoreError
 from jobsight.settings import StoreSettings
 from jobsight.store.archive import Archive
 from jobsight.store.base import Move, Put, Store
 from jobsight.store.filesystems import filesystem_of
+from jobsight.store.merging import prepare
 from jobsight.store.packing import (
     ACTIVE,
-    SCHEMA,
     Keys,
-    pack,
-    position_from_text,
-    position_to_text,
 )
 from jobsight.store.parts import Part
 from jobsight.store.pruning import OVERTAKEN
-from jobsight.store.reports import Position, StoreStatus
 from jobsight.store.rows import Order, Query, Row
 from jobsight.store.sqlitefile import SqliteFile
 from jobsight.store.sqlitequeries import live_rows, read_rows, revisions, selection
@@ -68,6 +65,8 @@ class SqliteStore(Store):
         StoreUnavailableError, StoreError: as by `jobsight.store.open_store`.
     """
 
+    backend = "sqlite"
+
     def __init__(
         self,
         path: Path,
@@ -88,15 +87,7 @@ class SqliteStore(Store):
         self, puts: Sequence[Put], moves: Sequence[Move] = (), *, generation: int | None = None
     ) -> None:
         """Store documents and positions in one transaction; see `Store.put`."""
-        packed = self._packed(puts)
-        texts = [
-            (
-                move.source,
-                None if move.old is None else position_to_text(move.source, move.old),
-                position_to_text(move.source, move.new),
-            )
-            for move in moves
-        ]
+        packed, texts = prepare(self, puts, moves)
         with self._file.writing() as db:
             _require_unmoved(db, texts)
             before = _require_unchanged(db, puts, generation)
@@ -109,55 +100,33 @@ class SqliteStore(Store):
                 [(source, new) for source, _, new in texts],
             )
 
-    def _packed(self, puts: Sequence[Put]) -> list[tuple[Keys, bytes]]:
-        packed = [(Keys.of(put.document), pack(put.document)) for put in puts]
-        size = sum(len(data) for _, data in packed)
-        self._require_bounded([keys.id for keys, _ in packed], size)
-        return packed
-
     def _files(self) -> Iterator[Path]:
         file = os.path.realpath(self.path)
         yield from (Path(f"{file}{end}") for end in ("", "-wal", "-shm"))
         yield from super()._files()
 
-    def position(self, source: str) -> Position | None:
-        """Where a source stands; see `Store.position`."""
+    def _position_texts(self, source: str | None = None) -> Mapping[str, str]:
         with self._file.reading() as db:
-            row = db.execute(
-                "SELECT position FROM positions WHERE source = ?", (source,)
-            ).fetchone()
-        return None if row is None else position_from_text(source, row[0])
+            return dict(
+                db.execute(
+                    "SELECT source, position FROM positions WHERE ?1 IS NULL OR source = ?1",
+                    (source,),
+                )
+            )
 
-    def positions(self) -> dict[str, Position]:
-        """Where all sources stand; see `Store.positions`."""
+    def _states(self) -> dict[str, int]:
         with self._file.reading() as db:
-            rows = db.execute("SELECT source, position FROM positions ORDER BY source").fetchall()
-        return {source: position_from_text(source, text) for source, text in rows}
+            return dict(db.execute("SELECT state, jobs FROM counts WHERE jobs ORDER BY state"))
 
-    def status(self) -> StoreStatus:
-        """What the store holds; see `Store.status`."""
-        with self._file.reading() as db:
-            states = dict(db.execute("SELECT state, jobs FROM counts WHERE jobs ORDER BY state"))
-        size = self._file.size()
-        documents = sum(states.values())
-        parts = self._parts()
-        return StoreStatus(
-            url=self.url,
-            backend="sqlite",
-            schema=SCHEMA,
-            states=states,
-            active=sum(number for state, number in states.items() if state in ACTIVE),
-            archived=sum(part.rows for part in parts),
-            bytes=size,
-            bytes_per_job=self._file.used() / documents if documents else None,
-            archive_bytes=sum(part.size for part in parts),
-            positions=self.positions(),
-            details={
-                "durability": "what was put survives a loss of power",
-                "sqlite": sqlite3.sqlite_version,
-                "read_only": self._file.read_only,
-            },
-        )
+    def _size(self, documents: int) -> tuple[int, float | None]:
+        return self._file.size(), self._file.used() / documents if documents else None
+
+    def _details(self) -> dict[str, JSON]:
+        return {
+            "durability": "what was put survives a loss of power",
+            "sqlite": sqlite3.sqlite_version,
+            "read_only": self._file.read_only,
+        }
 
     def close(self) -> None:
         """Close all connections; see `Store.close`."""
