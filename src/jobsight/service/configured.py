@@ -10,7 +10,6 @@ from jobsight.history.commands import find_tool
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.follow import EventLogSource
 from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.opening import cluster_name
 from jobsight.history.slurm.poller import SlurmSource
 from jobsight.history.sources import Source
 from jobsight.service.notices.askers import Asker, CondorAsker, SlurmAsker
@@ -54,7 +53,7 @@ def make_sources(settings: Settings, kinds: Sequence[str] | None = None) -> list
         ]
     if "slurm" in wanted:
         client = SlurmClient(settings.slurm)
-        sources.append(SlurmSource(client, cluster_name(client, settings.slurm), settings.slurm))
+        sources.append(SlurmSource(client, client.cluster_name(), settings.slurm))
     if "kafka" in wanted:
         from jobsight.service.notices.source import NoticeSource
 
@@ -105,7 +104,7 @@ def _askers(settings: Settings) -> list[Asker]:
     if slurm:
         # A client of its own: the source `slurm` works in another thread.
         client = SlurmClient(settings.slurm)
-        askers.append(SlurmAsker(client, cluster_name(client, settings.slurm), settings.slurm))
+        askers.append(SlurmAsker(client, client.cluster_name(), settings.slurm))
     names = settings.kafka.access_points
     askers += [CondorAsker(CondorClient(settings.condor, schedd=name), name) for name in names]
     client_here = CondorClient(settings.condor)

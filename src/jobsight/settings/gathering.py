@@ -25,7 +25,7 @@ class SlurmSettings(Section):
     """The source `slurm`: how a controller and its accounting are asked. Spans are in seconds."""
 
     cluster: str | None = None
-    """Name of the cluster in job ids; None: as the controller or slurm.conf says."""
+    """Name of the cluster in job ids; None: as the controller says."""
     bin: Path | None = None
     """Folder of squeue, sacct and scontrol; None: found by PATH."""
     prefix: tuple[str, ...] = ()

@@ -155,6 +155,25 @@ class SlurmClient:
         """
         return read_config(self._run("scontrol", "show", "config"), self._zone)
 
+    def cluster_name(self) -> str:
+        """The cluster's name in ids of jobs: as set, else as the controller says.
+
+        Slurm writes it in lower case everywhere but in slurm.conf (in accounts, in jobcomp's
+        messages), so it is lowered here: else one cluster would be two.
+
+        Raises:
+            SlurmError: it is not set, and the controller does not say.
+        """
+        name, reason, kind = self._settings.cluster, "no ClusterName", Trouble.OTHER
+        if name is None:
+            try:
+                name = self.config().cluster
+            except SlurmError as error:
+                reason, kind = str(error), error.trouble
+        if not name:
+            raise SlurmError(f"the cluster's name is unknown ({reason}); set slurm.cluster", kind)
+        return name.lower()
+
     # --- what acts ---
 
     def act(self, tool: str, *arguments: str) -> str:

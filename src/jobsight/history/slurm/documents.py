@@ -20,7 +20,7 @@ from jobsight.documents.timelines import GONE
 from jobsight.history.slurm.batchscript import LONGEST_SCRIPT, directives
 from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.scontrol import Shown, leading_number
-from jobsight.history.slurm.sizes import gpus, parse_memory, parse_tres
+from jobsight.history.slurm.sizes import gpus, parse_exit, parse_memory, parse_tres
 from jobsight.history.slurm.squeue import Queued
 from jobsight.history.slurm.times import behind
 
@@ -244,9 +244,10 @@ def of_ended(cluster: str, line: Queued, job: SlurmId, now: int) -> JobDocument:
 def of_shown(cluster: str, job: SlurmId, shown: Shown, now: int) -> JobDocument:
     """What scontrol shows of a job, its end included where it has ended."""
     fields = shown.fields
-    tres = _readable_tres(shown.tres)
+    resources = fields.get("ReqTRES") or fields.get("TRES", "")
+    tres = _readable_tres(resources)
     # Before it starts, and in newer versions, the resources are those that were asked for.
-    asked = "ReqTRES" in fields or slurm_state(shown.state) is State.PENDING
+    asked = "ReqTRES" in fields or slurm_state(fields.get("JobState", "")) is State.PENDING
     request = Request(
         gpus=gpus(tres),
         memory_mb=megabytes(tres.get("mem")),
@@ -255,7 +256,7 @@ def of_shown(cluster: str, job: SlurmId, shown: Shown, now: int) -> JobDocument:
         tasks=leading_number(fields.get("NumTasks")),
         disk_mb=_disk(fields.get("MinTmpDiskNode")),
         time_limit_s=limit_of(shown.time_limit_s),
-        tres=bounded(shown.tres) if asked else None,
+        tres=bounded(resources) if asked else None,
         dependency=bounded(fields.get("Dependency", "")),
     )
     submission = Submission(
@@ -265,7 +266,7 @@ def of_shown(cluster: str, job: SlurmId, shown: Shown, now: int) -> JobDocument:
         comment=bounded(fields.get("Comment", "")),
         host=bounded(fields.get("AllocNode:Sid", "").partition(":")[0]),
         array=job.base if job.task is not None else None,
-        raw_id=raw_of(shown.raw_id, job, several=shown.id.tasks is not None),
+        raw_id=raw_of(fields.get("JobId", ""), job, several=shown.id.tasks is not None),
     )
     return JobDocument(
         id=slurm_id(cluster, job.name),
@@ -273,31 +274,33 @@ def of_shown(cluster: str, job: SlurmId, shown: Shown, now: int) -> JobDocument:
         request=request,
         submission=submission,
         timeline=tuple(_shown_events(shown, now)),
-        usage=Usage(requeues=shown.restarts or None),
+        usage=Usage(requeues=leading_number(fields.get("Restarts")) or None),
     )
 
 
 def _shown_events(shown: Shown, now: int) -> Iterator[Event]:
-    state, hosts = slurm_state(shown.state), bounded(shown.fields.get("NodeList", ""))
+    fields, times = shown.fields, shown.times
+    word = fields.get("JobState", "").partition(" ")[0]
+    state, hosts = slurm_state(word), bounded(fields.get("NodeList", ""))
     ended = state is not None and state.ended
     waits = state is None or state in (State.PENDING, State.HELD)
-    code, signal = exit_of(shown.exit_code) if hosts else (None, None)
+    code, signal = exit_of(parse_exit(fields.get("ExitCode", ""))) if hosts else (None, None)
     yield from life(
         "scontrol",
         state,
-        shown.state,
-        submit=shown.submit,
-        eligible=shown.eligible if (shown.eligible or now) <= now else None,
-        start=shown.start if hosts and not waits else None,
+        word,
+        submit=times["Submit"],
+        eligible=times["Eligible"] if (times["Eligible"] or now) <= now else None,
+        start=times["Start"] if hosts and not waits else None,
         hosts=hosts,
-        end=shown.end or now if ended else None,
-        again=bool(shown.restarts),
-        reason=bounded(shown.reason),
+        end=times["End"] or now if ended else None,
+        again=bool(leading_number(fields.get("Restarts"))),
+        reason=bounded(fields.get("Reason", "").partition(" Dependency")[0]),
         return_value=code,
         signal=signal,
     )
-    if state is State.SUSPENDED and shown.suspended is not None:
-        yield Event(time=shown.suspended, source="scontrol", state=state, word="SUSPENDED")
+    if state is State.SUSPENDED and times["Suspend"] is not None:
+        yield Event(time=times["Suspend"], source="scontrol", state=state, word="SUSPENDED")
 
 
 def _readable_tres(text: str) -> dict[str, int]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import itertools
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from jobsight.documents.states import slurm_state
@@ -163,23 +162,22 @@ class _Table:
         """
         if len(fields) == len(self._names):
             return dict(zip(self._names, fields, strict=True))
-        for extra in self._ways(len(fields) - len(self._names)):
+        surplus = len(fields) - len(self._names)
+        if surplus < 0:
+            return None
+        several = itertools.combinations_with_replacement(self._free, surplus)
+        ways = itertools.chain(
+            ((at,) * surplus for at in self._free), several if surplus <= _MOST_MIXED else ()
+        )
+        for extra in ways:
             rest = iter(fields)
             row = {
-                name: self._delimiter.join(itertools.islice(rest, 1 + extra.get(at, 0)))
+                name: self._delimiter.join(itertools.islice(rest, 1 + extra.count(at)))
                 for at, name in enumerate(self._names)
             }
             if _sound(row):
                 return row
         return None
-
-    def _ways(self, surplus: int) -> Iterator[Mapping[int, int]]:
-        """Surplus fields by column: all in one, then in several."""
-        if surplus < 0:
-            return
-        yield from ({at: surplus} for at in self._free)
-        if surplus <= _MOST_MIXED:
-            yield from map(Counter, itertools.combinations_with_replacement(self._free, surplus))
 
 
 def _sound(row: Mapping[str, str]) -> bool:

@@ -16,39 +16,32 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from jobsight.history.slurm.ids import SlurmId, parse_id
-from jobsight.history.slurm.sizes import known_text, parse_exit
+from jobsight.history.slurm.sizes import known_text
 from jobsight.history.slurm.times import parse_span, parse_time
 
-__all__ = ["Config", "Shown", "leading_number", "read_config", "read_fields", "read_jobs"]
+__all__ = ["Config", "Shown", "leading_number", "read_config", "read_jobs"]
 
 _KEY = re.compile(r"(?:^|(?<=\s))([A-Z][A-Za-z0-9/:_]{1,40})=", re.ASCII)
+_TIMES = ("Submit", "Eligible", "Start", "End", "Suspend")
 _CONFIG = re.compile(r"\s*([\w/()]{1,80})\s*=\s?(.*)", re.ASCII)
 _AS_OF = re.compile(r"Configuration data as of (\S+)", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What ``scontrol show job`` tells of a job. Times are µs since 1970; "" and None: not told."""
+    """What ``scontrol show job`` tells of a job. Times are µs since 1970; None: unknown."""
 
     id: SlurmId
-    raw_id: str
-    state: str
-    reason: str
-    submit: int | None
-    eligible: int | None
-    start: int | None
-    """While it is pending: the scheduler's estimate."""
-    end: int | None
-    suspended: int | None
-    exit_code: tuple[int, int] | None
-    time_limit_s: float | None
-    restarts: int | None
-    batch: bool
-    """It has a batch script."""
-    tres: str
-    """What it asks for (newer versions), or has been given."""
     fields: Mapping[str, str]
-    """Every other key that stands once."""
+    """Every key that occurs once, but for Slurm's words for none."""
+    times: Mapping[str, int | None]
+    """Submit, Eligible, Start (while it is pending: the estimate), End, Suspend."""
+    time_limit_s: float | None
+
+    @property
+    def batch(self) -> bool:
+        """Whether it has a batch script."""
+        return self.fields.get("BatchFlag", "0") != "0"
 
 
 @dataclass(frozen=True)
@@ -68,7 +61,7 @@ class Config:
     """Numbers of array tasks are below it."""
 
 
-def read_fields(text: str) -> dict[str, str]:
+def _fields(text: str) -> dict[str, str]:
     """``Key=value`` pairs of one record; a key that stands more than once is left out."""
     found: dict[str, str] = {}
     doubled: set[str] = set()
@@ -85,7 +78,7 @@ def read_fields(text: str) -> dict[str, str]:
 def _record(text: str) -> dict[str, str]:
     """A job's fields; its id, which stands first, is its own whatever its name imitates."""
     first = re.match(r"JobId=(\d{1,10}) ", text, re.ASCII)
-    return {**read_fields(text), **({"JobId": first[1]} if first else {})}
+    return {**_fields(text), **({"JobId": first[1]} if first else {})}
 
 
 def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
@@ -120,27 +113,11 @@ def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
 
 
 def _shown(fields: dict[str, str], zone: dt.tzinfo) -> Shown:
-    submit, eligible, start, end, suspended = (
-        parse_time(fields.get(f"{name}Time", ""), zone)
-        for name in ("Submit", "Eligible", "Start", "End", "Suspend")
-    )
-    known = {name: text for name in fields if (text := known_text(fields[name]))}
     return Shown(
         id=_id(fields),
-        raw_id=fields.get("JobId", ""),
-        state=fields.get("JobState", "").partition(" ")[0],
-        reason=known.get("Reason", "").partition(" Dependency")[0],
-        submit=submit,
-        eligible=eligible,
-        start=start,
-        end=end,
-        suspended=suspended,
-        exit_code=parse_exit(fields.get("ExitCode", "")),
+        fields={name: text for name in fields if (text := known_text(fields[name]))},
+        times={name: parse_time(fields.get(f"{name}Time", ""), zone) for name in _TIMES},
         time_limit_s=parse_span(fields.get("TimeLimit", "")),
-        restarts=leading_number(fields.get("Restarts")),
-        batch=fields.get("BatchFlag", "0") != "0",
-        tres=known.get("ReqTRES") or known.get("TRES", ""),
-        fields=known,
     )
 
 

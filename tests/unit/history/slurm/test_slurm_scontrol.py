@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from jobsight.history.slurm.scontrol import Shown, read_config, read_fields, read_jobs
+from jobsight.documents import State
+from jobsight.history.slurm.documents import of_shown
+from jobsight.history.slurm.scontrol import Shown, read_config, read_jobs
 
 JOB = (
     "JobId=5 HetJobId=5 HetJobOffset=0 JobName=two words HetJobIdSet=5-6 UserId=ann(2001) "
@@ -29,13 +31,15 @@ def jobs(text: str, base: str) -> list[Shown]:
 
 def test_a_job() -> None:
     (job,) = jobs(JOB, "5")
-    assert (job.id.name, job.raw_id, job.state, job.reason) == ("5+0", "5", "COMPLETED", "")
-    assert (job.exit_code, job.restarts, job.batch) == ((2, 9), 1, True)
-    assert (job.submit, job.end) == (1795242021000000, 1795242062000000)
-    assert job.suspended is None
-    assert job.time_limit_s == 86400
-    assert job.tres == "cpu=1,mem=200M,node=1,billing=1"
+    assert (job.id.name, job.fields["JobId"], job.fields["JobState"]) == ("5+0", "5", "COMPLETED")
+    assert (job.times["Submit"], job.times["End"]) == (1795242021000000, 1795242062000000)
+    assert job.times["Suspend"] is None
+    assert (job.time_limit_s, job.batch) == (86400, True)
     assert job.fields["JobName"] == "two words"
+    document = of_shown("c", job.id, job, 1795242062000000)
+    assert (document.request.memory_mb, document.usage.requeues) == (200, 1)
+    end = document.timeline[-1]
+    assert (end.state, end.return_value, end.signal) == (State.COMPLETED, 2, 9)
     assert job.fields["Command"] == "/home/ann/run me.sh"
     assert job.fields["AllocNode:Sid"] == "ctl:29430"
     assert "Dependency" not in job.fields
@@ -52,7 +56,7 @@ def test_a_sluid_may_stand_behind_the_id() -> None:
     for base in ("3", "5"):
         assert [one.id for one in jobs(other, base)] == [one.id for one in jobs(ARRAY + JOB, base)]
     (plain,) = jobs("JobId=5 SLUID=sABCDEFGHIJKLM JobName=x JobState=RUNNING \n", "5")
-    assert (plain.id.name, plain.state) == ("5", "RUNNING")
+    assert (plain.id.name, plain.fields["JobState"]) == ("5", "RUNNING")
 
 
 def test_a_name_cannot_speak_for_its_job_nor_for_another() -> None:
@@ -61,13 +65,13 @@ def test_a_name_cannot_speak_for_its_job_nor_for_another() -> None:
     )
     (job,) = jobs(evil, "5")
     assert job.id.base == "5"
-    assert job.state == ""
+    assert "JobState" not in job.fields
     own = evil.replace("JobId=7 JobName", "JobId=5 HetJobId=5 JobName")
     assert jobs(own, "5") == []
     inline = JOB.replace("two words", "x JobState=FAILED JobId=7 ExitCode=0:0")
     (job,) = jobs(inline, "5")
-    assert (job.raw_id, job.state, job.exit_code) == ("5", "", None)
-    assert "JobState" not in read_fields(inline)
+    assert job.fields["JobId"] == "5"
+    assert not {"JobState", "ExitCode"} & set(job.fields)
 
 
 def test_what_cannot_be_read_is_left_out() -> None:
