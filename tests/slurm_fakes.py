@@ -171,7 +171,8 @@ class FakeClient(SlurmClient):
         ]
         for job in self.slurm.accounts:
             if jobs is not None:
-                if jobs & {job.id, job.id.split("_")[0].split("+")[0]}:
+                named = jobs & {job.id, job.id.split("_")[0].split("+")[0]}
+                if named and (job.end is None or job.end >= span[0]):
                     yield job
             elif span[0] <= (job.end or 0) <= span[1]:
                 yield job

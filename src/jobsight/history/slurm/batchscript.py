@@ -21,20 +21,13 @@ def from_sacct(text: str) -> str | None:
     """The script in what ``sacct --batch-script -j ID`` printed for one job; None: it kept none.
 
     Of an array, 22.05 prints the script once for each task. Where the parts differ, the headings
-    between them stand in the script itself.
+    between them are part of the script.
     """
-    printed = text.lstrip("\n")
-    first = _HEADING.match(printed)
-    if first is None:
+    before, *found = _HEADING.split(text.lstrip("\n"))
+    if not found or before:
         return None
-    script = printed[first.end() :]
-    base = first[1].partition("_")[0]
-    others = [found for found in _HEADING.finditer(script) if found[1].partition("_")[0] == base]
-    starts = [0, *(found.end() for found in others)]
-    stops = [*(found.start() for found in others), len(script)]
-    parts = {script[start:stop].rstrip("\n") for start, stop in zip(starts, stops, strict=True)}
-    if others and len(parts) == 1:
-        script = script[: stops[0]]
+    same = len({part.rstrip("\n") for part in found[1::2]}) == 1
+    script = found[1] if same else _HEADING.split(text.lstrip("\n"), maxsplit=1)[2]
     return None if script.strip() in ("", "NONE") else script
 
 

@@ -76,15 +76,8 @@ class SlurmClient:
         """
         asked = [f"--jobs={','.join(sorted(jobs))}"] if jobs is not None else []
         try:
-            text = self._run(
-                "squeue",
-                "--local",
-                "--noheader",
-                "--all",
-                "--states=all",
-                f"--format={format_option(self._delimiter)}",
-                *asked,
-            )
+            options = ("--local", "--noheader", "--all", "--states=all", *asked)
+            text = self._run("squeue", *options, f"--format={format_option(self._delimiter)}")
         except SlurmError as error:
             if jobs is not None and error.trouble is Trouble.NO_JOB:
                 return []
@@ -200,17 +193,13 @@ class SlurmClient:
         for last in (fresh, True):
             columns = self._columns or self._find_columns()
             try:
-                return self._run(
-                    "sacct",
-                    "--local",
-                    "--allusers",
-                    "--duplicates",
-                    "--parsable",
-                    "--noconvert",
+                asked = (
                     f"--delimiter={self._delimiter}",
                     f"--format={','.join(columns)}",
                     *options,
                 )
+                plain = ("--local", "--allusers", "--duplicates", "--parsable", "--noconvert")
+                return self._run("sacct", *plain, *asked)
             except SlurmError as error:
                 self._columns = None
                 if last or "invalid field" not in str(error).lower():

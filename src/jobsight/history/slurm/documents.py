@@ -33,12 +33,11 @@ __all__ = [
     "of_ended",
     "of_queue",
     "of_shown",
+    "queue_end",
     "raw_of",
     "script_parts",
     "state_of",
     "texts",
-    "unknown_end",
-    "unstarted_end",
     "with_submit",
 ]
 
@@ -146,23 +145,24 @@ def with_submit(document: JobDocument, submitted: int | None) -> JobDocument:
     return msgspec.structs.replace(document, submission=submission)
 
 
-def unknown_end(cluster: str, job: SlurmId, gone: int, now: int) -> JobDocument:
-    """A job that left the queue at about `gone`, whose end no tool reports."""
-    event = Event(time=gone, source="squeue", state=State.UNKNOWN_END, word=GONE)
-    return JobDocument(id=slurm_id(cluster, job.name), updated=now, timeline=(event,))
+def queue_end(cluster: str, job: SlurmId, gone: int, now: int, *, unstarted: bool) -> JobDocument:
+    """A job that left the queue at about `gone`, and whose end no tool reports.
 
-
-def unstarted_end(cluster: str, job: SlurmId, gone: int, now: int) -> JobDocument:
-    """A task of an array that was taken out of the queue, at about `gone`, before it started.
-
-    Slurm keeps no account of such tasks (seen with 22.05 and 24.11).
+    Args:
+        cluster: its name.
+        job: the job.
+        gone: µs since 1970.
+        now: as `gone`.
+        unstarted: it is a task of an array that waited, so it was cancelled: Slurm keeps no account
+            of such tasks (seen with 22.05 and 24.11).
     """
+    reason = "it left the queue before it started, and Slurm keeps no account of it"
     event = Event(
         time=gone,
         source="squeue",
-        state=State.CANCELLED,
+        state=State.CANCELLED if unstarted else State.UNKNOWN_END,
         word=GONE,
-        reason="it left the queue before it started, and Slurm keeps no account of it",
+        reason=reason if unstarted else None,
     )
     return JobDocument(id=slurm_id(cluster, job.name), updated=now, timeline=(event,))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 __all__ = ["SlurmId", "Tasks", "expand", "pack", "parse_id", "parse_tasks", "unpack"]
@@ -26,19 +27,18 @@ _RANGE = re.compile(r"(\d{1,10})(?:-(\d{1,10})(?::(\d{1,10}))?)?", re.ASCII)
 _BITS = re.compile(r"0x([0-9A-Fa-f]{1,1048576})", re.ASCII)
 
 
-class Tasks(NamedTuple):
+@dataclass(frozen=True)
+class Tasks:
     """The tasks of an array that one line stands for."""
 
     ranges: tuple[range, ...]
-    limit: int | None = None
-    """How many may run at once (``%4``)."""
     cut: bool = False
     """The tool cut the list short (``...``): there are more."""
 
     def __iter__(self) -> Iterator[int]:
         return itertools.chain.from_iterable(self.ranges)
 
-    def count(self) -> int:  # type: ignore[override]
+    def count(self) -> int:
         """How many tasks are listed."""
         return sum(map(len, self.ranges))
 
@@ -95,19 +95,16 @@ def parse_tasks(text: str) -> Tasks:
     Raises:
         ValueError: the text is no such list.
     """
-    body, percent, most = text.partition("%")
-    if percent and not re.fullmatch(r"\d{1,10}", most, re.ASCII):
-        raise ValueError(f"{text[:40]!r} is no list of array tasks")
-    limit = int(most) if percent else None
+    body = re.sub(r"%\d{1,10}$", "", text, flags=re.ASCII)  # how many may run at once
     if bits := _BITS.fullmatch(body):
         number = int(bits[1], 16)
         ones = (place for place in range(number.bit_length()) if number >> place & 1)
-        return Tasks(tuple(_ranges(ones)), limit)
+        return Tasks(tuple(_ranges(ones)))
     parts = body.split(",")
     cut = parts[-1].endswith("...")
     if cut:
         parts = parts[:-1]
-    return Tasks(tuple(_range(part) for part in parts), limit, cut)
+    return Tasks(tuple(_range(part) for part in parts), cut)
 
 
 def _range(text: str) -> range:

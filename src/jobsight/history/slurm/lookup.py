@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from jobsight.documents import JobDocument, merge, parse_key
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.details import Details
-from jobsight.history.slurm.documents import of_ended, of_queue, unstarted_end, with_submit
+from jobsight.history.slurm.documents import of_ended, of_queue, queue_end, with_submit
 from jobsight.history.slurm.ids import SlurmId, parse_id
-from jobsight.history.slurm.runs import group_runs, of_one_job, of_runs
+from jobsight.history.slurm.runs import group_runs, of_runs
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.squeue import Queued
 from jobsight.history.slurm.troubles import SlurmError, Trouble
@@ -21,6 +21,8 @@ from jobsight.settings import SlurmSettings
 __all__ = ["SlurmLookup"]
 
 _MICROS = 1_000_000
+_REUSED = 7 * 86_400 * _MICROS
+"""Runs that ended longer ago are of another job: Slurm uses numbers again; µs."""
 _MEMORY = 3_600 * _MICROS
 """How long jobs that left the queue are remembered; µs."""
 
@@ -119,7 +121,7 @@ class SlurmLookup:
         for gone in look.gone:
             unstarted = gone.waits_in_array and gone.id.name not in look.ended
             if unstarted and self._remembers(now - gone.last):
-                yield unstarted_end(self._cluster, gone.id, now, now)
+                yield queue_end(self._cluster, gone.id, now, now, unstarted=True)
         for job, line in look.living:
             document = of_queue(self._cluster, line, job, news.get(job.name, ()), now)
             yield with_submit(document, self._watch.seen[job.name].first_submit)
@@ -129,11 +131,9 @@ class SlurmLookup:
     def _of_accounts(self, asked: Collection[str], now: int) -> Iterator[JobDocument]:
         if self._settings.accounting is False:
             raise SlurmError("sacct is not asked, as set", Trouble.NO_ACCOUNTING)
-        runs = self._watch.named(self._client.accounts(asked))
-        for job, several in group_runs(runs, self._settings.array_tasks):
-            seen = self._watch.seen.get(job.name)
-            if found := of_one_job(several, seen.submit if seen else None):
-                yield of_runs(self._cluster, job, found, now)
+        runs = self._watch.named(self._client.accounts(asked, now - _REUSED))
+        for job, found in group_runs(runs, self._settings.array_tasks):
+            yield of_runs(self._cluster, job, found, now)
 
     def _remembers(self, span: int) -> bool:
         """Whether the controller still lists what ended that long ago, µs."""

@@ -20,12 +20,9 @@ from jobsight.history.slurm.ids import SlurmId, expand
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.sizes import gpus, parse_tres
 
-__all__ = ["group_runs", "of_one_job", "of_runs"]
+__all__ = ["group_runs", "of_runs"]
 
 _MB = 1 << 20
-_REMEMBERED = 7 * 86_400_000_000
-"""No controller remembers a job that ended longer ago; µs."""
-
 _BY = re.compile(r"CANCELLED by (\d{1,10})", re.ASCII)
 
 
@@ -42,26 +39,6 @@ def group_runs(runs: Iterable[Run], most_tasks: int) -> Iterator[tuple[SlurmId, 
             groups.setdefault(job.name, (job, []))[1].append(run)
     for job, found in groups.values():
         yield job, sorted(found, key=lambda run: (run.submit or 0, run.start or 0, run.end or 0))
-
-
-def of_one_job(runs: Sequence[Run], submit: int | None) -> list[Run]:
-    """The last of these runs, and those before it that belong to the same job.
-
-    Numbers are used again some day. Who is requeued is submitted again where its last run ended, or
-    not much later: as long as the controller remembers it (MinJobAge).
-
-    Args:
-        runs: of one number, oldest first.
-        submit: when the job of that number which lives now was submitted last; None: none lives.
-    """
-    kept: list[Run] = []
-    following = submit
-    for run in reversed(runs):
-        if run.end is not None and following is not None and following - run.end > _REMEMBERED:
-            break
-        kept.append(run)
-        following = run.submit
-    return kept[::-1]
 
 
 def of_runs(

@@ -8,12 +8,7 @@ from dataclasses import dataclass
 
 from jobsight.documents import JSON, JobDocument, State
 from jobsight.documents.states import slurm_state
-from jobsight.history.slurm.documents import (
-    of_ended,
-    unknown_end,
-    unstarted_end,
-    with_submit,
-)
+from jobsight.history.slurm.documents import of_ended, queue_end, with_submit
 from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
@@ -176,11 +171,10 @@ class Settling:
             if known.sure or (known.asked and self._is_late(known, now))
         ]
         for known in late:
-            if known.line is None and known.unstarted:
-                yield unstarted_end(self._cluster, known.id, known.since, now)
-            elif known.line is None:
+            if known.line is None:
                 # What it did last may have been dated to that very second, or by a clock ahead.
-                yield unknown_end(self._cluster, known.id, known.since + _CLOCKS, now)
+                gone = known.since + (0 if known.unstarted else _CLOCKS)
+                yield queue_end(self._cluster, known.id, gone, now, unstarted=known.unstarted)
             elif not known.told:
                 yield self._by_queue(known, known.line, now)
             self.close(known.id.name)

@@ -1,4 +1,4 @@
-"""What the queue looked like last time, and so what has changed since.
+"""The queue compared with the last look at it.
 
 Only changes make documents: a job that is new, that started, was suspended or requeued, or whose
 reason for waiting is another.
@@ -48,27 +48,29 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A job that is not as it was, or has ended, or is seen the first time."""
+    """A living job that is new or not as it was, and what is new in its timeline."""
 
     id: SlurmId
     line: Queued
     events: tuple[Event, ...]
     submitted: int | None
-    new: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look at the queue showed."""
+    """What one look at the queue showed.
+
+    Attributes:
+        living: all jobs that live, each with its line.
+        changes: of these.
+        ended: jobs that have ended and are still listed, by name.
+        gone: jobs that lived at the last look and do not any more.
+    """
 
     living: list[tuple[SlurmId, Queued]]
-    """All jobs that live, each with its line."""
     changes: list[Change]
-    """Of these."""
     ended: dict[str, tuple[SlurmId, Queued]]
-    """Jobs that have ended and still stand in the queue, by name."""
     gone: list[Seen]
-    """Jobs that lived at the last look and do not any more."""
 
 
 class Watch:
@@ -96,19 +98,10 @@ class Watch:
         if job.component is not None and document.submission.raw_id is not None:
             self._components[document.submission.raw_id] = job, document.updated
         last = next((event for event in reversed(document.timeline) if event.state), None)
-        submits = [
-            event.time
-            for event in document.timeline
-            if event.state is State.PENDING and event.word == "REQUEUED"
-        ]
+        state, reason = (last.state, last.reason or "") if last else (None, "")
         first = document.submission.submitted
-        self.seen[name] = Seen(
-            id=job,
-            state=last.state if last else None,
-            reason=(last.reason or "") if last else "",
-            submit=max(submits, default=first),
-            first_submit=first,
-        )
+        requeues = [event.time for event in document.timeline if event.word == "REQUEUED"]
+        self.seen[name] = Seen(job, state, reason, max(requeues, default=first), first)
 
     # --- components of heterogeneous jobs ---
 
@@ -198,24 +191,22 @@ class Watch:
         return Look([(job, line) for job, line, _ in living], changes, ended, gone)
 
     def _compare(self, job: SlurmId, line: Queued, state: State | None, now: int) -> Change | None:
-        name = job.name
-        seen = self.seen.get(name)
+        seen = self.seen.get(job.name)
         if seen is None:
-            first = self.seen[name] = Seen(
-                *(job, state, line.reason, line.submit, line.submit, self._looks, now)
+            self.seen[job.name] = Seen(
+                job, state, line.reason, line.submit, line.submit, self._looks, now
             )
-            events = tuple(_first_events(line, state, now))
-            return Change(job, line, events, first.first_submit, new=True)
+            return Change(job, line, tuple(_events(line, state, None, now)), line.submit)
         seen.look, seen.last = self._looks, now
         requeued = line.submit is not None and seen.submit is not None and line.submit > seen.submit
         waits = state in _WAITING and line.reason != seen.reason
         if state is seen.state and not requeued and not waits:
             return None
-        events = tuple(_later_events(line, state, seen, now, requeued=requeued))
+        events = tuple(_events(line, state, seen.state, now, line.submit if requeued else None))
         seen.state, seen.reason = state, line.reason
         seen.submit = line.submit or seen.submit
         seen.first_submit = seen.first_submit or seen.submit
-        return Change(job, line, events, seen.first_submit, new=False)
+        return Change(job, line, events, seen.first_submit)
 
 
 def _among(seen: Seen, partly: Mapping[str, Tasks]) -> bool:
@@ -226,60 +217,42 @@ def _among(seen: Seen, partly: Mapping[str, Tasks]) -> bool:
     return tasks.cut or any(seen.id.task in span for span in tasks.ranges)
 
 
-def _first_events(line: Queued, state: State | None, now: int) -> Iterator[Event]:
-    if line.submit is not None:
-        yield Event(time=line.submit, source="squeue", state=State.PENDING, word="PENDING")
-    yield from _standing(line, state, now)
-
-
-def _later_events(
-    line: Queued, state: State | None, seen: Seen, now: int, *, requeued: bool
+def _events(
+    line: Queued, state: State | None, before: State | None, now: int, requeued: int | None = None
 ) -> Iterator[Event]:
-    if requeued and line.submit is not None:
-        yield Event(time=line.submit, source="squeue", state=State.PENDING, word="REQUEUED")
-    if state is State.RUNNING and seen.state is State.SUSPENDED and not requeued:
-        yield Event(time=now, source="squeue", state=state, word=bounded(line.state, 80))
-    else:
-        yield from _standing(line, state, now, line.submit if requeued else None)
+    """What is new: a submission or start at its own time, all else at the time of the look.
 
-
-def _standing(
-    line: Queued, state: State | None, now: int, requeued: int | None = None
-) -> Iterator[Event]:
-    """Where the job stands now: a start at its own time, all else at the time of the look.
-
-    Of a job that was requeued while it completes, the queue shows when it may start again.
+    Args:
+        line: of the queue.
+        state: of the job.
+        before: its state at the last look; None: it is new.
+        now: µs since 1970.
+        requeued: when it was submitted again since the last look.
     """
-    if line.state == "COMPLETING":
-        yield Event(time=now, source="squeue", state=state, word=line.state)
-    elif state is State.RUNNING and line.start is not None:
-        yield Event(
-            time=behind(line.start, requeued),
-            source="squeue",
-            state=state,
-            word="RUNNING",
-            host=bounded(line.hosts),
-        )
-    elif state is State.SUSPENDED and line.start is not None:
-        start = behind(line.start, requeued)
-        yield Event(time=start, source="squeue", state=State.RUNNING, word="RUNNING")
-        yield Event(time=now, source="squeue", state=state, word=bounded(line.state, 80))
-    elif line.reason or state is not State.PENDING:
-        yield Event(
-            time=now,
-            source="squeue",
-            state=state,
-            word=bounded(line.state, 80),
-            reason=bounded(line.reason) if state in _WAITING else None,
-            attributes=_estimate(line) if state in _WAITING else None,
-        )
+    submitted = line.submit if before is None else requeued
+    if submitted is not None:
+        word = "PENDING" if requeued is None else "REQUEUED"
+        yield Event(time=submitted, source="squeue", state=State.PENDING, word=word)
+    present = Event(time=now, source="squeue", state=state, word=bounded(line.state, 80))
+    resumed = before is State.SUSPENDED and state is State.RUNNING and requeued is None
+    # Of a job that was requeued while it completes, the queue shows when it may start again.
+    if resumed or line.state == "COMPLETING":
+        yield present
+    elif state in (State.RUNNING, State.SUSPENDED) and line.start is not None:
+        start, host = behind(line.start, requeued), bounded(line.hosts)
+        yield Event(time=start, source="squeue", state=State.RUNNING, word="RUNNING", host=host)
+        if state is State.SUSPENDED:
+            yield present
+    elif state in _WAITING and (line.reason or state is State.HELD):
+        reason, estimate = bounded(line.reason), _estimate(line)
+        yield msgspec.structs.replace(present, reason=reason, attributes=estimate)
+    elif state is not State.PENDING:
+        yield present
 
 
 def _estimate(line: Queued) -> str | None:
     """When the scheduler expects the start, and the priority, as JSON."""
-    told = {
-        "StartEstimate": None if line.start is None else line.start // 1_000_000,
-        "Priority": line.priority,
-    }
-    known = {name: value for name, value in told.items() if value is not None}
+    start = None if line.start is None else line.start // 1_000_000
+    values = {"StartEstimate": start, "Priority": line.priority}
+    known = {name: value for name, value in values.items() if value is not None}
     return json.dumps(known, sort_keys=True) if known else None

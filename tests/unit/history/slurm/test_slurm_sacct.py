@@ -44,7 +44,7 @@ def test_jobs_with_steps_requeues_arrays_and_components() -> None:
     assert [step.name for step in task.steps] == ["extern", "0"]
     assert task.req_mem == (4 << 30, "cpu")
     assert task.time_limit_s == math.inf
-    assert waiting.id.tasks is not None and waiting.id.tasks.limit == 2
+    assert waiting.id.tasks is not None and list(waiting.id.tasks) == [4, 5, 6, 7, 8, 9]
     assert waiting.time_limit_s is None
     assert (component.time_limit_s, component.alloc_cpus) == (86400, 4)
 
