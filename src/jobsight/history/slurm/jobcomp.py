@@ -9,20 +9,46 @@ out where there is none.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
-from jobsight.documents import JSON, Event, JobDocument, Request, State, Submission, Usage, slurm_id
+from jobsight.documents import JSON, JobDocument, Submission
 from jobsight.documents.states import slurm_state
-from jobsight.history.slurm.documents import bounded, exit_of, life, megabytes, raw_of, script_parts
+from jobsight.history.slurm.documents import bounded, script_parts
 from jobsight.history.slurm.ids import SlurmId
-from jobsight.history.slurm.sizes import gpus, parse_exit, parse_tres
+from jobsight.history.slurm.runs import of_runs
+from jobsight.history.slurm.sacct import Run
+from jobsight.history.slurm.sizes import parse_exit, parse_tres
 from jobsight.history.slurm.times import parse_time
 
 __all__ = ["document_from_message", "job_of_message"]
 
 _MOST = 2**32
+
+_TEXTS = {
+    "state": "state",
+    "name": "job_name",
+    "user": "username",
+    "group": "groupname",
+    "account": "account",
+    "partition": "partition",
+    "qos": "qos",
+    "reservation": "reservation_name",
+    "constraints": "features",
+    "directory": "work_dir",
+    "hosts": "nodes",
+    "failed_node": "failed_node",
+    "req_tres": "tres_req",
+    "alloc_tres": "tres_alloc",
+}
+_NUMBERS = {
+    "alloc_cpus": "total_cpus",
+    "alloc_nodes": "total_nodes",
+    "elapsed_s": "elapsed",
+    "time_limit_s": "time_limit",
+}
+"""Fields of `Run`, and of messages."""
 
 Message = Mapping[str, JSON]
 
@@ -44,105 +70,65 @@ def job_of_message(message: Message) -> SlurmId:
 
 
 def document_from_message(message: Message, cluster: str) -> JobDocument:
-    """What a message tells of its job.
+    """What a message reports of its job.
 
     Args:
         message: the JSON object.
         cluster: name of the cluster in the job's id.
 
     Raises:
-        ValueError: it tells of no job, or a field is of another type than Slurm's.
+        ValueError: it is of no job, or a field is of another type than Slurm's.
     """
     job = job_of_message(message)
-    state = slurm_state(_text(message, "state") or "")
-    if state is None:
+    run = _run(message)
+    if slurm_state(run.state) is None:
         raise ValueError("state: none of Slurm's states")
-    timeline = tuple(_events(message, state))
-    if not timeline:
-        raise ValueError("no time is told")
-    return JobDocument(
-        id=slurm_id(cluster, job.name),
-        updated=timeline[0].time,  # whatever its clock shows, a later look at the job is later
-        request=_request(message),
-        submission=_submission(message, job),
-        timeline=timeline,
-        usage=_usage(message, state),
-    )
-
-
-def _submission(message: Message, job: SlurmId) -> Submission:
+    document = of_runs(cluster, job, [run], _MOST * 1_000_000, source="jobcomp")
+    if not document.timeline:
+        raise ValueError("no time is reported")
     script = message.get("script")
-    parts = Submission()
-    if isinstance(script, str) and script.strip():
-        parts = script_parts(_sound(script))
+    written = isinstance(script, str) and bool(script.strip())
+    parts = script_parts(_sound(str(script))) if written else Submission()
     return msgspec.structs.replace(
-        parts,
-        submitted=_time(message, "@submit"),
-        user=_text(message, "username"),
-        group=_text(message, "groupname"),
-        name=_text(message, "job_name"),
-        directory=_text(message, "work_dir"),
-        host=_text(message, "alloc_node"),
-        array=job.base if job.task is not None else None,
-        raw_id=raw_of(str(message["jobid"]), job),
+        document,
+        updated=document.timeline[0].time,  # a later look at the job is later, whatever its clock
+        request=msgspec.structs.replace(
+            document.request,
+            tasks=_number(message, "ntasks"),
+            dependency=_text(message, "orig_dependency"),
+        ),
+        submission=msgspec.structs.replace(
+            document.submission,
+            host=_text(message, "alloc_node"),
+            script=parts.script,
+            directives=parts.directives,
+        ),
+        usage=msgspec.structs.replace(document.usage, starts=None),
     )
 
 
-def _events(message: Message, state: State) -> Iterator[Event]:
-    submit, eligible, start, end = (
-        _time(message, f"@{name}") for name in ("submit", "eligible", "start", "end")
-    )
-    hosts, failed = _text(message, "nodes"), _text(message, "failed_node")
-    told = parse_exit(_text(message, "exit_code") or "") if hosts and start else None
-    code, signal = exit_of(told)
-    return life(
-        "jobcomp",
-        state,
-        _text(message, "state") or "",
-        submit=submit,
-        eligible=None if end is not None and (eligible or end) > end else eligible,
-        start=start if hosts else None,
-        hosts=hosts,
-        end=end if state.ended else None,
-        reason=f"node {failed[:200]} failed" if failed else None,
-        return_value=code,
-        signal=signal,
-        host=failed,
-    )
-
-
-def _request(message: Message) -> Request:
-    told = _text(message, "tres_req")
-    tres = parse_tres(told or "")
-    return Request(
-        cpus=tres.get("cpu"),
-        nodes=tres.get("node"),
-        gpus=gpus(tres),
-        memory_mb=megabytes(tres.get("mem")),
-        tasks=_number(message, "ntasks"),
-        time_limit_s=_number(message, "time_limit"),
-        partition=_text(message, "partition"),
-        qos=_text(message, "qos"),
-        account=_text(message, "account"),
-        reservation=_text(message, "reservation_name"),
-        constraints=_text(message, "features"),
-        dependency=_text(message, "orig_dependency"),
-        tres=told,
-    )
-
-
-def _usage(message: Message, state: State) -> Usage:
-    hosts = _text(message, "nodes")
-    if hosts is None:
-        return Usage()
-    elapsed = _number(message, "elapsed") if state.ended else None
-    return Usage(
-        wall_s=None if elapsed is None else float(elapsed),
-        cpus=_number(message, "total_cpus"),
-        nodes=_number(message, "total_nodes"),
-        hosts=hosts,
-        tres=(allocated := _text(message, "tres_alloc")),
-        gpus=gpus(parse_tres(allocated or "")),
+def _run(message: Message) -> Run:
+    """The message as the run of a job that sacct would report."""
+    texts = {field: _text(message, name) or "" for field, name in _TEXTS.items()}
+    numbers = {field: _number(message, name) for field, name in _NUMBERS.items()}
+    times = {name: _time(message, f"@{name}") for name in ("submit", "eligible", "start", "end")}
+    if times["end"] is not None and (times["eligible"] or 0) > times["end"]:
+        times["eligible"] = None  # it never was
+    if not texts["hosts"]:
+        times["start"] = None
+    elapsed = numbers.pop("elapsed_s")
+    tres = parse_tres(texts["req_tres"])
+    return Run(
+        id=job_of_message(message),
+        raw_id=str(message["jobid"]),
+        exit_code=parse_exit(_text(message, "exit_code") or ""),
+        unfinished=times["end"] is None,
+        elapsed_s=None if elapsed is None else float(elapsed),
+        req_cpus=tres.get("cpu"),
+        req_nodes=tres.get("node"),
+        **texts,
+        **numbers,
+        **times,
     )
 
 

@@ -42,7 +42,13 @@ def group_runs(runs: Iterable[Run], most_tasks: int) -> Iterator[tuple[SlurmId, 
 
 
 def of_runs(
-    cluster: str, job: SlurmId, runs: Sequence[Run], now: int, *, submitted: int | None = None
+    cluster: str,
+    job: SlurmId,
+    runs: Sequence[Run],
+    now: int,
+    *,
+    submitted: int | None = None,
+    source: str = "sacct",
 ) -> JobDocument:
     """What sacct reports of a job.
 
@@ -52,17 +58,15 @@ def of_runs(
         runs: its runs, oldest first, at least one.
         now: µs since 1970.
         submitted: when it was first submitted, where an earlier source knows.
+        source: of the entries of the timeline.
     """
     last = runs[-1]
     submits = [time for time in (submitted, *(run.submit for run in runs)) if time is not None]
     first = min(submits, default=None)
-    events = [
-        event
-        for at, run in enumerate(runs)
-        for event in _events(
-            run, now, again=at > 0 or bool(run.restarts) or (run.submit or 0) > (first or 0)
-        )
-    ]
+    events: list[Event] = []
+    for at, run in enumerate(runs):
+        again = at > 0 or bool(run.restarts) or (run.submit or 0) > (first or 0)
+        events += _events(run, now, source, again=again)
     return JobDocument(
         id=slurm_id(cluster, job.name),
         updated=now,
@@ -79,13 +83,12 @@ def of_runs(
     )
 
 
-def _events(run: Run, now: int, *, again: bool) -> Iterator[Event]:
-    """The life of one run, at the times that sacct reports."""
+def _events(run: Run, now: int, source: str, *, again: bool) -> Iterator[Event]:
     state, started = slurm_state(run.state), _started(run)
     ended = state is not None and (state.ended or run.state.startswith("REQUEUE"))
     code, signal = exit_of(run.exit_code) if started else (None, None)
     return life(
-        "sacct",
+        source,
         state,
         run.state,
         submit=run.submit,
