@@ -1,4 +1,4 @@
-"""What Slurm tells of its jobs: parsers of its tools' text, a client that runs them, a source.
+"""What Slurm reports of its jobs: parsers of its tools' text, a client that runs them, a source.
 
 The parsers (`times`, `ids`, `sizes`, `sacct`, `squeue`, `scontrol`, `batchscript`) do no I/O: text
 in, records out. `client` runs the tools and counts its calls; `documents` makes job documents of

@@ -1,7 +1,7 @@
 """What ended since the watermark, asked of sacct: one call a poll, nothing missed, nothing twice.
 
-The watermark is a time of the controller's clock up to which all that ended has been told. The
-accounting learns late, so each call looks back over the overlap again, and runs already told are
+The watermark is a time of the controller's clock up to which all ends have been reported. The
+accounting learns late, so each call looks back over the overlap again, and runs already seen are
 left out. After an outage of the accounting (or of ours) the watermark is held until the overlap has
 passed, since what ended during the outage may arrive only after it.
 """
@@ -53,10 +53,10 @@ class Accounts:
         self._fresh = True
         self._holding = False
         self._recovered: int | None = None
-        self._told: dict[tuple[str, int | None], tuple[int, int]] = {}
+        self._reported: dict[tuple[str, int | None], tuple[int, int]] = {}
 
     def restore(self, position: dict[str, JSON]) -> None:
-        """Go on from a position; what was told before counts as not told.
+        """Go on from a position; what was reported before counts as new.
 
         Raises:
             ValueError: the position is damaged.
@@ -65,7 +65,7 @@ class Accounts:
         if not isinstance(since, int | None) or not isinstance(recovered, int | None):
             raise ValueError("its times are no whole numbers")
         self.since = since
-        self._told.clear()
+        self._reported.clear()
         self._reached = None
         self._fresh = True
         self._holding = bool(position.get("holding"))
@@ -83,7 +83,7 @@ class Accounts:
         return self._pause.over(self._clock())
 
     def poll(self, now: int) -> list[Run]:
-        """Runs that ended since the watermark and have not been told as they are now.
+        """Runs that ended since the watermark and have not been reported as they are now.
 
         Args:
             now: the controller's clock, µs since 1970.
@@ -148,26 +148,26 @@ class Accounts:
         return runs
 
     def _news(self, runs: list[Run]) -> list[Run]:
-        """All runs of jobs of which one was not told yet.
+        """All runs of jobs of which one is new.
 
         What lies before the next call's span is forgotten.
         """
         border = self.since_overlap() - self._overlap
-        self._told = {key: told for key, told in self._told.items() if told[0] >= border}
+        self._reported = {key: seen for key, seen in self._reported.items() if seen[0] >= border}
         fresh: set[str] = set()
         runs = [run for run in runs if not _is_provisional(run)]
         for run in runs:
             key, digest = (run.id.name, run.submit), hash(run)
-            if self._told.get(key, (0, None))[1] != digest:
+            if self._reported.get(key, (0, None))[1] != digest:
                 fresh.add(run.id.name)
-            self._told[key] = (run.end or run.submit or 0, digest)
+            self._reported[key] = (run.end or run.submit or 0, digest)
         return [run for run in runs if run.id.name in fresh]
 
 
 def _is_provisional(run: Run) -> bool:
-    """Whether slurmdbd was told of the end before the start, so that it knows hardly more.
+    """Whether slurmdbd learned of the end before the start, so that it knows hardly more.
 
-    An array's task then stands under its own number, as a job of a name that slurmdbd gives (seen
-    with 22.05 after an outage); it is told of when all is known. By its id it may be asked for.
+    An array's task then has its own number, as a job of a name that slurmdbd gives (seen
+    with 22.05 after an outage); it is reported when all is known. By its id it may be asked for.
     """
     return run.name == "allocation" and not run.directory

@@ -30,7 +30,7 @@ ENDED_STATES = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,RV,TO"
 """States that sacct is asked for when it is asked what ended in a span of time."""
 
 _MICROS = 1_000_000
-_MOST_TOLD = 1000
+_MOST_SHOWN = 1000
 _UNWRITTEN = b"job script retrieval failed"
 """What scontrol says of any trouble with a batch script; it ends as if all were well (to 24.11)."""
 
@@ -247,12 +247,12 @@ class SlurmClient:
             raise SlurmError(
                 f"{tool} gave no answer within {limit:g} s (setting slurm.timeout)", Trouble.SLOW
             )
-        # To 25.11, scontrol tells of a task that is not there on standard output.
-        told = (ended.stderr or ended.stdout[:_MOST_TOLD]).decode("utf-8", "replace")
+        # To 25.11, scontrol reports a missing task on standard output.
+        said = (ended.stderr or ended.stdout[:_MOST_SHOWN]).decode("utf-8", "replace")
         if ended.status == 127 and not ended.stdout:
-            raise SlurmError(f"{tool}: {printable(told, 200)}", Trouble.MISSING)
+            raise SlurmError(f"{tool}: {printable(said, 200)}", Trouble.MISSING)
         if ended.status != 0 or (not ended.stdout and _UNWRITTEN in ended.stderr):
-            raise SlurmError(f"{tool}: {printable(told, 200) or 'failed'}", classify(told))
+            raise SlurmError(f"{tool}: {printable(said, 200) or 'failed'}", classify(said))
 
     def _find(self, tool: str) -> str:
         folder = self._settings.bin

@@ -1,6 +1,6 @@
 """Rows of sacct's text as people keep it: ``--parsable`` or ``--parsable2``, a delimiter, a header.
 
-sacct quotes nothing: names of jobs, submit lines and comments stand in it with whatever delimiters
+sacct quotes nothing: names of jobs, submit lines and comments are in it with whatever delimiters
 and line ends they hold (seen with 24.11). Such a row has too many fields, or goes on in the next
 line; it is put together again where its columns then hold what they should. Format: sacct(1).
 """
@@ -32,7 +32,7 @@ _MOST_LINES = 50
 
 
 class RowError(ValueError):
-    """A text that is no row of its table.
+    """A text that is not a row of its table.
 
     Attributes:
         unfinished: the next line may go on with it.
@@ -61,8 +61,8 @@ def table_rows(
         lines: numbers and texts of lines, without line ends and header; empty ones do not count.
         columns: their names; the last is empty where each row ends with the delimiter.
         delimiter: between fields.
-        headed: the columns are those of a header; else nobody tells how rows end.
-        given: is told the number of the (first) line and the text of each row before it is given.
+        headed: the columns are those of a header; else how rows end is unknown.
+        given: is called with the number of the (first) line and the text before each row.
     """
     table = _Table(columns, delimiter, headed=headed)
     held: _Held = []
@@ -96,7 +96,7 @@ def _let_go(held: _Held, given: Callable[[int, str], None]) -> Iterator[_Row]:
 
 
 def _joined(table: _Table, held: _Held, row: _Row, text: str) -> _Row | None:
-    """The row that was begun, with the next line; None: the line is no part of it.
+    """The row that was begun, with the next line; None: the line is not part of it.
 
     What was begun may have as many fields as a row by accident, where names hold the delimiter.
     """

@@ -29,7 +29,7 @@ _BITS = re.compile(r"0x([0-9A-Fa-f]{1,1048576})", re.ASCII)
 
 @dataclass(frozen=True)
 class Tasks:
-    """The tasks of an array that one line stands for."""
+    """The tasks of an array that one line is for."""
 
     ranges: tuple[range, ...]
     cut: bool = False
@@ -74,10 +74,10 @@ def parse_id(text: str) -> SlurmId:
     """
     found = _FORM.fullmatch(text.strip())
     if found is None:
-        raise ValueError(f"{text[:40]!r} is no Slurm job id such as 123, 123_4 or 123+1")
+        raise ValueError(f"{text[:40]!r} is not a Slurm job id such as 123, 123_4 or 123+1")
     numbers = {name: int(found[name]) for name in ("job", "task", "component") if found[name]}
     if any(number >= _LARGEST for number in numbers.values()) or numbers.get("job") == 0:
-        raise ValueError(f"{text[:40]!r} is no Slurm job id: out of range")
+        raise ValueError(f"{text[:40]!r} is not a Slurm job id: out of range")
     tasks = None if found["tasks"] is None else parse_tasks(found["tasks"])
     return SlurmId(
         job=numbers.get("job"),
@@ -93,7 +93,7 @@ def parse_tasks(text: str) -> Tasks:
     """Read ``1,3,5-9:2%4``, a list cut short (``1,3,...``), or bits (``0x1E``).
 
     Raises:
-        ValueError: the text is no such list.
+        ValueError: the text is not such a list.
     """
     body = re.sub(r"%\d{1,10}$", "", text, flags=re.ASCII)  # how many may run at once
     if bits := _BITS.fullmatch(body):
@@ -110,17 +110,17 @@ def parse_tasks(text: str) -> Tasks:
 def _range(text: str) -> range:
     found = _RANGE.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text[:40]!r} is no range of array tasks")
+        raise ValueError(f"{text[:40]!r} is not a range of array tasks")
     first, last, step = int(found[1]), int(found[2] or found[1]), int(found[3] or 1)
     if last < first or step == 0 or last >= _LARGEST:
-        raise ValueError(f"{text[:40]!r} is no range of array tasks")
+        raise ValueError(f"{text[:40]!r} is not a range of array tasks")
     return range(first, last + 1, step)
 
 
 def expand(job: SlurmId, most: int) -> tuple[list[SlurmId], int]:
     """One id a task, at most so many of them, and how many were left out.
 
-    An id that stands for one job only gives itself.
+    The id of one job gives itself.
     """
     if job.tasks is None:
         return [job], 0

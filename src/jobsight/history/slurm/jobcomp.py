@@ -2,7 +2,7 @@
 
 Flat JSON, one object a job that ended, since 25.05 also one that started (``enable_job_start``).
 Format: Slurm's src/plugins/jobcomp/common/jobcomp_common.c, 23.02 to 25.11. Times are UTC without
-saying so; ``Unknown`` and null stand for what is not known; ``time_limit`` is in seconds, and left
+saying so; ``Unknown`` and null mean not known; ``time_limit`` is in seconds, and left
 out where there is none.
 """
 
@@ -54,7 +54,7 @@ Message = Mapping[str, JSON]
 
 
 def job_of_message(message: Message) -> SlurmId:
-    """The job that a message tells of, as users see it.
+    """The job that a message is of, as users see it.
 
     Raises:
         ValueError: its numbers are missing, of another type, or out of range.
@@ -137,7 +137,7 @@ def _text(message: Message, name: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise ValueError(f"{name}: no text")
+        raise ValueError(f"{name}: not text")
     return None if value.strip() in ("", "(null)") else bounded(_sound(value))
 
 
@@ -151,7 +151,7 @@ def _number(message: Message, name: str) -> int | None:
     if value is None:
         return None
     if type(value) is not int or not -1 <= value < _MOST:
-        raise ValueError(f"{name}: no number in range")
+        raise ValueError(f"{name}: not a number in range")
     return None if value < 0 else value
 
 

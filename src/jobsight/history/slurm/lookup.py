@@ -63,7 +63,7 @@ class SlurmLookup:
         self._details.known(document, int(self._clock()) * _MICROS)
 
     def collect(self, ids: Collection[str]) -> list[JobDocument]:
-        """What Slurm tells of some jobs now: their lines of the queue, accounts and details.
+        """What Slurm reports of some jobs now: their lines of the queue, accounts and details.
 
         For each slice of ``settle_per_poll`` jobs one call of squeue and one of sacct, and details
         of at most ``details_per_poll`` submissions not looked at before.

@@ -1,10 +1,10 @@
 """The source `slurm`: one cluster, polled with a number of calls that its jobs do not change.
 
 A poll is one ``squeue`` for all jobs; one ``sacct`` for what ended since the watermark; at most one
-``sacct`` for jobs that left the queue and are not told of yet; details of at most
+``sacct`` for jobs that left the queue and whose end is not reported yet; details of at most
 ``details_per_poll`` new submissions; now and then one ``scontrol show config``. Each of the three
 tools pauses on its own when in trouble, scontrol together with squeue, so a slow controller is not
-asked the more, and what the others tell is not lost: after an outage sacct catches up from the
+asked the more, and what the others report is not lost: after an outage sacct catches up from the
 watermark.
 """
 
@@ -25,8 +25,8 @@ from jobsight.history.slurm.ids import SlurmId, expand
 from jobsight.history.slurm.runs import group_runs, of_runs
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.scontrol import Config
-from jobsight.history.slurm.settling import Open, Settling
 from jobsight.history.slurm.troubles import PASSING, SlurmError, Trouble
+from jobsight.history.slurm.unresolved import Departed, Unresolved
 from jobsight.history.slurm.watch import Change, Look, Watch
 from jobsight.history.sources import Observed, Position, Source
 from jobsight.settings import SlurmSettings
@@ -41,7 +41,7 @@ _PATIENCE = 3
 """How often sacct is asked about a job that ran before the queue is believed, which knows no exit
 code."""
 _EVEN = 2 * _MICROS
-"""Clocks that differ by less count as even: the controller tells its own in whole seconds."""
+"""Clocks that differ by less count as even: the controller gives its own in whole seconds."""
 
 
 class SlurmSource(Source):
@@ -71,7 +71,7 @@ class SlurmSource(Source):
         self._watch = Watch(settings.array_tasks)
         self._accounts = Accounts(client, settings)
         self._details = Details(client, cluster, settings)
-        self._settling = Settling(cluster, settings.unknown_end_after, settings.overlap)
+        self._unresolved = Unresolved(cluster, settings.unknown_end_after, settings.overlap)
         self._looked: int | None = None
         self._queue_pause = Pause(settings.interval, settings.backoff_most)
         self._queue_trouble: SlurmError | None = None
@@ -103,7 +103,7 @@ class SlurmSource(Source):
             if saved.get("version", _VERSION) != _VERSION:
                 raise ValueError(f"it is of version {saved['version']!r}")
             self._accounts.restore(saved)
-            self._settling.restore(saved)
+            self._unresolved.restore(saved)
             self._details.restore(saved)
             self._watch.resume(saved)
             self._looked = int(saved["looked"]) if "looked" in saved else None
@@ -154,7 +154,7 @@ class SlurmSource(Source):
             "polls": self._polls,
             "documents": self._documents,
             "jobs_living": len(self._watch.seen),
-            "jobs_unsettled": len(self._settling.open),
+            "jobs_unsettled": len(self._unresolved.open),
             "array_tasks_unlisted": self._watch.unlisted,
             "details_fetched": details.fetched,
             "details_pending": details.waiting(),
@@ -181,7 +181,7 @@ class SlurmSource(Source):
     # --- one poll ---
 
     def _ask(self) -> Iterator[JobDocument]:
-        """Ask every tool that may be asked now; give the documents of what they told.
+        """Ask every tool that may be asked now; give the documents of what they report.
 
         Raises:
             SourceError: neither the queue nor the accounting gave an answer.
@@ -259,7 +259,7 @@ class SlurmSource(Source):
         self._queue_pause.worked()
         look = self._watch.look(lines, now)
         living = self._watch.seen.keys()
-        self._settling.left(
+        self._unresolved.left(
             *(look.ended, look.gone, living, now),
             unbroken=self._keeps_accounts(),
             remembered=self._remembered(now),
@@ -288,11 +288,11 @@ class SlurmSource(Source):
 
     def _of_accounts(self, runs: list[Run], now: int) -> Iterator[JobDocument]:
         for job, found in group_runs(self._watch.named(runs), self._settings.array_tasks):
-            known = self._settling.open.get(job.name)
+            known = self._unresolved.open.get(job.name)
             seen = self._watch.seen.get(job.name)
             submitted = known.submitted if known else seen.first_submit if seen else None
             document = of_runs(self._cluster, job, found, now, submitted=submitted)
-            self._settling.settle(job, found)
+            self._unresolved.resolve(job, found)
             if seen is None:
                 self._details.ended(job)
             yield self._details.shared.into(document, job)
@@ -305,12 +305,12 @@ class SlurmSource(Source):
         elif look is not None:
             documents += self._settle_by_scontrol(now)
         alone = not self._keeps_accounts() or self._accounts.trouble is not None
-        documents += self._settling.told_by_queue(now, 0 if alone else _PATIENCE)
-        documents += self._settling.give_up(now)
+        documents += self._unresolved.ends_by_queue(now, 0 if alone else _PATIENCE)
+        documents += self._unresolved.give_up(now)
         return documents
 
     def _settle_by_sacct(self, now: int) -> list[JobDocument]:
-        due = self._settling.due(now, self._settings.settle_per_poll)
+        due = self._unresolved.due(now, self._settings.settle_per_poll)
         if not due or not self._accounts.usable():
             return []
         names = self._watch.asked({known.id.name for known in due})
@@ -322,36 +322,38 @@ class SlurmSource(Source):
             self._note(error)
             return []
         documents = list(self._of_accounts(runs, now))
-        self._settling.asked((known for known in due if known.id.name in self._settling.open), now)
+        self._unresolved.asked(
+            (known for known in due if known.id.name in self._unresolved.open), now
+        )
         return documents
 
     def _settle_by_scontrol(self, now: int) -> list[JobDocument]:
         """Without accounts: what the controller still knows, for so long as it does."""
         documents: list[JobDocument] = []
-        for known in self._settling.due(now, self._settings.details_per_poll):
+        for known in self._unresolved.due(now, self._settings.details_per_poll):
             try:
                 documents += self._shown_end(known, now)
             except SlurmError as error:
                 self._note(error)
                 if error.trouble in PASSING:
                     break
-            self._settling.asked([known], now)
+            self._unresolved.asked([known], now)
         return documents
 
-    def _shown_end(self, known: Open, now: int) -> Iterator[JobDocument]:
+    def _shown_end(self, known: Departed, now: int) -> Iterator[JobDocument]:
         for shown in self._client.show(known.id.name):
             job: SlurmId
             for job in expand(shown.id, 1)[0]:
                 document = of_shown(self._cluster, job, shown, now)
                 ended = any(event.state and event.state.ended for event in document.timeline)
                 if job.name == known.id.name and ended:
-                    self._settling.close(job.name)
+                    self._unresolved.close(job.name)
                     yield with_submit(document, known.submitted)
 
     # --- clocks, position ---
 
     def _now(self) -> int:
-        """The controller's clock in whole seconds, in which it tells its own times too.
+        """The controller's clock in whole seconds, in which it gives its own times too.
 
         Where the clocks differ, a second earlier: what is seen now must not seem later than what
         happens next.
@@ -365,7 +367,7 @@ class SlurmSource(Source):
             "version": _VERSION,
             **({"looked": self._looked} if self._looked and self._keeps_accounts() else {}),
             **self._accounts.position(),
-            **self._settling.position(),
+            **self._unresolved.position(),
             **self._details.position(),
             **self._watch.position(),
         }

@@ -136,7 +136,7 @@ def _request(run: Run) -> Request:
 
 
 def _requested_memory(run: Run) -> int | None:
-    """ReqMem for the whole job; without a letter (since 21.08) it is that already."""
+    """ReqMem for the whole job; without a suffix (since 21.08) it is that already."""
     if run.req_mem is None or not run.req_mem.size:
         return None
     size, per = run.req_mem

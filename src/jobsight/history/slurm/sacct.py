@@ -1,6 +1,6 @@
 """sacct's text → records: one of each run of a job (a requeued job has several), with its steps.
 
-`exact_rows` reads what `Client` asks for: ``--parsable`` with a delimiter that nobody can foresee,
+`exact_rows` reads what `Client` asks for: ``--parsable`` with a random delimiter,
 so that names with separators and line ends stay whole. `jobsight.history.slurm.dumps` cuts what
 people keep. Format: sacct(1).
 """
@@ -68,7 +68,7 @@ class Step(msgspec.Struct, frozen=True):
 class Run(msgspec.Struct, frozen=True):
     """One row of a job: one of its runs. Times are µs since 1970, memory is bytes, spans seconds.
 
-    Texts are "" and numbers None where sacct tells nothing, or has no such column.
+    Texts are "" and numbers None where sacct has no value or no such column.
     """
 
     id: SlurmId
@@ -185,7 +185,7 @@ def _lowered(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def read_row(row: Mapping[str, str], zone: dt.tzinfo) -> Run | tuple[SlurmId, Step]:
-    """What a row tells: a run of a job, or a step and whose it is.
+    """What a row is: a run of a job, or a step and whose it is.
 
     Column names are matched without regard to case; the older names NNodes, NCPUS, Timelimit and
     Elapsed serve where the newer are lacking.
@@ -238,7 +238,7 @@ def join_runs(
     Args:
         rows: of `exact_rows` or `dumps.table_rows`.
         zone: of times without one.
-        refused: is told of each row that cannot be read.
+        refused: is called with each row that cannot be read.
     """
     run: Run | None = None
     steps: list[Step] = []

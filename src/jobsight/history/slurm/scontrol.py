@@ -1,8 +1,8 @@
 """scontrol's text → records: ``show job -o`` and ``show config``.
 
 Values may hold blanks, and a job's name or comment may hold anything, even what looks like other
-keys or other jobs. So a key that stands twice is left out (its job can thereby hide things of its
-own, and tell nothing false), and only records with the id that was asked for count. Format:
+keys or other jobs. So a key that occurs twice is left out (its job can thereby hide things of its
+own, and forge nothing), and only records with the id that was asked for count. Format:
 scontrol(1).
 """
 
@@ -29,7 +29,7 @@ _AS_OF = re.compile(r"Configuration data as of (\S+)", re.ASCII)
 
 @dataclass(frozen=True)
 class Shown:
-    """What ``scontrol show job`` tells of a job. Times are µs since 1970; None: unknown."""
+    """What ``scontrol show job`` reports of a job. Times are µs since 1970; None: unknown."""
 
     id: SlurmId
     fields: Mapping[str, str]
@@ -46,7 +46,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Config:
-    """What ``scontrol show config`` tells of a cluster; spans in seconds."""
+    """What ``scontrol show config`` reports of a cluster; spans in seconds."""
 
     cluster: str
     version: str | None
@@ -62,7 +62,7 @@ class Config:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """``Key=value`` pairs of one record; a key that stands more than once is left out."""
+    """``Key=value`` pairs of one record; a key that occurs more than once is left out."""
     found: dict[str, str] = {}
     doubled: set[str] = set()
     keys = list(_KEY.finditer(text))
@@ -76,7 +76,7 @@ def _fields(text: str) -> dict[str, str]:
 
 
 def _record(text: str) -> dict[str, str]:
-    """A job's fields; its id, which stands first, is its own whatever its name imitates."""
+    """A job's fields; its id, which comes first, is its own whatever its name imitates."""
     first = re.match(r"JobId=(\d{1,10}) ", text, re.ASCII)
     return {**_fields(text), **({"JobId": first[1]} if first else {})}
 

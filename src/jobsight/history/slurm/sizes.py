@@ -63,14 +63,14 @@ def parse_memory(text: str, *, unit: str = "M") -> Memory | None:
         None where nothing is known; so does 22.05 mean 18446744073709551616.00M, its NO_VAL64.
 
     Raises:
-        ValueError: the text is no amount of memory.
+        ValueError: the text is not an amount of memory.
     """
     word = text.strip()
     if word.lower() in _NOTHING:
         return None
     found = _MEMORY.fullmatch(word)
     if found is None:
-        raise ValueError(f"{word[:40]!r} is no amount of memory such as 4G")
+        raise ValueError(f"{word[:40]!r} is not an amount of memory such as 4G")
     scale = _UNITS[found[3].upper() or unit]
     size = int(found[1]) * scale
     if found[2]:
@@ -85,7 +85,7 @@ def parse_number(text: str) -> int | None:
     """A count, perhaps with a unit (squeue prints 2K nodes); None where nothing is known.
 
     Raises:
-        ValueError: the text is no count.
+        ValueError: the text is not a count.
     """
     amount = parse_memory(text, unit="B")
     return None if amount is None else amount.size
@@ -97,7 +97,7 @@ def parse_tres(text: str) -> dict[str, int]:
     Also the usage columns (``TRESUsageInTot``); their times ``cpu=00:01:02`` are seconds.
 
     Raises:
-        ValueError: a part is no resource.
+        ValueError: a part is not a resource.
     """
     return dict(_cached_tres(text)) if len(text) < _LONGEST_CACHED else _tres(text)
 
@@ -114,7 +114,7 @@ def _tres(text: str) -> dict[str, int]:
         if not part.strip() or part.strip().lower() in _NOTHING:
             continue
         if not equals or not re.fullmatch(r"[^\s,=]{1,120}", name):
-            raise ValueError(f"{part[:40]!r} is no resource such as cpu=4")
+            raise ValueError(f"{part[:40]!r} is not a resource such as cpu=4")
         size = _amount(name, amount)
         if size is not None:
             found[name] = size
@@ -137,7 +137,7 @@ def _amount(name: str, text: str) -> int | None:
 def gpus(tres: Mapping[str, int]) -> int | None:
     """GPUs of all types; None where none are named.
 
-    Slurm counts ``gres/gpu`` and each ``gres/gpu:type`` beside it; either may stand alone.
+    Slurm counts ``gres/gpu`` and also each ``gres/gpu:type``; either may be missing.
     """
     if "gres/gpu" in tres:
         return tres["gres/gpu"]

@@ -1,6 +1,6 @@
 """squeue's text → records, in a format of our own.
 
-``squeue --format`` takes any text between its fields; ours is a delimiter that nobody can foresee,
+``squeue --format`` takes any text between its fields; ours is a random delimiter,
 so that names with separators and line ends stay whole. Format: squeue(1).
 """
 
@@ -45,7 +45,7 @@ FIELDS = {
     "name": "%j",
     "comment": "%k",
 }
-"""The fields of `Queued`, and squeue's letters for them."""
+"""The fields of `Queued`, and squeue's format codes for them."""
 
 
 class Queued(msgspec.Struct, frozen=True):
@@ -95,7 +95,7 @@ def read_queue(
         text: what squeue printed, without a header.
         delimiter: as in `format_option`.
         zone: of times without one.
-        refused: is told of each line that cannot be read.
+        refused: is called with each line that cannot be read.
     """
     values = text.split(delimiter)
     width = len(FIELDS)

@@ -28,9 +28,9 @@ _LOCAL = re.compile(
 def behind(time: int, submit: int | None) -> int:
     """The time of something that a requeued job did after it was submitted again.
 
-    Slurm tells whole seconds. Within the second of the requeue, what followed it is told a
+    Slurm reports whole seconds. Within the second of the requeue, what followed it is dated a
     microsecond later; else it would seem to belong to the run before, and the job to wait. So is
-    what it tells of an earlier second: to a job cancelled before it started again, 22.05 gives the
+    what it dates to an earlier second: to a job cancelled before it started again, 22.05 gives the
     start and the end of the run before.
 
     Args:
@@ -48,7 +48,7 @@ def parse_span(text: str) -> float | None:
         Seconds (fractions where printed), infinity for UNLIMITED, None where nothing is known.
 
     Raises:
-        ValueError: the text is no span.
+        ValueError: the text is not a span.
     """
     word = text.strip()
     if word.lower() in NOTHING:
@@ -57,7 +57,7 @@ def parse_span(text: str) -> float | None:
         return math.inf
     found = _DAYS.fullmatch(word)
     if found is None:
-        raise ValueError(f"{word[:40]!r} is no span of time such as 1-02:03:04")
+        raise ValueError(f"{word[:40]!r} is not a span of time such as 1-02:03:04")
     parts = [int(part) for part in found[2].split(":")]
     if found[1] is not None:
         hours, minutes, seconds = (*parts, 0, 0)[:3]
@@ -71,7 +71,7 @@ def parse_minutes(text: str) -> float | None:
     """Seconds of a count of minutes (``TimelimitRaw``), as `parse_span` gives them.
 
     Raises:
-        ValueError: the text is no number, and none of Slurm's words for none or endless.
+        ValueError: the text is not a number, nor one of Slurm's words for none or endless.
     """
     if re.fullmatch(r"\d{1,12}", text.strip(), re.ASCII):
         return int(text) * 60.0
@@ -86,7 +86,7 @@ def parse_time(text: str, zone: dt.tzinfo, *, again: bool = False) -> int | None
     second. Zero and the words of `NOTHING` are None, as Slurm means them.
 
     Raises:
-        ValueError: the text is no time.
+        ValueError: the text is not a time.
     """
     word = text.strip()
     if word.lower() in NOTHING:
@@ -95,7 +95,7 @@ def parse_time(text: str, zone: dt.tzinfo, *, again: bool = False) -> int | None
         whole, _, fraction = word.partition(".")
         return (int(whole) * 1_000_000 + int(f"{fraction:0<6}"[:6] or 0)) or None
     if not _LOCAL.fullmatch(word):
-        raise ValueError(f"{word[:40]!r} is no time such as 2026-11-21T01:35:00")
+        raise ValueError(f"{word[:40]!r} is not a time such as 2026-11-21T01:35:00")
     try:
         moment = dt.datetime.fromisoformat(word)
         found = micros(moment if moment.tzinfo else moment.replace(tzinfo=zone, fold=again))

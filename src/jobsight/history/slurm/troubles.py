@@ -1,4 +1,4 @@
-"""What can go wrong when a Slurm tool is asked, told apart by what it prints."""
+"""What can go wrong when a Slurm tool is asked, recognised by what it prints."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Trouble(enum.StrEnum):
 
 
 PASSING = (Trouble.DOWN, Trouble.SLOW, Trouble.MISSING)
-"""Trouble that says nothing of the job that was asked about: asked again, it may be told."""
+"""Failures that say nothing of the job: asked again, the tool may answer."""
 
 
 class SlurmError(SourceError):
@@ -66,12 +66,12 @@ _SIGNS: tuple[tuple[Trouble, str], ...] = (
     ),
 )
 """Messages of Slurm 22.05 to 26.05 (src/common/slurm_errno.c, slurm_persist_conn.c), in the order
-in which they are looked for: the most telling first, since one trouble prints several lines."""
+in which they are looked for: the most specific first, since one failure prints several lines."""
 
 _COMPILED = [(trouble, re.compile(signs, re.IGNORECASE)) for trouble, signs in _SIGNS]
 
 
 def classify(stderr: str) -> Trouble:
-    """The kind of trouble that a tool's error output tells of."""
+    """The kind of failure that a tool's error output reports."""
     found = (trouble for trouble, signs in _COMPILED if signs.search(stderr))
     return next(found, Trouble.OTHER)

@@ -74,7 +74,7 @@ class Look:
 
 
 class Watch:
-    """The living jobs of one cluster, or those of them that somebody asks for by their ids.
+    """The living jobs of one cluster, or those of them that are asked for by their ids.
 
     Attributes:
         seen: those jobs, by their names.

@@ -258,9 +258,9 @@ def test_dumps_put_together_may_repeat_the_header(tmp_path: Path) -> None:
         ("7|COMPLETED", "2 fields"),
         ("7|BAKED|c|2026-03-02T09:00:00||", "no state"),
         ("7|COMPLETED|c|Unknown||None", "no time is told"),
-        ("seven|COMPLETED|c|2026-03-02T09:00:00||", "no Slurm job id"),
+        ("seven|COMPLETED|c|2026-03-02T09:00:00||", "not a Slurm job id"),
         ("7|COMPLETED|c|2026-13-02T09:00:00||", "month"),
-        ("7|COMPLETED|c|2026-03-02||", "no time such as"),
+        ("7|COMPLETED|c|2026-03-02||", "not a time such as"),
     ],
 )
 def test_bad_rows(row: str, reason: str, tmp_path: Path) -> None:

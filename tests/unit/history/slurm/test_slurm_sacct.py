@@ -74,7 +74,7 @@ def test_bad_rows_are_refused_one_by_one() -> None:
     assert len(found) == 5
     assert len(refused) == 3
     assert "2 fields for 15 columns" in refused[0]
-    assert "is no Slurm job id" in refused[1]
+    assert "is not a Slurm job id" in refused[1]
     assert "column reqmem" in refused[2]
 
 

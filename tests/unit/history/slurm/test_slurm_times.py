@@ -38,7 +38,7 @@ def test_spans(text: str, seconds: float | None) -> None:
 
 @pytest.mark.parametrize("text", ["1:2:3:4", "-5", "1-", "abc", "1d", "1:-2", "٣", "00:00:0x"])
 def test_what_is_no_span(text: str) -> None:
-    with pytest.raises(ValueError, match="is no span"):
+    with pytest.raises(ValueError, match="is not a span"):
         parse_span(text)
 
 
