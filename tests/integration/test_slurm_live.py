@@ -397,7 +397,7 @@ def test_times_are_right_in_any_zone(
     (run,) = runs
     (shown,) = client.show(job)
     assert line.start is not None
-    assert line.start == run.start == shown.start
+    assert line.start == run.start == shown.times["Start"]
     assert abs(line.start / 1e6 - time.time()) < 120
     assert client.config().cluster == cluster.name
     assert client.config().version == cluster.version

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -109,9 +110,11 @@ def document_from_message(message: Message, cluster: str) -> JobDocument:
 
 def _run(message: Message) -> Run:
     """The message as the run of a job that sacct would report."""
-    texts = {field: _text(message, name) or "" for field, name in _TEXTS.items()}
-    numbers = {field: _number(message, name) for field, name in _NUMBERS.items()}
-    times = {name: _time(message, f"@{name}") for name in ("submit", "eligible", "start", "end")}
+    texts: dict[str, Any] = {name: _text(message, key) or "" for name, key in _TEXTS.items()}
+    numbers: dict[str, Any] = {name: _number(message, key) for name, key in _NUMBERS.items()}
+    times: dict[str, Any] = {
+        name: _time(message, f"@{name}") for name in ("submit", "eligible", "start", "end")
+    }
     if times["end"] is not None and (times["eligible"] or 0) > times["end"]:
         times["eligible"] = None  # it never was
     if not texts["hosts"]:
