@@ -1,7 +1,7 @@
 """Plans of work, and the schedulers that run them: DAGMan, Slurm, and this machine.
 
-A plan (`plan`) says what there is to do; a scheduler (`base`) is handed it. There is no scheduler
-of our own: what is written is run by DAGMan, by Slurm, or as processes here.
+A plan (`plan`) is submitted to a scheduler (`base`). There is no scheduler of our own: DAGMan,
+Slurm, or processes here run it.
 """
 
 from __future__ import annotations
@@ -33,15 +33,10 @@ __all__ = [
 ]
 
 NAMES = ("dagman", "slurm", "here")
-"""Names of the schedulers."""
 
 
 def create(name: str, settings: Settings | None = None) -> Scheduler:
-    """The scheduler of that name.
-
-    Args:
-        name: one of `NAMES`.
-        settings: how a scheduler's tools are run; None: their defaults.
+    """The scheduler of a name in `NAMES`; `settings` say how its tools are run.
 
     Raises:
         UsageError: there is no such scheduler.

@@ -1,4 +1,4 @@
-"""The contract of a scheduler that runs plans, and what it tells about them."""
+"""The contract of a scheduler that runs plans, and the status of a plan."""
 
 from __future__ import annotations
 
@@ -18,23 +18,22 @@ __all__ = ["NO_PROGRAM", "SUBMITTED", "NodeState", "NodeStatus", "PlanStatus", "
 SUBMITTED = "submitted"
 """Folder, in the plan's, of what a scheduler is given and what it writes."""
 
-
 NO_PROGRAM = (
     "the program is not there under that path; name `program: {pack: …}` or `{image: …}` in the "
     "config, or use a Python that all machines see"
 )
-"""What is to be done where a node could not be started."""
+"""Advice where a node could not be started."""
 
 
 class NodeState(StrEnum):
-    """Where a node stands."""
+    """The state of a node."""
 
     WAITING = "waiting"
-    """For an earlier stage, or not handed over."""
+    """For an earlier stage, or not submitted."""
     QUEUED = "queued"
     RUNNING = "running"
     HELD = "held"
-    """The scheduler waits for trouble to pass, or for a person."""
+    """The scheduler waits for an error to pass, or for a person."""
     DONE = "done"
     FAILED = "failed"
     REMOVED = "removed"
@@ -43,11 +42,9 @@ class NodeState(StrEnum):
 
 @dataclass(frozen=True)
 class NodeStatus:
-    """What is known of one node.
+    """The status of one node.
 
     Attributes:
-        name: of the node.
-        state: where it stands.
         cause: one line, of a failure or a hold: reason, exit status or signal, last line that it
             wrote to standard error; printable. None: nothing is wrong.
         attempts: how often it was started.
@@ -55,7 +52,7 @@ class NodeStatus:
         started: start of the last attempt, µs since 1970.
         ended: its end, µs since 1970; None: it runs or never ran.
         job: the scheduler's id of the last attempt.
-        log: the file, relative to the plan's folder, with more of what the cause tells.
+        log: the file, relative to the plan's folder, with more about the cause.
     """
 
     name: str
@@ -71,15 +68,15 @@ class NodeStatus:
 
 @dataclass(frozen=True)
 class PlanStatus:
-    """What is known of a plan.
+    """The status of a plan.
 
     Attributes:
         active: the scheduler still works on it.
         nodes: every node of the plan, by name, in the plan's order.
-        manager: one line about what drives the plan (the DAGMan job, a process); None: not handed
-            over.
-        asked: the scheduler answered; else `manager` says why not, `nodes` is what files tell, and
-            what these do not tell to be over counts as active.
+        manager: one line about what drives the plan (the DAGMan job, a process); None: it was not
+            submitted.
+        asked: the scheduler answered; else `manager` says why not, `nodes` is by files alone, and
+            a node without an end there counts as active.
     """
 
     active: bool
@@ -89,7 +86,7 @@ class PlanStatus:
 
 
 def busy(plan: Plan, who: str) -> ClusterError:
-    """The error of a plan that is worked on, by whoever `who` says; names the way out."""
+    """The error of a plan on which `who` works; names the way out."""
     return ClusterError(
         f"plan {plan.name} is active ({who}); wait for it, or cancel it: jobsight sweep cancel "
         f"{shlex.quote(printable(plan.folder))}"
@@ -97,20 +94,17 @@ def busy(plan: Plan, who: str) -> ClusterError:
 
 
 class Scheduler(ABC):
-    """Hands plans over, and tells how they fare.
+    """Submits plans, and reports their status.
 
-    It keeps all it must remember in the plan's folder, under `SUBMITTED`, so any later process can
-    ask. Not to be used for one plan from several threads or processes at once; asking is safe.
+    Its memory is in the plan's folder, under `SUBMITTED`, so any later process can ask. One plan is
+    for one thread of one process at a time; `status` is safe.
 
     All methods raise `ClusterError` where the scheduler is missing, does not answer or refuses.
     """
 
     @abstractmethod
     def write(self, plan: Plan) -> list[Path]:
-        """Write what the scheduler is given, and hand nothing over.
-
-        Returns:
-            The files, absolute.
+        """Write what the scheduler is given, and submit nothing; the files, absolute.
 
         Raises:
             ClusterError: the plan is active, or cannot be run by this scheduler.
@@ -119,10 +113,7 @@ class Scheduler(ABC):
 
     @abstractmethod
     def submit(self, plan: Plan) -> str:
-        """Hand the plan over; where it ended unfinished, go on with what is not done.
-
-        Returns:
-            The id by which the scheduler knows it.
+        """Submit what is not done of the plan; the id by which the scheduler knows it.
 
         Raises:
             ClusterError: the plan is active or all done.
@@ -130,7 +121,7 @@ class Scheduler(ABC):
 
     @abstractmethod
     def status(self, plan: Plan) -> PlanStatus:
-        """What is known of the plan and its nodes; a plan never handed over is all waiting."""
+        """The status of the plan and its nodes; a plan never submitted is all waiting."""
 
     @abstractmethod
     def cancel(self, plan: Plan) -> None:

@@ -1,4 +1,4 @@
-"""HTCondor's tools run as children, and what they and its log tell of a DAGMan job."""
+"""HTCondor's tools run as children, and the state of a DAGMan job by them and its log."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _MOST_OUTPUT = 1 << 20
 
 @dataclass(frozen=True)
 class Manager:
-    """The DAGMan job of the last submission, as its log and the queue tell.
+    """The DAGMan job of the last submission, by its log and the queue.
 
     Attributes:
         job: its cluster; None: never submitted.
         active: it, or a job of it, is in the queue, or the queue does not answer.
-        told: one line.
-        broken: it ended by itself, and not well.
-        asked: False where the queue would have to tell, and does not answer.
+        status: one line.
+        failed: it ended by itself with an error.
+        asked: False where the queue had to be asked, and does not answer.
     """
 
     job: int | None
     active: bool
-    told: str | None
-    broken: bool = False
+    status: str | None
+    failed: bool = False
     asked: bool = True
 
 
@@ -43,16 +43,18 @@ def manager_of(dag: Path) -> Manager:
         SourceError: its log is there and cannot be read.
     """
     log = dag.with_name(f"{dag.name}.dagman.log")
-    told = _logged(log)
-    if not told.active or told.job is None:
-        return told
-    queued = _queued(told.job)
-    # It may have ended since its log was read.
-    return queued if queued.active or _logged(log).active else _logged(log)
+    logged = _logged(log)
+    if not logged.active or logged.job is None:
+        return logged
+    queued = _queued(logged.job)
+    if queued.active:
+        return queued
+    logged = _logged(log)  # it may have ended since
+    return queued if logged.active else logged
 
 
 def _logged(log: Path) -> Manager:
-    """What its log tells; active is what has no end there."""
+    """By its log; what has no end there is active."""
     rows = read_rows(log)
     jobs = [row["cluster"] for row in rows if row["code"] == 0]
     if not jobs:
@@ -64,41 +66,38 @@ def _logged(log: Path) -> Manager:
     if ends[-1]["code"] == 9:
         return Manager(job, False, f"DAGMan job {job} was removed")
     status = ends[-1]["return_value"]
-    told = f"DAGMan job {job} ended with status {status}"
-    return Manager(job, False, told, broken=status != 0)
+    return Manager(job, False, f"DAGMan job {job} ended with status {status}", failed=status != 0)
 
 
 def _queued(job: int) -> Manager:
-    """What the queue tells of a DAGMan job whose log tells no end."""
+    """By the queue, where its log has no end."""
     try:
-        said = run_tool(
+        queue = run_tool(
             ("condor_q", "-allusers"),
             ("-constraint", f"ClusterId == {job} || DAGManJobId == {job}"),
             ("-af:t", "ClusterId", "JobStatus", "HoldReason"),
         )
     except ClusterError as error:
-        told = f"DAGMan job {job}; how it fares is not known: {error}"
-        return Manager(job, True, told, asked=False)
-    lines = said.stdout.decode("utf-8", "replace").splitlines()
+        status = f"DAGMan job {job}, of unknown state: {error}"
+        return Manager(job, True, status, asked=False)
+    lines = queue.stdout.decode("utf-8", "replace").splitlines()
     jobs = {line.split("\t")[0]: line.split("\t")[1:] for line in lines if line.count("\t") >= 2}
     if not jobs:
-        told = f"DAGMan job {job} left the queue without an end in its log"
-        return Manager(job, False, told, broken=True)
+        status = f"DAGMan job {job} left the queue without an end in its log"
+        return Manager(job, False, status, failed=True)
     state, reason = jobs.get(str(job), ["0", ""])[:2]
-    words = {"1": "waits to start", "2": "runs", "3": "is being removed"}
-    if state == "5":
-        told = f"is held: {printable(reason, 200)}"
-    else:
-        told = words.get(state, f"is gone, but {counted(len(jobs), 'job')} of it are in the queue")
-    return Manager(job, True, f"DAGMan job {job} {told}")
+    words = {
+        "1": "waits to start",
+        "2": "runs",
+        "3": "is being removed",
+        "5": f"is held: {printable(reason, 200)}",
+    }
+    gone = f"is gone, but {counted(len(jobs), 'job')} of it are in the queue"
+    return Manager(job, True, f"DAGMan job {job} {words.get(state, gone)}")
 
 
 def run_tool(*parts: Iterable[str], folder: Path | None = None) -> Ended:
-    """Run one of HTCondor's tools, found on the PATH, to its end.
-
-    Args:
-        parts: its name and arguments, put together.
-        folder: its current one.
+    """Run one of HTCondor's tools, found on the PATH, to its end; its words come in `parts`.
 
     Raises:
         ClusterError: it is missing, took too long or ended with another status than 0.
@@ -128,8 +127,8 @@ def run_tool(*parts: Iterable[str], folder: Path | None = None) -> Ended:
 
 
 def _complaint(ended: Ended) -> str:
-    """What a tool said when it failed: its lines of error, or the last it said at all."""
-    said = (ended.stderr or ended.stdout).decode("utf-8", "replace")
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    """What a failed tool printed: its lines of error, or the last ones."""
+    printed = (ended.stderr or ended.stdout).decode("utf-8", "replace")
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
     errors = [line for line in lines if "ERROR" in line or "rror:" in line] or lines[-3:]
     return printable(" ".join(errors), 400) or f"status {ended.status}, and said nothing"

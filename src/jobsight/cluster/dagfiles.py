@@ -1,30 +1,23 @@
 """What DAGMan is given: the lines of a DAG file and of its submit descriptions.
 
-Pure functions that yield lines. There is one submit description for all nodes that ask for the same
-(most often one a stage); what differs from node to node stands in the DAG file's VARS.
+There is one submit description for all nodes that ask for the same; what differs is in the VARS of
+the DAG file. HTCondor's own writer (`htcondor2.dags`) is not used: it writes ``CATEGORY`` where
+``MAXJOBS`` is meant, misreads its rescue files, and needs the bindings.
 
-HTCondor's own writer (`htcondor2.dags`) is not used. It names nodes by layer and number and reads
-its rescue files back by stripping the letters of ``DONE`` from those names, writes ``CATEGORY``
-where ``MAXJOBS`` is meant, and needs the bindings where only a file is to be written. Its way is
-taken: the description apart from the writer, and a writer that yields lines.
-
-How a node fares:
-
-- It failed (exit status, signal): the job itself is started again, at most `retries` times.
-- After any failure it is for `elsewhere` seconds started only where it did not run last; the queue
-  remembers that machine, which a new job would not.
-- It is held by trouble of a machine or of a transfer: released a few times, then removed. Held by
-  anything else but a person (memory, size, time): removed. So a node ends, and none is left held.
-- Its machine is out of touch: it is started elsewhere after `LEASE_SECONDS`.
-- It was started `starts` times, not counting those that a save of it was fetched from, and never
-  ended: what it has is never fetched, say, which HTCondor counts nowhere and tries for ever. It is
-  held with the reason that was told last, and so removed.
+- A node that failed (exit status, signal) is started again, at most `retries` times; for
+  `elsewhere` seconds not where it ran last, which the queue remembers of a job.
+- One held by an error of a machine or a transfer is released a few times, then removed. One held by
+  anything else but a person (memory, size, time) is removed. So none is left held.
+- One whose machine is out of touch is started elsewhere after `LEASE_SECONDS`.
+- One that was started `starts` times without an end (not counting those that a save of it was
+  fetched from) is held with the last reason, and so removed: HTCondor counts no failure where what
+  it has is never fetched, say, and would try for ever.
 - A job that was removed or failed for good is submitted once more, if the node has retries.
 - A job of the submitting machine that failed is submitted anew, as often: the queue does not count
   how often jobs of the universe ``local`` complete, and would start it for ever.
-- A node that checkpoints and leaves with `CHECKPOINT` is started again where it is. Told to go, by
-  SIGTERM, it has `VACATE_SECONDS`. Where files are transferred, its outputs are kept by the access
-  point both times, and are there when it starts again.
+- A node that checkpoints and exits with `CHECKPOINT` is started again where it is. SIGTERM gives it
+  `VACATE_SECONDS`. Where files are transferred, its outputs are kept by the access point both
+  times, and are there when it starts again.
 """
 
 from __future__ import annotations
@@ -63,18 +56,17 @@ NODES = "nodes"
 """Folder of what nodes print."""
 
 VACATE_SECONDS = 120
-"""What a node that is told to go asks for, to save what it has."""
+"""What an evicted node asks for, to save what it has."""
 
 LEASE_SECONDS = 600
-"""How long a machine may be out of touch before its job is started elsewhere; HTCondor's own is 40
-minutes. `job_lease_duration` among the options says otherwise."""
+"""HTCondor's own default is 40 minutes. The option `job_lease_duration` overrides it."""
 
-TROUBLE = (6, 7, 8, 9, 10, 11, 12, 13, 14, 18, 19, 21, 23, 35, 36, 45, 48, 49)
-"""Hold codes of trouble that may not be there on another machine, or later (see codes.py)."""
+PASSING = (6, 7, 8, 9, 10, 11, 12, 13, 14, 18, 19, 21, 23, 35, 36, 45, 48, 49)
+"""Hold codes of errors that may not be there on another machine, or later (see codes.py)."""
 BY_HAND = (1, 15, 16)
 """Hold codes of jobs that wait for a person, or for their input."""
 
-_TROUBLES = ("NumJobCompletions", "NumHolds", "NumShadowExceptions")
+_FAILURES = ("NumJobCompletions", "NumHolds", "NumShadowExceptions")
 """Attributes that count how often an attempt failed; an eviction counts in none."""
 _LOST = "member(MY.VacateReasonCode ?: 0, {1002, 1003, 1006, 1007, 1008})"
 """The machine was lost, or could start nothing (no container, say), which those do not count."""
@@ -86,7 +78,7 @@ _FOR_NEAR = frozenset({"accounting_group", "accounting_group_user", "priority", 
 
 @dataclass(frozen=True)
 class Kind:
-    """What nodes of one submit description have in common."""
+    """What the nodes of one submit description have in common."""
 
     resources: Resources
     retries: int
@@ -96,17 +88,18 @@ class Kind:
 
 def kinds(plan: Plan) -> dict[str, tuple[Kind, tuple[Node, ...]]]:
     """Submit descriptions by file name: what their nodes have in common, and the nodes."""
+    found: dict[Kind, list[Node]] = {}
     names: dict[Kind, str] = {}
-    nodes: dict[str, list[Node]] = {}
     for stage in plan.stages:
-        new = 0
         for node in stage.nodes:
             kind = Kind(node.resources, node.retries, node.checkpoints, node.near)
-            if kind not in names:
-                new += 1
-                names[kind] = f"{stage.name}.sub" if new == 1 else f"{stage.name}.{new}.sub"
-            nodes.setdefault(names[kind], []).append(node)
-    return {name: (kind, tuple(nodes[name])) for kind, name in names.items()}
+            found.setdefault(kind, []).append(node)
+            names.setdefault(kind, stage.name)
+    first = list(names.values())
+    return {
+        f"{name}.sub" if first.index(name) == at else f"{name}.{at}.sub": (kind, tuple(found[kind]))
+        for at, (kind, name) in enumerate(names.items())
+    }
 
 
 def dag_lines(plan: Plan) -> Iterator[str]:
@@ -132,12 +125,12 @@ def _vars(plan: Plan, node: Node) -> Iterator[str]:
     outputs = [_plain(path) for path in node.outputs]
     inputs = dict.fromkeys([*(_plain(path) for path in node.inputs), *outputs])
     yield f"node_inputs={vars_value(macro_text(', '.join(inputs)))}"
-    # Nothing at all would mean: every new file. A pair of quotes means none.
+    # Nothing at all would mean every new file, a pair of quotes means none.
     yield f"node_outputs={vars_value(macro_text(', '.join(outputs)) or chr(34) * 2)}"
 
 
 def _plain(path: str) -> str:
-    """Without a slash at its end, which would mean: what is in it, not the folder."""
+    """Without a slash at its end, which would mean the content of the folder."""
     return str(PurePosixPath(path))
 
 
@@ -145,13 +138,13 @@ def submit_lines(plan: Plan, kind: Kind) -> Iterator[str]:
     """The lines of the submit description of all nodes of a kind.
 
     Raises:
-        ClusterError: a value cannot stand in one: it ends with a backslash, which would join the
-            next line to it, or with a blank, which would be cut.
+        ClusterError: a value ends with a backslash, which would join the next line to it, or with
+            a blank, which would be cut.
     """
     for line in _submit_lines(plan, kind):
         if line.endswith(("\\", " ")):
             raise ClusterError(
-                f"{printable(line, 200)!r} cannot stand in a submit description: it ends with a "
+                f"{printable(line, 200)!r} cannot be in a submit description: it ends with a "
                 "backslash or a blank; rename what it names"
             )
         yield line
@@ -240,25 +233,23 @@ def _policy_lines(kind: Kind, options: Options, *, sent: bool) -> Iterator[str]:
     """When a job is started again, where, and when it is given up."""
     if kind.retries and not kind.near:
         yield f"max_retries = {kind.retries}"
-    trouble = f"member(HoldReasonCode, {{{', '.join(map(str, TROUBLE))}}})"
-    by_hand = f"member(HoldReasonCode, {{{', '.join(map(str, BY_HAND))}}})"
-    passing = f"{trouble} && NumHolds <= {options.releases}"
-    yield (
-        f"periodic_release = {passing} && time() - EnteredCurrentStatus >= {options.release_after}"
-    )
-    yield f"periodic_remove = JobStatus == 5 && !({passing}) && !{by_hand}"
+    passing = f"{_held_by(PASSING)} && NumHolds <= {options.releases}"
+    waited = f"time() - EnteredCurrentStatus >= {options.release_after}"
+    yield f"periodic_release = {passing} && {waited}"
+    yield f"periodic_remove = JobStatus == 5 && !({passing}) && !{_held_by(BY_HAND)}"
     yield from _limit_lines(kind, options.starts if sent else 0)
     if kind.near:
         return
-    if not any(name.lower() == "job_lease_duration" for name in options.commands):
+    given = {name.lower(): value for name, value in options.commands.items()}
+    if "job_lease_duration" not in given:
         yield f"job_lease_duration = {LEASE_SECONDS}"
-    wanted = [options.commands[name] for name in options.commands if name.lower() == "requirements"]
+    wanted = [given["requirements"]] if "requirements" in given else []
     if options.elsewhere:
         yield "job_machine_attrs = Name"
         yield "job_machine_attrs_history_length = 1"
-        troubles = " + ".join(f"(MY.{name} ?: 0)" for name in _TROUBLES)
+        failures = " + ".join(f"(MY.{name} ?: 0)" for name in _FAILURES)
         wanted.append(
-            f"{troubles} == 0 && !{_LOST} || "
+            f"{failures} == 0 && !{_LOST} || "
             f"{_startd('TARGET.Name')} =!= {_startd('MY.MachineAttrName0')} || "
             f"time() - EnteredCurrentStatus > {options.elsewhere}"
         )
@@ -267,7 +258,7 @@ def _policy_lines(kind: Kind, options: Options, *, sent: bool) -> Iterator[str]:
 
 
 def _limit_lines(kind: Kind, starts: int) -> Iterator[str]:
-    """What becomes of an attempt that takes longer, and of a job that is started ever again."""
+    """The ends of an attempt that takes longer, and of a job that is started again and again."""
     held: list[tuple[str, str]] = []
     if kind.resources.seconds is not None:
         seconds = kind.resources.seconds
@@ -275,23 +266,26 @@ def _limit_lines(kind: Kind, starts: int) -> Iterator[str]:
         if kind.checkpoints:
             yield f"periodic_vacate = {overdue}"
         else:
-            told = f'"it ran longer than the {seconds} s that it asked for"'
-            held.append((overdue, told))
+            held.append((overdue, f'"it ran longer than the {seconds} s that it asked for"'))
     if starts:
         # Starts behind a CHECKPOINT do not count in NumShadowStarts. A job may be idle for less
         # time than passes between two looks, so one start too many is ended where it runs.
         allowed = f"{starts} + (CheckpointNumber ?: -1) + ifThenElse(JobStatus == 2, 1, 0)"
         worn = f"(NumShadowStarts ?: 0) > {allowed}"
         words = '"it was started ", NumShadowStarts, " times and never ended; the last time: "'
-        held.append((worn, f'strcat({words}, VacateReason ?: "no reason told")'))
+        held.append((worn, f'strcat({words}, VacateReason ?: "no reason given")'))
     if held:
         yield f"periodic_hold = {' || '.join(f'({when})' for when, _ in held)}"
         reason = "undefined"
-        for when, told in held:
-            reason = f"ifThenElse({when}, {told}, {reason})"
+        for when, words in held:
+            reason = f"ifThenElse({when}, {words}, {reason})"
         yield f"periodic_hold_reason = {reason}"
 
 
+def _held_by(codes: tuple[int, ...]) -> str:
+    return f"member(HoldReasonCode, {{{', '.join(map(str, codes))}}})"
+
+
 def _startd(name: str) -> str:
-    """Of a slot's name (``slot1_3@glidein_7@host``) what is behind its first ``@``."""
+    """Of a slot's name (``slot1_3@glidein_7@host``) what is after its first ``@``."""
     return f'regexps("^[^@]*@(.*)", {name}, "\\1")'

@@ -27,7 +27,7 @@ from jobsight.cluster.dagoptions import options_of
 from jobsight.cluster.nodelogs import follow_nodes, read_rows
 from jobsight.cluster.plan import Plan
 from jobsight.cluster.starting import write_start_script
-from jobsight.cluster.states import explained, tail, words_of
+from jobsight.cluster.states import explained, last_line, tail
 from jobsight.errors import ClusterError, OutputError
 from jobsight.files import new_file
 from jobsight.text import counted, printable
@@ -95,11 +95,11 @@ class Dagman(Scheduler):
                 cause = printable(details, 200) or "DAGMan could not submit it"
                 nodes[name] = replace(nodes[name], state=NodeState.FAILED, cause=cause)
         nodes = {name: _with_words(plan, node) for name, node in nodes.items()}
-        told = manager.told
-        if manager.broken and not any(node.cause for node in nodes.values()):
+        line = manager.status
+        if manager.failed and not any(node.cause for node in nodes.values()):
             words = last_error(_text(folder / f"{dagfiles.DAG}.dagman.out"))
-            told = told if words is None else f"{told}: {words}"
-        return PlanStatus(manager.active, nodes, told, manager.asked)
+            line = line if words is None else f"{line}: {words}"
+        return PlanStatus(manager.active, nodes, line, manager.asked)
 
     def cancel(self, plan: Plan) -> None:
         """Remove the DAGMan job, which removes its nodes' and writes a rescue file."""
@@ -111,7 +111,7 @@ class Dagman(Scheduler):
     def _require_idle(self, plan: Plan) -> None:
         manager = manager_of(_folder(plan) / dagfiles.DAG)
         if manager.active:
-            raise busy(plan, str(manager.told))
+            raise busy(plan, str(manager.status))
 
 
 def _folder(plan: Plan) -> Path:
@@ -207,6 +207,6 @@ def _with_words(plan: Plan, node: NodeStatus) -> NodeStatus:
     folder = _folder(plan)
     if not node.cause.startswith(("exit status", "killed by")):
         return replace(node, log=f"{SUBMITTED}/{dagfiles.EVENTS}") if node.attempts else node
-    line, log = words_of(plan.folder, folder / dagfiles.NODES / f"{node.name}.err")
+    line, log = last_line(plan.folder, folder / dagfiles.NODES / f"{node.name}.err")
     cause = explained(node.cause, line, 127 if node.cause == "exit status 127" else None)
     return replace(node, cause=cause, log=log)

@@ -25,7 +25,8 @@ from jobsight.cluster.states import (
     done,
     explained,
     how_ended,
-    last_words,
+    last_line,
+    logs,
     make_folders,
     node_status,
     plan_digest,
@@ -225,8 +226,8 @@ def _status(plan: Plan, name: str, state: NodeState, attempts: Sequence[Attempt]
     if last.status is None:
         cause = "it was ended together with what ran it; submit again to go on"
         return node_status(name, state, cause, attempts)
-    wrote, log = last_words(plan.folder, name)
-    return node_status(name, state, explained(how_ended(last), wrote, last.status), attempts, log)
+    line, log = last_line(plan.folder, *reversed(logs(plan.folder, name)))
+    return node_status(name, state, explained(how_ended(last), line, last.status), attempts, log)
 
 
 def _task(plan: Plan, node: Node) -> Task:

@@ -1,15 +1,14 @@
 """Plans on Slurm: a job array for each stage, chained by dependencies.
 
-Nothing of ours runs on between: the scripts (`slurmscript`) retry, save before the time limit and
-queue themselves again; what is done stands in the plan's folder (`states`). Submitting again hands
-over what is not done.
+No process of ours runs meanwhile: the scripts (`slurmscript`) retry, save before the time limit and
+queue themselves again; what is done is in the plan's folder (`states`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,7 +48,7 @@ from jobsight.text import printable
 __all__ = ["Slurm"]
 
 _MOST_ARRAY = 1001
-"""Slurm's default of MaxArraySize, where the controller does not tell."""
+"""Slurm's default of MaxArraySize, where the controller does not say."""
 
 
 class Slurm(Scheduler):
@@ -76,10 +75,7 @@ class Slurm(Scheduler):
         return _write(plan)
 
     def submit(self, plan: Plan) -> str:
-        """Hand over what is not done, each stage to wait for the one before.
-
-        Returns:
-            Numbers of the arrays, commas between.
+        """Submit what is not done, each stage to wait for the one before; numbers of the arrays.
 
         Raises:
             ClusterError: the plan is active or all done, or Slurm refuses; nothing is queued then.
@@ -101,15 +97,15 @@ class Slurm(Scheduler):
             record = Record(plan_digest(plan), before.submission + 1, complete=False)
             with new_file(plan.folder / FOLDER / "token") as temporary:
                 temporary.write_text(f"{record.digest}/{record.submission}\n")
-            self._hand_over(plan, record, states)
+            self._submit(plan, record, states)
         finally:
             os.close(lock)
         return ",".join(record.arrays)
 
     def status(self, plan: Plan) -> PlanStatus:
-        """What is known of the plan: one call of squeue, and one of sacct where that is not enough.
+        """The status by one call of squeue, and one of sacct where that is not enough.
 
-        Where squeue is missing or does not answer, what the nodes themselves wrote.
+        Where squeue is missing or does not answer, by what the nodes themselves wrote.
         """
         record = Record.read(plan.folder)
         if record.digest != plan_digest(plan):
@@ -118,7 +114,7 @@ class Slurm(Scheduler):
             seen = queued(self._rows(record.arrays)) if record.arrays else {}
         except ClusterError as error:
             return _unasked(plan, record, error)
-        states = read_states(plan)  # behind the queue: what has ended there has told so here
+        states = read_states(plan)  # after the queue: what has ended there is recorded here
         if lacking := unexplained(plan, states, record.tasks, seen):
             with contextlib.suppress(SlurmError):  # without accounts, the nodes' states must do
                 seen = {**ran(self.client.accounts(lacking)), **seen}
@@ -135,11 +131,7 @@ class Slurm(Scheduler):
             raise ClusterError(f"plan {plan.name} is not active; there is nothing to cancel")
         self._act("scancel", *sorted(living))
 
-    # --- how ---
-
-    def _hand_over(
-        self, plan: Plan, record: Record, states: Mapping[str, Sequence[Attempt]]
-    ) -> None:
+    def _submit(self, plan: Plan, record: Record, states: Mapping[str, Sequence[Attempt]]) -> None:
         """Call sbatch for each array; where one fails, none stays."""
         record.write(plan.folder)
         most = self._most_array()
@@ -156,7 +148,8 @@ class Slurm(Scheduler):
                     if places:
                         now.append(self._sbatch(plan, record, array, first, places, before))
         except ClusterError:
-            self._take_back(record)
+            if record.arrays:
+                self._act("scancel", *record.arrays)
             raise
         record.complete = True
         record.write(plan.folder)
@@ -170,9 +163,9 @@ class Slurm(Scheduler):
         places: Sequence[int],
         before: Sequence[str],
     ) -> str:
-        """Hand over one array; its number."""
+        """Submit one array; its number."""
         after = [f"--dependency=afterok:{':'.join(before)}"] if before else []
-        said = self._act(
+        printed = self._act(
             "sbatch",
             "--parsable",
             f"--chdir={plan.folder}",
@@ -183,27 +176,16 @@ class Slurm(Scheduler):
             str(first),
             f"{record.digest}/{record.submission}",
         )
-        number = said.strip().partition(";")[0]
+        number = printed.strip().partition(";")[0]
         if not (number.isascii() and number.isdecimal()):
-            raise ClusterError(f"sbatch said {printable(said, 80)!r}, which is no number of a job")
+            raise ClusterError(f"sbatch printed {printable(printed, 80)!r}, not a job's number")
         record.arrays[number] = {place - first: array.nodes[place].name for place in places}
         record.write(plan.folder)
         return number
 
-    def _take_back(self, record: Record) -> None:
-        if record.arrays:
-            try:
-                self.client.act("scancel", *record.arrays)
-            except SlurmError as error:
-                jobs = ", ".join(record.arrays)
-                raise ClusterError(f"jobs {jobs} were submitted and must be cancelled: {error}"
-                                   ) from None  # fmt: skip
-
     def _most_array(self) -> int:
-        try:
+        with _errors():
             most = self.client.config().max_array_size
-        except SlurmError as error:
-            raise ClusterError(str(error)) from None
         if most == 0:
             raise ClusterError("this cluster takes no job arrays (MaxArraySize is 0 in slurm.conf)")
         return most or _MOST_ARRAY
@@ -214,7 +196,7 @@ class Slurm(Scheduler):
 
     def _living(self, plan: Plan, record: Record) -> set[str]:
         """Numbers of the plan's arrays that have not ended."""
-        if not record.complete:  # whoever submitted was killed: there may be jobs it did not note
+        if not record.complete:  # the submitting process was killed: there may be more jobs
             names = {job_name(plan, stage.name) for stage in plan.stages}
             rows = [row for row in self._rows(None) if row.name in names]
             rows = [row for row in rows if row.directory == str(plan.folder)]
@@ -223,27 +205,30 @@ class Slurm(Scheduler):
         return {array for (array, _), seen in queued(rows).items() if not seen.state.ended}
 
     def _rows(self, jobs: Collection[str] | None) -> list[Queued]:
-        try:
+        with _errors():
             return self.client.queue(jobs)
-        except SlurmError as error:
-            raise ClusterError(str(error)) from None
 
     def _act(self, tool: str, *arguments: str) -> str:
-        try:
+        with _errors():
             return self.client.act(tool, *arguments)
-        except SlurmError as error:
-            raise ClusterError(str(error)) from None
+
+
+@contextlib.contextmanager
+def _errors() -> Iterator[None]:
+    try:
+        yield
+    except SlurmError as error:
+        raise ClusterError(str(error)) from None
 
 
 def _unasked(plan: Plan, record: Record, error: ClusterError) -> PlanStatus:
-    """The status of a plan of which Slurm tells nothing."""
+    """The status of a plan where squeue does not answer."""
     states = read_states(plan)
     seen = supposed(states, record.tasks, record.submission)
-    told = status_of(plan, states, record.tasks, seen, record.submission)
-    if not told.active:
-        return told
-    manager = f"{told.manager}; how it fares is not known: {error}"
-    return replace(told, manager=manager, asked=False)
+    status = status_of(plan, states, record.tasks, seen, record.submission)
+    if not status.active:
+        return status
+    return replace(status, manager=f"{status.manager}, of unknown state: {error}", asked=False)
 
 
 def _write(plan: Plan) -> list[Path]:

@@ -1,4 +1,4 @@
-"""How a plan fares on Slurm: from the states of its nodes, the queue, and the accounts."""
+"""The status of a plan on Slurm: by the states of its nodes, the queue, and the accounts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from jobsight.cluster.states import (
     done,
     explained,
     how_ended,
-    last_words,
+    last_line,
+    logs,
     node_status,
-    words_of,
 )
 from jobsight.documents.states import State, slurm_state
+from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
 
@@ -30,17 +31,16 @@ _ENDS = {
     State.NODE_FAIL: "its machine failed",
     State.PREEMPTED: "another job took its place",
 }
-"""Ends that Slurm tells better than the node, which it killed."""
+"""Ends that Slurm knows better than the node, which it killed."""
 
-
-_NO_FOLDER = "machines must see the plan's folder, and whoever submits must be able to write there"
+_NO_FOLDER = "machines must see the plan's folder, and the submitting user must be able to write it"
 _NOWHERE = ("", "None assigned")
 """What sacct shows as the machines of a job that never began."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What Slurm tells of one task: its state, why it waits, and whether it ever started."""
+    """One task as Slurm has it: its state, why it waits, and whether it ever started."""
 
     state: State
     reason: str = ""
@@ -49,34 +49,33 @@ class Seen:
 
 def queued(rows: Iterable[Queued]) -> dict[Task, Seen]:
     """Tasks in the queue, ended ones too as long as the controller knows them."""
-    found = {}
-    for row in rows:
-        state = slurm_state(row.state)
-        if state is None:
-            continue
-        seen = Seen(state, row.reason, bool(row.hosts))
-        tasks = row.id.tasks if row.id.tasks is not None else [row.id.task]
-        found.update({(row.id.base, task): seen for task in tasks if task is not None})
-    return found
+    return {
+        task: Seen(state, row.reason, bool(row.hosts))
+        for row in rows
+        if (state := slurm_state(row.state)) is not None
+        for task in _tasks(row.id)
+    }
 
 
 def ran(runs: Iterable[Run]) -> dict[Task, Seen]:
     """Tasks in the accounts; of a task's runs, the last counts."""
-    found = {}
-    for run in sorted(runs, key=lambda run: run.submit or 0):
-        state = slurm_state(run.state)
-        if state is None:
-            continue
-        tasks = run.id.tasks if run.id.tasks is not None else [run.id.task]
-        seen = Seen(state, "", run.hosts not in _NOWHERE)
-        found.update({(run.id.base, task): seen for task in tasks if task is not None})
-    return found
+    return {
+        task: Seen(state, "", run.hosts not in _NOWHERE)
+        for run in sorted(runs, key=lambda run: run.submit or 0)
+        if (state := slurm_state(run.state)) is not None
+        for task in _tasks(run.id)
+    }
+
+
+def _tasks(job: SlurmId) -> list[Task]:
+    tasks = job.tasks if job.tasks is not None else [job.task]
+    return [(job.base, task) for task in tasks if task is not None]
 
 
 def supposed(
     states: Mapping[str, Sequence[Attempt]], tasks: Mapping[str, Task], submission: int
 ) -> dict[Task, Seen]:
-    """Tasks as they may be, by what their nodes told, where the queue does not tell.
+    """Tasks as they may be, by the states of their nodes alone.
 
     What runs, what is to be tried again, and what was not begun yet counts as in the queue.
     """
@@ -96,7 +95,7 @@ def unexplained(
     tasks: Mapping[str, Task],
     seen: Mapping[Task, Seen],
 ) -> set[str]:
-    """Arrays with nodes that are not done, and of which the queue does not tell."""
+    """Arrays with nodes that are not done and not in the queue."""
     names = (node.name for node in plan.nodes() if not done(states[node.name]))
     return {tasks[name][0] for name in names if name in tasks and tasks[name] not in seen}
 
@@ -111,21 +110,22 @@ def status_of(
     """The status of a plan.
 
     Args:
-        plan: what was handed over.
+        plan: what was submitted.
         states: attempts of each of its nodes.
-        tasks: of the nodes that were handed over last.
-        seen: what Slurm tells of these tasks.
-        submission: the number of the latest handing over.
+        tasks: of the nodes of the latest submission.
+        seen: these tasks as Slurm has them.
+        submission: the number of the latest.
     """
     nodes = {}
     whole = True
     for stage in plan.stages:
         for node in stage.nodes:
             task = tasks.get(node.name)
-            told = seen.get(task) if task is not None else None
+            found = seen.get(task) if task is not None else None
             attempts = states[node.name]
             latest = [one for one in attempts if one.submission == submission]
-            nodes[node.name] = _node(plan, node, attempts, latest, told, task, whole=whole)
+            last = latest[-1] if latest else None
+            nodes[node.name] = _node(plan, node, attempts, last, found, task, whole=whole)
         whole = whole and all(nodes[node.name].state is NodeState.DONE for node in stage.nodes)
     active = any(task in seen and not seen[task].state.ended for task in tasks.values())
     arrays = list(dict.fromkeys(array for array, _ in tasks.values()))
@@ -137,63 +137,53 @@ def _node(
     plan: Plan,
     node: Node,
     attempts: Sequence[Attempt],
-    latest: Sequence[Attempt],
-    told: Seen | None,
+    last: Attempt | None,
+    found: Seen | None,
     task: Task | None,
     *,
     whole: bool,
 ) -> NodeStatus:
-    last, log = latest[-1] if latest else None, None
-    if told is not None and task is not None and _is_held(told):
+    cause, log = None, None
+    if found is not None and task is not None and _is_held(found):
         # Also where its work is done: what depends on the task waits for its release.
-        state, cause = NodeState.HELD, _release(told.reason, task)
+        release = f"release it with: scontrol release {task[0]}_{task[1]}"
+        state, cause = NodeState.HELD, f"{found.reason or 'no reason given'}; {release}"
     elif done(attempts):
-        state, cause = NodeState.DONE, None
-    elif told is not None and not told.state.ended:
-        state, cause = _living(told, whole=whole), None
-    elif last is not None or (told is not None and told.started):
-        state, cause, log = _ended(plan, node, last, told, task)
+        state = NodeState.DONE
+    elif found is not None and found.state is State.PENDING:
+        # Slurm names the dependency only when it has looked at it
+        state = NodeState.QUEUED if whole else NodeState.WAITING
+    elif found is not None and not found.state.ended:
+        state = NodeState.RUNNING
+    elif last is not None or (found is not None and found.started):
+        state, cause, log = _ended(plan, node, last, found, task)
     elif task is None or not whole:  # what it waited for was not done: so it was never begun
-        state, cause = NodeState.WAITING, None
+        state = NodeState.WAITING
     else:
         state, cause = NodeState.REMOVED, "it was cancelled before it began"
     return node_status(node.name, state, cause, attempts, log)
 
 
-def _is_held(told: Seen) -> bool:
-    pending = told.state is State.PENDING
-    return told.state is State.HELD or (pending and "held" in told.reason.lower())
-
-
-def _release(reason: str, task: Task) -> str:
-    number, place = task
-    return f"{reason or 'no reason given'}; release it with: scontrol release {number}_{place}"
-
-
-def _living(told: Seen, *, whole: bool) -> NodeState:
-    if told.state is State.PENDING:  # Slurm names the dependency only when it has looked at it
-        return NodeState.QUEUED if whole else NodeState.WAITING
-    return NodeState.RUNNING
+def _is_held(found: Seen) -> bool:
+    pending = found.state is State.PENDING
+    return found.state is State.HELD or (pending and "held" in found.reason.lower())
 
 
 def _ended(
-    plan: Plan, node: Node, last: Attempt | None, told: Seen | None, task: Task | None
+    plan: Plan, node: Node, last: Attempt | None, found: Seen | None, task: Task | None
 ) -> tuple[NodeState, str | None, str | None]:
     """State, cause and log of a task that is over."""
-    if told is not None and told.state is State.COMPLETED:
+    state = None if found is None else found.state
+    if state is State.COMPLETED:
         return NodeState.DONE, None, None
-    if told is not None and told.state is State.CANCELLED:
+    if state is State.CANCELLED:
         return NodeState.REMOVED, "it was cancelled; submit again to go on", None
-    wrote: tuple[str, str | None] = ("", None)
-    how = "its job ended before the node began"
-    if last is not None:
-        how = how_ended(last)
-        wrote = last_words(plan.folder, node.name)
-    if task is not None and (last is None or last.status is None):  # the node had no last word
-        found = words_of(plan.folder, task_log(plan, task))
-        wrote = found if found[0] else wrote
-    if last is None and not wrote[0]:
+    files = () if last is None else (*reversed(logs(plan.folder, node.name)),)
+    if task is not None and (last is None or last.status is None):  # the node recorded no end
+        files = (task_log(plan, task), *files)
+    line, log = last_line(plan.folder, *files)
+    how = "its job ended before the node began" if last is None else how_ended(last)
+    if last is None and not line:
         how += f"; {_NO_FOLDER}"
-    if told is not None and told.state in _ENDS:
-        how = _ENDS[told.state]
-    return NodeState.FAILED, explained(how, wrote[0], last.status if last else None), wrote[1]
+    how = how if state is None else _ENDS.get(state, how)
+    return NodeState.FAILED, explained(how, line, last.status if last else None), log

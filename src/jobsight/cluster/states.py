@@ -34,7 +34,7 @@ __all__ = [
     "done",
     "explained",
     "how_ended",
-    "last_words",
+    "last_line",
     "logs",
     "make_folders",
     "node_status",
@@ -44,7 +44,6 @@ __all__ = [
     "state_file",
     "tail",
     "take",
-    "words_of",
 ]
 
 _MOST_BYTES = 4 << 20
@@ -213,18 +212,12 @@ def explained(how: str, wrote: str, status: int | None) -> str:
     return f"{cause}; {NO_PROGRAM}" if status == _NOT_FOUND else cause
 
 
-def last_words(folder: Path, node: str) -> tuple[str, str | None]:
-    """What a node wrote last to its standard error, else to its output: one line, or none.
+def last_line(folder: Path, *files: Path) -> tuple[str, str | None]:
+    """The last line, printable, of the first of these files that has one.
 
     Returns:
-        the line, and its file, relative to the plan's folder; None without a line.
+        The line, and its file, relative to `folder`; "" and None where there is none.
     """
-    out, err = logs(folder, node)
-    return words_of(folder, err, out)
-
-
-def words_of(folder: Path, *files: Path) -> tuple[str, str | None]:
-    """The last line of the first of these files that has one; see `last_words`."""
     for file in files:
         lines = tail(file, _TAIL_BYTES).decode("utf-8", "replace").splitlines()
         for line in filter(None, (abridged(line, 300) for line in reversed(lines))):
@@ -233,7 +226,7 @@ def words_of(folder: Path, *files: Path) -> tuple[str, str | None]:
 
 
 def tail(path: Path, most: int) -> bytes:
-    """The last bytes of a file, `most` at most; nothing where it cannot be read or is no file."""
+    """The last bytes of a file, `most` at most; none where it cannot be read."""
     try:
         number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

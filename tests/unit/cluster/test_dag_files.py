@@ -263,9 +263,9 @@ def test_options_that_would_break_out_are_refused(name: str, given: Any, words: 
     ],
 )
 def test_a_line_that_would_join_the_next_is_refused(more: dict[str, Any]) -> None:
-    with pytest.raises(ClusterError, match="cannot stand in a submit description"):
+    with pytest.raises(ClusterError, match="cannot be in a submit description"):
         submit(plan(**more), "runs.sub")
-    with pytest.raises(ClusterError, match="cannot stand in a submit description"):
+    with pytest.raises(ClusterError, match="cannot be in a submit description"):
         submit(replace(plan(), folder=Path("/odd\\")), "runs.sub")
 
 

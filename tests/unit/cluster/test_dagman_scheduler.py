@@ -138,7 +138,7 @@ def test_a_tool_that_cannot_be_run_is_named(tools: Tools) -> None:
         ("printf '12\\t5\\tno \\033[3m disk\\n13\\t2\\t\\n'", True, "12 is held: no [3m disk"),
         ("printf '13\\t2\\tundefined\\n'", True, "is gone, but 1 job of it are in the queue"),
         ("true", False, "left the queue without an end"),
-        ("echo 'Error: no schedd' >&2; exit 1", True, "is not known: condor_q refused: Error: no"),
+        ("echo 'Error: no schedd' >&2; exit 1", True, "unknown state: condor_q refused: Error:"),
     ],
 )  # fmt: skip
 def test_what_the_queue_tells(
@@ -162,7 +162,7 @@ def test_what_the_queue_tells(
 def test_an_end_in_the_log_needs_no_queue(plan: Plan, tools: Tools) -> None:
     Dagman().write(plan)
     log(plan, record(0, SUBMIT, "12.000.000"), record(9, ABORTED, "12.000.000"))
-    assert manager_of(submitted(plan) / "plan.dag").told == "DAGMan job 12 was removed"
+    assert manager_of(submitted(plan) / "plan.dag").status == "DAGMan job 12 was removed"
     assert not (tools.folder / "calls").exists()
 
 

@@ -51,7 +51,7 @@ def test_without_squeue_a_plan_is_told_by_what_its_nodes_wrote(
     assert status.active and not status.asked
     states = {name: node.state.value for name, node in status.nodes.items()}
     assert states == {"a": "done", "b": "running", "c": "queued"}
-    assert (status.manager or "").startswith("Slurm: job 12; how it fares is not known: squeue is")
+    assert (status.manager or "").startswith("Slurm: job 12, of unknown state: squeue is")
     for name in ("b", "c"):
         append(state_file(two.folder, name), start)
         append(state_file(two.folder, name), end)

@@ -13,7 +13,7 @@ from jobsight.cluster.states import (
     done,
     explained,
     how_ended,
-    last_words,
+    last_line,
     logs,
     make_folders,
     plan_digest,
@@ -115,20 +115,20 @@ def test_a_state_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 def test_the_last_words_are_shown_safely(tmp_path: Path) -> None:
     make_folders(tmp_path)
     out, err = logs(tmp_path, "n")
-    assert last_words(tmp_path, "n") == ("", None)
+    assert last_line(tmp_path, err, out) == ("", None)
     out.write_text("fine\n")
-    assert last_words(tmp_path, "n") == ("fine", "submitted/logs/n.out")
+    assert last_line(tmp_path, err, out) == ("fine", "submitted/logs/n.out")
     err.write_bytes(b"x" * 100_000 + b"\nlast \x1b[31m" + b"y" * 900 + b"\xff\n \n\n")
-    shown, log = last_words(tmp_path, "n")
+    shown, log = last_line(tmp_path, err, out)
     assert shown.startswith("last [31myyy")
     assert (len(shown), shown[-1]) == (300, "\N{REPLACEMENT CHARACTER}")
     assert log == "submitted/logs/n.err"
     err.unlink()
     err.mkdir()
-    assert last_words(tmp_path, "n") == ("fine", "submitted/logs/n.out")
+    assert last_line(tmp_path, err, out) == ("fine", "submitted/logs/n.out")
     err.rmdir()
     os.mkfifo(err)  # nobody writes into it, and nobody waits for that
-    assert last_words(tmp_path, "n") == ("fine", "submitted/logs/n.out")
+    assert last_line(tmp_path, err, out) == ("fine", "submitted/logs/n.out")
 
 
 def test_what_to_do_where_no_program_is() -> None:
