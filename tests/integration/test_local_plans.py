@@ -23,7 +23,7 @@ from jobsight.cluster.manager import Limits
 from jobsight.cluster.states import logs
 from jobsight.errors import ClusterError, OutputError
 
-QUICK = Limits(grace=1.0, first_pause=0.05, longest_pause=0.1)
+QUICK = Limits(grace=1.0, pause=0.05)
 PROGRAM = r"""
 verb=$1
 echo "$verb" >> order

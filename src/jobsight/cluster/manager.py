@@ -18,7 +18,6 @@ from jobsight.cluster import guard
 from jobsight.cluster.plan import CHECKPOINT, Node
 from jobsight.cluster.states import Attempt, append, done, logs, state_file, take
 from jobsight.errors import ClusterError
-from jobsight.history.pauses import Pause
 
 __all__ = ["Limits", "Manager", "Task"]
 
@@ -35,15 +34,13 @@ class Limits:
         grace: between SIGTERM and SIGKILL.
         quick: a node that asks to be started again sooner than that made no progress.
         quick_most: so often in a row, then it has failed.
-        first_pause: before such a node, or one that failed, is started again; doubled each time.
-        longest_pause: the bound of these.
+        pause: before such a node, or one that failed, is started again.
     """
 
     grace: float = 30.0
     quick: float = 5.0
     quick_most: int = 20
-    first_pause: float = 1.0
-    longest_pause: float = 30.0
+    pause: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,9 @@ class _Work:
     """A task in this submission."""
 
     task: Task
-    pause: Pause
     failures: int = 0
     quick: int = 0
+    not_before: float = 0.0
 
 
 @dataclass
@@ -126,16 +123,12 @@ class Manager:
 
     def _run_stage(self, tasks: Sequence[Task]) -> bool:
         """Whether all of a stage is done."""
-        waiting = [
-            _Work(task, Pause(self.limits.first_pause, self.limits.longest_pause))
-            for task in tasks
-            if not done(self.states[task.node.name])
-        ]
+        waiting = [_Work(task) for task in tasks if not done(self.states[task.node.name])]
         while waiting or self._running:
             self._end_some()
             if self.stopping:
                 waiting = []
-            ready = [one for one in waiting if one.pause.over(time.monotonic())]
+            ready = [one for one in waiting if one.not_before <= time.monotonic()]
             for one in ready[: self.processes - len(self._running)]:
                 waiting.remove(one)
                 self._start(one)
@@ -207,7 +200,7 @@ class Manager:
             again = work.failures <= node.retries
         again = again and not self.stopping
         if work.quick or work.failures:
-            work.pause.failed(now)
+            work.not_before = now + limits.pause
         end: dict[str, object] = {"event": "end", "status": status}
         end |= {"cause": cause} if cause else {}
         self._record(node.name, end | ({} if again else {"final": True}))

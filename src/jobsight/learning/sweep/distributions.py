@@ -33,12 +33,7 @@ _LARGEST = 1.0 - 2.0**-53
 
 
 def quantile(parameter: Parameter, u: float) -> Any:
-    """The value at a quantile.
-
-    Args:
-        parameter: of any distribution.
-        u: in [0, 1].
-    """
+    """The value at the quantile `u` in [0, 1]."""
     if parameter.listed:
         return parameter.values[_position(parameter, u)]
     if parameter.distribution == "int_uniform":
@@ -84,7 +79,6 @@ def _kept(share: float) -> float:
 
 
 def _position(parameter: Parameter, u: float) -> int:
-    """Which of the values."""
     count = len(parameter.values)
     if not parameter.probabilities:
         return min(int(u * count), count - 1)
@@ -93,7 +87,7 @@ def _position(parameter: Parameter, u: float) -> int:
 
 
 def _ends(parameter: Parameter) -> tuple[float, float]:
-    """Where a uniform range begins and ends; of a logarithmic one, of the value's logarithm."""
+    """The ends of a uniform range; of a logarithmic one, of the value's logarithm."""
     low, high = float(parameter.numbers["min"]), float(parameter.numbers["max"])
     if parameter.distribution.endswith("_values"):
         return math.log(low), math.log(high)

@@ -24,13 +24,13 @@ Progress = Callable[[int, int], None]
 
 
 def parse_logs(shard: Shard, frozen: Frozen, layout: Layout, *, here: bool) -> None:
-    """Parse the logs of a shard into its table.
+    """Parse the logs of a shard into its table, with the time zone and access point of `frozen`.
 
     Args:
         shard: of logs.
-        frozen: tells time zone and access point.
+        frozen: the config.
         layout: where the table goes.
-        here: the logs lie where they were when the sweep was planned; else copies of them lie in
+        here: the logs are where they were when the sweep was planned; else copies of them are in
             the current folder.
 
     Raises:
@@ -76,7 +76,7 @@ def write_table(
 
 
 def _told(shard: Shard, layout: Layout, report: ReadReport, sources: Sequence[Source]) -> None:
-    """Write ``read.json``; that it is there says that the table is whole."""
+    """Write ``read.json``; where it is there, the table is whole."""
     if not report.events:
         raise SourceError(f"no event record in {', '.join(shard.inputs[:3])}")
     body: dict[str, Any] = {

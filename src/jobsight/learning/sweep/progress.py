@@ -1,4 +1,4 @@
-"""How far a sweep is: what its scheduler tells, joined with what its runs' records tell."""
+"""How far a sweep is: by its scheduler and the records of its runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TROUBLED = (NodeState.FAILED, NodeState.HELD)
 
 @dataclass(frozen=True)
 class StageProgress:
-    """Nodes of one stage by where they stand."""
+    """Nodes of one stage by their state."""
 
     name: str
     total: int
@@ -35,9 +35,8 @@ class RunProgress:
     """One run.
 
     Attributes:
-        run: its number.
         state: how it ended (finished, early, failed, dropped); before that running, queued, held,
-            or waiting; ``broken`` where its node failed for good by trouble of machines.
+            or waiting; ``broken`` where its node failed for good.
         epochs: trained so far.
         value: of the metric, of the kept weights once it ended, else the best so far.
         where: the machine it runs or ran on last.
@@ -60,7 +59,7 @@ class Trouble:
 
     Attributes:
         what: the node, or the run.
-        state: where it stands.
+        state: of it.
         cause: one line.
         log: the file with more of it, relative to the sweep's folder; None: none is known.
     """
@@ -87,11 +86,11 @@ class Progress:
 
     Attributes:
         active: a scheduler works on it.
-        manager: what drives it; None: it was not handed over.
+        manager: what drives it; None: it was not submitted.
         asked: the scheduler answered, where it was needed; else `manager` says why not.
         stages: in order; none where no scheduler was asked.
         runs: in order of their numbers.
-        states: how many runs are in each state.
+        states: runs by state.
         epochs: trained by all runs, of at most `epochs_most` where none stops early.
         troubles: nodes and runs that failed or are held, with causes.
         metric: by which the best is found.
@@ -127,7 +126,7 @@ class Progress:
 
 
 def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus | None) -> Progress:
-    """Join a scheduler's word with the records; None: no scheduler can be asked."""
+    """Join a scheduler's status with the records; None: no scheduler can be asked."""
     stages = () if status is None else tuple(_stages(plan, status))
     status = status or PlanStatus(active=False, nodes={})
     records = {one.run: one for one in read_all(layout.runs) if one.run is not None}
@@ -217,12 +216,11 @@ def _troubles(runs: Sequence[RunProgress], status: PlanStatus) -> Iterator[Troub
 
 
 def _best(records: Sequence[RunRecord], metric: str, goal: Goal) -> BestSoFar | None:
-    found = []
-    for record in sorted(records, key=lambda one: one.run or 0):
-        best = record.best(metric, goal)
-        if best is not None and record.status not in (RunStatus.FAILED, RunStatus.DROPPED):
-            ended = record.status.ended
-            found.append(BestSoFar(record.run or 0, best.value, best.epoch, ended))
-    if not found:
-        return None
-    return (max if goal == "maximize" else min)(found, key=lambda one: one.value)
+    found = [
+        BestSoFar(record.run or 0, best.value, best.epoch, record.status.ended)
+        for record in sorted(records, key=lambda one: one.run or 0)
+        if record.status not in (RunStatus.FAILED, RunStatus.DROPPED)
+        and (best := record.best(metric, goal)) is not None
+    ]
+    choose = max if goal == "maximize" else min
+    return choose(found, key=lambda one: one.value, default=None)

@@ -1,7 +1,7 @@
-"""Which points are tried: drawn, or taken from a grid; and which runs are not worth their end.
+"""Which points are tried: drawn, or taken from a grid; and which runs are dropped.
 
 What is drawn for a run depends on the config's seed, the run's number and the parameter's name
-alone, so more runs or more parameters never change what is there, and every machine draws the same.
+alone, so more runs or more parameters change nothing else, and every machine draws the same.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Point = dict[str, Any]
 """Values by the names of parameters."""
 
 Result = Mapping[str, Any]
-"""What came of one run: ``run``, its number from 1; ``parameters``, its point; ``value``, its
-metric, None where it failed or has none; ``status`` where it is known: ``finished``, ``early``,
-``failed``, ``dropped``, or anything else while it is not over."""
+"""Of one run: ``run``, its number from 1; ``parameters``, its point; ``value``, its metric, None
+where it failed or has none; ``status``: ``finished``, ``early``, ``failed``, ``dropped``, or
+anything else while it is not over."""
 
 ATTEMPTS = 2000
 """Draws of one value before giving up: 2000 refused ones in a row where 2 % are allowed have a
@@ -38,12 +38,7 @@ chance of 3e-18."""
 
 
 def draw(config: SweepConfig, run: int) -> Point:
-    """The point of a run of a random search.
-
-    Args:
-        config: of the sweep; its parameters and seed count, nothing else.
-        run: number of the run, from 1.
-    """
+    """The point of a run (from 1) of a random search, by the config's parameters and seed."""
     return {one.name: _drawn(one, config.seed, run) for one in config.space}
 
 
@@ -76,12 +71,17 @@ def hopeless(results: Iterable[Result], keep: float, goal: Goal) -> set[int]:
     Args:
         results: of all runs that were trained so far.
         keep: share of those that did not fail; rounded up, so at least one is kept.
-        goal: whether more of the metric is better.
+        goal: of the metric.
     """
-    told = list(results)
-    failed = {one["run"] for one in told if one.get("status") == "failed"}
-    sound = [one for one in told if one["run"] not in failed]
-    sound.sort(key=lambda one: _rank(one, goal))
+
+    def rank(one: Result) -> tuple[bool, float, int]:
+        value = metric_of(one)
+        worth = 0.0 if value is None else -value if goal == "maximize" else value
+        return value is None, worth, one["run"]
+
+    runs = list(results)
+    failed = {one["run"] for one in runs if one.get("status") == "failed"}
+    sound = sorted((one for one in runs if one["run"] not in failed), key=rank)
     kept = math.ceil(round(keep * len(sound), 9))  # 0.3 · 10 is 3, whatever floats make of it
     return failed | {
         one["run"] for one in sound[kept:] if one.get("status") not in {"finished", "early"}
@@ -92,10 +92,3 @@ def metric_of(result: Result) -> float | None:
     """The metric of a run, None where it has none."""
     value = result.get("value")
     return None if value is None or not math.isfinite(value) else float(value)
-
-
-def _rank(result: Result, goal: Goal) -> tuple[bool, float, int]:
-    value = metric_of(result)
-    if value is None:
-        return True, 0.0, result["run"]
-    return False, -value if goal == "maximize" else value, result["run"]

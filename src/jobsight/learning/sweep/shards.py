@@ -1,8 +1,8 @@
-"""The inputs of a sweep, cut into shards that nodes parse apart from each other.
+"""The inputs of a sweep, cut into shards that nodes parse separately.
 
-Files of one rotated log stay together, in one shard: only together do they tell their order, their
-years and whose they are. Shards hold whole logs in the order that they were named, so that their
-tables, joined again, are the table of all logs read at once.
+Files of one rotated log stay in one shard: only together do they show their order, their years and
+their access point. Shards hold whole logs in the order that they were named, so that their tables,
+joined again, are the table of all logs read at once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def shards_of(
             to `base`.
         base: folder of the config.
         are_documents: whether an input is a store or a snapshot, not a log.
-        place: where an input stands in the config, by its number from 0 on; asked for errors.
+        place: of an input in the config, by its number from 0 on, for errors.
 
     Raises:
         SourceError: a log is missing or cannot be read; begins with its place in the config.
@@ -63,15 +63,13 @@ def shards_of(
     if archive is not None:
         raise SourceError(f"a sweep reads no archives: unpack {archive!r} and name the folder")
     groups = _groups(find_logs(logs)) if logs else []
-    shards = [_of_logs(f"s{k:02d}", group) for k, group in enumerate(groups, start=1)]
+    shards = []
+    for k, group in enumerate(groups, start=1):
+        paths = tuple(str(file.path) for file in group)
+        shards.append(Shard(f"s{k:02d}", paths, modified=tuple(file.modified for file in group)))
     for k, one in enumerate(documents, start=len(shards) + 1):
         shards.append(Shard(f"s{k:02d}", (one,), documents=True))
     return tuple(shards)
-
-
-def _of_logs(name: str, files: Sequence[LogFile]) -> Shard:
-    modified = tuple(file.modified for file in files)
-    return Shard(name, tuple(str(file.path) for file in files), modified=modified)
 
 
 def _placed(text: str, base: Path) -> str:
@@ -92,12 +90,12 @@ def _placed(text: str, base: Path) -> str:
 def _holds_password(address: str) -> bool:
     try:
         parts = urlsplit(address)
-        told = parts.password is not None or "password" in parse_qs(parts.query)
+        if parts.password is not None or "password" in parse_qs(parts.query):
+            return True
     except ValueError:
         return True  # what cannot be taken apart is not written down
     # One that was not percent-encoded ends in what looks like the path.
-    behind = f"{parts.path}{parts.query}{parts.fragment}" if parts.netloc else ""
-    return told or "@" in behind
+    return bool(parts.netloc) and "@" in f"{parts.path}{parts.query}{parts.fragment}"
 
 
 def _groups(files: Sequence[LogFile]) -> list[list[LogFile]]:

@@ -1,4 +1,4 @@
-"""The stages of a sweep as a plan has them: which nodes there are, what each reads and writes.
+"""The stages of a sweep's plan: its nodes, what each reads and writes.
 
 ``parse`` → ``runs`` → ``best`` → ``register``. With rounds (bayes) the runs come in groups, and a
 node between two groups chooses the points of the next; with `drop` each group first trains some
@@ -17,7 +17,7 @@ from jobsight.learning.sweep.layout import Frozen, Layout, Shard
 __all__ = ["rounds_of", "run_of", "stages_of"]
 
 _RETRIES = 3
-"""Times that a node is tried again after trouble of its machine."""
+"""Times that a node is tried again after a failure of its machine."""
 _ONCE = 1
 """The same, of nodes that choose and finish: what stops them is seldom the machine."""
 
@@ -26,7 +26,7 @@ _THERE = Layout(Path())
 
 _FROZEN = str(_THERE.frozen)
 _CHOOSING = Resources(cpus=1, memory_mb=1024, disk_mb=512)
-"""Of nodes that only look at records."""
+"""Of nodes that only read records."""
 _PARSING = Resources(cpus=1, memory_mb=2048, disk_mb=8192)
 """The reader's memory is bounded whatever the size of the logs."""
 

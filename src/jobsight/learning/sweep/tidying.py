@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,43 +19,28 @@ def leftovers(frozen: Frozen, layout: Layout) -> dict[Path, int]:
     Checkpoints and models of runs that have not ended stay: they go on from there. Records,
     results, points, the parsed history, what tracking wrote, and ``best/`` stay too.
     """
-    best = _kept_run(layout)
-    found: dict[Path, int] = {}
-    for path in _candidates(frozen, layout, best):
-        if path.is_dir() and not path.is_symlink():
-            found[path] = _bytes(path)
-    return found
+    return {
+        path: sum(one.lstat().st_size for one in path.rglob("*") if not one.is_dir())
+        for path in _candidates(frozen, layout)
+        if path.is_dir() and not path.is_symlink()
+    }
 
 
-def _kept_run(layout: Layout) -> int | None:
-    """The best run, once its model is in the registry: until then the sweep may have to go on."""
+def _candidates(frozen: Frozen, layout: Layout) -> Iterator[Path]:
+    best = None
     try:
         facts = read_best(layout)
-        return None if facts["registry"] is None else int(facts["run"])
+        if facts["registry"] is not None:  # until then every model may be the best
+            best = int(facts["run"])
     except (SweepError, LookupError, TypeError, ValueError):
-        return None
-
-
-def _candidates(frozen: Frozen, layout: Layout, best: int | None) -> Iterator[Path]:
+        pass
     for run in range(1, frozen.runs + 1):
         if layout.result(run).exists():
             yield layout.checkpoint(run)
-            # Before the best is known and kept, every model may be it.
             if best is not None and run != best:
                 yield layout.model(run)
     if best is not None:
         yield from sorted(layout.folder.glob("submitted*"))
-
-
-def _bytes(folder: Path) -> int:
-    total = 0
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += (Path(parent) / name).lstat().st_size
-            except OSError:
-                continue
-    return total
 
 
 def remove(found: Mapping[Path, int]) -> None:
