@@ -66,8 +66,11 @@ def test_a_mark_of_byte_order_is_no_part_of_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: !foo bar\n", "x.yaml:1:1: this is no text, number, list or mapping; remove its tag"),
-        ("a:\n- !!binary aGk=\n", "this is no text, number"),
+        (
+            "a: !foo bar\n",
+            "x.yaml:1:1: this is not a text, number, list or mapping; remove its tag",
+        ),
+        ("a:\n- !!binary aGk=\n", "this is not a text, number"),
         ("a: 1\nb:\n\tc: 2\n", "x.yaml:3:1: found character .* indent with blanks, not wit"),
         ("a: 1\na: 2\n", 'x.yaml:2:1: found duplicate key "a" .*; give it once'),
         ("a: *nothing\n", "x.yaml:1:4: found undefined alias"),

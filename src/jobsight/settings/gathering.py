@@ -18,6 +18,7 @@ __all__ = [
     "KafkaSettings",
     "SlurmSettings",
     "StoreSettings",
+    "data_folder",
 ]
 
 
@@ -39,7 +40,7 @@ class SlurmSettings(Section):
     timeout: PositiveFloat = 60.0
     """After this a command is stopped, and the controller counts as slow."""
     backoff_most: PositiveFloat = 600.0
-    """Longest pause after repeated trouble."""
+    """Longest pause after repeated errors."""
     output_most_mb: PositiveInt = 256
     """More output of one command is refused; sacct is then asked about shorter spans."""
     accounting: bool | None = None
@@ -64,7 +65,7 @@ class SlurmSettings(Section):
     settle_per_poll: PositiveInt = 500
     """Jobs that vanished from the queue of which sacct is asked by their ids, in one call."""
     unknown_end_after: PositiveFloat = 3600.0
-    """A job that left the queue, and of which nobody tells, counts as ended in an unknown way."""
+    """A job that left the queue and is not reported again counts as ended in an unknown way."""
     documents_per_poll: PositiveInt = 2000
 
 
@@ -87,7 +88,7 @@ class EventLogSettings(Section):
     """HTCondor's event logs, followed while they grow."""
 
     paths: tuple[str, ...] | Literal["auto"] = "auto"
-    """Logs to follow; auto: what ``condor_config_val EVENT_LOG`` tells, where there is one."""
+    """Logs to follow; auto: that of ``condor_config_val EVENT_LOG``, where there is one."""
     interval: PositiveFloat = 1.0
     """Seconds between two looks at a log that does not grow."""
     events_per_poll: Annotated[int, Field(ge=1, le=1_000_000)] = 20_000
@@ -101,10 +102,10 @@ class EventLogSettings(Section):
 
 
 class KafkaSettings(Section):
-    """Job notices and answers over Kafka. Passwords stand in `properties`, never here."""
+    """Job notices and answers over Kafka. Passwords are in `properties`, never here."""
 
     brokers: str | None = None
-    """``host:port,host:port``; None: as `properties` tells."""
+    """``host:port,host:port``; None: as in `properties`."""
     properties: Path | None = None
     """File of librdkafka properties, a line each (``name=value``); of mode 0600 where it holds
     secrets. The environment's JOBSIGHT_KAFKA_USERNAME, JOBSIGHT_KAFKA_PASSWORD and
@@ -180,19 +181,19 @@ class CollectSettings(Section):
     """The collector."""
 
     sources: tuple[Literal["eventlog", "slurm", "kafka"], ...] | Literal["auto"] = "auto"
-    """Auto: event logs, where settings or HTCondor's own configuration name one; Slurm and Kafka,
+    """Auto: event logs, where settings or HTCondor's own configuration names one; Slurm and Kafka,
     where ``slurm.cluster`` or ``slurm.conf``, ``kafka.brokers`` or ``kafka.properties`` is set."""
     status_file: Path | None = None
     """None: ``collect.json`` in $RUNTIME_DIRECTORY, else in $XDG_STATE_HOME/jobsight."""
     status_seconds: Annotated[float, Field(gt=0, le=3600)] = 5.0
     """Between two writings of the status."""
     first_pause: PositiveFloat = 1.0
-    """Seconds before a source in trouble is asked again; doubled each time."""
+    """Seconds before a source that failed is asked again; doubled each time."""
     longest_pause: PositiveFloat = 120.0
     stop_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
     """For sources to finish what they are at, before a stop ends without them."""
     stuck_seconds: PositiveFloat = 600.0
-    """A source that is silent for longer is stuck: the watchdog is told no more."""
+    """A source that is silent for longer is stuck: the watchdog is notified no more."""
     prune_seconds: PositiveFloat = 3600.0
     """Between two moves of old jobs to the archive."""
     prune_jobs: PositiveInt = 5000
@@ -200,17 +201,18 @@ class CollectSettings(Section):
     log_format: Literal["text", "json"] = "text"
 
 
-def _usual_store() -> str:
-    """``jobs.db`` in the user's data directory, as the XDG Base Directory Specification has it."""
+def data_folder() -> Path:
+    """The user's data directory by the XDG Base Directory Specification; a relative one is none."""
     data = os.environ.get("XDG_DATA_HOME", "")
-    home = Path(data) if data.startswith("/") else Path("~/.local/share")
-    return str(home / "jobsight" / "jobs.db")
+    return (Path(data) if data.startswith("/") else Path("~/.local/share")) / "jobsight"
 
 
 class StoreSettings(Section):
     """Where job documents are kept; a text in its place is its `url`."""
 
-    url: Annotated[str, Field(min_length=1)] = Field(default_factory=_usual_store)
+    url: Annotated[str, Field(min_length=1)] = Field(
+        default_factory=lambda: str(data_folder() / "jobs.db")
+    )
     """A path, ``sqlite:///PATH``, ``redis://…``, ``rediss://…`` or ``unix://…``; a password may
     stand in it, or in ``JOBSIGHT_STORE_PASSWORD``, or in `password_file`."""
     password_file: str | None = None

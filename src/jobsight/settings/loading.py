@@ -24,19 +24,13 @@ from jobsight.settings.gathering import (
     KafkaSettings,
     SlurmSettings,
     StoreSettings,
+    data_folder,
 )
 from jobsight.settings.questions import HoldSettings
 from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import YamlFile, explain
 
 __all__ = ["Settings"]
-
-
-def _usual_registry() -> Path:
-    """Where the XDG Base Directory Specification puts a user's data; a relative one is no place."""
-    told = Path(os.environ.get("XDG_DATA_HOME", ""))
-    home = told if told.is_absolute() else Path("~/.local/share").expanduser()
-    return home / "jobsight" / "models"
 
 
 class Settings(Section):
@@ -57,7 +51,7 @@ class Settings(Section):
     kafka: KafkaSettings = KafkaSettings()
     collect: CollectSettings = CollectSettings()
     store: StoreSettings = Field(default_factory=StoreSettings)
-    registry: Path = Field(default_factory=_usual_registry)
+    registry: Path = Field(default_factory=lambda: data_folder() / "models", validate_default=True)
     """Folder of the trained models that may answer."""
 
     @pydantic.field_validator("store", mode="before")
@@ -81,13 +75,12 @@ class Settings(Section):
                 line and column where there is one.
         """
         merged: dict[str, Any] = {}
-        files: list[YamlFile] = []
-        for path in _config_files(config):
-            file = YamlFile.read(path)
-            files.append(file)
-            _merge(merged, _spelled_out(file.values))
-        _merge(merged, _from_environment())
-        _merge(merged, _spelled_out(overrides or {}))
+        files = [YamlFile.read(path) for path in _config_files(config)]
+        for values in (*(file.values for file in files), _from_environment(), overrides or {}):
+            store = values.get("store")
+            _merge(
+                merged, {**values, "store": {"url": store}} if isinstance(store, str) else values
+            )
         try:
             return cls.model_validate(merged)
         except pydantic.ValidationError as error:
@@ -95,20 +88,10 @@ class Settings(Section):
 
 
 def _config_files(config: Path | None) -> list[Path]:
-    usual = [
-        Path("/etc/jobsight/jobsight.yaml"),
-        Path("~/.config/jobsight/jobsight.yaml").expanduser(),
-    ]
-    named = config or (
-        Path(os.environ["JOBSIGHT_CONFIG"]) if os.environ.get("JOBSIGHT_CONFIG") else None
-    )
-    return [path for path in usual if path.is_file()] + ([named] if named else [])
-
-
-def _spelled_out(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of one place; a store given by its address alone keeps its other settings."""
-    store = values.get("store")
-    return {**values, "store": {"url": store}} if isinstance(store, str) else dict(values)
+    usual = ("/etc/jobsight/jobsight.yaml", "~/.config/jobsight/jobsight.yaml")
+    named = config or os.environ.get("JOBSIGHT_CONFIG")
+    found = [path for path in (Path(one).expanduser() for one in usual) if path.is_file()]
+    return [*found, Path(named)] if named else found
 
 
 def _from_environment() -> dict[str, Any]:
@@ -118,29 +101,28 @@ def _from_environment() -> dict[str, Any]:
     """
     tree: dict[str, Any] = {}
     for name, value in os.environ.items():
-        if not value:
+        *sections, last = name.lower().removeprefix("jobsight_").split("__")
+        if not value or not name.startswith("JOBSIGHT_"):
             continue
-        parts = name.lower().removeprefix("jobsight_").split("__")
-        if parts == ["store"]:
-            parts = ["store", "url"]
-        if not name.startswith("JOBSIGHT_"):
+        if [*sections, last][0] not in Settings.model_fields:
+            if sections:
+                raise SettingsError(f"{name[:80]!a}: there is no section {sections[0][:40]!a}")
             continue
-        if len(parts) > 1 and parts[0] not in Settings.model_fields:
-            raise SettingsError(f"{name[:80]!a}: there is no section {parts[0][:40]!a}")
-        if parts[0] in Settings.model_fields:
-            branch = tree
-            for part in parts[:-1]:
-                branch = branch.setdefault(part, {})
-                if not isinstance(branch, dict):
-                    raise SettingsError(f"{name}: {part!r} is given a value of its own as well")
-            if isinstance(branch.get(parts[-1]), dict):
-                raise SettingsError(f"{name}: settings below it are given as well")
-            branch[parts[-1]] = _from_text(name, value)
+        if not sections and last == "store":
+            sections, last = ["store"], "url"
+        branch = tree
+        for part in sections:
+            branch = branch.setdefault(part, {})
+            if not isinstance(branch, dict):
+                raise SettingsError(f"{name}: {part!r} is given a value of its own as well")
+        if isinstance(branch.get(last), dict):
+            raise SettingsError(f"{name}: settings below it are given as well")
+        branch[last] = _from_text(name, value)
     return tree
 
 
 def _from_text(name: str, text: str) -> Any:
-    """A value of the environment: a list is YAML; all else stays text, which settings convert."""
+    """A value of the environment: a list is YAML; other texts are converted by the settings."""
     if not text.lstrip().startswith("["):
         return text
     from ruamel.yaml import YAML
@@ -149,7 +131,7 @@ def _from_text(name: str, text: str) -> Any:
     try:
         return YAML(typ="safe").load(text)
     except (YAMLError, ValueError, RecursionError):
-        raise SettingsError(f"{name}: {text[:60]!r} is no list such as [60, 120]") from None
+        raise SettingsError(f"{name}: {text[:60]!r} is not a list such as [60, 120]") from None
 
 
 def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:

@@ -1,8 +1,8 @@
-"""YAML files that people write: read with a bound, and where each value stands, for errors.
+"""YAML files that people write: read with a bound, and the place of each value, for errors.
 
-A file may be given by a stranger, so it is small (`MOST_BYTES`), holds plain values only (no tags
-that make objects), and its aliases may not multiply it beyond `MOST_VALUES`. YAML is version 1.2:
-``1e-3`` is a number, ``yes`` and ``on`` are texts; a key given twice is refused.
+A file is small (`MOST_BYTES`), holds plain values only (no tags that make objects), and its aliases
+may not multiply it beyond `MOST_VALUES`. YAML is version 1.2: ``1e-3`` is a number, ``yes`` and
+``on`` are texts; a key given twice is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WANTED = {
     "model_type": f"{_SHOULD}a mapping of names to values",
     "path_type": f"{_SHOULD}a path",
 }
-"""What pydantic says in Python's words, in those of the file, by its type of error."""
+"""Messages in the words of YAML, by pydantic's type of error."""
 
 _KIND = re.compile(r"[\[-]|^(bool|int|float|str)$")
 
@@ -39,7 +39,7 @@ Location = tuple[int | str, ...]
 
 
 class YamlFile:
-    """One YAML file: its values, and where each of them stands.
+    """One YAML file: its values and their places.
 
     Attributes:
         path: as it was named.
@@ -63,8 +63,8 @@ class YamlFile:
             kind: what it is, for errors.
 
         Raises:
-            SettingsError: it is missing, unreadable, too large, no UTF-8, no YAML (names line and
-                column), or no mapping.
+            SettingsError: it is missing, unreadable, too large, not UTF-8, not YAML (names line
+                and column), or not a mapping.
         """
         from ruamel.yaml import YAML
         from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -89,7 +89,7 @@ class YamlFile:
         raise SettingsError(f"{path}: {what} are a mapping of names to values")
 
     def position(self, location: Location, *, value: bool = False) -> str | None:
-        """``file:line:column`` of what stands at `location`, or of the last part of it there is.
+        """``file:line:column`` of the value at `location`, or of the last part of it there is.
 
         Args:
             location: keys and indices from the root.
@@ -138,7 +138,7 @@ class YamlFile:
         if isinstance(node, datetime.date):
             return node
         where = self.position(location) or self.path
-        raise SettingsError(f"{where}: this is no text, number, list or mapping; remove its tag")
+        raise SettingsError(f"{where}: this is not a text, number, list or mapping; remove its tag")
 
 
 def _text(path: Path, what: str, kind: str) -> str:
@@ -152,7 +152,7 @@ def _text(path: Path, what: str, kind: str) -> str:
         raise SettingsError(f"there is no {kind} {path}") from None
     except UnicodeDecodeError as error:
         raise SettingsError(
-            f"cannot read {what} from {path}: byte {error.start + 1} is no UTF-8; save it as UTF-8"
+            f"cannot read {what} from {path}: byte {error.start + 1} is not UTF-8; save it as UTF-8"
         ) from None
     except OSError as error:
         raise SettingsError(f"cannot read {what} from {path}: {error.strerror or error}") from None
@@ -170,12 +170,11 @@ def _problem(error: Any) -> str:
 
 def shown(value: Any, width: int = 60) -> str:
     """A value as an error shows it, in one short line."""
-    text = repr(value)
-    return printable(text, width)
+    return printable(repr(value), width)
 
 
 def explain(error: pydantic.ValidationError, files: list[YamlFile]) -> SettingsError:
-    """The first trouble that pydantic found, with the place of it in the last file that has it."""
+    """The first error that pydantic found, with its place in the last file that has it."""
     errors = error.errors()
     first = errors[0]
     location = _of_setting(first)
@@ -194,7 +193,7 @@ def explain(error: pydantic.ValidationError, files: list[YamlFile]) -> SettingsE
 
 
 def _of_setting(one: Any) -> Location:
-    """Where pydantic found it, without the kind of value that it tried, such as ``tuple[str]``."""
+    """Pydantic's location without the kind of value that it tried, such as ``tuple[str]``."""
     location: Location = one["loc"]
     if one["type"] == "extra_forbidden":
         return location

@@ -220,9 +220,9 @@ def test_wrong_keys_are_told_with_their_place(tmp_path: Path, key: str, message:
         ("data: [a\nruns: 3\n", "sweep.yaml:2:"),
         ("a:\n" + "- " * 5000, "nested too deeply"),
         ("data: a\n---\ndata: b\n", "another document"),
-        ("data: !!python/name:os.system x\n", "sweep.yaml:1:1: this is no text, number, list"),
+        ("data: !!python/name:os.system x\n", "sweep.yaml:1:1: this is not a text, number, list"),
         ('data: "\x07"\n', "unacceptable character"),
-        (b"\xff\xfe\x00", "byte 1 is no UTF-8; save it as UTF-8"),
+        (b"\xff\xfe\x00", "byte 1 is not UTF-8; save it as UTF-8"),
         (b"#" * (5 << 20), "larger than 256 KiB"),
         ("data: a\nruns: 2\nbase: &b {value: 1}\nparameters: {j: *b}\n", "there is no 'base'"),
         (
