@@ -24,7 +24,6 @@ class Manager:
     Attributes:
         job: its cluster; None: never submitted.
         active: it, or a job of it, is in the queue, or the queue does not answer.
-        status: one line.
         failed: it ended by itself with an error.
         asked: False where the queue had to be asked, and does not answer.
     """

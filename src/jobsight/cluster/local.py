@@ -77,13 +77,10 @@ class Local(Scheduler):
         return write_start_script(plan)
 
     def submit(self, plan: Plan) -> str:
-        """Run the plan's nodes that are not done, and return when none can go on.
+        """Run the plan's nodes that are not done, and return when none can go on; this process.
 
         Nodes that fail do not raise; ask `status`. The first SIGINT, SIGTERM or SIGHUP asks nodes
         to end, a second one kills them (in the main thread; `cancel` works in any).
-
-        Returns:
-            This process, in words.
 
         Raises:
             ClusterError: the plan is active or all done; an option is bad; or it was stopped.

@@ -77,14 +77,12 @@ class Manager:
     """Runs one submission of a plan. For one thread.
 
     Attributes:
-        folder: the plan's.
         digest: the plan's.
         submission: its number.
         states: attempts of all nodes; kept up to date.
         processes: how many nodes run at once.
         lock: descriptor of the lock file, inherited by the guards, so that no other manager begins
             while a node is still being ended.
-        limits: spans.
         stop_reason: called again and again; a reason to stop, or None.
     """
 

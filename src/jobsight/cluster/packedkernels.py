@@ -29,9 +29,8 @@ _ADDRESS = re.compile(rb"(?<= at 0x)[0-9a-f]+")
 def compiled_kernels(practice: Sequence[str], package: str) -> Iterator[tuple[str, bytes]]:
     """Where each file of machine code goes in the pack, and its content.
 
-    Args:
-        practice: what `jobsight` is called with to use, and so to compile, what nodes do.
-        package: where Jobsight itself lies in the pack.
+    `jobsight` is called with the words of `practice` to compile what nodes use; `package` is where
+    Jobsight itself is in the pack.
 
     Raises:
         JobsightError: the practice fails.

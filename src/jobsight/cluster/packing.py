@@ -89,13 +89,11 @@ def pack(
     Args:
         output: the archive, compressed where its name ends in ``.gz`` or ``.tgz``.
         with_python: with the interpreter and its standard library.
-        practice: what `jobsight` is called with to compile the kernels that are packed; nothing:
-            none are.
+        practice: what `jobsight` is called with to compile the kernels that are packed, if any.
         progress: gets files done of all.
 
     Returns:
-        Its manifest, with the number of the files in their place: `python` (its version),
-        `platform`, `libc`, `with_python`, `packages` (versions by name), `files`, `bytes`.
+        Its manifest, with the number of the files in place of their hashes.
 
     Raises:
         UsageError: the environment cannot be packed, or the name is not that of an archive.

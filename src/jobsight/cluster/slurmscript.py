@@ -107,8 +107,7 @@ def task_log(plan: Plan, task: tuple[str, int]) -> Path:
 def script_lines(plan: Plan, array: Array, digest: str) -> Iterator[str]:
     """The lines of an array's script.
 
-    It is called with the place of the array's first task, and with the digest and the number of
-    this submission as ``DIGEST/NUMBER``.
+    Its arguments are the place of the array's first task, and this submission as ``DIGEST/NUMBER``.
 
     Raises:
         ClusterError: an option is unknown or bad.

@@ -112,9 +112,9 @@ def status_of(
     Args:
         plan: what was submitted.
         states: attempts of each of its nodes.
-        tasks: of the nodes of the latest submission.
+        tasks: of the nodes of the latest submission, whose number is `submission`.
         seen: these tasks as Slurm has them.
-        submission: the number of the latest.
+        submission: the latest.
     """
     nodes = {}
     whole = True

@@ -83,13 +83,8 @@ def contained(plan: Plan, node: Node, *, runner: str = "apptainer") -> tuple[str
     """`command_of`, run by apptainer in the plan's image where it has one (Slurm and here).
 
     The container sees the plan's folder and the node's inputs outside it under the same paths, and
-    the environment that the runner is started with, but for what would have its Python take
-    packages of the machine. Needs Apptainer, or Singularity 3.9.
-
-    Args:
-        plan: with an image, or without.
-        node: one that runs near sees no image.
-        runner: `apptainer`, or the older `singularity`.
+    the environment of the runner, but for what would have its Python take packages of the machine.
+    Needs Apptainer, or Singularity 3.9 as the `runner`. A node that runs near sees no image.
     """
     command = command_of(plan, node)
     if plan.program.image is None or node.near:

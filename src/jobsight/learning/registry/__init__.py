@@ -46,7 +46,7 @@ class Registry:
         self.path = path
 
     def put(self, folder: Path, question: str, cluster: str = DEFAULT, *, why: str = "") -> str:
-        """Copy a model directory into the registry.
+        """Copy a model directory into the registry; its digest, which names it everywhere else.
 
         Where there is no champion it becomes that, whether or not it beat its baselines; else only
         by `promote`. A model that is there already stays, unless its files were damaged.
@@ -56,9 +56,6 @@ class Registry:
             question: such as ``hold``.
             cluster: an access point or Slurm cluster; any text.
             why: such as how it was made.
-
-        Returns:
-            The digest, by which all other methods and ``--model`` know it.
 
         Raises:
             ModelError: it is not a whole model directory of this question, its report lacks the
@@ -104,14 +101,10 @@ class Registry:
         return [entry for place in places for entry in Models(place.parent).entries().values()]
 
     def find(self, name: str, *, question: str | None = None, cluster: str | None = None) -> Entry:
-        """The model that a user names.
+        """The model that a user names, among all or those of a question or cluster.
 
-        Args:
-            name: its digest, or at least four digits it begins with; also as in answers,
-                ``boosted@1a2b3c4d``.
-            question: whose models are searched; None: those of all.
-            cluster: likewise. Of a model that several clusters have, the one that was put first is
-                taken.
+        `name` is its digest, or at least four digits it begins with; also as in answers,
+        ``boosted@1a2b3c4d``. Of a model that several clusters have, the one put first is taken.
 
         Raises:
             ModelError: there is none, or several begin so.
@@ -151,10 +144,8 @@ class Registry:
     def promote(self, entry: Entry, *, over: str | None, why: str) -> None:
         """Make a model the champion of its question and cluster.
 
-        Args:
-            entry: the model.
-            over: digest of the champion that it was compared with; None: there was none.
-            why: what the promotion rests on, in words; kept for good.
+        `over` is the digest of the champion that it was compared with (None: there was none), `why`
+        what the promotion rests on.
 
         Raises:
             ModelError: the champion is another by now, or the model was removed; compare again.
@@ -177,10 +168,7 @@ class Registry:
     def remove(self, entry: Entry, *, force: bool = False, why: str = "") -> None:
         """Delete a model; that it was there, and who removed it, stays on record.
 
-        Args:
-            entry: the model.
-            force: even if it is the champion; then there is none, until one is put or promoted.
-            why: in words.
+        With `force` also the champion; then there is none, until one is put or promoted.
 
         Raises:
             ModelError: it is the champion and `force` was not given, or it was removed before.

@@ -58,12 +58,9 @@ class Record:
 
 @dataclass(frozen=True)
 class Entry:
-    """One model of the registry.
+    """One model of the registry; its folder is read-only.
 
     Attributes:
-        question, cluster: whose model it is.
-        digest: eight hexadecimal digits, as in its manifest and its answers.
-        folder: the model directory; read-only.
         added: µs since 1970.
         by: user and host that put it.
         why: what it was put for, in words.

@@ -63,19 +63,10 @@ _ANEW = "put it back from a copy, or remove the folder and plan the sweep anew"
 
 
 class Layout:
-    """The places of one sweep.
+    """The places of one sweep; `folder` is ``.`` within a node.
 
-    Attributes:
-        folder: of the sweep, as given; ``.`` within a node.
-        frozen: the frozen config.
-        plan: the plan.
-        tracking: which sweep of a tracking server this is.
-        history: folder of all shards.
-        runs: folder of all runs.
-        best: folder of the best run's model and of what is known of it: `best_model`, the model
-            directory; `best_facts`, for programs; `best_info`, for people and scripts.
-        submitted: what the scheduler was given.
-        report: a page.
+    Of the best run: `best_model`, the model directory; `best_facts`, for programs; `best_info`, for
+    people and scripts.
     """
 
     def __init__(self, folder: Path) -> None:

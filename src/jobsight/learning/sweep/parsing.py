@@ -26,12 +26,8 @@ Progress = Callable[[int, int], None]
 def parse_logs(shard: Shard, frozen: Frozen, layout: Layout, *, here: bool) -> None:
     """Parse the logs of a shard into its table, with the time zone and access point of `frozen`.
 
-    Args:
-        shard: of logs.
-        frozen: the config.
-        layout: where the table goes.
-        here: the logs are where they were when the sweep was planned; else copies of them are in
-            the current folder.
+    With `here` the logs are where they were when the sweep was planned; else copies of them are in
+    the current folder.
 
     Raises:
         SourceError: a log is missing, cannot be read, or none holds an event.

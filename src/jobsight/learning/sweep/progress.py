@@ -34,14 +34,9 @@ class StageProgress:
 class RunProgress:
     """One run.
 
-    Attributes:
-        state: how it ended (finished, early, failed, dropped); before that running, queued, held,
-            or waiting; ``broken`` where its node failed for good.
-        epochs: trained so far.
-        value: of the metric, of the kept weights once it ended, else the best so far.
-        where: the machine it runs or ran on last.
-        attempts: how often it was started.
-        cause: why it failed or is held.
+    `state` is how it ended (finished, early, failed, dropped); before that running, queued, held,
+    or waiting; ``broken`` where its node failed for good. `value` is of the kept weights once it
+    ended, else the best so far; `where` the machine it runs or ran on last.
     """
 
     run: int
@@ -57,11 +52,7 @@ class RunProgress:
 class Trouble:
     """A node that failed, is held or was stopped, or a run that ended failed.
 
-    Attributes:
-        what: the node, or the run.
-        state: of it.
-        cause: one line.
-        log: the file with more of it, relative to the sweep's folder; None: none is known.
+    `log` is the file with more about the cause, relative to the sweep's folder; None: unknown.
     """
 
     what: str
@@ -85,7 +76,6 @@ class Progress:
     """How far a sweep is.
 
     Attributes:
-        active: a scheduler works on it.
         manager: what drives it; None: it was not submitted.
         asked: the scheduler answered, where it was needed; else `manager` says why not.
         stages: in order; none where no scheduler was asked.
@@ -93,7 +83,6 @@ class Progress:
         states: runs by state.
         epochs: trained by all runs, of at most `epochs_most` where none stops early.
         troubles: nodes and runs that failed or are held, with causes.
-        metric: by which the best is found.
         best: None before any value.
         done: the best of the runs, as they are, was found, tested, registered and reported.
         spent: seconds that all runs took.

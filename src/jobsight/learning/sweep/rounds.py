@@ -59,15 +59,11 @@ class Rounds:
         self._start = min(ENOUGH, max(LEAST, config.round))
 
     def points(self, number: int, results: Sequence[Result]) -> list[Point]:
-        """The points of a round.
+        """The points of a round (from 1), which holds the runs from (number − 1) · `round` + 1 on.
 
         Until enough runs (`round`, but 4 to 10) have a metric they are those of a random search;
-        then no point is tried twice, if others are easily found.
-
-        Args:
-            number: of the round, from 1; it holds the runs from (number − 1) · `round` + 1 on, the
-                last round perhaps fewer.
-            results: of the runs before, in any order; failed ones among them.
+        then no point is tried twice, if others are easily found. `results` are of all runs before,
+        in any order.
         """
         first = (number - 1) * self._config.round + 1
         runs = range(first, min(first + self._config.round, self._config.runs + 1))

@@ -118,9 +118,7 @@ class RunRecord:
     """One run, as its folder has it.
 
     Attributes:
-        folder: of the run.
         run: its number; None where neither the record nor the folder's name has it.
-        status: see `RunStatus`.
         parameters: the point searched, as JSON data.
         seed: of the training; None before it started.
         attempts: how often it was started; continuing from a save is not a start.
@@ -129,12 +127,8 @@ class RunRecord:
         started: µs since 1970, of the first attempt; None before it.
         last_update: µs since 1970, of the last line.
         cause: why it failed, was dropped, or cannot be read: one line, printable.
-        epochs: what was reported after each.
         metrics: of the select part with the kept weights, once it ended; NaN where undefined.
-        best_epoch: whose weights are kept, once it ended.
         seconds: wall time; of the epochs so far, before the end.
-        cpu_seconds: processor time, once it ended.
-        peak_bytes: most memory held, once it ended.
         skipped: lines that could not be used.
     """
 

@@ -37,16 +37,15 @@ def shards_of(
     """Cut inputs into shards: those of logs first, then one for each store or snapshot.
 
     Args:
-        data: files, folders and globs of logs, addresses of stores, snapshots; paths are relative
-            to `base`.
+        data: files, folders and globs of logs, addresses of stores, snapshots; relative to `base`.
         base: folder of the config.
         are_documents: whether an input is a store or a snapshot, not a log.
-        place: of an input in the config, by its number from 0 on, for errors.
+        place: of an input in the config, by its number from 0 on; begins the errors.
 
     Raises:
-        SourceError: a log is missing or cannot be read; begins with its place in the config.
-        UsageError: standard input is named, or an address holds a password; so does this.
-        SweepError: there is no such home folder; so does this.
+        SourceError: a log is missing or cannot be read.
+        UsageError: standard input is named, or an address holds a password.
+        SweepError: there is no such home folder.
     """
     documents: list[str] = []
     logs: list[LogFile] = []

@@ -79,12 +79,10 @@ class SdkProcess:
             raise SdkError(f"its process does not start: {error.strerror}") from None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._input = self._process.stdin.fileno()
-        self._output = self._process.stdout.fileno()
-        os.set_blocking(self._input, False)
+        self._streams = (self._process.stdin, self._process.stdout)
 
     def _environment(self, online: bool) -> dict[str, str]:
-        """Ours, with nothing of W&B's but who the user is, and with places that we tidy up."""
+        """Ours, with nothing of W&B's but who the user is, and with places that `close` removes."""
         kept = {
             name: value
             for name, value in os.environ.items()
@@ -102,19 +100,15 @@ class SdkProcess:
             What the method of that name in `jobsight.learning.tracking.sdk` returns.
         """
         deadline = time.monotonic() + patience
-        line = json.dumps(without_nan({"do": verb, **values}), allow_nan=False).encode() + b"\n"
-        while line:
-            if not select.select([], [self._input], [], max(0.0, deadline - time.monotonic()))[1]:
-                raise SdkError("its process takes nothing more")
-            try:
-                line = line[os.write(self._input, line) :]
-            except BrokenPipeError:
-                raise SdkError("its process ended") from None
+        request, answers = self._streams
+        line = json.dumps(without_nan({"do": verb, **values}), allow_nan=False)
+        with contextlib.suppress(BrokenPipeError):  # then there is no answer
+            request.write(line.encode() + b"\n")
         read = b""
         while not read.endswith(b"\n"):
-            if not select.select([self._output], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            if not select.select([answers], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 raise SdkError("no answer in time")
-            more = os.read(self._output, 1 << 16)
+            more = os.read(answers.fileno(), 1 << 16)
             if not more or len(read) > _MOST_ANSWER:
                 raise SdkError("its process ended")
             read += more
@@ -125,8 +119,7 @@ class SdkProcess:
 
     def close(self) -> None:
         """End the process and the service that it started, whatever they do."""
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None
+        for stream in self._streams:
             with contextlib.suppress(OSError):
                 stream.close()
         with contextlib.suppress(subprocess.TimeoutExpired):

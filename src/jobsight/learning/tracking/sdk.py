@@ -43,20 +43,22 @@ class _Session:
     def __init__(self) -> None:
         self._run: Any = None
 
-    def open(self, told: Mapping[str, Any]) -> None:
+    def open(self, given: Mapping[str, Any]) -> None:
         """Start, or go on with, a run."""
         import wandb
 
-        wanted = {name: told[name] for name in ("entity", "project", "sweep_id") if told.get(name)}
+        wanted = {
+            name: given[name] for name in ("entity", "project", "sweep_id") if given.get(name)
+        }
         settings = wandb.Settings(
-            mode=told["mode"],
-            root_dir=told["folder"],
-            init_timeout=told["seconds"],
-            finish_timeout=told["seconds"],
-            run_id=told["id"],
-            run_name=told["name"],
-            run_group=told["group"],
-            run_tags=tuple(told["tags"]),
+            mode=given["mode"],
+            root_dir=given["folder"],
+            init_timeout=given["patience"],
+            finish_timeout=given["patience"],
+            run_id=given["id"],
+            run_name=given["name"],
+            run_group=given["sweep"],
+            run_tags=tuple(given["tags"]),
             resume="allow",
             host="",
             console="off",
@@ -73,40 +75,42 @@ class _Session:
             x_transaction_log_flush_interval=1.0,
             **wanted,
         )
-        self._run = wandb.init(config=dict(told["config"]), settings=settings)
+        self._run = wandb.init(config=dict(given["config"]), settings=settings)
         self._run.define_metric("epoch")
         self._run.define_metric("*", step_metric="epoch")
 
-    def log(self, told: Mapping[str, Any]) -> None:
+    def log(self, given: Mapping[str, Any]) -> None:
         """One epoch, as the step of its number."""
-        self._run.log({"epoch": told["epoch"], **told["values"]}, step=told["epoch"])
+        self._run.log({"epoch": given["epoch"], **given["values"]}, step=given["epoch"])
 
-    def model(self, told: Mapping[str, Any]) -> None:
+    def model(self, given: Mapping[str, Any]) -> None:
         """Copies of files, kept in the folder of the run: where that goes, they go."""
         kept = Path(self._run.dir) / MODEL
-        shutil.copytree(told["folder"], kept, dirs_exist_ok=True)
+        shutil.copytree(given["folder"], kept, dirs_exist_ok=True)
         for path in sorted(kept.rglob("*")):
             if path.is_file():
                 self._run.save(glob.escape(str(path)), base_path=self._run.dir, policy="end")
 
-    def end(self, told: Mapping[str, Any]) -> None:
+    def end(self, given: Mapping[str, Any]) -> None:
         """The end of the run (exit status 0), or of this attempt."""
         if self._run is not None:
             run, self._run = self._run, None
-            run.summary.update(told["summary"])
-            run.finish(exit_code=told["exit"])
+            run.summary.update(given["summary"])
+            run.finish(exit_code=given["exit"])
 
-    def sweep(self, told: Mapping[str, Any]) -> str:
+    def sweep(self, given: Mapping[str, Any]) -> str:
         """Make a sweep on the server; its id."""
         import wandb
 
-        return str(wandb.sweep(told["definition"], entity=told["entity"], project=told["project"]))
+        return str(
+            wandb.sweep(given["definition"], entity=given["entity"], project=given["project"])
+        )
 
-    def point(self, told: Mapping[str, Any]) -> dict[str, Any] | None:
+    def point(self, given: Mapping[str, Any]) -> dict[str, Any] | None:
         """Ask the server for one point; None where its sweep has no more."""
         import wandb
 
-        given: dict[str, Any] = {}
+        found: dict[str, Any] = {}
 
         # What goes wrong in here the agent would only print.
         def take() -> None:
@@ -117,15 +121,15 @@ class _Session:
             values = {
                 name: item["value"] for name, item in point.items() if name != "wandb_version"
             }
-            given.update(id=os.environ["WANDB_RUN_ID"], parameters=values)
+            found.update(id=os.environ["WANDB_RUN_ID"], parameters=values)
 
-        wandb.agent(told["sweep"], take, entity=told["entity"], project=told["project"], count=1)
-        return given or None
+        wandb.agent(given["sweep"], take, entity=given["entity"], project=given["project"], count=1)
+        return found or None
 
 
-def _answer(session: _Session, verb: str, told: dict[str, Any]) -> dict[str, Any]:
+def _answer(session: _Session, verb: str, given: dict[str, Any]) -> dict[str, Any]:
     try:
-        return {"result": getattr(session, verb)(told)}
+        return {"result": getattr(session, verb)(given)}
     except (Exception, SystemExit) as error:
         return {"error": _explained(error)}
 

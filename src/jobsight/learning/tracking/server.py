@@ -26,16 +26,10 @@ class ServerPoint(NamedTuple):
 def create_sweep(
     definition: Mapping[str, Any], *, project: str, entity: str | None = None, patience: float = 60
 ) -> str:
-    """Make a sweep on the server.
+    """Make a sweep on the server, within `patience` seconds; its id.
 
-    Args:
-        definition: in W&B's own schema: ``method``, ``metric``, ``parameters``, …
-        project: of W&B.
-        entity: user or team; None for the key's own.
-        patience: most seconds to wait.
-
-    Returns:
-        Its id, for `next_point` and `WandbOptions.sweep_id`.
+    `definition` is in W&B's own schema (``method``, ``metric``, ``parameters``, …); `entity` a user
+    or team, None for the key's own.
 
     Raises:
         UsageError: the SDK is not installed.
@@ -53,13 +47,12 @@ def next_point(
 ) -> ServerPoint:
     """Ask the sweep's server which point is tried next; the same is not given twice.
 
-    Arguments as of `create_sweep`; a server that gives nothing within `patience` seconds counts as
-    out of reach.
+    Arguments as of `create_sweep`; a server that gives nothing in time counts as out of reach.
 
     Raises:
         UsageError: the SDK is not installed.
-        SweepError: the server cannot be reached or refuses the key, or its sweep has no more
-            points (a grid that is used up, a sweep that was stopped there).
+        SweepError: the server cannot be reached or refuses the key, or its sweep has no more points
+            (a grid that is used up, a sweep that was stopped there).
     """
     values = {"sweep": sweep_id, "project": project, "entity": entity}
     found = _asked("point", values, patience)

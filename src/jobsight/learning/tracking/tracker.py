@@ -133,14 +133,7 @@ class Tracker:
     def start(
         self, *, run: int, parameters: Mapping[str, Any], epoch: int = 0, seed: int = 0
     ) -> None:
-        """An attempt begins.
-
-        Args:
-            run: its number, from 1.
-            parameters: the point searched, as JSON data.
-            epoch: the last epoch already done; above 0 when it resumes from a checkpoint.
-            seed: of the training.
-        """
+        """An attempt begins at a point, JSON data; `epoch` is the last one already done."""
         self._attempts += 1
         values = {"run": run, "attempt": self._attempts, "host": socket.gethostname()}
         more = {"parameters": dict(parameters), "epoch": epoch, "seed": seed}
@@ -149,12 +142,10 @@ class Tracker:
             self._wandb.start(run, {"run": run, "seed": seed, **parameters})
 
     def epoch(self, epoch: int, metrics: Mapping[str, float | None]) -> None:
-        """An epoch was trained and its checkpoint is on disk.
+        """An epoch, counted from 1, was trained and its checkpoint is on disk.
 
-        Args:
-            epoch: counted from 1.
-            metrics: ``train_loss``, ``select_loss``, ``seconds`` and metrics of the select part;
-                NaN, infinity and None all mean undefined.
+        Metrics are ``train_loss``, ``select_loss``, ``seconds`` and those of the select part; NaN,
+        infinity and None all mean undefined.
         """
         self._append("epoch", {"epoch": epoch, **metrics})
         if self._wandb:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -53,15 +53,10 @@ class WandbOptions:
 class WandbRun:
     """Reports to W&B, online or into ``wandb/`` in the run's folder; never fails a run.
 
-    Online, a server that cannot be reached within `patience`, or that refuses the key, is said in
-    one line, and the run is kept offline. The key is the SDK's business: from ``WANDB_API_KEY`` or
-    netrc, never seen here. Offline nothing reaches the network. ``wandb sync`` sends what was
-    kept; the attempts of a run have one id and so become one run there.
-
-    Args:
-        folder: of the run.
-        options: `mode` is not ``off``.
-        say: gets, in one line, why W&B cannot be told any more.
+    Online, a server that cannot be reached within `patience`, or that refuses the key, is reported
+    to `say` in one line, and the run is kept offline. The SDK finds the key, in ``WANDB_API_KEY``
+    or netrc. Offline nothing reaches the network. ``wandb sync`` sends what was kept; all attempts
+    of a run have one id and become one run there.
 
     Raises:
         UsageError: the SDK is not installed.
@@ -82,16 +77,11 @@ class WandbRun:
     def _open(self, mode: Literal["online", "offline"], run: int, config: dict[str, Any]) -> bool:
         options, before = self._options, set(self._attempts())
         request = {
+            **asdict(options),
             "mode": mode,
             "folder": str(self._folder),
-            "seconds": options.patience,
             "id": options.run_id or f"{options.sweep[:12]}-{run:04d}",
             "name": f"{options.sweep[:8]}-{run:04d}",
-            "group": options.sweep,
-            "tags": list(options.tags),
-            "project": options.project,
-            "entity": options.entity,
-            "sweep_id": options.sweep_id,
             "config": config,
         }
         try:
