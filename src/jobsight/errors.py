@@ -11,7 +11,7 @@ The tree::
     ├── StoreError                a store is damaged, refused, or not what its address says
     │   ├── StoreUnavailableError it cannot be reached or written now; trying again may help
     │   ├── TooMuchError          more than one put may hold
-    │   └── ConflictError         somebody else wrote first: read again, then put again
+    │   └── ConflictError         another writer was first: read again, then put again
     ├── JobError                  the job asked for is unknown, or is not held at that time
     ├── ClusterError              a scheduler is missing, does not answer, or refuses a plan
     │   └── PlanError             a plan of work is wrong in itself; names the node
@@ -19,8 +19,8 @@ The tree::
     ├── SweepError                a sweep's folder is missing, damaged, or in another state
     └── ModelError                a model directory is missing, damaged or of another schema
 
-A message names the bad value, the valid choices, and what to do next; it is one line. Damage inside
-a readable input is no error: it is skipped, counted and reported (`jobsight.history.readreport`).
+A message names the bad value, the valid choices, and what to do next; it is one line. Damage in a
+readable input is not an error: it is skipped, counted and reported (`jobsight.history.readreport`).
 """
 
 __all__ = [
@@ -72,7 +72,7 @@ class DocumentError(JobsightError):
 
 
 class StoreError(JobsightError):
-    """A store is damaged, refuses what is asked, or is no store; trying again does not help."""
+    """A store is damaged, refuses what is asked, or is not a store; trying again does not help."""
 
 
 class StoreUnavailableError(StoreError):
@@ -84,7 +84,7 @@ class TooMuchError(StoreError):
 
 
 class ConflictError(StoreError):
-    """Somebody else wrote first; nothing of the put was stored.
+    """Another writer was first; nothing of the put was stored.
 
     Attributes:
         ids: documents that have another revision than the put was based on.

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 MANIFEST = "manifest.json"
-"""In every folder that Jobsight writes: its schema (``jobsight.…``) and the files beside it."""
+"""In every folder that Jobsight writes: its schema (``jobsight.…``) and the files next to it."""
 
 REGISTRY = "registry.json"
 """In every folder of a registry that has models of one question and cluster."""
@@ -78,12 +78,12 @@ def _explain(path: Path, error: OSError) -> OutputError:
 
 
 def _place(path: Path) -> Path:
-    """Where `path` really lies: what a link points to is written, not the link."""
+    """Where `path` really is: what a link points to is written, not the link."""
     return Path(os.path.realpath(path))
 
 
 def _beside(path: Path) -> Path:
-    """A name beside `path` that nobody can foresee, so that no link waits there."""
+    """A name next to `path` that cannot be guessed, so that no link waits there."""
     return path.with_name(f".jobsight-{secrets.token_hex(8)}.part")
 
 
@@ -96,7 +96,7 @@ def _make_parent(target: Path, private: bool) -> None:
 
 @contextlib.contextmanager
 def new_file(path: Path, kind: Kind | None = None) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its name when the block ends well.
+    """Yield a temporary path next to `path` that takes its name when the block succeeds.
 
     A file that is replaced hands on its permissions. A link is followed.
 
@@ -313,12 +313,12 @@ def read_json(path: Path, expect: type = object) -> Any:
 
     Raises:
         OSError: the file is missing or unreadable.
-        ValueError: it is no regular file, too large, no UTF-8, no JSON, nested too deeply, or
-            something else than expected.
+        ValueError: it is not a regular file, too large, not UTF-8 or JSON, nested too deeply, or
+            of another type.
     """
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        raise ValueError(f"{path} is no regular file")
+        raise ValueError(f"{path} is not a regular file")
     if status.st_size > MAX_JSON_BYTES:
         raise ValueError(f"{path} is larger than {MAX_JSON_BYTES} bytes")
     try:

@@ -45,7 +45,7 @@ def take(path: Path) -> int | None:
     """Lock the file `path`, which is made where it lacks and stays behind.
 
     The lock is dropped when the descriptor is closed, here and in every child that inherited it.
-    The file tells the holder's process id, and in a second line its machine.
+    The file has the holder's process id, and in a second line its machine.
 
     Returns:
         An open descriptor; None: another process holds the lock.
@@ -85,7 +85,7 @@ def _lock(number: int) -> bool:
 
 
 def is_locked(path: Path) -> bool | None:
-    """Whether a process holds the lock file; None: that cannot be told (missing, no permission)."""
+    """Whether a process holds the lock file; None: not known (missing, no permission)."""
     try:
         number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -100,7 +100,7 @@ def is_locked(path: Path) -> bool | None:
 
 
 def holder(path: Path) -> Holder | None:
-    """Who took the lock last; None: the file does not tell."""
+    """Who took the lock last; None: not known."""
     try:
         with path.open("rb") as stream:
             words = stream.read(300).decode("utf-8", "replace").split()

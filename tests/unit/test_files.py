@@ -328,7 +328,7 @@ def test_odd_json_is_a_value_error(tmp_path: Path, text: str, message: str) -> N
 
 def test_a_pipe_is_no_json(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ValueError, match="no regular file"):
+    with pytest.raises(ValueError, match="not a regular file"):
         read_json(tmp_path / "pipe")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from jobsight.cli.common import (
@@ -133,7 +134,7 @@ def export(
             progress=lambda done: progress(done, total),
         )
     if as_json:
-        print_json({"snapshot": str(output), "replaced": replaced, **dataclasses.asdict(made)})
+        print_json({"snapshot": str(output), "replaced": replaced, **msgspec.structs.asdict(made)})
     else:
         say(f"{counted(made.documents, 'job')} in {counted(len(made.files), 'file')}")
         say(f"{'replaced' if replaced else 'wrote'} {output}")

@@ -30,7 +30,7 @@ SCHEMA = 1
 """Version of the schema that this code writes."""
 
 JSON = Any
-"""A value that JSON can tell: None, bool, int, float, str, list or dict of these."""
+"""A value of JSON: None, bool, int, float, str, list or dict of these."""
 
 
 class _Section(
@@ -137,19 +137,19 @@ class Event(_Section, frozen=True):
     """One thing that happened to a job: a record of an event log, a step of its life, a sighting.
 
     The fields after `reason` are columns of the event table by the same names; they are known for
-    records of HTCondor logs, and where another source tells the same.
+    records of HTCondor logs, and where another source reports the same.
     """
 
     time: int
     source: str
-    """Who told: the identity of an event log, or ``sacct``, ``squeue``, ``scontrol``, ``jobcomp``,
-    ``notice``, or the name of an importer."""
+    """Who reported it: an event log by its identity, ``sacct``, ``squeue``, ``scontrol``,
+    ``jobcomp``, ``notice``, or the name of an importer."""
     undated: bool = False
     """When it happened is unknown; `time` is then the last moment known."""
     position: int | None = None
     """Byte offset in the log named by `source`."""
     state: State | None = None
-    """Where the job stands after it; None: as before."""
+    """The job's state after it; None: as before."""
     word: str | None = None
     """The scheduler's own word for the state."""
     reason: str | None = None

@@ -2,20 +2,20 @@
 
 The rules. *Sections*: field by field, what the newer document knows, else what the older one knows;
 largest memory is the larger of both, and a job was submitted when it was first. *Timeline*: the
-union. A record of a log is known by its place in the log, anything else by what it says; an event
-that two sources tell of counts once: a record of a log before the word of a scheduler, and what it
-left out is filled in, but a record of a log stays as the log has it, and nobody's words become
-another's. What messages report (``jobcomp``) only fills in what a scheduler's own tools, scripts
-included, and an end in them that comes after the end which the tools report is left out. Within
-one source the order is that of its positions; between sources it is that of time.
-The files of one rotated log, named ``<log>#<file>``, are one source. *State*: of the last event
-that has one; an HTCondor job that is removed after it terminated (``leave_in_queue``) ended as it
-terminated.
+union. A record of a log is identified by its place in the log, anything else by its content; an
+event that two sources report counts once: a record of a log before the report of a scheduler, which
+fills in what the other left out; but a record of a log stays as the log has it, and words of one
+source never become another's. What messages report (``jobcomp``) only fills in what a scheduler's
+own tools report, scripts included, and an end in them that comes after the end which the tools
+report is left out. Within one source the order is that of its positions; between sources it is that
+of time. The files of one rotated log, named ``<log>#<file>``, are one source. *State*: of the last
+event that has one; an HTCondor job that is removed after it terminated (``leave_in_queue``) ended
+as it terminated.
 
 So a document merged twice changes nothing, the parts of a log may come in pieces of any size, and
-the timeline is the same in whatever order two sources are heard. One thing is not: an end that
-nobody told, once it is forgotten for an end that was told, stays so, though it be heard later that
-the job had gone on. Then the job counts as active, and is asked about when collecting begins anew.
+the timeline is the same in whatever order two sources are heard. With one exception: an inferred
+end that was dropped for a reported end stays dropped, though it be reported later that the job had
+gone on. Then the job counts as active, and is looked up when collecting begins anew.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from jobsight.documents.timelines import (
     MESSAGES,
     MOST_EVENTS,
     in_order,
-    teller_of,
+    origin_of,
     union,
 )
 
@@ -47,7 +47,7 @@ __all__ = ["FIRST_EVENTS", "MOST_EVENTS", "MOST_PREDICTIONS", "merge"]
 
 
 def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
-    """What `old` and `new` know together; `old` itself where `new` tells nothing new.
+    """What `old` and `new` know together; `old` itself where `new` adds nothing.
 
     Args:
         old: the document so far, itself a result of `merge`; None: there is none.
@@ -112,8 +112,8 @@ def _is_later(new: JobDocument, old: JobDocument) -> bool:
         this, that = new.timeline[-1], old.timeline[-1]
         both = this.position is not None and that.position is not None
         places = [(one.source, one.position or 0) for one in (this, that)]
-        # What is told again decides nothing by its place: it may have been the older before.
-        if both and teller_of(this) == teller_of(that) and places[0] != places[1]:
+        # What is reported again decides nothing by its place: it may have been the older before.
+        if both and origin_of(this) == origin_of(that) and places[0] != places[1]:
             return places[0] > places[1]
     return new.updated >= old.updated
 

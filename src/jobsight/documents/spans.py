@@ -33,9 +33,9 @@ class Span(NamedTuple):
         return (self.end - self.start) / 1e6 if self.dated and self.end is not None else None
 
 
-def total(told: Iterable[Span | Run]) -> float | None:
-    """Seconds of stretches or runs together; None: unknown of one of them, or there are none."""
-    each = [one.seconds for one in told]
+def total(stretches: Iterable[Span | Run]) -> float | None:
+    """Seconds of spans or runs together; None: unknown of one of them, or there are none."""
+    each = [one.seconds for one in stretches]
     known = [one for one in each if one is not None]
     return sum(known) if known and len(known) == len(each) else None
 
@@ -44,7 +44,7 @@ def spans(document: JobDocument) -> list[Span]:
     """The states of a job in order, each from where the one before ended.
 
     Times never step back: an entry dated before the one in front of it counts as of that one. An
-    end (`State.ended`) is no span; a job that was requeued after it goes on with the next.
+    end (`State.ended`) is not a span; a job that was requeued after it goes on with the next.
     """
     found: list[Span] = []
     state: State | None = None
@@ -119,23 +119,22 @@ def _goes_on(before: Span, span: Span) -> bool:
 def ran(document: JobDocument, now: int) -> float | None:
     """Seconds that a job ran, all its runs together; None: unknown.
 
-    The timeline tells it, whatever source filled it. Only where it has no start, no date of an end,
-    or where some of it was not kept, it is what a source said (`Usage.wall_s`), which may be of the
-    last run alone.
+    From the timeline; only where it has no start, no date of an end, or lacks events that were
+    dropped, from `Usage.wall_s`, which may be of the last run alone.
 
     Args:
         document: of the job.
         now: µs since 1970, until when a present run counts.
     """
-    told = document.usage.wall_s
-    if document.dropped and told is not None:
-        return told
+    reported = document.usage.wall_s
+    if document.dropped and reported is not None:
+        return reported
     found = total(runs(document, now))
-    return told if found is None else found
+    return reported if found is None else found
 
 
 def submitted(document: JobDocument) -> int | None:
-    """When the job came to be, as told, else as of its first entry; µs, None: not known."""
+    """When the job was submitted, as reported, else as of its first entry; µs, None: not known."""
     if document.submission.submitted is not None:
         return document.submission.submitted
     return document.timeline[0].time if document.timeline else None

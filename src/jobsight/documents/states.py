@@ -1,7 +1,7 @@
 """The life cycle of a job: one table from every scheduler's words to one set of states.
 
 HTCondor's words are event numbers and the ad's ``JobStatus``; Slurm's are the words of ``sacct``
-and ``squeue``, whole or as ``squeue``'s two letters; SWF's are the numbers of its status field.
+and ``squeue``, whole or as ``squeue``'s two characters; SWF's are the numbers of its status field.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _SLURM: dict[State, str] = {
     State.PREEMPTED: "PREEMPTED PR",
 }
 SLURM_STATES = {word: state for state, words in _SLURM.items() for word in words.split()}
-"""State by Slurm's word, whole or in two letters (slurm.h, ``enum job_states`` and the flags)."""
+"""State by Slurm's word, whole or in two characters (slurm.h, ``enum job_states``, flags)."""
 
 _WORD = re.compile(r"[A-Z_]+", re.ASCII)
 
@@ -105,7 +105,7 @@ def slurm_state(text: str) -> State | None:
     """The state of Slurm's word, with its suffixes; None where Slurm has no such word.
 
     ``CANCELLED by 1000``, ``CANCELLED+`` (cut by the column's width), ``NODE_FAIL,REQUEUED``
-    (a flag beside the state: the first word counts) and two-letter words are understood.
+    (a flag next to the state: the first word counts) and two-character words are understood.
     """
     found = _WORD.match(text.strip().upper())
     if found is None:

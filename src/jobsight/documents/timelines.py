@@ -1,12 +1,12 @@
-"""Joining timelines: the union of what all sources tell, each thing once, in order.
+"""Joining timelines: the union of what all sources report, each event once, in order.
 
-The rules stand in `jobsight.documents.merging`.
+The rules are in `jobsight.documents.merging`.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from jobsight.documents.document import Event, JobDocument
 from jobsight.documents.sections import fill
 from jobsight.documents.states import State
 
-__all__ = ["FIRST_EVENTS", "GONE", "MESSAGES", "MOST_EVENTS", "in_order", "teller_of", "union"]
+__all__ = ["FIRST_EVENTS", "GONE", "MESSAGES", "MOST_EVENTS", "in_order", "origin_of", "union"]
 
 MOST_EVENTS = 1000
 """Entries kept of a timeline; beyond, the middle is dropped and counted (a job that is held and
@@ -26,26 +26,25 @@ FIRST_EVENTS = 100
 """Of these, entries kept from the beginning."""
 
 _TRUSTED = ("sacct", "condor_history", "scontrol", "squeue", "condor_q")
-"""Of those that have no log, who knows best: accounting tells who cancelled a job, and that it was
-requeued; a message of its end tells neither."""
+"""Sources without a log, the best informed first: accounting reports who cancelled a job, and that
+it was requeued; a message of its end reports neither."""
 
 MESSAGES = "jobcomp"
-"""The source of messages: whoever can send them is not the scheduler, whose own tools are believed
-before them."""
+"""The source of messages; the scheduler's own tools are believed before them."""
 
 _RANK = {state: rank for rank, state in enumerate(State)}
 _MICROS = 1_000_000
 _NEVER = -(2**63)
 
 GONE = "GONE"
-"""Word of an end that follows from a job's absence from the queue alone."""
+"""Word of an end that is inferred from a job's absence from the queue alone."""
 
 
 def in_order(timeline: tuple[Event, ...]) -> tuple[Event, ...] | None:
     """A timeline in order, if there is nothing to be joined in it; None: there may be.
 
-    That is so where one source tells of each thing once, without positions: what is imported. It
-    is found out many times as fast as by joining.
+    That is so where one source reports each event once, without positions: what is imported. This
+    is many times as fast as joining.
     """
     if len(timeline) > MOST_EVENTS:
         return None
@@ -77,36 +76,40 @@ def union(old: JobDocument, new: tuple[Event, ...]) -> tuple[tuple[Event, ...], 
     if _continues(old.timeline, new):
         return _bounded((*old.timeline, *new), old.dropped)
     known = {
-        _identity(event): _Told(event, _part(old, at)) for at, event in enumerate(old.timeline)
+        _identity(event): _Entry(event, _part(old, at)) for at, event in enumerate(old.timeline)
     }
     changed = False
     for event in new:
-        told = known.get(_identity(event))
-        if told is None:
-            known[_identity(event)] = _Told(event)
+        entry = known.get(_identity(event))
+        if entry is None:
+            known[_identity(event)] = _Entry(event)
             changed = True
-        elif (again := _told_again(told.event, event)) != told.event:
-            told.event = again
+        elif (again := _reported_again(entry.event, event)) != entry.event:
+            entry.event = again
             changed = True
     if not changed:
         return old.timeline, old.dropped
-    folded = _without_guesses(_folded(list(known.values())))
-    ordered = _with_ends_last(_without_dropped(_ordered(folded)))
-    timeline, dropped = _bounded(ordered, old.dropped)
+    kept = _without_guesses(_folded(list(known.values())))
+    ordered = _with_ends_last(_without_dropped(_ordered(kept)))
+    timeline, dropped = _bounded(tuple(ordered), old.dropped)
     if dropped:
         # With less between them, a clock that had stepped forth may order the rest anew.
-        anew = _ordered([_Told(event) for event in timeline])
-        timeline = tuple(_with_ends_last([told.event for told in anew]))
+        anew = _ordered([_Entry(event) for event in timeline])
+        timeline = tuple(_with_ends_last([entry.event for entry in anew]))
     return timeline, dropped
 
 
 @dataclass(slots=True)
-class _Told:
+class _Entry:
     """An event on its way into a timeline."""
 
     event: Event
     part: int = 0
-    """-1: it stood before the entries that were dropped, 1: behind them, 0: it is new."""
+    """-1: it was before the entries that were dropped, 1: behind them, 0: it is new."""
+
+    @property
+    def origin(self) -> str:
+        return origin_of(self.event)
 
 
 def _part(old: JobDocument, at: int) -> int:
@@ -115,23 +118,23 @@ def _part(old: JobDocument, at: int) -> int:
 
 def _continues(old: tuple[Event, ...], new: tuple[Event, ...]) -> bool:
     """Whether `new` is simply what the one source of `old` wrote next: by far the usual case."""
-    source, teller, before = new[0].source, teller_of(new[0]), ("", -1)
+    source, origin, before = new[0].source, origin_of(new[0]), ("", -1)
     if old:
         for event in old:
-            known = event.source == source or teller_of(event) == teller
+            known = event.source == source or origin_of(event) == origin
             if not known or event.position is None:
                 return False
         before = old[-1].source, old[-1].position or 0
     for event in new:
-        known = event.source == source or teller_of(event) == teller
+        known = event.source == source or origin_of(event) == origin
         if not known or event.position is None or (event.source, event.position) <= before:
             return False
         before = event.source, event.position
     return True
 
 
-def teller_of(event: Event) -> str:
-    """Who told of an event; the files of one rotated log, ``<log>#<file>``, are one."""
+def origin_of(event: Event) -> str:
+    """The source of an event; the files of one rotated log, ``<log>#<file>``, are one."""
     return event.source.partition("#")[0]
 
 
@@ -143,8 +146,8 @@ def _identity(event: Event) -> tuple[object, ...]:
     return (event.source, event.time, event.code, event.state, event.word, event.reason)
 
 
-def _told_again(old: Event, new: Event) -> Event:
-    """What a source tells of an event that it told of before.
+def _reported_again(old: Event, new: Event) -> Event:
+    """An event that its source reports once more.
 
     A record of a log stays as it was; a scheduler that is asked again knows better than before.
     """
@@ -155,96 +158,90 @@ def _told_again(old: Event, new: Event) -> Event:
     return fill(new, old)
 
 
-def _folded(all_told: list[_Told]) -> list[_Told]:
-    """What several sources tell of counts once, as the most trusted of them tells it.
+def _folded(entries: list[_Entry]) -> list[_Entry]:
+    """What several sources report counts once, as the most trusted of them reports it.
 
     A record of a log is trusted before what a scheduler was asked, and accounting before the rest
     (`_TRUSTED`); among equals the name decides, so that the order in which they were heard does
     not.
     """
-    groups: dict[tuple[object, ...], list[_Told]] = {}
-    for told in sorted(all_told, key=lambda one: _trust(one.event)):
-        groups.setdefault(_content(told.event), []).append(told)
-    kept: list[_Told] = []
-    for group in groups.values():
-        kept += _fold(group, teller_of(group[0].event))
+    groups: dict[tuple[object, ...], list[_Entry]] = {}
+    for entry in sorted(entries, key=lambda one: _trust(one.event)):
+        groups.setdefault(_content(entry.event), []).append(entry)
+    kept: list[_Entry] = []
+    for first, *others in groups.values():
+        kept.append(first)
+        for entry in others:
+            if entry.origin == first.origin:
+                kept.append(entry)
+            else:
+                _absorb(first, entry)
     return _without_sightings(kept)
 
 
-def _fold(group: list[_Told], teller: str) -> list[_Told]:
-    """The events of `teller`, the others of the group filled into the first of them."""
-    mine = [told for told in group if teller_of(told.event) == teller]
-    for told in group:
-        if teller_of(told.event) != teller:
-            _absorb(mine[0], told)
-    return mine
-
-
-def _absorb(told: _Told, twin: _Told) -> None:
-    if told.event.position is None:
-        # Word and reason are what the event is known by when its source tells it again, and that
-        # it has no place in a log.
-        same: dict[str, Any] = {
-            "word": told.event.word, "reason": told.event.reason, "position": None,
-        }  # fmt: skip
-        if told.event.return_value is not None or told.event.signal is not None:
+def _absorb(entry: _Entry, twin: _Entry) -> None:
+    """Fill what another source reports of the same event into an entry."""
+    event, other = entry.event, twin.event
+    if event.position is None:
+        # By its word and reason it is recognised when its source reports it again, and it has no
+        # position in a log.
+        same: dict[str, Any] = {"word": event.word, "reason": event.reason, "position": None}
+        if event.return_value is not None or event.signal is not None:
             # The one being unknown says something of the other.
-            same |= {"return_value": told.event.return_value, "signal": told.event.signal}
-        told.event = fill(told.event, msgspec.structs.replace(twin.event, **same))
-    elif twin.event.position is not None:
-        told.event = fill(told.event, twin.event)
-    told.part = told.part or twin.part
+            same |= {"return_value": event.return_value, "signal": event.signal}
+        entry.event = fill(event, msgspec.structs.replace(other, **same))
+    elif other.position is not None:
+        entry.event = fill(event, other)
+    entry.part = entry.part or twin.part
 
 
-def _without_sightings(all_told: list[_Told]) -> list[_Told]:
-    """Without bare states that a record with an event number, of another source, tells of."""
-    records: dict[tuple[int, State], list[_Told]] = {}
-    for told in all_told:
-        if told.event.code is not None and told.event.state is not None:
-            records.setdefault((told.event.time // _MICROS, told.event.state), []).append(told)
+def _without_sightings(entries: list[_Entry]) -> list[_Entry]:
+    """Without bare states that a record with an event number, of another source, reports."""
+    records: dict[tuple[int, State | None], list[_Entry]] = {}
+    for entry in entries:
+        if entry.event.code is not None and entry.event.state is not None:
+            key = (entry.event.time // _MICROS, entry.event.state)
+            records.setdefault(key, []).append(entry)
     kept = []
-    for told in all_told:
-        event = told.event
-        of_others: Iterator[_Told] = iter(())
-        if event.code is None and event.state is not None:
-            like = records.get((event.time // _MICROS, event.state), [])
-            of_others = (one for one in like if teller_of(one.event) != teller_of(event))
-        record = next(of_others, None)
+    for entry in entries:
+        like: list[_Entry] = []
+        if entry.event.code is None:
+            like = records.get((entry.event.time // _MICROS, entry.event.state), [])
+        record = next((one for one in like if one.origin != entry.origin), None)
         if record is None:
-            kept.append(told)
+            kept.append(entry)
         else:
-            _absorb(record, told)
+            _absorb(record, entry)
     return kept
 
 
 def _trust(event: Event) -> tuple[Any, ...]:
-    teller = teller_of(event)
-    trust = _TRUSTED.index(teller) if teller in _TRUSTED else len(_TRUSTED)
-    return (event.position is None, trust, teller, *_within_source(event))
+    origin = origin_of(event)
+    trust = _TRUSTED.index(origin) if origin in _TRUSTED else len(_TRUSTED)
+    return (event.position is None, trust, origin, *_within_source(event))
 
 
 def _content(event: Event) -> tuple[object, ...]:
-    """What an event says, so that another source's word of it is recognised."""
+    """What an event says, so that another source's report of it is recognised."""
     second = event.time // _MICROS
     if event.code is None:
-        told = event.word if event.state is None else None
-        return (second, event.state, told)
+        return (second, event.state, event.word if event.state is None else None)
     held = (event.hold_code, event.hold_subcode)
     return (second, event.code, event.state, event.subproc, event.detail, *held)
 
 
-def _without_guesses(all_told: list[_Told]) -> list[_Told]:
-    """Without an end that nobody told, once somebody tells how the job ended or goes on."""
-    sure = [told for told in all_told if told.event.state and not _is_guess(told.event)]
-    if not any(_is_guess(told.event) for told in all_told):
-        return all_told
-    ordered = _with_ends_last([told.event for told in _ordered(sure)])
+def _without_guesses(entries: list[_Entry]) -> list[_Entry]:
+    """Without an inferred end, once a source reports how the job ended or goes on."""
+    if not any(_is_guess(entry.event) for entry in entries):
+        return entries
+    sure = [entry for entry in entries if entry.event.state and not _is_guess(entry.event)]
+    ordered = _with_ends_last([entry.event for entry in _ordered(sure)])
     ended = any(event.state is not None and event.state.ended for event in ordered[-1:])
     last = max((event.time for event in ordered), default=_NEVER)
     return [
-        told
-        for told in all_told
-        if not _is_guess(told.event) or not (ended or last > told.event.time)
+        entry
+        for entry in entries
+        if not _is_guess(entry.event) or not (ended or last > entry.event.time)
     ]
 
 
@@ -252,20 +249,20 @@ def _is_guess(event: Event) -> bool:
     return event.position is None and (event.state is State.UNKNOWN_END or event.word == GONE)
 
 
-def _without_dropped(ordered: list[_Told]) -> list[Event]:
-    """Without new events that lie where entries were dropped before."""
-    first = max((at for at, told in enumerate(ordered) if told.part < 0), default=len(ordered))
-    last = min((at for at, told in enumerate(ordered) if told.part > 0), default=0)
-    return [told.event for at, told in enumerate(ordered) if told.part or not first < at < last]
+def _without_dropped(ordered: list[_Entry]) -> list[Event]:
+    """Without new events where entries were dropped before."""
+    first = max((at for at, entry in enumerate(ordered) if entry.part < 0), default=len(ordered))
+    last = min((at for at, entry in enumerate(ordered) if entry.part > 0), default=0)
+    return [entry.event for at, entry in enumerate(ordered) if entry.part or not first < at < last]
 
 
 def _with_ends_last(ordered: Sequence[Event]) -> list[Event]:
-    """With no sighting behind an end, unless something was told that made the job live again.
+    """With no sighting behind an end, unless a report in between made the job live again.
 
-    What the queue shows has the time of a look. Slurm dates an end back: of a suspended job to its
-    suspension, of one that a long cycle of its scheduler started to the cycle's beginning. Nor does
-    a job start after its end unless it is submitted again; the controller dates a start a little
-    later than the accounts do.
+    What the queue shows has the time of the poll. Slurm dates an end back: of a suspended job to
+    its suspension, of one that a long cycle of its scheduler started to the cycle's beginning. Nor
+    does a job start after its end unless it is submitted again; the controller dates a start a
+    little later than the accounts do.
     """
     moved: list[Event] = []
     end: int | None = None
@@ -292,7 +289,7 @@ def _is_denied(event: Event, end: Event) -> bool:
 
 
 def _is_sighting(event: Event, *, again: bool) -> bool:
-    """Whether it tells not of a submission but of how a job stood after one.
+    """Whether it reports not a submission but the state of a job after one.
 
     Args:
         event: behind an end.
@@ -301,9 +298,9 @@ def _is_sighting(event: Event, *, again: bool) -> bool:
     if event.position is not None or _is_requeue(event):
         return False
     if event.state is State.RUNNING:
-        # Accounts tell no start without its submission.
-        told_late = teller_of(event) != _TRUSTED[0] and not again
-        return told_late or event.word == "COMPLETING"
+        # Accounts report no start without its submission.
+        late = origin_of(event) != _TRUSTED[0] and not again
+        return late or event.word == "COMPLETING"
     waits = event.state in (State.PENDING, State.HELD) and event.reason is not None
     return waits or event.state is State.SUSPENDED
 
@@ -312,28 +309,24 @@ def _is_requeue(event: Event) -> bool:
     return event.word is not None and event.word.startswith("REQUEUE")
 
 
-def _ordered(all_told: list[_Told]) -> list[_Told]:
+def _ordered(entries: list[_Entry]) -> list[_Entry]:
     """By time between sources, by position within one, even where its clock stepped back."""
-    sources: dict[tuple[str, bool], list[_Told]] = {}
-    for told in all_told:
-        key = (teller_of(told.event), told.event.position is None)
-        sources.setdefault(key, []).append(told)
+    sources: dict[tuple[str, bool], list[_Entry]] = {}
+    for entry in entries:
+        key = (entry.origin, entry.event.position is None)
+        sources.setdefault(key, []).append(entry)
     sequences = [_in_sequence(sources[name]) for name in sorted(sources)]
     return [key[2] for key in heapq.merge(*sequences, key=lambda key: key[:2])]
 
 
-def _in_sequence(all_told: list[_Told]) -> list[tuple[int, int, _Told]]:
+def _in_sequence(entries: list[_Entry]) -> list[tuple[int, int, _Entry]]:
     """One source's events in order, each with its time, which never steps back, and its rank."""
-    keyed: list[tuple[int, int, _Told]] = []
+    keyed: list[tuple[int, int, _Entry]] = []
     clock = _NEVER
-    for told in sorted(all_told, key=_place):
-        clock = max(clock, told.event.time)
-        keyed.append((clock, _rank(told.event), told))
+    for entry in sorted(entries, key=lambda one: _within_source(one.event)):
+        clock = max(clock, entry.event.time)
+        keyed.append((clock, _rank(entry.event), entry))
     return keyed
-
-
-def _place(told: _Told) -> tuple[Any, ...]:
-    return _within_source(told.event)
 
 
 def _within_source(event: Event) -> tuple[Any, ...]:
@@ -344,7 +337,7 @@ def _within_source(event: Event) -> tuple[Any, ...]:
 
 
 def _rank(event: Event) -> int:
-    """Order of things told for one moment: a job is pending before it runs before it ends."""
+    """Order of events of one moment: a job is pending before it runs before it ends."""
     if event.state is State.CANCELLED:
         # Cancelled when it was requeued; had it been requeued after that, it would go on.
         return len(_RANK) + 1
@@ -353,8 +346,7 @@ def _rank(event: Event) -> int:
     return -1 if event.state is None else _RANK[event.state]
 
 
-def _bounded(events: Iterable[Event], dropped: int) -> tuple[tuple[Event, ...], int]:
-    timeline = tuple(events)
+def _bounded(timeline: tuple[Event, ...], dropped: int) -> tuple[tuple[Event, ...], int]:
     surplus = len(timeline) - MOST_EVENTS
     if surplus <= 0:
         return timeline, dropped

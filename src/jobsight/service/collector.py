@@ -171,7 +171,7 @@ class Collector:
         return tick if every is None else min(tick, every)
 
     def _look_after(self) -> None:
-        """Restart what died, tell systemd, write the status when it is time."""
+        """Restart what died, notify systemd, write the status when it is time."""
         for worker in self._workers:
             if worker.died and self._store is not None:
                 log("source thread died", logging.ERROR, source=worker.name)

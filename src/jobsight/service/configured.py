@@ -28,7 +28,7 @@ def make_sources(settings: Settings, kinds: Sequence[str] | None = None) -> list
     Raises:
         UsageError: there is nothing to collect from.
         SettingsError: Kafka's settings do not suffice.
-        SourceError: nothing tells where the event log is, or what the cluster is called.
+        SourceError: the event log or the name of the cluster is not known.
     """
     named = settings.collect.sources
     auto = kinds is None and named == "auto"
@@ -69,14 +69,14 @@ def event_logs(settings: Settings) -> list[Path]:
     """
     if settings.eventlog.paths != "auto":
         return [Path(path).expanduser() for path in settings.eventlog.paths]
-    told = CondorClient(settings.condor).setting("EVENT_LOG")
-    if told is None:
+    path = CondorClient(settings.condor).setting("EVENT_LOG")
+    if path is None:
         raise SourceError(
             "HTCondor's configuration names no EVENT_LOG (or condor_config_val is not to be "
             "found); set EVENT_LOG (say $(LOG)/EventLog) and EVENT_LOG_MAX_ROTATIONS = 5 there, "
             "or name it in the setting eventlog.paths (of collect, also --event-log PATH)"
         )
-    return [Path(told)]
+    return [Path(path)]
 
 
 def _found(settings: Settings) -> list[str]:
@@ -96,7 +96,7 @@ def _found(settings: Settings) -> list[str]:
 
 
 def _askers(settings: Settings) -> list[Asker]:
-    """Who is asked about the jobs that notices tell of."""
+    """The schedulers in which noticed jobs are looked up."""
     askers: list[Asker] = []
     slurm = settings.kafka.slurm
     if slurm is None:

@@ -69,13 +69,13 @@ class Connection:
     def __init__(
         self, settings: KafkaSettings, environment: Mapping[str, str] | None = None
     ) -> None:
-        told = os.environ if environment is None else environment
+        variables = os.environ if environment is None else environment
         self._properties = _read(settings.properties) if settings.properties else {}
         if settings.brokers is not None:
             self._properties["bootstrap.servers"] = settings.brokers
         for variable, name in _FROM_ENVIRONMENT.items():
-            if told.get(variable):
-                self._properties[name] = told[variable]
+            if variables.get(variable):
+                self._properties[name] = variables[variable]
         if not self._properties.get("bootstrap.servers"):
             raise SettingsError(
                 "kafka: no broker is named; set kafka.brokers, or bootstrap.servers in the file "
@@ -122,7 +122,7 @@ def _read(path: Path) -> dict[str, str]:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-                raise SettingsError(f"{path} is no file of properties of at most 64 KiB")
+                raise SettingsError(f"{path} is not a file of properties of at most 64 KiB")
             text = file.read(_MOST_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"cannot read Kafka's properties from {path}: {error}") from None

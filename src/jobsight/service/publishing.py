@@ -12,7 +12,6 @@ of which the first 64 KiB are kept.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 
@@ -20,7 +19,6 @@ import msgspec
 
 from jobsight.documents import Prediction
 from jobsight.errors import OutputError
-from jobsight.files import without_nan
 from jobsight.service.kafka import Connection, library
 from jobsight.settings import KafkaSettings
 
@@ -180,14 +178,14 @@ class AnswerProducer(Sender):
             OutputError: it cannot be written as JSON, is too large, or no broker takes messages.
         """
         try:
-            fields = {"id": document_id, **msgspec.to_builtins(prediction)}
-            text = json.dumps(without_nan(fields), allow_nan=False)
+            # As msgspec writes it, NaN is null.
+            value = msgspec.json.encode({"id": document_id, **msgspec.to_builtins(prediction)})
         except (TypeError, ValueError, RecursionError) as error:
             raise OutputError(
                 f"the answer for {document_id[:80]!r} cannot be written as JSON: {error}"
             ) from None
         key = document_id.encode("utf-8", "replace")
-        self.send(self._topic, key, text.encode(), [("question", prediction.question)])
+        self.send(self._topic, key, value, [("question", prediction.question)])
 
 
 def send_dead_letters(sender: Sender, topic: str, messages: Sequence[tuple[Message, str]]) -> None:

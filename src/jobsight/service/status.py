@@ -1,7 +1,7 @@
-"""The status file: what a collector says of itself, for people and monitoring.
+"""The status file of a collector, for people and monitoring, and the locks that collectors hold.
 
-JSON, written whole or not at all every few seconds. ``written`` (µs since 1970) and the lock beside
-the file tell whether a collector still stands behind it.
+JSON, written whole or not at all every few seconds. ``written`` (µs since 1970) and the lock next
+to the file show whether a collector still runs.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def read(settings: CollectSettings) -> Report:
     except (OSError, ValueError) as error:
         raise SourceError(f"cannot read the status file {path}: {error}") from None
     if status.get("schema") != SCHEMA or not _well_formed(status):
-        raise SourceError(f"{path} is no status of a collector of this version ({SCHEMA})")
+        raise SourceError(f"{path} is not the status of a collector of this version ({SCHEMA})")
     return Report(path, status, tuple(_problems(path, status)))
 
 

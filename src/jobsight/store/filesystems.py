@@ -1,4 +1,4 @@
-"""Which file system a path lies on, and whether SQLite's write-ahead log can be kept there.
+"""Which file system a path is on, and whether SQLite's write-ahead log can be kept there.
 
 WAL needs memory shared between all who open the file, and locks that hold
 (https://www.sqlite.org/wal.html, "Overview"); network file systems have neither.
@@ -37,14 +37,14 @@ def is_remote(kind: str) -> bool:
 
 
 def filesystem_of(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str | None:
-    """The kind of file system that `path`, or where it will be, lies on, e.g. ``ext4``.
+    """The kind of file system that `path` is, or will be, on, e.g. ``ext4``.
 
     Args:
         path: need not exist.
         mounts: the kernel's list (proc(5), ``/proc/[pid]/mountinfo``).
 
     Returns:
-        None where the kernel does not tell.
+        None: not known.
     """
     # First of all: where an automounter waits, to follow the path is what mounts its file system.
     place = os.fsencode(os.path.realpath(path))

@@ -161,14 +161,16 @@ def pack(document: JobDocument) -> bytes:
     """A document as bytes.
 
     Raises:
-        DocumentError: its id is none, a text in it is no Unicode, or it is too large.
+        DocumentError: its id or a text in it is not valid, or it is too large.
     """
     try:
         require_key(document.id)
     except UsageError as error:
         raise DocumentError(str(error)) from None
     if " " in document.id or not document.id.isprintable():
-        raise DocumentError(f"{printable(document.id, 60)!r} is no id: it holds a blank or control")
+        raise DocumentError(
+            f"{printable(document.id, 60)!r} is not an id: it has a blank or control"
+        )
     data = encode(document)
     if len(document.id.encode()) > MOST_ID_BYTES or len(data) > MOST_BYTES:
         raise DocumentError(
@@ -234,7 +236,7 @@ def read_text(text: bytes, id_: str) -> JobDocument:
         raise StoreError(f"the document of {printable(id_, 60)!r} is damaged ({error})") from None
     if document.id != id_:
         raise StoreError(
-            f"under {printable(id_, 60)!r} lies the document of {printable(document.id, 60)!r}"
+            f"under {printable(id_, 60)!r} is the document of {printable(document.id, 60)!r}"
         )
     return document
 
@@ -243,12 +245,14 @@ def position_to_text(source: str, position: dict[str, object]) -> str:
     """A position as ASCII JSON; equal positions give equal texts.
 
     Raises:
-        StoreError: it is no JSON, or too large.
+        StoreError: it is not JSON, or too large.
     """
     try:
         text = json.dumps(position, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise StoreError(f"the position of {printable(source, 80)!r} is no JSON: {error}") from None
+        raise StoreError(
+            f"the position of {printable(source, 80)!r} is not JSON: {error}"
+        ) from None
     if len(text) > _MOST_POSITION_BYTES:
         raise StoreError(
             f"the position of {printable(source, 80)!r} has {len(text)} bytes; at most "

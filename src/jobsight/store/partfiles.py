@@ -165,8 +165,8 @@ def time_ranges(file: pq.ParquetFile) -> list[tuple[int, int]]:
     at = file.schema_arrow.get_field_index("time")
     ranges = []
     for group in range(file.num_row_groups):
-        told = file.metadata.row_group(group).column(at).statistics
-        ranges.append((told.min_raw, told.max_raw) if told else (LEAST_TIME, MOST_TIME))
+        found = file.metadata.row_group(group).column(at).statistics
+        ranges.append((found.min_raw, found.max_raw) if found else (LEAST_TIME, MOST_TIME))
     return ranges
 
 

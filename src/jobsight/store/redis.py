@@ -1,9 +1,8 @@
 """Job documents in a Redis or Valkey server: for several collectors and one service.
 
-*Atomic.* A put is one script in the server: it looks at all revisions and positions first and then
+*Atomic.* A put is one script in the server: it checks all revisions and positions first and then
 writes all or nothing; so it has a limit (`most_documents`, `most_bytes`), which also bounds how
-long the server answers nobody else. Documents first and their position in a last step would not do:
-what a killed collector had put would be there without the position that says so.
+long the server answers no other client.
 
 *Durability.* The server writes each script to its append-only file as one transaction; what
 ``appendfsync everysec`` may lose with the power are whole transactions from the end, so documents

@@ -103,10 +103,7 @@ def without_secrets(url: str) -> str:
 
 
 def _require_known(url: str) -> None:
-    """Refuse, by a ValueError, parameters that nobody knows, or that would change what is set here.
-
-    What looks like one may be a part of a password.
-    """
+    """Refuse, by a ValueError, other parameters: they may be a part of a password."""
     for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True):
         if name not in _PARAMETERS and not name.startswith("ssl_"):
             raise ValueError("a parameter is not known")
@@ -125,7 +122,7 @@ def _password(settings: StoreSettings) -> str | None:
         with path.open(encoding="utf-8") as file:
             return file.readline(4096).rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not text"
         raise StoreError(f"cannot read the store's password from {path}: {reason}") from None
 
 
@@ -139,7 +136,7 @@ class RedisServer:
     Attributes:
         url: its address, fit to be shown.
         client: of the redis library; its answers are bytes.
-        facts: what the server told of itself.
+        facts: what the server reports of itself.
 
     Raises:
         UsageError: the address cannot be understood.
@@ -159,7 +156,7 @@ class RedisServer:
         self.facts: dict[str, str] = {}
         self._closed = False
         self._patience_s = settings.busy_timeout_s
-        told = {} if (password := _password(settings)) is None else {"password": password}
+        secret = {} if (password := _password(settings)) is None else {"password": password}
         try:
             _require_known(url)
             self.client: Any = redis.Redis.from_url(
@@ -171,7 +168,7 @@ class RedisServer:
                 # how to go on.
                 retry=Retry(NoBackoff(), 0),
                 client_name="jobsight",
-                **told,
+                **secret,
             )
             pool = self.client.connection_pool
             # What the parameters say is only looked at when a connection is made.
@@ -247,7 +244,9 @@ class RedisServer:
             StoreError: it does not keep things; says what to set.
         """
         with self.explained():
-            info = self._info()
+            info: dict[str, Any] = {}
+            for section in ("server", "persistence", "memory", "replication", "cluster"):
+                info |= self.client.info(section)  # one a call, as older servers want it
             self.facts = {
                 "server": f"{info.get('server_name', 'redis')} "
                 f"{info.get('valkey_version', info.get('redis_version'))}",
@@ -275,19 +274,12 @@ class RedisServer:
                 f"{self.facts['maxmemory_policy']}) and would lose jobs; set noeviction"
             )
 
-    def _info(self) -> dict[str, Any]:
-        """What INFO tells; one section a call, as older servers want it."""
-        told: dict[str, Any] = {}
-        for section in ("server", "persistence", "memory", "replication", "cluster"):
-            told.update(self.client.info(section))
-        return told
-
     def require_written(self) -> None:
         """Wait until the server has appended all that it was given: then no kill takes it back.
 
         With ``appendfsync everysec`` it answers first. What comes during an fsync waits in its
         memory for up to two seconds (``aof_buffer_length``), and of a write that failed (a full
-        disk) it tells only the next one.
+        disk) it reports only at the next one.
 
         Raises:
             StoreUnavailableError: it could not append, or not in time; what it was given is lost
@@ -297,10 +289,10 @@ class RedisServer:
         pause = _FIRST_PAUSE_S
         while True:
             with self.explained():
-                told = self.client.info("persistence")
-            if told.get("aof_last_write_status") != "ok":
+                info = self.client.info("persistence")
+            if info.get("aof_last_write_status") != "ok":
                 raise StoreUnavailableError(f"the store {self.url}: {_NOT_WRITTEN}")
-            if not told.get("aof_buffer_length"):
+            if not info.get("aof_buffer_length"):
                 return
             if time.monotonic() > patience:
                 raise StoreUnavailableError(f"the store {self.url}: {_SLOW}")
@@ -312,10 +304,10 @@ class RedisServer:
         import redis
 
         try:
-            told = self.client.config_get(name)
+            found = self.client.config_get(name)
         except redis.ResponseError:
             return None
-        value = told.get(name, told.get(name.encode()))
+        value = found.get(name, found.get(name.encode()))
         return value.decode() if isinstance(value, bytes) else value
 
     def memory(self) -> int:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from jobsight import __version__
 from jobsight.documents import SCHEMA as DOCUMENT_SCHEMA
@@ -34,8 +35,7 @@ _NAME = re.compile(r"jobs-\d{6}\.parquet", re.ASCII)
 _PACKAGES = ("pyarrow",)
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of a snapshot's ``manifest.json``.
 
     Attributes:
@@ -68,17 +68,19 @@ def export(
     cluster: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Snapshot:
-    """Write the documents that a scan (`Store.scan`) gives to a folder, in bounded memory.
+    """Write the documents that `Store.scan` gives, with the arguments of these names, to a folder.
+
+    In bounded memory.
 
     Args:
         store: to be read.
         folder: new, empty, or a snapshot, which is replaced.
-        since: as by `Store.scan`, like all that follow.
-        until: so too.
-        states: so too.
-        user: so too.
-        cluster: so too.
-        progress: is told the number of documents written, now and then.
+        since: as by `Store.scan`.
+        until: as by `Store.scan`.
+        states: as by `Store.scan`.
+        user: as by `Store.scan`.
+        cluster: as by `Store.scan`.
+        progress: called with the number of documents written, now and then.
 
     Raises:
         OutputError: the folder cannot be written, or holds something else.
@@ -118,7 +120,7 @@ def _write(
         files[name] = sha256(folder / name)
     first, last = (times[0], times[-1]) if times else (None, None)
     made = Snapshot(sum(counts.values()), first, last, asked, files, counts, _versions())
-    write_json(folder / MANIFEST, {"schema": SCHEMA, **asdict(made)})
+    write_json(folder / MANIFEST, {"schema": SCHEMA, **msgspec.to_builtins(made)})
     return made
 
 
@@ -130,42 +132,40 @@ def _versions() -> dict[str, str]:
 def is_snapshot(path: Path) -> bool:
     """Whether a folder says that it is a snapshot, of this or another version."""
     try:
-        told = read_json(path / MANIFEST, dict)
+        return str(read_json(path / MANIFEST, dict).get("schema")).startswith("jobsight.snapshot/")
     except (OSError, ValueError):
         return False
-    return str(told.get("schema")).startswith("jobsight.snapshot/")
 
 
 def read_manifest(folder: Path) -> Snapshot:
-    """What a snapshot says of itself.
+    """The manifest of a snapshot.
 
     Raises:
-        SourceError: it is none, damaged, or of another version.
+        SourceError: it is missing, damaged, or of another version.
     """
     path = folder / MANIFEST
     try:
-        told = read_json(path, dict)
+        content = read_json(path, dict)
     except FileNotFoundError:
-        raise SourceError(f"{folder} is no snapshot: it has no {MANIFEST}") from None
+        raise SourceError(f"{folder} is not a snapshot: it has no {MANIFEST}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SourceError(f"cannot read the snapshot {folder}: {reason}") from None
-    schema = told.pop("schema", None)
+    schema = content.pop("schema", None)
     if schema != SCHEMA:
         raise SourceError(
             f"{folder} is {str(schema)[:60]!r}, and this version reads {SCHEMA!r}; export again"
         )
     try:
-        made = Snapshot(**told)
-        sound = (
-            isinstance(made.documents, int)
-            and all(_NAME.fullmatch(name) for name in made.files)
-            and made.rows.keys() == made.files.keys()
-            and sum(made.rows.values()) == made.documents
-        )
-    except (TypeError, ValueError, AttributeError):
-        sound = False
-    if not sound:
+        made = msgspec.convert(content, Snapshot)
+    except msgspec.ValidationError:
+        made = None
+    if (
+        made is None
+        or not all(map(_NAME.fullmatch, made.files))
+        or made.rows.keys() != made.files.keys()
+        or sum(made.rows.values()) != made.documents
+    ):
         raise SourceError(f"{path} is damaged; export again")
     return made
 
@@ -176,7 +176,7 @@ def read_documents(folder: Path) -> Iterator[JobDocument]:
     Each file is checked against its hash before it is read.
 
     Raises:
-        SourceError: the folder is no snapshot, or a file in it is missing, changed or damaged.
+        SourceError: the folder is not a snapshot, or a file in it is missing, changed or damaged.
     """
     made = read_manifest(folder)
     for name in sorted(made.files):

@@ -20,7 +20,7 @@ def selection(query: Query, after: Order | None) -> tuple[str, list[object]]:
     """The statement of a page, its count yet to be given, and its values.
 
     The index is named: SQLite has no statistics of a table that grows all the time, and a page must
-    never sort what lies behind it.
+    never sort what is behind it.
     """
     conditions, values = [], list[object]()
     index = "jobs_by_time"

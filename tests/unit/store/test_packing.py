@@ -46,7 +46,7 @@ def test_bytes_that_are_damaged() -> None:
     for bad in (b"", b"x", data[:-3], data[:10] + b"\xff\xff\xff" + data[13:]):
         with pytest.raises(StoreError, match=r"'htcondor:ap\.example\.org:3\.0' is damaged"):
             unpack(bad, document.id)
-    with pytest.raises(StoreError, match="lies the document of"):
+    with pytest.raises(StoreError, match="is the document of"):
         unpack(data, made_document(4).id)
     with pytest.raises(StoreError, match="not a job document"):
         unpack(zstandard.compress(b'{"schema": 1}'), document.id)

@@ -101,6 +101,6 @@ def test_snapshots_that_are_damaged(tmp_path: Path) -> None:
         with pytest.raises(SourceError):
             read_manifest(out)
     manifest.unlink()
-    with pytest.raises(SourceError, match="is no snapshot"):
+    with pytest.raises(SourceError, match="is not a snapshot"):
         read_manifest(out)
     assert not is_snapshot(tmp_path / "none")

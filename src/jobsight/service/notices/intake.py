@@ -60,7 +60,7 @@ class Intake:
         self._refused: set[_Partition] = set()
         self._paused: set[_Partition] = set()
         self._base: dict[_Partition, int] = {}
-        self._trouble: str | None = None
+        self._failure: str | None = None
         self._down = False
         self._topic = settings.read[0]
         self.broken = False
@@ -113,11 +113,11 @@ class Intake:
                 taken += self._consume(most - len(taken), left)
             except SourceError as error:
                 # What was taken counts as open: it must be returned; the next call raises.
-                self._trouble = self._trouble or str(error).removeprefix("kafka: ")
+                self._failure = self._failure or str(error).removeprefix("kafka: ")
                 break
-        if not taken and self._trouble is not None:
-            trouble, self._trouble = self._trouble, None
-            raise SourceError(f"kafka: {trouble}")
+        if not taken and self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise SourceError(f"kafka: {failure}")
         if self._down and not taken:
             self._probe()
         self._down = False
@@ -206,7 +206,7 @@ class Intake:
                 _place(one): self._consumer.get_watermark_offsets(one, cached=True) for one in asked
             }
             at = {_place(one): one.offset for one in self._consumer.position(asked)}
-            # Where nothing was taken yet, the group stands at what is committed, or at the first.
+            # Where nothing was taken yet, the group is at what is committed, or at the first.
             new = [one for one in asked if at[_place(one)] < 0 and _place(one) not in self._base]
             for one in self._consumer.committed(new, timeout=_COMMITTED_S) if new else ():
                 if one.error is not None:
@@ -242,15 +242,15 @@ class Intake:
         with self._explained():
             found = self._consumer.consume(most, timeout=seconds)
         if self.broken:
-            raise SourceError(f"kafka: {self._trouble}; it must be resumed")
+            raise SourceError(f"kafka: {self._failure}; it must be resumed")
         taken = []
         for message in found:
-            trouble = message.error()
-            if trouble is not None:
-                if trouble.code() == self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
+            error = message.error()
+            if error is not None:
+                if error.code() == self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
                     self.lacking[message.topic() or ""] = time.monotonic()
                 else:
-                    self._on_error(trouble)
+                    self._on_error(error)
             elif self._ours(message):
                 taken.append(message)
         return taken
@@ -293,12 +293,12 @@ class Intake:
     def _on_error(self, error: KafkaError) -> None:
         ignored = (self._kafka.KafkaError._PARTITION_EOF, self._kafka.KafkaError._TRANSPORT)
         if error.code() in ignored and not error.fatal():
-            return  # one broker of several went away; when all have, that is told too
+            return  # one broker of several went away; when all have, that is reported too
         if error.code() == self._kafka.KafkaError._ALL_BROKERS_DOWN:
             self._down = True
-            self._trouble = self._trouble or self._nobody()  # refused access says more
+            self._failure = self._failure or self._nobody()  # refused access says more
             return
-        self._trouble = self._connection.shown(error)
+        self._failure = self._connection.shown(error)
         self.broken = self.broken or error.fatal()
 
 

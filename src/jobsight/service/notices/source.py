@@ -107,7 +107,7 @@ class NoticeSource(Source):
         """
         intake = self._sound_intake()
         if intake.grown or self._watched.short:
-            # Jobs that a member noticed which is no more are watched by the heirs of its messages.
+            # Jobs noticed by a member that is gone are watched by who gets its partitions.
             intake.grown = False
             self._watched.adopt(self._active(None))
         if not self._held:
@@ -127,7 +127,7 @@ class NoticeSource(Source):
 
     @property
     def trouble(self) -> str | None:
-        """See `Source.trouble`: a topic is not there (yet), the others are taken from."""
+        """See `Source.trouble`: a topic does not exist (yet); the others are read."""
         lacking = sorted(self._intake.lacking) if self._intake is not None else []
         if not lacking:
             return None
@@ -169,13 +169,13 @@ class NoticeSource(Source):
         self._count(notices, refused)
         for notice in notices:
             self._watched.add(notice)
-        told = [one.document for one in notices if one.document is not None]
+        reported = [one.document for one in notices if one.document is not None]
         looked: list[JobDocument] = []
         self._held = []
         # The jobs not looked up are in the position, and the next poll raises the error.
         with contextlib.suppress(SourceError):
             looked = self._watched.look()
-        return self._observed([*_believed(told, looked), *looked], more=True)
+        return self._observed([*_believed(reported, looked), *looked], more=True)
 
     def _send_dead_letters(self, refused: list[tuple[Message, str]]) -> None:
         if not refused:
@@ -247,7 +247,7 @@ class NoticeSource(Source):
             self._intake = None
 
 
-def _believed(told: Sequence[JobDocument], looked: Sequence[JobDocument]) -> list[JobDocument]:
+def _believed(reported: Sequence[JobDocument], looked: Sequence[JobDocument]) -> list[JobDocument]:
     """What messages report, without ends of jobs that their scheduler shows as not ended.
 
     And without what Slurm reports of an array, as if it were one job, that is cancelled before a
@@ -255,5 +255,5 @@ def _believed(told: Sequence[JobDocument], looked: Sequence[JobDocument]) -> lis
     """
     wholes = {str(key) for one in looked for key in meant(parse_key(one.id))[1:]}
     living = {one.id for one in looked if not has_ended(one)}
-    believed = [one for one in told if one.id not in wholes]
+    believed = [one for one in reported if one.id not in wholes]
     return [one for one in believed if one.id not in living or not has_ended(one)]

@@ -24,7 +24,7 @@ __all__ = ["MOST_WAITING", "Watched", "has_ended", "meant"]
 MOST_WAITING = 5000
 """Jobs not in the store yet beyond which no more are to be taken: a position holds them all."""
 
-_TELLERS = ("notice", "jobcomp")
+_NOTICED_BY = ("notice", "jobcomp")
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Watched:
         self._unknown_after = unknown_after
         self._clock = clock
         self._jobs: dict[JobKey, _Entry] = {}
-        self._troubles: dict[str, str] = {}
+        self._failures: dict[str, str] = {}
         self._looks = 0
         self.foreign = self.given_up = self.left_out = 0
 
@@ -96,8 +96,8 @@ class Watched:
                 key = parse_key(document.id)
             except UsageError:
                 continue
-            told = any(event.source in _TELLERS for event in document.timeline)
-            if not told or key[:2] not in self._askers or key in self._jobs:
+            noticed = any(event.source in _NOTICED_BY for event in document.timeline)
+            if not noticed or key[:2] not in self._askers or key in self._jobs:
                 continue
             if len(self._jobs) < self._most:
                 self._jobs[key] = _Entry(now, found=True)
@@ -139,7 +139,7 @@ class Watched:
     def waiting(self) -> list[JSON]:
         """For the position: the keys of jobs that wait, each with when it was last heard of.
 
-        Jobs whose end a message told follow as far as there is room.
+        Jobs whose end a message reported follow as far as there is room.
         """
         jobs = [one for one in self._jobs.items() if not one[1].found]
         jobs.sort(key=lambda one: one[1].ended)
@@ -150,7 +150,7 @@ class Watched:
         """Ask each scheduler about the jobs that are due, at most `per_look` of them.
 
         Raises:
-            SourceError: a scheduler gave no answer, and no other told anything.
+            SourceError: a scheduler gave no answer, and no other reported anything.
         """
         self._looks += 1
         documents: list[JobDocument] = []
@@ -163,9 +163,9 @@ class Watched:
                 found = asker.collect([job.job for job in chosen])
             except SourceError as error:
                 failure = error
-                self._troubles[":".join(key)] = printable(error, 200)
+                self._failures[":".join(key)] = printable(error, 200)
                 continue
-            self._troubles.pop(":".join(key), None)
+            self._failures.pop(":".join(key), None)
             documents += self._settle(chosen, found)
         if failure is not None and not documents:
             raise failure
@@ -182,7 +182,7 @@ class Watched:
             "left_out": self.left_out,
             "looks": self._looks,
             "calls": {":".join(key): one.calls() for key, one in self._askers.items()},
-            "asking_troubles": dict(self._troubles),
+            "asking_troubles": dict(self._failures),
         }
 
     def _is_due(self, entry: _Entry) -> bool:
