@@ -15,8 +15,9 @@ from jobsight.cli.common import (
     TimezoneOption,
 )
 from jobsight.cli.modelpage import scores_table
-from jobsight.cli.output import print_json, say, table
+from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import open_case
+from jobsight.cli.tables import table
 
 __all__ = ["app"]
 

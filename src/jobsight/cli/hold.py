@@ -16,6 +16,7 @@ import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
+from urllib.parse import unquote
 
 import typer
 
@@ -28,15 +29,13 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.holdpage import print_all, print_answers
-from jobsight.cli.output import note, print_json, stages
+from jobsight.cli.output import note, print_json, report_problems, stages
 from jobsight.cli.reading import read_history, refuse_before
 from jobsight.cli.saving import keep_answers
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
-from jobsight.documents import parse_key
-from jobsight.errors import JobError, JobsightError, SourceError, UsageError
+from jobsight.errors import JobsightError, SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
-from jobsight.history.eventlog.family import rotated
-from jobsight.ids import parse_job_id
+from jobsight.ids import parse_job_id, parse_job_name
 from jobsight.learning.reading import are_documents, is_pipe
 from jobsight.questions.hold.answering.groups import by_use
 from jobsight.questions.hold.answering.lookup import current_jobs, find_held
@@ -49,9 +48,6 @@ if TYPE_CHECKING:
     from jobsight.settings import Settings
 
 __all__ = ["hold"]
-
-_END_OF_LOG = " (the end of the log)"
-_NOW = " (now; last told of anything {})"
 
 
 def hold(
@@ -117,16 +113,26 @@ def hold(
     owner = None if asked or every or each else _caller()
     answers, problems = _answers(panel, asked, moment, owner)
     # Kept before they are shown: whoever reads them may go away.
-    kept, failure = _keep(answers, settings, save=save, publish=publish)
+    kept: list[str] = []
+    failure = None
+    try:
+        if save or publish:
+            kept = keep_answers(answers, settings, save=save, publish=publish)
+    except JobsightError as error:
+        failure = error
     if as_json:
-        _print_json(answers, single=len(asked) == 1 and asked[0].job.proc is not None)
+        objects = [one.to_json() for one in answers]
+        # One id may name jobs of several access points.
+        single = len(asked) == 1 and asked[0].job.proc is not None and len(objects) < 2
+        for one in objects if single else [objects]:
+            print_json(one)
     elif asked:
         print_answers(answers, when, verbose=verbose)
     else:
         print_all(answers, when, owner, each=each)
     if failure is not None:
         raise failure
-    _tell(problems + kept)
+    report_problems(problems + kept)
 
 
 def _local_schedd(settings: Settings) -> str | None:
@@ -135,18 +141,6 @@ def _local_schedd(settings: Settings) -> str | None:
     with contextlib.suppress(SourceError):
         return CondorClient(settings.condor).schedd_name()
     return None
-
-
-def _keep(
-    answers: list[Answer], settings: Settings, *, save: bool, publish: bool
-) -> tuple[list[str], JobsightError | None]:
-    """Save and publish, where it is wanted; what could not be kept, and why all could not."""
-    if not save and not publish:
-        return [], None
-    try:
-        return keep_answers(answers, settings, save=save, publish=publish), None
-    except JobsightError as error:
-        return [], error
 
 
 class _Asked(NamedTuple):
@@ -179,19 +173,18 @@ def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[
     if wanted:
         return [*logs, "store:"], True
     if logs:
-        return logs, any(_is_store(one) for one in logs)
+        # A store goes on; a log or a snapshot does not.
+        files = (one for one in logs if not is_pipe(one) and not Path(one).is_dir())
+        return logs, any(map(are_documents, files))
     if "store" in settings.model_fields_set or Path(settings.store.url).expanduser().exists():
         return ["store:"], True
     return _own_logs(settings), True
 
 
-def _is_store(text: str) -> bool:
-    """Whether an input is a store, which goes on; a log or a snapshot is what it is."""
-    return not is_pipe(text) and not Path(text).is_dir() and are_documents(text)
-
-
 def _own_logs(settings: Settings) -> list[str]:
     """The files of the event logs that ``jobsight collect`` would follow, rotated ones too."""
+    # A call that names a log or a store does without the reader of logs.
+    from jobsight.history.eventlog.family import rotated
     from jobsight.service.configured import event_logs
 
     try:
@@ -240,28 +233,19 @@ def _is_of(answer: Answer, asked: _Asked) -> bool:
     return whole_cluster or answer.job == asked.job
 
 
-def _tell(problems: list[str]) -> None:
-    for line in problems[:-1]:
-        note(f"jobsight: {printable(line)}")
-    if problems:
-        raise JobError(printable(problems[-1]))
-
-
 def _asked(jobs: list[str], every: bool) -> list[_Asked]:
     if every and jobs:
         raise UsageError("name jobs, or ask for --all (or --each), not both")
-    return [_parsed(job) for job in jobs]
-
-
-def _parsed(text: str) -> _Asked:
-    if ":" not in text:
-        return _Asked(parse_job_id(text))
-    key = parse_key(text)
-    if key.scheduler != "htcondor":
-        raise UsageError(f"{printable(text, 60)} is no HTCondor job; only these are held and asked")
-    # A log that names no access point is known by its hash.
-    named = None if re.fullmatch(r"log-[0-9a-f]{8}", key.cluster) else key.cluster
-    return _Asked(parse_job_id(key.job), named)
+    asked = []
+    for name in map(parse_job_name, jobs):
+        place = name.place or ""
+        if place.startswith("slurm:"):
+            raise UsageError(f"{printable(name, 60)} is not an HTCondor job; only these are held")
+        point = unquote(place.removeprefix("htcondor:")) or None
+        # A log that names no access point is known by its hash.
+        named = None if point and re.fullmatch(r"log-[0-9a-f]{8}", point) else point
+        asked.append(_Asked(parse_job_id(name.job), named))
+    return asked
 
 
 def _open(
@@ -285,17 +269,8 @@ def _open(
     if given is not None:
         return panel, given, format_micros(given)
     if not live:
-        return panel, end, format_micros(end) + _END_OF_LOG
+        return panel, end, f"{format_micros(end)} (the end of the log)"
     # What is in a store is being collected, the machine's own log is written: without news a job
     # is held until now.
     moment = max(end, time.time_ns() // 1_000_000 * 1000)
-    return panel, moment, format_micros(moment) + _NOW.format(format_micros(end))
-
-
-def _print_json(answers: list[Answer], *, single: bool) -> None:
-    objects = [one.to_json() for one in answers]
-    if not single:
-        print_json(objects)
-    elif objects:
-        # One id may name jobs of several access points.
-        print_json(objects[0] if len(objects) == 1 else objects)
+    return panel, moment, f"{format_micros(moment)} (now; last event {format_micros(end)})"

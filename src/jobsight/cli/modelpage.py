@@ -1,19 +1,20 @@
 """What `jobsight models` shows: rows, the page of one model, two reports side by side.
 
-Whatever a model directory tells is text of others: bounded, and plain.
+What a model directory says is hostile text: it is shown bounded, and plain.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobsight.cli.output import table
-from jobsight.clock import format_micros
+from jobsight.cli.tables import table
 from jobsight.errors import ModelError
+from jobsight.format import UNKNOWN, interval, moment, number
 from jobsight.learning.manifest import read_manifest
 from jobsight.learning.registry import read_report
 from jobsight.models import is_baseline
@@ -36,14 +37,13 @@ __all__ = [
 
 _SCORES = ("roc_auc", "f1", "f1_failure", "brier", "ece", "log_loss")
 _HEADINGS = ("ROC AUC", "F1", "F1 failure", "Brier", "ECE", "log loss")
-_WIDTH = 60
 _SETTINGS = 4000
-"""Letters of the settings that a page shows."""
+"""Characters of the settings that a page shows."""
 
 
 @contextlib.contextmanager
-def _told_by(place: object) -> Iterator[None]:
-    """Let what is missing in a report be one error."""
+def _checked(place: object) -> Iterator[None]:
+    """Make one error of whatever is missing in a report."""
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -53,13 +53,13 @@ def _told_by(place: object) -> Iterator[None]:
 
 
 def listed(entry: Entry) -> dict[str, Any]:
-    """A model in a list, as plain data; `damaged` tells what is wrong with its files."""
+    """A model in a list, as plain data; `damaged` says what is wrong with its files."""
     row: dict[str, Any] = {
         "digest": entry.digest,
         "question": entry.question,
         "cluster": entry.cluster,
         "champion": entry.champion,
-        "added": format_micros(entry.added // 1_000_000 * 1_000_000),
+        "added": moment(entry.added),
         "by": entry.by,
         "why": entry.why,
         "folder": str(entry.folder),
@@ -67,7 +67,7 @@ def listed(entry: Entry) -> dict[str, Any]:
     }
     try:
         _, report = entry.open()
-        with _told_by(entry.folder):
+        with _checked(entry.folder):
             return row | {
                 "model": str(report["chosen"]),
                 "batches": int(report["batches"]),
@@ -88,8 +88,8 @@ def _best_baseline(report: dict[str, Any]) -> dict[str, Any]:
     }
     if not found:
         return {"name": None, "log_loss": None}
-    best = min(found, key=lambda name: found[name])
-    return {"name": best, "log_loss": found[best]}
+    log_loss, name = min((log_loss, name) for name, log_loss in found.items())
+    return {"name": name, "log_loss": log_loss}
 
 
 def listing(rows: Sequence[dict[str, Any]]) -> str:
@@ -97,12 +97,12 @@ def listing(rows: Sequence[dict[str, Any]]) -> str:
     headings = ["digest", "question", "cluster", "model", "batches", "log loss", "best baseline"]
     lines = [
         [
-            f"{row['digest']} *" if row["champion"] else row["digest"],
+            f"{row['digest']}{' *' if row['champion'] else ''}",
             printable(row["question"], 20),
             printable(row["cluster"], 40),
-            printable(row["model"], 20) if row["damaged"] is None else "damaged",
-            "–" if row["batches"] is None else str(row["batches"]),
-            _number(row["log_loss"]),
+            "damaged" if row["damaged"] else printable(row["model"], 20),
+            UNKNOWN if row["batches"] is None else str(row["batches"]),
+            number(row["log_loss"]),
             _baseline_text(row["best_baseline"]),
             row["added"],
             printable(row["by"], 40),
@@ -111,13 +111,14 @@ def listing(rows: Sequence[dict[str, Any]]) -> str:
     ]
     damaged = [f"damaged: {printable(row['damaged'])}" for row in rows if row["damaged"]]
     spare = ["by", "question", "batches", "best baseline", "log loss"]
-    return "\n".join([table([*headings, "added", "by"], lines, spare), *damaged])
+    left = ["question", "cluster", "model", "added", "by"]
+    return "\n".join([table([*headings, "added", "by"], lines, spare, left=left), *damaged])
 
 
 def _baseline_text(best: dict[str, Any] | None) -> str:
     if best is None or best["name"] is None:
-        return "–"
-    return f"{_number(best['log_loss'])} ({printable(best['name'], 20)})"
+        return UNKNOWN
+    return f"{number(best['log_loss'])} ({printable(best['name'], 20)})"
 
 
 def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
@@ -127,16 +128,13 @@ def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
         ModelError: its files or its report are damaged.
     """
     manifest, report = entry.open()
-    with _told_by(entry.folder):
+    with _checked(entry.folder):
         report["models"][report["chosen"]]["log_loss"]
         return {
             **listed(entry),
             "settings": dict(manifest.settings),
             "seed": manifest.seed,
-            "sources": [
-                {"name": one.name, "sha256": one.sha256, "bytes": one.bytes}
-                for one in manifest.sources
-            ],
+            "sources": [dataclasses.asdict(one) for one in manifest.sources],
             "versions": dict(manifest.versions),
             "facts": dict(manifest.facts),
             "report": report,
@@ -146,7 +144,7 @@ def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
 
 def _event(record: Record) -> dict[str, Any]:
     return {
-        "time": format_micros(record.time // 1_000_000 * 1_000_000),
+        "time": moment(record.time),
         "event": record.event,
         "digest": record.digest,
         "champion": record.champion == record.digest and record.event != "removed",
@@ -156,37 +154,39 @@ def _event(record: Record) -> dict[str, Any]:
 
 
 def page(found: dict[str, Any]) -> str:
-    """What `shown` told, as text."""
-    with _told_by(found["folder"]):
-        return "\n".join([*_head(found), "", *_quality(found["report"]), "", *_origin(found)])
-
-
-def _head(found: dict[str, Any]) -> Iterator[str]:
+    """What `shown` returned, as text."""
+    where = f"{printable(found['question'], 20)} for {printable(found['cluster'], 60)}"
     champion = ", champion" if found["champion"] else ""
-    where = f"{printable(found['question'], 20)} for {printable(found['cluster'], _WIDTH)}"
-    yield f"{found['digest']}  {printable(found['model'], 20)}, {where}{champion}"
-    yield f"  added   {found['added']} by {printable(found['by'], _WIDTH)}"
-    if found["why"]:
-        yield f"  why     {printable(found['why'], 200)}"
-    yield f"  folder  {printable(found['folder'])}"
+    head = [
+        f"{found['digest']}  {printable(found['model'], 20)}, {where}{champion}",
+        f"  added   {found['added']} by {printable(found['by'], 60)}",
+        *([f"  why     {printable(found['why'], 200)}"] if found["why"] else []),
+        f"  folder  {printable(found['folder'])}",
+    ]
+    with _checked(found["folder"]):
+        return "\n".join([*head, "", *_quality(found["report"]), "", *_origin(found)])
 
 
 def _quality(report: dict[str, Any]) -> Iterator[str]:
-    yield (
-        f"on its test part: {counted(int(report['examples']), 'release')} in "
-        f"{counted(int(report['batches']), 'batch', 'batches')}, "
-        f"{float(report['base_rate']):.1%} succeeded"
-    )
+    yield f"on its test part: {_amount(report)}"
     yield scores_table(report)
     gain = report["models"][report["chosen"]].get("log_loss_gain")
     if gain is not None and gain["value"] is not None:
         yield (
-            f"log loss less that of the best baseline: {float(gain['value']):+.3f} "
-            f"({_number(gain['low'])} to {_number(gain['high'])})"
+            f"log loss less that of the best baseline: {number(gain['value'], signed=True)} "
+            f"({number(gain['low'])} to {number(gain['high'])})"
         )
     coverage = report.get("interval_coverage")
     if coverage is not None:
-        yield f"bins whose rate lies in its 90 % interval: {float(coverage):.0%}"
+        yield f"bins whose rate is in their 90 % interval: {float(coverage):.0%}"
+
+
+def _amount(report: dict[str, Any]) -> str:
+    return (
+        f"{counted(int(report['examples']), 'release')} in "
+        f"{counted(int(report['batches']), 'batch', 'batches')}, "
+        f"{float(report['base_rate']):.1%} succeeded"
+    )
 
 
 def _origin(found: dict[str, Any]) -> Iterator[str]:
@@ -198,7 +198,7 @@ def _origin(found: dict[str, Any]) -> Iterator[str]:
         yield f"  {name:<10}since {printable(border, 40)}"
     for source in found["sources"]:
         yield (
-            f"source {printable(source['name'], _WIDTH)}, {counted(source['bytes'], 'byte')}, "
+            f"source {printable(source['name'], 60)}, {counted(source['bytes'], 'byte')}, "
             f"sha256 {printable(source['sha256'], 64)}"
         )
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
@@ -215,16 +215,11 @@ def _origin(found: dict[str, Any]) -> Iterator[str]:
 
 def comparison_text(found: dict[str, Any]) -> str:
     """A comparison (`questions.hold.training.comparison`), as text."""
-    lines = [
-        f"judged on the same {counted(found['examples'], 'release')} in "
-        f"{counted(found['batches'], 'batch', 'batches')}, {found['base_rate']:.1%} succeeded"
-    ]
-    lines += [
-        f"  not counted: {count} {kind.replace('_', ' ')}"
-        for kind, count in found["left_out"].items()
-    ]
+    lines = [f"judged on the same {_amount(found)}"]
+    left_out = found["left_out"].items()
+    lines += [f"  not counted: {count} {kind.replace('_', ' ')}" for kind, count in left_out]
     rows = [
-        [printable(name, 40), *(_number(scores[key]) for key in _SCORES)]
+        [printable(name, 40), *(number(scores[key]) for key in _SCORES)]
         for name, scores in found["models"].items()
     ]
     return "\n".join([*lines, "", table(["model", *_HEADINGS], rows), "", found["verdict"]])
@@ -240,7 +235,7 @@ def beside(folders: Sequence[Path]) -> dict[str, Any]:
     for folder in folders:
         manifest = read_manifest(folder, question="hold")
         report = read_report(folder, manifest)
-        with _told_by(folder):
+        with _checked(folder):
             reports.append(_side(manifest, report))
     keys = ("sources", "test_since", "test_until")
     differ = [
@@ -276,7 +271,7 @@ def beside_text(found: dict[str, Any]) -> str:
         [
             printable(one["model"], 40),
             str(one["batches"]),
-            *(_number(one["scores"][key]) for key in _SCORES),
+            *(number(one["scores"][key]) for key in _SCORES),
             _baseline_text(one["best_baseline"]),
         ]
         for one in found["models"]
@@ -300,18 +295,14 @@ def scores_table(report: dict[str, Any]) -> str:
     headings = ["model", "ROC AUC", "95 %", "avg. precision", "F1", "Brier", "ECE", "by chance"]
     rows = []
     for name, scores in report["models"].items():
-        bounds = scores["roc_auc_ci"]
+        low, high = scores["roc_auc_ci"] or (None, None)
         rows.append(
             [
                 f"{name} *" if name == report["chosen"] else name,
-                _number(scores["roc_auc"]),
-                "" if bounds is None else f"{bounds[0]:.2f}–{bounds[1]:.2f}",
-                *(_number(scores.get(key)) for key in keys),
+                number(scores["roc_auc"]),
+                interval(low, high),
+                *(number(scores.get(key)) for key in keys),
             ]
         )
     spare = ["avg. precision", "95 %", "by chance", "ECE", "F1", "Brier"]
     return table([*headings, "log loss"], rows, spare)
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{float(value):.3f}"

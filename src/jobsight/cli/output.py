@@ -8,8 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
-from jobsight.cli.terminal import Column, grid, width
-from jobsight.errors import OutputError, SourceError
+from jobsight.errors import JobError, OutputError, SourceError
 from jobsight.files import without_nan
 from jobsight.text import printable
 
@@ -19,10 +18,10 @@ __all__ = [
     "note",
     "print_json",
     "progress_bar",
+    "report_problems",
     "say",
     "some_unread",
     "stages",
-    "table",
     "tell_unread",
 ]
 
@@ -72,6 +71,18 @@ def note(text: str) -> None:
     """Write to standard error what is worth knowing beside the answer, if anybody can be told."""
     with contextlib.suppress(OSError):
         sys.stderr.write(text + "\n")
+
+
+def report_problems(problems: Sequence[str]) -> None:
+    """Print what is wrong with some of the jobs that were asked for, a line each.
+
+    Raises:
+        JobError: with the last of them.
+    """
+    for line in problems[:-1]:
+        note(f"jobsight: {printable(line)}")
+    if problems:
+        raise JobError(printable(problems[-1]))
 
 
 @contextlib.contextmanager
@@ -147,18 +158,3 @@ def some_unread() -> bool:
     found = bool(_unread)
     _unread.clear()
     return found
-
-
-def table(headings: list[str], rows: list[list[str]], spare: Sequence[str] = ()) -> str:
-    """A table of plain text: the first column to the left, the others to the right.
-
-    Args:
-        headings: of the columns.
-        rows: cells without control characters.
-        spare: headings of columns that a narrow terminal does without, the first of them first.
-    """
-    columns = [
-        Column(name, right=k > 0, spare=len(spare) - spare.index(name) if name in spare else 0)
-        for k, name in enumerate(headings)
-    ]
-    return "\n".join(grid(columns, rows, most=width() if spare else None))

@@ -26,18 +26,18 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.jobs import clusters_named, parse_since, parse_states
 from jobsight.cli.output import note, print_json, progress_bar, say, stages
-from jobsight.cli.terminal import STATE_COLOURS, paint, shorten, width, wrap
+from jobsight.cli.terminal import STATE_COLOURS, paint, wrap
 from jobsight.clock import format_micros, zone_named
 from jobsight.errors import StoreError, UsageError
 from jobsight.files import Kind
-from jobsight.format import moment
+from jobsight.format import moment, size
 from jobsight.store import open_store
 from jobsight.store.snapshot import export as write
 from jobsight.store.snapshot import is_snapshot
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.store import CheckReport, Store, StoreStatus
+    from jobsight.store import Store, StoreStatus
 
 __all__ = ["check", "export", "prune", "status"]
 
@@ -54,53 +54,39 @@ def status(
     with open_store(settings=settings.store) as opened:
         found = opened.status()
     if as_json:
-        print_json(_as_json(found))
+        print_json({**dataclasses.asdict(found), "documents": sum(found.states.values())})
     else:
         _print(found)
 
 
-def _as_json(found: StoreStatus) -> dict[str, Any]:
-    return {**dataclasses.asdict(found), "documents": sum(found.states.values())}
-
-
 def _print(found: StoreStatus) -> None:
-    documents = sum(found.states.values())
     say(f"{printable(found.url)} ({found.backend}, schema {found.schema})")
-    say(f"  {counted(documents, 'job')}, {found.active:,} of which have not ended")
+    jobs = counted(sum(found.states.values()), "job")
+    say(f"  {jobs}, {found.active:,} of which have not ended")
     for state, count in sorted(found.states.items(), key=lambda pair: -pair[1]):
-        name = paint(f"{state:<14}", STATE_COLOURS[state]) if state else f"{'no state':<14}"
-        say(f"    {name}{count:>12,}")
-    each = "" if found.bytes_per_job is None else f", {found.bytes_per_job:,.0f} bytes per job"
-    say(f"  {_megabytes(found.bytes)}{each}")
-    say(f"  {counted(found.archived, 'job')} in the archive ({_megabytes(found.archive_bytes)})")
+        name = f"{state or 'no state':<14}"
+        say(f"    {paint(name, STATE_COLOURS[state]) if state else name}{count:>12,}")
+    if found.bytes is not None:
+        each = "" if found.bytes_per_job is None else f", {found.bytes_per_job:,.0f} bytes per job"
+        say(f"  {size(found.bytes)}{each}")
+    say(f"  {counted(found.archived, 'job')} in the archive ({size(found.archive_bytes)})")
     for name, value in sorted(found.details.items()):
-        text = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
-        say(f"  {printable(name, 40).replace('_', ' ')}: {printable(text, _POSITION)}")
-    say("sources:" if found.positions else "no source has told it anything yet")
+        text = ("no", "yes")[value] if isinstance(value, bool) else printable(value, _POSITION)
+        say(f"  {printable(name, 40).replace('_', ' ')}: {text}")
+    say("sources:" if found.positions else "no source has written to it yet")
     for source, position in sorted(found.positions.items()):
-        for line in _stands(source, position):
-            say(line)
+        say("\n".join(f"  {line}" for line in wrap(printable(source, _POSITION), 2)))
+        if text := ", ".join(_position(position)):
+            say("\n".join(f"    {line}" for line in wrap(text, 4)))
 
 
-def _stands(source: str, position: dict[str, Any]) -> Iterator[str]:
-    """Where a source stands: what its position says in single words and numbers."""
-    most = width()
-    name = printable(source, _POSITION)
-    yield "  " + (name if most is None else shorten(name, max(most - 2, 1)))
-    told = []
+def _position(position: dict[str, Any]) -> Iterator[str]:
+    """What the position of a source says in single words and numbers; --json has the rest."""
     for key, value in sorted(position.items()):
-        if isinstance(value, dict | list | None) or value == "":
-            continue  # --json has it
-        late = isinstance(value, int) and value > _MICROS
-        shown = moment(value) if late else printable(value, _POSITION)
-        told.append(f"{printable(key, 40).replace('_', ' ')} {shown}")
-    text = ", ".join(told)
-    lines = [text] if most is None else wrap(text, max(most - 4, 1))
-    yield from (f"    {line}" for line in lines if line)
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
+        if not isinstance(value, dict | list | None) and value != "":
+            late = isinstance(value, int) and value > _MICROS
+            shown = moment(value) if late else printable(value, _POSITION)
+            yield f"{printable(key, 40).replace('_', ' ')} {shown}"
 
 
 def export(
@@ -126,9 +112,9 @@ def export(
         made = write(
             opened,
             output,
-            since=None if since is None else parse_since(since, zone),
-            until=None if until is None else parse_since(until, zone),
-            states=parse_states(state or []),
+            since=parse_since(since, zone),
+            until=parse_since(until, zone),
+            states=parse_states(state),
             user=user,
             cluster=None if cluster is None else _cluster(opened, cluster),
             progress=lambda done: progress(done, total),
@@ -169,12 +155,11 @@ def prune(
     """Move jobs that ended long ago to the archive; they are still read from there."""
     settings = load_settings(config, {"timezone": timezone, "store": store})
     days = settings.store.retention_days
-    if before is None and days is None:
+    moment = parse_since(before, zone_named(settings.timezone))
+    if moment is None and days is not None:
+        moment = int((time.time() - days * 86400) * 1e6)
+    if moment is None:
         raise UsageError("name a time with --before, such as 90d, or set store.retention_days")
-    if before is not None:
-        moment = parse_since(before, zone_named(settings.timezone))
-    else:
-        moment = int((time.time() - (days or 0.0) * 86400) * 1e6)
     with open_store(settings=settings.store) as opened, stages() as progress:
         progress("moving old jobs to the archive")
         done = opened.prune(moment)
@@ -183,7 +168,7 @@ def prune(
         return
     say(
         f"{counted(done.documents, 'job')} that ended before {format_micros(moment)} moved to the "
-        f"archive ({counted(done.parts, 'new file')}, {_megabytes(done.bytes)})"
+        f"archive ({counted(done.parts, 'new file')}, {size(done.bytes)})"
     )
 
 
@@ -202,18 +187,12 @@ def check(
         print_json(dataclasses.asdict(found))
     else:
         say(f"{found.documents:,} jobs and {found.archived:,} in the archive were read")
-    for one in found.wider:
-        note(printable(one, 400))
-    _judge(found)
-
-
-def _judge(found: CheckReport) -> None:
-    for problem in found.first:
-        note(printable(problem, 400))
+    for line in (*found.wider, *found.first):
+        note(printable(line, 400))
     if len(found.first) < found.problems:
         note(f"and {found.problems - len(found.first)} more")
     if found.problems:
         raise StoreError(
-            f"{counted(found.problems, 'problem')} found; bring back a backup, or collect anew "
-            "into another store"
+            f"{counted(found.problems, 'problem')} found; restore a backup, or collect again into "
+            "another store"
         )

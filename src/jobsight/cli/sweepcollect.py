@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,13 +10,9 @@ from jobsight.cli.common import ConfigOption, JsonOption
 from jobsight.cli.output import note
 from jobsight.cli.sweepbest import show_best
 from jobsight.cli.sweepend import find_best, register_best
-from jobsight.cli.sweepopening import FileArgument, command, is_done, open_sweep, progress_now
+from jobsight.cli.sweepopening import FileArgument, Sweep, command
 from jobsight.errors import SweepError
 from jobsight.text import counted
-
-if TYPE_CHECKING:
-    from jobsight.learning.sweep.layout import Frozen, Layout
-    from jobsight.learning.sweep.progress import Progress
 
 __all__ = ["collect"]
 
@@ -33,36 +28,29 @@ def collect(
     again: Annotated[
         bool,
         typer.Option(
-            "--again", help="Test another network than before; bestmodel.info tells how often."
+            "--again", help="Test another network than before; bestmodel.info says how often."
         ),
     ] = False,
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Finish by hand what the plan does at its end: choose, test, register, report."""
-    frozen, layout, planned = open_sweep(file)
-    _require_collectable(
-        file, frozen, layout, progress_now(frozen, layout, planned, config), without_missing
-    )
-    if is_done(frozen, layout):
-        note("everything is here already")
-    else:
-        find_best(frozen, layout, again=again)
-        register_best(frozen, layout)
-    show_best(layout, as_json=as_json)
-
-
-def _require_collectable(
-    file: Path, frozen: Frozen, layout: Layout, progress: Progress, without_missing: bool
-) -> None:
+    sweep = Sweep.open(file, config)
+    progress = sweep.progress()
     if progress.active:
         raise SweepError(
-            f"{layout.folder} is still being worked on; wait for it ({command('status', file)}) "
-            f"or cancel it ({command('cancel', file)})"
+            f"{sweep.layout.folder} is still being worked on; wait for it "
+            f"({command('status', file)}) or cancel it ({command('cancel', file)})"
         )
-    missing = frozen.runs - progress.ended
+    missing = sweep.frozen.runs - progress.ended
     if missing and not without_missing:
         raise SweepError(
-            f"{counted(missing, 'run')} of {frozen.runs} have not ended; submit the sweep again to "
-            "go on with them, or choose among the others by --without-missing"
+            f"{counted(missing, 'run')} of {sweep.frozen.runs} have not ended; submit the sweep "
+            "again to continue them, or choose among the others with --without-missing"
         )
+    if sweep.is_done:
+        note("everything is here already")
+    else:
+        find_best(sweep.frozen, sweep.layout, again=again)
+        register_best(sweep.frozen, sweep.layout)
+    show_best(sweep.layout, as_json=as_json)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
@@ -16,25 +17,13 @@ from jobsight.learning.sweep.layout import Layout, read_frozen
 from jobsight.learning.sweep.planning import read_plan
 from jobsight.learning.sweep.progress import progress_of
 from jobsight.learning.sweep.records import read_all
-from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.cluster import Plan, Scheduler
     from jobsight.learning.sweep.layout import Frozen
     from jobsight.learning.sweep.progress import Progress
 
-__all__ = [
-    "FileArgument",
-    "command",
-    "is_done",
-    "layout_of",
-    "number",
-    "open_sweep",
-    "progress_now",
-    "scheduler_named",
-    "size",
-    "was_moved",
-]
+__all__ = ["FileArgument", "Sweep", "command", "layout_of"]
 
 FileArgument = Annotated[
     Path,
@@ -44,6 +33,59 @@ FileArgument = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep that was planned.
+
+    Attributes:
+        file: its config file or folder, as the user named it.
+        frozen: its config, as planned.
+        layout: its places.
+        plan: its nodes.
+        settings: the settings file that the call names.
+    """
+
+    file: Path
+    frozen: Frozen
+    layout: Layout
+    plan: Plan
+    settings: Path | None = None
+
+    @classmethod
+    def open(cls, file: Path, settings: Path | None = None, *, moved: bool = False) -> Self:
+        """Read a sweep; `moved`: also one whose folder was moved since it was planned."""
+        layout = layout_of(file)
+        return cls(
+            file, read_frozen(layout.folder), layout, read_plan(layout, moved=moved), settings
+        )
+
+    @property
+    def where(self) -> str:
+        """Name of the scheduler."""
+        return str(self.frozen.config["where"])
+
+    @property
+    def moved(self) -> bool:
+        """Whether the folder was moved since it was planned, so that no scheduler knows it."""
+        return self.plan.folder != self.layout.folder.resolve()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do, by hand or by a scheduler."""
+        return is_collected(self.frozen, self.layout, read_all(self.layout.runs))
+
+    def scheduler(self) -> Scheduler:
+        """Who works on it."""
+        # Slurm's tools are as the settings have them.
+        settings = load_settings(self.settings, {}) if self.where == "slurm" else None
+        return create(self.where, settings)
+
+    def progress(self) -> Progress:
+        """How far it is, by its scheduler and its records; of one that was moved, by these."""
+        status = None if self.moved else self.scheduler().status(self.plan)
+        return progress_of(self.frozen, self.layout, self.plan, status)
+
+
 def layout_of(file: Path) -> Layout:
     """The places of a sweep, by its config file or its folder."""
     if file.is_dir():
@@ -51,53 +93,6 @@ def layout_of(file: Path) -> Layout:
     return Layout.beside(file, SweepConfig.read(file).folder)
 
 
-def open_sweep(file: Path, *, moved: bool = False) -> tuple[Frozen, Layout, Plan]:
-    """A sweep that was planned; `moved`: also one whose folder was moved since."""
-    layout = layout_of(file)
-    return read_frozen(layout.folder), layout, read_plan(layout, moved=moved)
-
-
-def was_moved(planned: Plan, layout: Layout) -> bool:
-    """Whether the folder lies elsewhere than when it was planned, so that no scheduler knows it."""
-    return planned.folder != layout.folder.resolve()
-
-
-def is_done(frozen: Frozen, layout: Layout) -> bool:
-    """Whether nothing is left to do, by hand or by a scheduler."""
-    return is_collected(frozen, layout, read_all(layout.runs))
-
-
-def scheduler_named(where: str, settings_file: Path | None) -> Scheduler:
-    """The scheduler of that name; Slurm's tools as the settings have them."""
-    return create(where, load_settings(settings_file, {}) if where == "slurm" else None)
-
-
-def progress_now(
-    frozen: Frozen, layout: Layout, planned: Plan, settings_file: Path | None = None
-) -> Progress:
-    """How far a sweep is, by its scheduler and its records; of one that was moved, by these."""
-    if was_moved(planned, layout):
-        return progress_of(frozen, layout, planned, None)
-    told = scheduler_named(str(frozen.config["where"]), settings_file).status(planned)
-    return progress_of(frozen, layout, planned, told)
-
-
 def command(verb: str, file: Path) -> str:
     """What to type next, for a shell."""
     return f"jobsight sweep {verb} {shlex.quote(str(file))}"
-
-
-def number(value: object) -> str:
-    """A parameter or a metric in few letters."""
-    if isinstance(value, bool) or not isinstance(value, float):
-        return printable(value, 24)
-    return f"{value:.4g}"
-
-
-def size(amount: float) -> str:
-    """Bytes in words: ``33.2 MB``."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if amount < 1000 or unit == "GB":
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    raise AssertionError("unreachable")

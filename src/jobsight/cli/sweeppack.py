@@ -9,9 +9,9 @@ import typer
 
 from jobsight.cli.common import JsonOption, check_output
 from jobsight.cli.output import print_json, progress_bar, say
-from jobsight.cli.sweepopening import size
 from jobsight.cluster.packing import pack as make
 from jobsight.files import Kind
+from jobsight.format import size
 from jobsight.text import counted
 
 __all__ = ["pack"]

@@ -1,4 +1,4 @@
-"""``jobsight sweep status|cancel|cleanup``: how far a sweep is; stop it; tidy up behind it."""
+"""``jobsight sweep status|cancel|cleanup``: how far a sweep is; stop it; remove its leftovers."""
 
 from __future__ import annotations
 
@@ -12,19 +12,12 @@ import typer
 
 from jobsight.cli.common import ConfigOption, JsonOption
 from jobsight.cli.output import note, print_json, say
-from jobsight.cli.sweepopening import (
-    FileArgument,
-    command,
-    number,
-    open_sweep,
-    progress_now,
-    scheduler_named,
-    size,
-    was_moved,
-)
-from jobsight.cli.terminal import Column, blocks, grid, width
+from jobsight.cli.sweepopening import FileArgument, Sweep, command
+from jobsight.cli.tables import table
+from jobsight.cli.terminal import blocks
 from jobsight.cluster import NodeState
 from jobsight.errors import SweepError, UsageError
+from jobsight.format import UNKNOWN, short, size
 from jobsight.learning.sweep.tidying import leftovers, remove
 from jobsight.text import abridged, counted, printable
 
@@ -34,8 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cancel", "cleanup", "progress_lines", "show", "status"]
 
-
-_SHOWN_TROUBLES = 10
+_SHOWN = 10
 _BAR = 24
 _CAUSE = 400
 _ENDING_SECONDS = 60.0
@@ -46,43 +38,59 @@ _REDRAWN = "\x1b[H\x1b[J"
 def status(
     file: FileArgument,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Go on showing it until nothing works on it any more.")
+        bool, typer.Option("--watch", help="Show it again and again, until nothing works on it.")
     ] = False,
-    each: Annotated[bool, typer.Option("--runs", help="Tell of every run.")] = False,
+    each: Annotated[bool, typer.Option("--runs", help="Show every run.")] = False,
     interval: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 5.0,
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """How far it is: stages, runs, what failed and why, the best run so far."""
-    frozen, layout, planned = open_sweep(file, moved=True)
-    if was_moved(planned, layout):
+    sweep = Sweep.open(file, config, moved=True)
+    if sweep.moved:
         note(
-            f"it was planned as {printable(planned.folder)} and moved since: no scheduler "
-            "is asked, and this is what its runs recorded"
+            f"it was planned as {printable(sweep.plan.folder)} and moved since: no scheduler is "
+            "asked, and this is what its runs recorded"
         )
-    where = str(frozen.config["where"])
     while True:
-        progress = progress_now(frozen, layout, planned, config)
+        progress = sweep.progress()
         if watch and sys.stdout.isatty():
             say(_REDRAWN, end="")
-        show(progress, where, as_json=as_json, each=each)
+        show(progress, sweep.where, as_json=as_json, each=each)
         if not watch or not progress.active:
             return
         time.sleep(interval)
 
 
 def cancel(file: FileArgument, config: ConfigOption = None, as_json: JsonOption = False) -> None:
-    """Stop it, from any terminal; what its runs have stays, and submitting again goes on."""
-    frozen, layout, planned = open_sweep(file)
-    where = str(frozen.config["where"])
-    gone = cancel_whole(scheduler_named(where, config), planned)
+    """Stop it, from any terminal; the results of its runs are kept, and submit continues it."""
+    sweep = Sweep.open(file, config)
+    gone = _cancel(sweep.scheduler(), sweep.plan)
     if as_json:
-        print_json({"folder": str(layout.folder), "where": where, "active": not gone})
+        folder = str(sweep.layout.folder)
+        print_json({"folder": folder, "where": sweep.where, "active": not gone})
     elif not gone:
-        say(f"{where} was told to stop it, and is at it: {command('status', file)}")
+        say(f"{sweep.where} was asked to stop it, and is still at it: {command('status', file)}")
     else:
         again = "jobsight sweep submit FILE" if file.is_dir() else command("submit", file)
-        say(f"cancelled; what its runs have is kept. Go on with: {again}")
+        say(f"cancelled; the results of its runs are kept. Continue with: {again}")
+
+
+def _cancel(scheduler: Scheduler, plan: Plan) -> bool:
+    """Cancel a plan, and wait until its nodes are gone, a minute at most; whether they are.
+
+    Raises:
+        ClusterError: the plan is not active, or its scheduler refuses.
+    """
+    scheduler.cancel(plan)
+    end = time.monotonic() + _ENDING_SECONDS
+    while time.monotonic() < end:
+        found = scheduler.status(plan)
+        states = {node.state for node in found.nodes.values()}
+        if not found.active and NodeState.RUNNING not in states:
+            return True
+        time.sleep(0.5)
+    return False
 
 
 def cleanup(
@@ -92,53 +100,32 @@ def cleanup(
     as_json: JsonOption = False,
 ) -> None:
     """Remove checkpoints, the models of all runs but the best, and the scheduler's files."""
-    frozen, layout, planned = open_sweep(file)
-    if progress_now(frozen, layout, planned, config).active:
+    sweep = Sweep.open(file, config)
+    if sweep.progress().active:
         raise SweepError(
-            f"{layout.folder} is being worked on; clean up when it is done, or cancel it "
+            f"{sweep.layout.folder} is being worked on; clean up when it is done, or cancel it "
             f"({command('cancel', file)})"
         )
-    found = leftovers(frozen, layout)
-    total = sum(found.values())
-    if found and not yes and not _agreed(f"remove {counted(len(found), 'path')}, {size(total)}?"):
-        raise SweepError("nothing was removed")
+    found = leftovers(sweep.frozen, sweep.layout)
+    amount = f"{counted(len(found), 'path')}, {size(sum(found.values()))}"
+    if found and not yes:
+        if not sys.stdin.isatty():
+            raise UsageError("this asks before it removes anything; say --yes in a script")
+        if not typer.confirm(f"remove {amount}?", err=True):
+            raise SweepError("nothing was removed")
     remove(found)
     if as_json:
-        print_json({"removed": [str(path) for path in found], "bytes": total})
+        print_json({"removed": [str(path) for path in found], "bytes": sum(found.values())})
     else:
-        say(f"removed {counted(len(found), 'path')}, {size(total)}; records and results are kept")
+        say(f"removed {amount}; records and results are kept")
 
 
 def show(progress: Progress, where: str, *, as_json: bool, each: bool = False) -> None:
     """Print how far a sweep is."""
     if as_json:
         print_json(progress.to_json())
-        return
-    for line in progress_lines(progress, where, each=each):
-        say(line)
-
-
-def _agreed(question: str) -> bool:
-    if not sys.stdin.isatty():
-        raise UsageError("this asks before it removes anything; say --yes where nobody can answer")
-    return typer.confirm(question, err=True)
-
-
-def cancel_whole(scheduler: Scheduler, plan: Plan) -> bool:
-    """Cancel a plan, and wait until its nodes are gone, a minute at most; whether they are.
-
-    Raises:
-        ClusterError: the plan is not active, or its scheduler refuses.
-    """
-    scheduler.cancel(plan)
-    end = time.monotonic() + _ENDING_SECONDS
-    while time.monotonic() < end:
-        status = scheduler.status(plan)
-        states = {node.state for node in status.nodes.values()}
-        if not status.active and NodeState.RUNNING not in states:
-            return True
-        time.sleep(0.5)
-    return False
+    else:
+        say("\n".join(progress_lines(progress, where, each=each)))
 
 
 def progress_lines(progress: Progress, where: str, *, each: bool = False) -> Iterator[str]:
@@ -147,9 +134,10 @@ def progress_lines(progress: Progress, where: str, *, each: bool = False) -> Ite
     Args:
         progress: as the scheduler and the records have it.
         where: name of the scheduler.
-        each: tell of every run.
+        each: list every run.
     """
-    yield f"{_headline(progress)} ({where}{_manager(progress)})"
+    manager = "" if progress.manager is None else f", {printable(progress.manager, 300)}"
+    yield f"{_headline(progress)} ({where}{manager})"
     for stage in progress.stages:
         yield f"  {printable(stage.name, 20):<10} {_bar(stage)}"
     states = ", ".join(f"{count} {state}" for state, count in sorted(progress.states.items()))
@@ -159,20 +147,20 @@ def progress_lines(progress: Progress, where: str, *, each: bool = False) -> Ite
         epoch = f", epoch {best.epoch}" if best.epoch is not None else ""
         yield (
             f"best {'run' if progress.done else 'so far: run'} {best.run}, {progress.metric} "
-            f"{number(best.value)}{epoch}{'' if best.ended else ', which goes on'}"
+            f"{short(best.value)}{epoch}{'' if best.ended else ', still running'}"
         )
-    for trouble in progress.troubles[:_SHOWN_TROUBLES]:
+    for trouble in progress.troubles[:_SHOWN]:
         log = f" (see {printable(trouble.log, 120)})" if trouble.log else ""
         yield f"  {trouble.what} {trouble.state}: {abridged(trouble.cause, _CAUSE)}{log}"
-    if len(progress.troubles) > _SHOWN_TROUBLES:
-        yield f"  and {len(progress.troubles) - _SHOWN_TROUBLES} more; --json tells all"
+    if len(progress.troubles) > _SHOWN:
+        yield f"  and {len(progress.troubles) - _SHOWN} more; --json lists all"
     if each:
-        yield from _run_lines(progress)
+        yield _runs(progress)
 
 
 def _headline(progress: Progress) -> str:
     if progress.active:
-        return "running" if progress.asked else "running, as far as its files tell"
+        return "running" if progress.asked else "running, by its files"
     if progress.done:
         return "done"
     if progress.manager is None and progress.updated is None:
@@ -184,33 +172,23 @@ def _headline(progress: Progress) -> str:
     return f"{what}; submit again to go on"
 
 
-def _manager(progress: Progress) -> str:
-    return "" if progress.manager is None else f", {printable(progress.manager, 300)}"
-
-
 def _bar(stage: StageProgress) -> str:
     full, _, empty = blocks()
     filled = math.floor(_BAR * stage.done / stage.total)
     parts = [f"{full * filled}{empty * (_BAR - filled)} {stage.done}/{stage.total}"]
-    parts += [f"{stage.running} running"] if stage.running else []
-    parts += [f"{stage.troubled} in trouble"] if stage.troubled else []
-    parts += [f"{stage.stopped} stopped"] if stage.stopped else []
-    return ", ".join(parts)
+    counts = {"running": stage.running, "failed or held": stage.troubled, "stopped": stage.stopped}
+    return ", ".join(parts + [f"{count} {name}" for name, count in counts.items() if count])
 
 
-def _run_lines(progress: Progress) -> list[str]:
-    columns = [
-        *(Column("run", right=True), Column("state"), Column("epochs", right=True)),
-        Column(progress.metric, right=True),
-        *(Column("starts", right=True, spare=1), Column("where", spare=2), Column("why")),
-    ]
+def _runs(progress: Progress) -> str:
+    headings = ["run", "state", "epochs", progress.metric, "starts", "where", "why"]
     rows = [
         [
             *(str(one.run), one.state, str(one.epochs)),
-            "–" if one.value is None else number(one.value),
-            *(str(one.attempts), printable(one.where or "–", 40)),
+            UNKNOWN if one.value is None else short(one.value),
+            *(str(one.attempts), printable(one.where or UNKNOWN, 40)),
             abridged(one.cause or "", _CAUSE),
         ]
         for one in progress.runs
     ]
-    return grid(columns, rows, most=width())
+    return table(headings, rows, ["where", "starts"], left=["state", "where", "why"])

@@ -18,8 +18,9 @@ from jobsight.cli.common import (
     NetworkOption,
     TimezoneOption,
 )
-from jobsight.cli.output import print_json, say, stages, table
+from jobsight.cli.output import print_json, say, stages
 from jobsight.cli.reading import open_case
+from jobsight.cli.tables import table
 from jobsight.text import printable
 
 if TYPE_CHECKING:

@@ -415,7 +415,7 @@ def test_in_a_store_a_job_is_held_until_now(run: Run, log: str, tmp_path: Path) 
     done = run("3.0", "--store", str(path))
     assert done.returncode == 0, done.stderr
     assert "(3 d)" in done.stdout
-    assert "(now; last told of anything " in done.stdout
+    assert "(now; last event " in done.stdout
     assert "the end of the log" not in done.stdout
     named = run("3.0", "--store", str(path), "--at", now.isoformat(), "--json")
     assert json.loads(named.stdout)["job"] == "3.0"

@@ -185,14 +185,14 @@ def test_a_store_that_is_not_there_is_an_error_and_is_not_made(tmp_path: Path) -
 
 def test_an_empty_store_has_no_jobs(tmp_path: Path) -> None:
     empty = filled(tmp_path / "jobs.db", [])
-    assert call("--store", empty).stdout == "no job of the store is like that\n"
+    assert call("--store", empty).stdout == "no job in the store matches\n"
     assert ids("--store", empty) == []
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--state", "asleep\x1b[2J"], "'asleep [2J' is no state"),
+        (["--state", "asleep\x1b[2J"], "'asleep [2J' is not a state"),
         (["--since", "yesterday"], "'yesterday' is not a time"),
         (["--until", "2 hours"], "or as a span until now: 90s, 30min, 2h"),
         (["--store", "mysql://host"], "no store is addressed by mysql://"),
@@ -281,6 +281,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 
 def test_states_in_words() -> None:
     assert parse_states([]) is None
+    assert parse_since(None, UTC) is None
     assert parse_states(["Held", "NF"]) == frozenset({State.HELD, State.NODE_FAIL})
     active, ended = parse_states(["active"]), parse_states(["ended"])
     assert active is not None
@@ -293,7 +294,7 @@ def test_states_in_words() -> None:
     ("text", "seconds"), [("90s", 90), ("5min", 300), ("2h", 7200), ("1w", 604800)]
 )
 def test_spans_until_now(text: str, seconds: int) -> None:
-    assert abs(parse_since(text, UTC) / 1e6 - (time.time() - seconds)) < 5
+    assert abs((parse_since(text, UTC) or 0) / 1e6 - (time.time() - seconds)) < 5
 
 
 @pytest.mark.parametrize("text", ["", "30m", "1.5h", "yesterday", "-2h"])

@@ -6,19 +6,22 @@ import sys
 import pytest
 from rich.cells import cell_len
 
-from jobsight.cli.terminal import Column, blocks, grid, lined, paint, shorten, width, wrap
+from jobsight.cli.tables import table
+from jobsight.cli.terminal import blocks, field, paint, width, wrap
 
-COLUMNS = [
-    Column("id"),
-    Column("count", right=True, spare=1),
-    Column("name", spare=2),
-    Column("why"),
-]
+HEADINGS = ["id", "count", "name", "why"]
 ROWS = [["1", "7", "ann", "because"], ["22", "100", "bob", "x" * 30]]
 
 
+def grid(rows: list[list[str]], most: int | None, *, fold: bool = False) -> list[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "" if most is None else str(most))
+        text = table(HEADINGS, rows, ["name", "count"], left=["name", "why"], fold=fold)
+    return text.splitlines()
+
+
 def test_columns_are_set_to_their_side() -> None:
-    assert grid(COLUMNS, ROWS, most=None) == [
+    assert grid(ROWS, None) == [
         "id  count  name  why",
         "1       7  ann   because",
         "22    100  bob   " + "x" * 30,
@@ -26,65 +29,62 @@ def test_columns_are_set_to_their_side() -> None:
 
 
 def test_the_last_column_gives_way_first() -> None:
-    lines = grid(COLUMNS, ROWS, most=30)
+    lines = grid(ROWS, 30)
     assert lines[2] == "22    100  bob   " + "x" * 12 + "…"
     assert lines[1].endswith("because")
 
 
 def test_then_columns_that_can_be_spared_are_left_out() -> None:
-    assert grid(COLUMNS, ROWS, most=20)[0].split() == ["id", "count", "why"]
-    assert grid(COLUMNS, ROWS, most=13)[0].split() == ["id", "why"]
-    assert grid(COLUMNS, ROWS, most=1)[0].startswith("id")
+    assert grid(ROWS, 20)[0].split() == ["id", "count", "why"]
+    assert grid(ROWS, 13)[0].split() == ["id", "why"]
+    assert grid(ROWS, 1)[0].startswith("id")
 
 
 @pytest.mark.parametrize("most", range(8, 60, 3))
-def test_wide_letters_count_as_they_are_shown(most: int) -> None:
+def test_wide_characters_count_as_they_are_shown(most: int) -> None:
     rows = [["数据", "1", "用户" * 4, "日本語" * 9], ["a", "2", "b", "c"]]
-    lines = grid(COLUMNS, rows, most=max(most, 14))
+    lines = grid(rows, max(most, 14))
     assert max(map(cell_len, lines)) <= max(most, 14)
-    whole = grid(COLUMNS, rows, most=None)
+    whole = grid(rows, None)
     assert cell_len(whole[2].partition("c")[0]) == cell_len(whole[1].partition("日")[0])
 
 
 def test_what_has_no_room_goes_on_in_further_lines() -> None:
     rows = [["1", "7", "ann", "because it rained " * 3], ["22", "100", "bob", "x" * 30]]
-    first, second, third = lined(COLUMNS, rows, most=44, whole=True)
-    assert first == ["id  count  why"]
-    assert second[0] == "1       7  because it rained because it"
-    assert second[1] == "           rained because it rained"
-    assert third == ["22    100  " + "x" * 30]
-    (_, second, third) = lined(COLUMNS, rows, most=30, whole=True)
-    assert third == ["22  " + "x" * 26, "    xxxx"]
-    assert all(cell_len(line) <= 30 for lines in (second, third) for line in lines)
+    lines = grid(rows, 44, fold=True)
+    assert lines[0] == "id  count  why"
+    assert lines[1] == "1       7  because it rained because it"
+    assert lines[2] == "           rained because it rained"
+    assert lines[3] == "22    100  " + "x" * 30
+    narrow = grid(rows, 30, fold=True)
+    assert narrow[-2:] == ["22  " + "x" * 26, "    xxxx"]
+    assert all(cell_len(line) <= 30 for line in narrow)
+
+
+def test_text_is_neither_markup_nor_highlighted() -> None:
+    line = grid([["1", "2", "[red]n[/red]", ":smile: 12 https://x"]], None)[1]
+    assert line.endswith("[red]n[/red]  :smile: 12 https://x")
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 9, 40])
-def test_a_wrapped_text_keeps_its_words(size: int) -> None:
+def test_a_wrapped_text_keeps_its_words(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "job was held 日本語日本語 by policy"
-    lines = wrap(text, size)
+    monkeypatch.setenv("COLUMNS", str(size + 3))
+    lines = wrap(text, 3, least=1)
     assert "".join("".join(lines).split()) == "".join(text.split())
     assert max(map(cell_len, lines)) <= max(size, 2)
-    assert wrap("", size) == [""]
+    assert wrap("", 3) == [""]
+    monkeypatch.setenv("COLUMNS", "")
+    assert wrap(text, 3) == [text]
 
 
-@pytest.mark.parametrize(
-    ("size", "short"),
-    [
-        (60, "eventlog:/var/log/condor/spool/EventLog"),
-        (38, "eventlog:…/log/condor/spool/EventLog"),
-        (24, "eventlog:…/EventLog"),
-        (17, "eventlog:…ventLog"),
-        (16, "eventlog:…entLog"),
-        (10, "…/EventLog"),
-        (5, "…tLog"),
-    ],
-)
-def test_a_path_is_shortened_where_it_tells_least(size: int, short: str) -> None:
-    assert shorten("eventlog:/var/log/condor/spool/EventLog", size) == short
+def test_a_field_goes_on_below_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    assert field("why", "it rained all the time", 8) == "  why   it rained\n        all the time"
 
 
 def test_a_table_without_rows_has_its_headings() -> None:
-    assert grid(COLUMNS, [], most=None) == ["id  count  name  why"]
+    assert grid([], None) == ["id  count  name  why"]
 
 
 class _Terminal(io.StringIO):
@@ -101,9 +101,7 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatc
     assert paint("a", "31") == "a"
     monkeypatch.setattr(sys, "stdout", _Terminal())
     assert paint("a", "31") == "\x1b[31ma\x1b[0m"
-    assert grid([Column("x")], [["a"]], most=None, colours={(0, 0): "31"}) == [
-        "x", "\x1b[31ma\x1b[0m",
-    ]  # fmt: skip
+    assert table(["x"], [[paint("a", "1;31")]]) == "x\n\x1b[1;31ma\x1b[0m"
     monkeypatch.setenv("TERM", "dumb")
     assert paint("text", "31") == "text"
     monkeypatch.delenv("TERM")
