@@ -197,7 +197,7 @@ class Store(ABC):
         return {source: position_from_text(source, text) for source, text in texts}
 
     def status(self) -> StoreStatus:
-        """What the store holds, at a cost that hardly grows with the number of documents."""
+        """What the store holds; reads no document."""
         states = self._states()
         parts = self._parts()
         size, per_job = self._size(sum(states.values()))

@@ -47,13 +47,9 @@ _MAY_PASS = (
         "its memory is full (maxmemory); give it more, or move old jobs to the archive "
         "(jobsight store prune). Nothing of this was stored",
     ),
-    ("BusyLoadingError", "it is still loading its files; try again"),
-    (r"\bBUSY\b", "another script keeps it busy; try again"),
-    ("MasterDownError", "it has lost its primary; try again"),
-    ("ClusterDownError", "its cluster is down; try again"),
     (
-        r"\bNOREPLICAS\b",
-        "it wants replicas that are not there (min-replicas-to-write); start them",
+        r"BusyLoading|MasterDown|ClusterDown|\bBUSY\b|\bNOREPLICAS\b",
+        "the server says: {error}; try again",
     ),
 )
 _REFUSALS = (
@@ -203,13 +199,11 @@ class RedisServer:
 
     def _explain(self, error: Exception, *, lost: bool) -> StoreError:
         text = f"{' '.join(kind.__name__ for kind in type(error).__mro__)}: {error}"
-        for sign, words in _MAY_PASS:
-            if re.search(sign, text):
-                return StoreUnavailableError(f"the store {self.url}: {words}")
         shown = printable(error, 160)
-        for sign, words in _REFUSALS:
-            if re.search(sign, text):
-                return StoreError(f"the store {self.url}: {words.format(error=shown)}")
+        for kind, table in ((StoreUnavailableError, _MAY_PASS), (StoreError, _REFUSALS)):
+            for sign, words in table:
+                if re.search(sign, text):
+                    return kind(f"the store {self.url}: {words.format(error=shown)}")
         if not lost:
             return StoreError(f"the store {self.url}: the server says: {shown}")
         known = (words for sign, words in _LOST if re.search(sign, str(error).lower()))

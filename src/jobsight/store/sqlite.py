@@ -14,10 +14,8 @@ them. A killed process leaves a log from which SQLite restores what was committe
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -30,7 +28,6 @@ from jobsight.store.base import Move, Put, Store
 from jobsight.store.filesystems import filesystem_of
 from jobsight.store.merging import prepare
 from jobsight.store.packing import (
-    ACTIVE,
     Keys,
 )
 from jobsight.store.parts import Part
@@ -43,11 +40,11 @@ from jobsight.store.views import View
 __all__ = ["SqliteStore"]
 
 _INSERT = """
-    INSERT INTO jobs (id, state, user, time, raw, active, revision, document)
-    VALUES (?, ?, ?, ?, nullif(?, ''), ?, ?, ?)
+    INSERT INTO jobs (id, state, user, time, raw, revision, document)
+    VALUES (?, ?, ?, ?, nullif(?, ''), ?, ?)
     ON CONFLICT (id) DO UPDATE SET state = excluded.state, user = excluded.user,
-        time = excluded.time, raw = excluded.raw, active = excluded.active,
-        revision = excluded.revision, document = excluded.document
+        time = excluded.time, raw = excluded.raw, revision = excluded.revision,
+        document = excluded.document
 """
 
 
@@ -90,10 +87,9 @@ class SqliteStore(Store):
         packed, texts = prepare(self, puts, moves)
         with self._file.writing() as db:
             _require_unmoved(db, texts)
-            before = _require_unchanged(db, puts, generation)
+            _require_unchanged(db, puts, generation)
             revision = _next(db, "revision")
             db.executemany(_INSERT, [_values(*one, revision) for one in packed])
-            _count(db, [keys.state for keys, _ in packed], before)
             db.executemany(
                 "INSERT INTO positions (source, position) VALUES (?, ?) "
                 "ON CONFLICT (source) DO UPDATE SET position = excluded.position",
@@ -116,7 +112,7 @@ class SqliteStore(Store):
 
     def _states(self) -> dict[str, int]:
         with self._file.reading() as db:
-            return dict(db.execute("SELECT state, jobs FROM counts WHERE jobs ORDER BY state"))
+            return dict(db.execute("SELECT state, count(*) FROM jobs GROUP BY state"))
 
     def _size(self, documents: int) -> tuple[int, float | None]:
         return self._file.size(), self._file.used() / documents if documents else None
@@ -177,33 +173,22 @@ class SqliteStore(Store):
         with self._file.writing() as db:
             if _number(db, "fence") != fence:
                 raise StoreError(OVERTAKEN)
-            before = revisions(db, [keys.id for keys, _ in rows])
-            gone = [keys for keys, revision in rows if before.get(keys.id, (None,))[0] == revision]
+            gone = db.executemany(
+                "DELETE FROM jobs WHERE id = ? AND revision = ?",
+                [(keys.id, revision) for keys, revision in rows],
+            ).rowcount
             if not gone:
                 return 0
-            db.executemany("DELETE FROM jobs WHERE id = ?", [(keys.id,) for keys in gone])
-            _count(db, [], {keys.id: (0, keys.state) for keys in gone})
             db.execute("INSERT INTO parts (name, part) VALUES (?, ?)", (part.name, part.to_text()))
             _next(db, "generation")
         self._file.shrink()
-        return len(gone)
+        return gone
 
     def _index_problems(self) -> Iterator[str]:
         with self._file.explained(), self._file.snapshot() as db:
             for (problem,) in db.execute("PRAGMA integrity_check(20)"):
                 if problem != "ok":
                     yield f"SQLite: {problem}"
-            found = dict(db.execute("SELECT state, count(*) FROM jobs GROUP BY state"))
-            counts = dict(db.execute("SELECT state, jobs FROM counts WHERE jobs"))
-            if found != counts:
-                yield f"jobs by state are counted as {counts}, but are {found}"
-            wrong = db.execute(
-                "SELECT count(*) FROM jobs "
-                "WHERE active <> (state IN (SELECT value FROM json_each(?)))",
-                (json.dumps(sorted(ACTIVE)),),
-            ).fetchone()[0]
-            if wrong:
-                yield f"{wrong} jobs are wrongly marked as ended or not"
 
 
 class _Snapshot(View):
@@ -242,21 +227,17 @@ def _require_unmoved(db: sqlite3.Connection, moves: Sequence[tuple[str, str | No
         raise ConflictError(sources=tuple(moved))
 
 
-def _require_unchanged(
-    db: sqlite3.Connection, puts: Sequence[Put], generation: int | None
-) -> dict[str, tuple[int, str]]:
-    """Revision and state, before the put, of those of its jobs that are live."""
-    before = revisions(db, [put.document.id for put in puts])
+def _require_unchanged(db: sqlite3.Connection, puts: Sequence[Put], generation: int | None) -> None:
+    ids = [put.document.id for put in puts]
+    before = revisions(db, ids)
     grown = generation is not None and generation != _number(db, "generation")
     changed = tuple(
-        put.document.id
-        for put in puts
-        if before.get(put.document.id, (None,))[0] != put.based_on
-        or (grown and put.based_on is None)
+        id_
+        for id_, put in zip(ids, puts, strict=True)
+        if before.get(id_) != put.based_on or (grown and put.based_on is None)
     )
     if changed:
         raise ConflictError(changed)
-    return before
 
 
 def _values(keys: Keys, data: bytes, revision: int) -> tuple[object, ...]:
@@ -265,8 +246,7 @@ def _values(keys: Keys, data: bytes, revision: int) -> tuple[object, ...]:
     Of types that sqlite3 binds as they are: for each other value, None among them, it looks for an
     adapter, which takes longer than to bind it.
     """
-    raw, active = keys.raw or "", int(keys.active)
-    return keys.id, keys.state, keys.user, keys.time, raw, active, revision, bytearray(data)
+    return keys.id, keys.state, keys.user, keys.time, keys.raw or "", revision, bytearray(data)
 
 
 def _number(db: sqlite3.Connection, name: str) -> int:
@@ -279,16 +259,3 @@ def _number(db: sqlite3.Connection, name: str) -> int:
 def _next(db: sqlite3.Connection, name: str) -> int:
     db.execute("UPDATE numbers SET value = value + 1 WHERE name = ?", (name,))
     return _number(db, name)
-
-
-def _count(
-    db: sqlite3.Connection, after: Collection[str], before: dict[str, tuple[int, str]]
-) -> None:
-    """Keep count of the live jobs by state."""
-    change = Counter(after)
-    change.subtract(state for _, state in before.values())
-    db.executemany(
-        "INSERT INTO counts (state, jobs) VALUES (?, ?) "
-        "ON CONFLICT (state) DO UPDATE SET jobs = jobs + excluded.jobs",
-        [(state, number) for state, number in change.items() if number],
-    )

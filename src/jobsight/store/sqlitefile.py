@@ -16,7 +16,7 @@ from urllib.parse import quote
 from jobsight.errors import StoreError, StoreUnavailableError
 from jobsight.modes import make_file, make_folder
 from jobsight.store.filesystems import is_remote
-from jobsight.store.packing import SCHEMA, require_schema
+from jobsight.store.packing import ACTIVE, SCHEMA, require_schema
 from jobsight.text import printable
 
 __all__ = ["APPLICATION_ID", "SqliteFile"]
@@ -29,7 +29,7 @@ CREATE TABLE jobs (
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     state TEXT NOT NULL,
-    active INTEGER NOT NULL,
+    active INTEGER AS (state IN ({active})) VIRTUAL,
     user TEXT,
     time INTEGER NOT NULL,
     revision INTEGER NOT NULL,
@@ -42,11 +42,10 @@ CREATE INDEX jobs_by_user ON jobs (user, time, id) WHERE user IS NOT NULL;
 CREATE INDEX jobs_active_by_time ON jobs (time, id) WHERE active;
 CREATE INDEX jobs_by_raw ON jobs (raw, id) WHERE raw IS NOT NULL;
 CREATE TABLE positions (source TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE counts (state TEXT PRIMARY KEY, jobs INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE parts (name TEXT PRIMARY KEY, part TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO numbers VALUES ('revision', 0), ('generation', 0), ('fence', 0);
-"""
+""".format(active=", ".join(f"'{state}'" for state in sorted(ACTIVE)))
 _ELSEWHERE = "name another with --store or JOBSIGHT_STORE"
 _SHRINK_PAGES = 2000
 _MARKS = ("application_id", "user_version")

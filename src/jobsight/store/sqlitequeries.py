@@ -96,10 +96,11 @@ def _row(
     return Row(Keys(id_, cluster_of(id_), state, user, time, raw), revision, data)
 
 
-def revisions(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, tuple[int, str]]:
-    """Revision and state of the live jobs among these."""
-    rows = db.execute(
-        "SELECT id, revision, state FROM jobs WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(ids)),),
+def revisions(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, int]:
+    """Revisions of the live jobs among these."""
+    return dict(
+        db.execute(
+            "SELECT id, revision FROM jobs WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
     )
-    return {id_: (revision, state) for id_, revision, state in rows}

@@ -106,7 +106,7 @@ class NoticeSource(Source):
             SourceError: Kafka, or a scheduler, gives no answer, or takes no dead letters.
         """
         intake = self._sound_intake()
-        if intake.grown or self._watched.short:
+        if intake.grown:
             # Jobs noticed by a member that is gone are watched by who gets its partitions.
             intake.grown = False
             self._watched.adopt(self._active(None))

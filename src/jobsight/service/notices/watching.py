@@ -7,6 +7,7 @@ not found yet are in the source's position.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -45,7 +46,6 @@ class Watched:
     Attributes:
         foreign: notices of jobs that no asker is for.
         given_up: jobs that their scheduler never knew, or forgot without reporting an end.
-        left_out: living jobs of the store that were too many when they were last adopted.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Watched:
         self._jobs: dict[JobKey, _Entry] = {}
         self._failures: dict[str, str] = {}
         self._looks = 0
-        self.foreign = self.given_up = self.left_out = 0
+        self.foreign = self.given_up = 0
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -90,20 +90,13 @@ class Watched:
     def adopt(self, documents: Iterable[JobDocument]) -> None:
         """Watch the jobs of these documents that were noticed, by whichever collector."""
         now = self._clock()
-        self.left_out = 0
         for document in documents:
-            try:
+            with contextlib.suppress(UsageError):
                 key = parse_key(document.id)
-            except UsageError:
-                continue
-            noticed = any(event.source in _NOTICED_BY for event in document.timeline)
-            if not noticed or key[:2] not in self._askers or key in self._jobs:
-                continue
-            if len(self._jobs) < self._most:
-                self._jobs[key] = _Entry(now, found=True)
-                self._askers[key[:2]].known(document)
-            else:
-                self.left_out += 1
+                noticed = any(event.source in _NOTICED_BY for event in document.timeline)
+                if noticed and key[:2] in self._askers and key not in self._jobs:
+                    self._jobs[key] = _Entry(now, found=True)
+                    self._askers[key[:2]].known(document)
 
     def add(self, notice: Notice) -> None:
         """Watch a job that was noticed, `full` or not: a notice taken is never dropped."""
@@ -125,11 +118,6 @@ class Watched:
             return True
         waiting = sum(not entry.found and not entry.ended for entry in self._jobs.values())
         return waiting >= MOST_WAITING
-
-    @property
-    def short(self) -> bool:
-        """Whether there is room again for jobs that were left out."""
-        return self.left_out > 0 and len(self._jobs) <= self._most // 2
 
     @property
     def due(self) -> bool:
@@ -179,7 +167,6 @@ class Watched:
             "full": self.full,
             "foreign": self.foreign,
             "given_up": self.given_up,
-            "left_out": self.left_out,
             "looks": self._looks,
             "calls": {":".join(key): one.calls() for key, one in self._askers.items()},
             "asking_troubles": dict(self._failures),

@@ -175,18 +175,13 @@ def test_jobs_of_others_are_counted_and_jobs_too_many_are_kept_but_no_more_taken
     assert cluster.asked == [["1", "2", "3"]]
 
 
-def test_living_jobs_left_out_are_counted_and_asked_for_when_there_is_room(clock: Clock) -> None:
+def test_living_jobs_of_the_store_are_all_watched_and_no_more_notices_taken(clock: Clock) -> None:
     cluster = Cluster()
     watched = watch(clock, cluster, most=2)
     living = [document(str(job), State.RUNNING, source="notice") for job in range(1, 6)]
     watched.restore([], living)
-    assert (len(watched), watched.left_out, watched.short) == (2, 3, False)
-    assert cluster.known_of == [one.id for one in living[:2]]
-    cluster.jobs = dict.fromkeys("12", State.COMPLETED)
-    watched.look()
-    room = watched.short
-    watched.adopt(living[2:4])
-    assert (room, len(watched), watched.left_out) == (True, 2, 0)
+    assert (len(watched), watched.full) == (5, True)
+    assert cluster.known_of == [one.id for one in living]
 
 
 def test_what_was_found_is_in_no_position(clock: Clock) -> None:
