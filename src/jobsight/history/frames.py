@@ -18,7 +18,7 @@ from jobsight.codes import EventCode
 from jobsight.errors import SettingsError
 from jobsight.history.coexisting import JobNumbers
 from jobsight.history.labels import RowLabels
-from jobsight.history.sampling import Moments, SampleIndex, sample_jobs
+from jobsight.history.sampling import Moments, SampleIndex
 from jobsight.history.timelines import SECOND, History, Ints
 from jobsight.jit import kernel
 
@@ -92,7 +92,7 @@ def build_frames(
         m: frames.
         j: jobs, slice 0 the held one.
         timeframe: µs per frame, positive.
-        related_share: see `sample_jobs`.
+        related_share: see `SampleIndex.sample`.
         seed: likewise.
 
     Returns:
@@ -100,7 +100,7 @@ def build_frames(
     """
     asked = Moments.of(decisions)
     since = asked.time - m * min(timeframe, _LONGEST // m)
-    jobs = sample_jobs(index.samples, asked, since, j=j, related_share=related_share, seed=seed)
+    jobs = index.samples.sample(asked, since, j=j, related_share=related_share, seed=seed)
     return index.fill(jobs, asked, m, timeframe), jobs
 
 

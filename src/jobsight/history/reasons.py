@@ -52,18 +52,14 @@ _DOTTED = re.compile(r"\b[\w-]{1,64}(?:\.[\w-]{1,64}){1,12}\b")
 _ARGUMENTS = re.compile(r"with arguments .{0,600}?(?=: )")
 _ACCESS_POINT = re.compile(r"\baccess point [\w.-]{1,255}(?<!\.)")
 _USER = re.compile(r"\(by user [^)]{1,100}\)")
-_KEPT = re.compile(r"(?i)\b(code|errno|signal|status|subcode)([ :=]{1,2})(\d{1,3})(?!\d)")
-_HEX = re.compile(r"\b(?=[0-9a-fA-F-]{0,40}\d)[0-9a-fA-F][0-9a-fA-F-]{7,40}\b")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_FIGURE = re.compile(
+    r"(\b(?i:code|errno|signal|status|subcode)[ :=]{1,2}\d{1,3}(?!\d))"
+    r"|\b(?=[0-9a-fA-F-]{0,40}\d)[0-9a-fA-F][0-9a-fA-F-]{7,40}\b"
+    r"|\d+(?:\.\d+)?"
+)
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a0-\ud7ff\ue000-\uffff]+")
 _BLANKS = re.compile(r" {2,}")
-
-_DIGITS_AS_LETTERS = str.maketrans(
-    "0123456789", "\ue000\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008\ue009"
-)
-_LETTERS_AS_DIGITS = str.maketrans(
-    "\ue000\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008\ue009", "0123456789"
-)
 
 
 def mask(reason: str | None) -> str:
@@ -93,16 +89,13 @@ def _mask(reason: str) -> str:
     text = _QUOTED.sub(_mask_quoted, text)
     text = _ADDRESS.sub("<host>", text)
     text = _PATH.sub("<path>", text)
-    text = _KEPT.sub(lambda m: m[1] + m[2] + m[3].translate(_DIGITS_AS_LETTERS), text)
     text = _DOTTED.sub(lambda m: m[0] if _NUMBER.fullmatch(m[0]) else "<name>", text)
-    text = _NUMBER.sub("#", _HEX.sub("#", text)).translate(_LETTERS_AS_DIGITS)
+    text = _FIGURE.sub(lambda m: m[1] or "#", text)
     return _BLANKS.sub(" ", text)[:MASK_LENGTH].strip(" |\t.")
 
 
 def _clean(reason: str | None) -> str:
-    text = _UNPRINTABLE.sub(" ", (reason or "")[:_READ_LENGTH])
-    # Private-use characters stand in for kept digits below, so none may come from outside.
-    return re.sub(r"[\ue000-\ue009]", " ", text).strip()
+    return _UNPRINTABLE.sub(" ", (reason or "")[:_READ_LENGTH]).strip()
 
 
 def _replace_word(text: str, word: str | None, by: str) -> str:

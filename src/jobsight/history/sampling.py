@@ -19,7 +19,7 @@ from jobsight.history.labels import RowLabels
 from jobsight.history.timelines import History, Ints
 from jobsight.jit import kernel
 
-__all__ = ["Moments", "SampleIndex", "sample_jobs"]
+__all__ = ["Moments", "SampleIndex"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -85,8 +85,24 @@ class SampleIndex:
             _owner_family(history, owner),
         )
 
-    def sample(self, asked: Moments, since: Ints, j: int, related: int, seed: int) -> JobNumbers:
-        """See `sample_jobs`; `since` are the beginnings of the windows (µs), int64 (n,)."""
+    def sample(
+        self, asked: Moments, since: Ints, *, j: int, related_share: float, seed: int
+    ) -> JobNumbers:
+        """Draw the j jobs of each decision's frames, without replacement.
+
+        Args:
+            asked: n decisions.
+            since: int64 (n,), µs, when each decision's window begins.
+            j: jobs per decision, the held one among them.
+            related_share: the share of the other j − 1 drawn among related jobs, as far as there
+                are any among the most recent of each relation; the rest is drawn from all that
+                coexist.
+            seed: of the counter-based generator (splitmix64, Steele et al., OOPSLA 2014), with the
+                job and the decision.
+
+        Returns:
+            int32 (n, j), job numbers, the held job first; −1 where no more jobs coexist.
+        """
         causes, sites, owners = self._families
         groups = np.stack(
             [
@@ -98,7 +114,7 @@ class SampleIndex:
             ],
             axis=1,
         )
-        keys = self._keys(asked, seed)
+        keys, related = self._keys(asked, seed), round(related_share * (j - 1))
         return _sample(
             self._rows, self._pool, self._families, groups, asked, since, keys, j, related
         )
@@ -111,33 +127,6 @@ class SampleIndex:
         for part in (ids["cluster"].to_numpy(), ids["proc"].to_numpy(), place, asked.time):
             keys = _mixed(keys, part.astype(np.int64))
         return keys
-
-
-def sample_jobs(
-    index: SampleIndex,
-    asked: Moments,
-    since: Ints,
-    *,
-    j: int,
-    related_share: float,
-    seed: int,
-) -> JobNumbers:
-    """Draw the j jobs of each decision's frames, without replacement.
-
-    Args:
-        index: of the history that the decisions are about.
-        asked: n decisions.
-        since: int64 (n,), µs, when each decision's window begins.
-        j: jobs a decision, the held one among them.
-        related_share: the share of the other j − 1 drawn among related jobs, as far as there are
-            any among the most recent of each relation; the rest is drawn from all that coexist.
-        seed: of the counter-based generator (splitmix64, Steele et al., OOPSLA 2014), with the job
-            and the decision.
-
-    Returns:
-        int32 (n, j), job numbers, the held job first; −1 where no more jobs coexist.
-    """
-    return index.sample(asked, since, j, round(related_share * (j - 1)), seed)
 
 
 def _changes(history: History, label: Ints) -> Ints:

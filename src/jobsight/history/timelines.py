@@ -113,10 +113,6 @@ class History:
         """Number of logs."""
         return len(self.log_start) - 1
 
-    def rows_of(self, job: int) -> Ints:
-        """All rows of job number `job`, in order: int64 (rows,)."""
-        return self.job_rows[self.job_start[job] : self.job_start[job + 1]]
-
     def rows_at(self, log: NDArray[np.integer], moment: Ints) -> Ints:
         """The first row of each `log` whose clock is not before `moment` (µs): int64 (n,)."""
         found = np.empty(len(moment), np.int64)
@@ -217,7 +213,7 @@ def _number_jobs(table: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
     """Dense job numbers (n,), and one row a job."""
     keys = table.select(
         pl.col("log").cast(pl.Int32),
-        _filled_access_point(table),
+        pl.col("access_point").cast(pl.String),
         pl.col("cluster").cast(pl.Int64),
         pl.col("proc").cast(pl.Int32),
         "owner",
@@ -243,16 +239,6 @@ def _number_jobs(table: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
     job = np.full(len(table), -1, np.int32)
     job[numbered["row"].to_numpy()] = numbered["job"].to_numpy()
     return job, jobs.drop("job")
-
-
-def _filled_access_point(table: pl.DataFrame) -> pl.Expr:
-    """The access point, where only some of a job's records name it taken from the others."""
-    column = pl.col("access_point").cast(pl.String)
-    nulls = table["access_point"].null_count()
-    if nulls in (0, len(table)):
-        return column
-    # Only the job's identity rests on this; no feature reads it.
-    return column.forward_fill().backward_fill().over("log", "cluster", "proc")
 
 
 def _group_rows(job: NDArray[np.int32], jobs: int) -> tuple[Ints, Ints]:

@@ -326,20 +326,6 @@ def test_an_empty_or_half_header_is_waited_for(tmp_path: Path) -> None:
     one.close()
 
 
-def test_files_joined_into_one_are_their_generations(tmp_path: Path) -> None:
-    log = GrowingLog(tmp_path)
-    log.write(event(0, 1))
-    log.rotate()
-    log.write(event(1, 1))
-    apart = read_at_once(everything(tmp_path))
-    joined = tmp_path / "joined"
-    joined.write_bytes((tmp_path / "EventLog.1").read_bytes() + log.path.read_bytes())
-    one = Follower(joined)
-    one.catch_up()
-    assert one.documents == apart == read_at_once([joined])
-    one.close()
-
-
 def test_closing_twice_does_no_harm(tmp_path: Path) -> None:
     source = EventLogSource(tmp_path / "EventLog")
     source.close()

@@ -9,13 +9,18 @@ import pytest
 from tests.histories import micros, table
 
 from jobsight.history.labels import label_rows
-from jobsight.history.sampling import Moments, SampleIndex, sample_jobs
+from jobsight.history.sampling import Moments, SampleIndex
 from jobsight.history.timelines import History
 
 JOBS, SINCE, NOW = 3000, 1800, 2000
 
 
 @functools.cache
+def rows_of(history: History, job: int) -> list[int]:
+    start, end = history.job_start[job : job + 2]
+    return history.job_rows[start:end].tolist()
+
+
 def events() -> pl.DataFrame:
     """Job c is submitted at second c and ends 400 to 1300 s later; every 50th is held meanwhile."""
     rows: list[dict[str, Any]] = []
@@ -37,7 +42,7 @@ def drawn(
     history = History.from_table(events_table)
     cut = int(np.searchsorted(history.clock, micros(NOW)))
     job = history.jobs["cluster"].to_list().index(1750)
-    hold_row = next(row for row in history.rows_of(job) if history.code[row] == 12)
+    hold_row = next(row for row in rows_of(history, job) if history.code[row] == 12)
     asked = Moments(
         np.array([job], np.int32),
         np.array([hold_row]),
@@ -47,7 +52,7 @@ def drawn(
     )
     index = SampleIndex(history, label_rows(history))
     since = np.array([micros(SINCE)])
-    jobs = sample_jobs(index, asked, since, j=j, related_share=related_share, seed=seed)[0]
+    jobs = index.sample(asked, since, j=j, related_share=related_share, seed=seed)[0]
     assert len(set(jobs)) == j
     return history, history.jobs["cluster"].to_numpy()[jobs].tolist()
 
@@ -55,7 +60,7 @@ def drawn(
 def coexisting(history: History) -> set[int]:
     found = set()
     for job, cluster in enumerate(history.jobs["cluster"]):
-        rows = history.rows_of(job)
+        rows = rows_of(history, job)
         clocks = history.clock[rows]
         ended = any(clocks[history.code[rows] == 5] < micros(SINCE))
         if clocks[0] < micros(NOW) and not ended:
@@ -98,7 +103,7 @@ def test_more_seats_than_jobs_are_left_empty() -> None:
         np.array([micros(NOW)]),
     )
     index = SampleIndex(history, label_rows(history))
-    jobs = sample_jobs(index, asked, np.array([micros(0)]), j=64, related_share=0.5, seed=0)[0]
+    jobs = index.sample(asked, np.array([micros(0)]), j=64, related_share=0.5, seed=0)[0]
     assert sorted(jobs[:40].tolist()) == list(range(40))
     assert (jobs[40:] == -1).all()
 

@@ -49,7 +49,7 @@ TWO_LOGS = table(
 def test_jobs_are_numbered_by_first_row_within_each_log() -> None:
     history = History.from_table(TWO_LOGS)
     assert history.job.tolist() == [-1, 0, 1, 0, 0, 0, 1, 2, 2, 2]
-    assert history.rows_of(0).tolist() == [1, 3, 4, 5]
+    assert history.job_rows[: history.job_start[1]].tolist() == [1, 3, 4, 5]
     assert history.rows_of(2).tolist() == [7, 8, 9]
     assert history.jobs["first_row"].to_list() == [1, 2, 7]
     assert history.log_start.tolist() == [0, 7, 10]
@@ -97,17 +97,9 @@ def test_row_at_a_moment() -> None:
     assert found.tolist() == [3, 7, 10]
 
 
-def test_no_access_point_is_one_value_and_gaps_are_filled_within_a_job() -> None:
-    history = History.from_table(
-        table(
-            (0, None, 7, 0, 1, 0, None),
-            (0, "ap", 7, 0, 2, 1, None),
-            (0, None, 7, 0, 3, 5, None),
-            (0, None, 8, 0, 3, 0, None),
-            (0, None, 8, 0, 4, 1, None),
-        )
-    )
-    assert history.job.tolist() == [0, 0, 0, 1, 1]
+def test_no_access_point_is_one_value() -> None:
+    rows = [(0, None, 8, 0, 3, 0, None), (0, None, 8, 0, 4, 1, None)]
+    assert History.from_table(table(*rows)).job.tolist() == [0, 0]
 
 
 def test_two_access_points_in_one_log_keep_their_jobs_apart() -> None:

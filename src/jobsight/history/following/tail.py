@@ -15,14 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.codes import EventCode
 from jobsight.history.eventlog import record, scanner
 from jobsight.history.eventlog.adcolumns import batch_from_ads
 from jobsight.history.eventlog.chunks import LARGEST, Chunk, last_end, last_header
 from jobsight.history.eventlog.columns import Batch, Origin, batch_from_rows
 from jobsight.history.eventlog.family import Opened, read_at
-from jobsight.history.eventlog.generations import generation_name, in_generation
-from jobsight.history.eventlog.headers import Header, parse_header
+from jobsight.history.eventlog.generations import in_generation
+from jobsight.history.eventlog.headers import Header
 from jobsight.history.eventlog.structured import StructuredParser
 from jobsight.history.eventlog.times import LOCAL_NO_YEAR, TimeResolver
 from jobsight.history.events import scan_chunk
@@ -35,8 +34,6 @@ _MARK = 256
 
 _HOLES_SECONDS = 30.0
 """On network file systems bytes of another machine may show as NULs until they have arrived."""
-
-_LINE = 4096
 
 
 class ShrunkError(Exception):
@@ -55,20 +52,6 @@ class Piece(NamedTuple):
     batch: Batch
     time: NDArray[np.int64]
     more: bool
-
-
-class _Taken(NamedTuple):
-    """Records taken from the beginning of some bytes.
-
-    Attributes:
-        batch: the records, times not yet resolved, offsets in the file.
-        end: how many bytes are done with.
-        header: the header that the first record is, or None.
-    """
-
-    batch: Batch
-    end: int
-    header: Header | None
 
 
 class _Stream:
@@ -193,22 +176,18 @@ class Part:
         if taken is None:
             return None
         # Whatever fails is before anything has changed: then the same is read again.
-        end = place.offset + taken.end
+        batch, size = taken
+        end = place.offset + size
         mark = _mark(self._descriptor, place, end)
-        yearless = len(taken.batch.form) > 0 and taken.batch.form[0] >= LOCAL_NO_YEAR
-        if place.times is None and self.header is None and yearless:
-            resolver = TimeResolver(zone, first_year=first_year())
-        else:
-            resolver = TimeResolver(zone)
-        times = self._dated(taken, resolver)
-        batch = in_generation(taken.batch, place.segment, place.start)
+        times = self._dated(batch, zone, first_year)
         self.begun = True
         place.offset, place.mark = end, mark
+        batch = in_generation(batch, place.segment, place.start)
         return Piece(batch, times, more=end < status.st_size)
 
     def _take(
         self, room: int, most: int, origin: Origin, size: int, *, final: bool, now: float | None
-    ) -> _Taken | None:
+    ) -> tuple[Batch, int] | None:
         place = self.place
         while True:
             data = read_at(self._descriptor, room, place.offset)
@@ -237,20 +216,20 @@ class Part:
             self._hole = (at, now)
         return found if found >= 0 and now - self._hole[1] <= _HOLES_SECONDS else -1
 
-    def _dated(self, taken: _Taken, resolver: TimeResolver) -> NDArray[np.int64]:
+    def _dated(
+        self, batch: Batch, zone: dt.tzinfo, first_year: Callable[[], int]
+    ) -> NDArray[np.int64]:
         """Times of the records, int64 (n,) µs."""
-        place, batch = self.place, taken.batch
+        place = self.place
+        yearless = len(batch.form) > 0 and batch.form[0] >= LOCAL_NO_YEAR
+        if place.times is None and self.header is None and yearless:
+            resolver = TimeResolver(zone, first_year=first_year())
+        else:
+            resolver = TimeResolver(zone)
         if place.times is not None:
             resolver.recall(place.times)
-        header = taken.header or (self.header if place.offset == 0 else None)
-        if header is not None:  # a segment begins, mostly with the file itself
-            name = generation_name(header)
-            if place.offset > 0:
-                place.start = batch.columns["offset"][0].as_py()
-            if name is not None and name != place.name:
-                place.segment = name
-            if header.ctime is not None:
-                resolver.begin_segment(header.ctime)
+        if place.offset == 0 and self.header is not None and self.header.ctime is not None:
+            resolver.begin_segment(self.header.ctime)
         times = resolver.resolve(batch.stamp, batch.form)
         place.times = resolver.state()
         return times
@@ -267,8 +246,8 @@ def _mark(descriptor: int, place: Place, end: int) -> str:
 
 def _take_text(
     data: bytearray, place: Place, most: int, *, full: bool, final: bool, origin: Origin
-) -> _Taken | None:
-    """The first whole records of `data`, at `place` in a text log; None where there is none yet."""
+) -> tuple[Batch, int] | None:
+    """The first whole records of `data`, at `place` in a text log, and where they end, or None."""
     cut = len(data) if final else last_end(data, len(data))
     if not cut and full:
         cut = last_header(data, len(data)) or (len(data) if len(data) >= LARGEST else 0)
@@ -276,31 +255,17 @@ def _take_text(
         return None
     text = np.frombuffer(data, np.uint8)[:cut]
     rows, skips = scan_chunk(Chunk(text, place.offset, last=final))
-    header, end = _border(data, rows, most, cut)
-    rows = rows[rows[:, record.OFFSET_START] < end]
+    end = int(rows[most, record.OFFSET_START]) if len(rows) > most else cut
+    rows = rows[:most]
     skips = skips[skips[:, 0] < end]
     reasons = scanner.SKIP_REASONS
     batch = batch_from_rows(text, rows, skips, base=place.offset, origin=origin, reasons=reasons)
-    return _Taken(batch, end, header)
-
-
-def _border(data: bytearray, rows: record.Row, most: int, cut: int) -> tuple[Header | None, int]:
-    """The header that the rows begin with, and where to stop: at `most`, or before a header."""
-    end = int(rows[most, record.OFFSET_START]) if len(rows) > most else cut
-    first = None
-    generic = (rows[:, record.CODE] == EventCode.GENERIC) & (rows[:, record.CLUSTER] < 0)
-    for row in np.flatnonzero(generic).tolist():
-        at = int(rows[row, record.OFFSET_START])
-        header = parse_header(bytes(data[at : at + _LINE]))
-        if header is not None and row > 0:
-            return first, min(end, at)
-        first = header if row == 0 else first
-    return first, end
+    return batch, end
 
 
 def _take_ads(
     data: bytearray, place: Place, most: int, *, final: bool, origin: Origin
-) -> _Taken | None:
+) -> tuple[Batch, int] | None:
     """As `_take_text`, of an XML or JSON log."""
     parser = StructuredParser("xml" if place.kind == "xml" else "json")
     found = parser.feed(bytes(data)) + (parser.close() if final else [])
@@ -316,4 +281,4 @@ def _take_ads(
         for skip in parser.skipped
         if skip.offset < end
     ]
-    return _Taken(batch_from_ads(ads, skips, origin=origin, size=end), end, None)
+    return batch_from_ads(ads, skips, origin=origin, size=end), end
