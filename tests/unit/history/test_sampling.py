@@ -15,12 +15,12 @@ from jobsight.history.timelines import History
 JOBS, SINCE, NOW = 3000, 1800, 2000
 
 
-@functools.cache
 def rows_of(history: History, job: int) -> list[int]:
     start, end = history.job_start[job : job + 2]
     return history.job_rows[start:end].tolist()
 
 
+@functools.cache
 def events() -> pl.DataFrame:
     """Job c is submitted at second c and ends 400 to 1300 s later; every 50th is held meanwhile."""
     rows: list[dict[str, Any]] = []
