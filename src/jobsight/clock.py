@@ -36,22 +36,22 @@ def local_zone() -> dt.tzinfo:
     """The machine's time zone, with its rules for summer time.
 
     As the C library finds it (tzset(3)): the environment's TZ, where that names a zone or a file
-    of one, then ``/etc/localtime``; UTC where neither tells.
+    of one, then ``/etc/localtime``; UTC where neither names one.
     """
-    told = os.environ.get("TZ", "").removeprefix(":")
-    zone = _zone_of(told) if told else None
+    name = os.environ.get("TZ", "").removeprefix(":")
+    zone = _zone_of(name) if name else None
     return zone or _zone_of(str(_LOCAL)) or dt.UTC
 
 
-def _zone_of(told: str) -> dt.tzinfo | None:
+def _zone_of(name: str) -> dt.tzinfo | None:
     """The zone of a name, or of a file by its whole path; None where it is neither."""
     try:
-        if not told.startswith("/"):
-            return zoneinfo.ZoneInfo(told)
-        path = Path(told).resolve(strict=True)
-        _, _, name = path.as_posix().partition("zoneinfo/")
-        with contextlib.suppress(ValueError, zoneinfo.ZoneInfoNotFoundError):
+        if not name.startswith("/"):
             return zoneinfo.ZoneInfo(name)
+        path = Path(name).resolve(strict=True)
+        _, _, known = path.as_posix().partition("zoneinfo/")
+        with contextlib.suppress(ValueError, zoneinfo.ZoneInfoNotFoundError):
+            return zoneinfo.ZoneInfo(known)
         with path.open("rb") as file:
             return zoneinfo.ZoneInfo.from_file(file)
     except (OSError, ValueError, zoneinfo.ZoneInfoNotFoundError):
@@ -80,7 +80,7 @@ def parse_moment(text: str, zone: dt.tzinfo) -> dt.datetime:
     A time without an offset is read in `zone`; the result is in UTC.
 
     Raises:
-        UsageError: the text is no such time.
+        UsageError: the text is not such a time.
     """
     text = text.strip()
     try:
@@ -135,7 +135,7 @@ def likeliest(
         first: the moments of a life in its order, µs since 1970, each as the clock showed it first;
             None: it is not known.
         second: gives them as the clock showed them the second time, if it did.
-        span_s: seconds between the last two, where they are told.
+        span_s: seconds between the last two, if known.
 
     Returns:
         The first choice that keeps the order, and the span if that can be; else the first of all.

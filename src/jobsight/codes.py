@@ -228,8 +228,8 @@ def exit_meaning(code: int | None, number: int | None) -> str | None:
         means = _SIGNALS.get(number, signal.strsignal(number))
         return f"{signal.Signals(number).name}: {means}"
     cmssw = [f"{text} ({full})" for full, text in _CMSSW.items() if code in (full, full % 256)]
-    told = [text for known, text in _EXITS.items() if known == code]
-    return "; ".join([*told, *(f"of CMSSW's cmsRun: {text}" for text in cmssw)]) or None
+    general = [text for known, text in _EXITS.items() if known == code]
+    return "; ".join([*general, *(f"of CMSSW's cmsRun: {text}" for text in cmssw)]) or None
 
 
 def event_name(code: int) -> str:

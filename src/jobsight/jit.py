@@ -2,7 +2,7 @@
 
 Kernels release the GIL and are cached on disk, so that a command does not wait for the compiler.
 Where no cache directory is writable, kernels are compiled anew in each process and all else works.
-A pack (`jobsight.cluster.packedkernels`) has them compiled already, beside their sources.
+A pack (`jobsight.cluster.packedkernels`) has them compiled already, next to their sources.
 """
 
 import contextlib
@@ -58,12 +58,12 @@ def _processor() -> str:
 
 
 def kernels_marker() -> str:
-    """A file in the package that says: what its sources are here compiled to lies beside them."""
+    """The file in the package that marks compiled kernels next to their sources."""
     return f"__pycache__/kernels-{_sources()}-{_processor()}"
 
 
 def _is_beside_sources() -> bool:
-    """Whether kernels lie beside their sources, where Numba looks if no cache is set."""
+    """Whether kernels are next to their sources, where Numba searches if no cache is set."""
     package = Path(__file__).parent
     if "NUMBA_CACHE_DIR" in os.environ or not (package / kernels_marker()).exists():
         return False
@@ -97,7 +97,7 @@ def _made_ours(folder: Path) -> bool:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether nobody else made it or may change it: a cache holds code that will be run."""
+    """Whether only we made it and may change it: a cache has code that will be run."""
     status = folder.lstat()
     return (
         stat.S_ISDIR(status.st_mode)
@@ -109,8 +109,7 @@ def _is_ours(folder: Path) -> bool:
 def _load_without_blas() -> None:
     """Load what the first kernel would, but for SciPy, which takes as long as all the rest.
 
-    Numba looks whether there is a BLAS for kernels that multiply matrices; ours do not. A Numba
-    that has no such place to look at is left as it is.
+    Numba imports SciPy's BLAS for kernels that multiply matrices; ours do not.
     """
 
     def absent() -> None:

@@ -3,7 +3,7 @@
 __all__ = ["abridged", "beginning", "counted", "printable", "visible"]
 
 _PER_LETTER = 8
-"""Letters looked at for each that may show; what is behind so many blanks is cut with them."""
+"""Characters read for each that may show; what follows so many blanks is cut with them."""
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
@@ -15,14 +15,14 @@ def visible(text: str) -> str:
     """The text with a blank for each control, formatting, private or surrogate character."""
     if text.isprintable():
         return text
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def printable(value: object, width: int | None = None) -> str:
     """Any value as one line without control or formatting characters, and without runs of blanks.
 
     Args:
-        value: whatever a log told.
+        value: any.
         width: cut to that many characters, with an ellipsis.
     """
     text = str(value)
@@ -37,8 +37,8 @@ def abridged(value: object, width: int) -> str:
     """As `printable`, but what is too long is cut in its middle: errors end with their reason.
 
     Args:
-        value: whatever a log told.
-        width: letters that are left, an ellipsis among them.
+        value: any.
+        width: characters that are left, an ellipsis among them.
     """
     text, most = str(value), _PER_LETTER * width
     line = printable(text if len(text) <= 2 * most else f"{text[:most]} … {text[-most:]}")
@@ -53,7 +53,7 @@ def beginning(head: bytes, width: int = 60) -> str:
 
     Args:
         head: its first bytes.
-        width: letters of the line that are shown.
+        width: characters of the line that are shown.
     """
     first = head.lstrip()[:width]
     if not first:
@@ -61,5 +61,5 @@ def beginning(head: bytes, width: int = 60) -> str:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "text in UTF-16, which iconv -f UTF-16 -t UTF-8 makes readable"
     if b"\0" in first:
-        return f"bytes that are no text ({first[:8].hex(' ')})"
+        return f"bytes that are not text ({first[:8].hex(' ')})"
     return repr(printable(first.partition(b"\n")[0].decode("utf-8", "replace"), width))

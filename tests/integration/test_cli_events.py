@@ -162,7 +162,7 @@ def test_what_cannot_be_read_in_a_folder_is_listed_and_the_rest_is_read(
 @pytest.mark.parametrize(
     ("data", "looks"),
     [
-        (bytes(range(256)) * 300, "bytes that are no text"),
+        (bytes(range(256)) * 300, "bytes that are not text"),
         (b"Dear all,\nthe log is attached.\n" * 99, "'Dear all,'"),
         (LOG.decode().encode("utf-16"), "iconv -f UTF-16"),
         (b'[{"ClusterId": 1, "MyType": "Job"}]', "ClusterId"),
@@ -173,10 +173,10 @@ def test_a_file_with_nothing_of_an_event_log_is_an_error(
 ) -> None:
     path = tmp_path / "odd"
     path.write_bytes(data)
-    fails(jobsight("events", path), "odd' holds no event record: it begins with", looks)
+    fails(jobsight("events", path), "odd' has no event record: it begins with", looks)
     result = jobsight("events", path, log)
     assert result.returncode == 1
-    assert b"holds no event record" in result.stderr
+    assert b"has no event record" in result.stderr
     assert b"5 events of 2 jobs" in result.stdout
 
 

@@ -62,7 +62,7 @@ def test_a_cut_costs_no_more_than_what_shows() -> None:
         (b"", "nothing: it is empty"),
         (b" \n", "nothing but blanks"),
         (b"\n hello\nyou", "'hello'"),
-        (b"PK\x00\x03", "bytes that are no text (50 4b 00 03)"),
+        (b"PK\x00\x03", "bytes that are not text (50 4b 00 03)"),
         ("JobID".encode("utf-16"), "text in UTF-16, which iconv -f UTF-16 -t UTF-8 makes readable"),
         (b"\xff\x1b[31m", "'\N{REPLACEMENT CHARACTER} [31m'"),
         (b"x" * 99, "'" + "x" * 60 + "'"),

@@ -5,6 +5,6 @@ for questions as of a moment; `labels`, `counts`, `frames`, `outcomes` say what 
 what came of it.
 
 Gathering, from schedulers while jobs live or from what others kept: `sources` is the contract;
-`follow` and `slurm` tell of jobs as they go, `importers` read what was kept. All give job
+`follow` and `slurm` report on jobs while they run, `importers` read what others kept. All give job
 documents, which `jobdocuments` turns into the event table and back.
 """

@@ -13,10 +13,9 @@ _decode = msgspec.json.Decoder().decode
 
 
 def parse_ad(text: str) -> dict[str, Any] | None:
-    """The ad that a text holds; None where it is no JSON object.
+    """The ad that a text holds; None where it is not a JSON object.
 
-    What is no JSON to msgspec may still be some to `json` (NaN, numbers too large, half a
-    surrogate pair): it has the last word.
+    `json` also accepts what msgspec refuses (NaN, numbers too large, half a surrogate pair).
     """
     try:
         found = _decode(text)

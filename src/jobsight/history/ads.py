@@ -76,6 +76,6 @@ def with_submission_holds(table: pl.DataFrame) -> tuple[pl.DataFrame, NDArray[np
     for column, attribute in _HOLD_COLUMNS.items():
         if ads and column in table.columns:
             values = [ad.get(attribute) for ad in ads.values()]
-            told = pl.Series(values, dtype=table[column].dtype, strict=False)
-            table = table.with_columns(table[column].clone().scatter(list(ads), told))
+            found = pl.Series(values, dtype=table[column].dtype, strict=False)
+            table = table.with_columns(table[column].clone().scatter(list(ads), found))
     return table, held

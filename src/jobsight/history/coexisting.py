@@ -42,7 +42,7 @@ class Pool(NamedTuple):
 def make_pool(history: History) -> Pool:
     """Sweep through a history's jobs, in time linear in its rows."""
     first = history.jobs["first_row"].to_numpy()
-    # A job of which nothing but releases is told never begins.
+    # A job that has only releases never begins.
     start_clock = np.append(history.clock, _NEVER)[first]
     started = np.argsort(start_clock, kind="stable").astype(np.int32)
     ended_at = np.full(len(first), _NEVER)

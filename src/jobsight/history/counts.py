@@ -18,7 +18,7 @@ from jobsight.jit import kernel
 __all__ = ["NEVER", "CountIndex", "factorize"]
 
 NEVER = int(np.iinfo(np.int64).min)
-"""What stands for the clock of a row that does not exist."""
+"""The clock of a row that does not exist."""
 
 
 class CountIndex:

@@ -110,9 +110,9 @@ class EventReader:
 
     Args:
         paths: files, folders, globs, archives, ``-``; or logs that `find_logs` found.
-        access_point: name of the access point; None: as the logs tell.
+        access_point: name of the access point; None: as in the logs.
         timezone: IANA name of the zone of times written without one; None: the machine's.
-        progress: is told the number of bytes done of how many (0 where unknown) now and then.
+        progress: called with the bytes done and their total (0 where unknown).
         workers: threads that scan; None: one a core, at most eight.
         generations: `source` and `offset` are each record's generation and its place in that
             (`eventlog.generations`): what job documents are made of.
@@ -180,14 +180,14 @@ class EventReader:
         self.report.seconds = time.perf_counter() - started
 
     def _look_for_others(self, found: Mapping[str, int]) -> None:
-        """Report files that are no event logs: without a record, or anything that looks like one.
+        """Report files that are not event logs.
 
         Args:
             found: number of events by name of the file.
         """
         for file in self.files:
             if not found[file.name] and file.head.strip() and not looks_like_log(file.head):
-                line = f"{file.name!r} holds no event record: it begins with {beginning(file.head)}"
+                line = f"{file.name!r} has no event record: it begins with {beginning(file.head)}"
                 self.report.unreadable.append((file.name, line))
 
     def _segment(
@@ -244,7 +244,7 @@ class EventReader:
 
 
 def year_of_first(parts: Iterable[Chunk], modified: float, zone: dt.tzinfo) -> int:
-    """The year of a text log's first record: that is looked for in all of it, if need be.
+    """The year of a text log's first record, found in all of it if need be.
 
     Args:
         parts: the log.

@@ -29,7 +29,7 @@ _BLOCK = 100_000
 """Entries gathered as Python values before they become columns."""
 
 _FIELDS = {"time": "time", "source": "source", "offset": "position"} | {n: n for n in ENTRY_COLUMNS}
-"""Columns that an entry tells, and the entry's fields."""
+"""Columns that are fields of an entry, by the names of both."""
 
 
 def event_table(documents: Iterable[JobDocument]) -> pl.DataFrame:
@@ -47,21 +47,21 @@ def event_table(documents: Iterable[JobDocument]) -> pl.DataFrame:
     frames = [block.frame() for block in _blocks(documents)]
     table = pl.concat(frames) if frames else _Block().frame()
     table = pl.concat([table, _headers(table)])
-    teller = pl.col("source").str.split("#").list.first()
+    writer = pl.col("source").str.split("#").list.first()
     logs = (
         table.filter(pl.col("cluster") >= 0)
-        .group_by("access_point", teller.alias("teller"))
+        .group_by("access_point", writer.alias("writer"))
         .agg(pl.col("time").min().alias("first"))
-        .sort("first", "access_point", "teller")
+        .sort("first", "access_point", "writer")
         .with_row_index("number")
-        .select("access_point", "teller", pl.col("number").cast(pl.Int32))
+        .select("access_point", "writer", pl.col("number").cast(pl.Int32))
     )
     return (
-        table.with_columns(teller=teller)
-        .join(logs, on=["access_point", "teller"], how="left", nulls_equal=True)
+        table.with_columns(writer=writer)
+        .join(logs, on=["access_point", "writer"], how="left", nulls_equal=True)
         .with_columns(log=pl.col("number"))
         .sort("log", "source", "offset", "code")
-        .drop("teller", "number")
+        .drop("writer", "number")
     )
 
 
@@ -83,14 +83,14 @@ class _Block:
 
     def frame(self) -> pl.DataFrame:
         """The entries as rows of the event table, of no log yet."""
-        told: dict[str, list[Any]] = {
+        columns: dict[str, list[Any]] = {
             column: list(map(attrgetter(field), self.entries)) for column, field in _FIELDS.items()
         }
-        told |= {
+        columns |= {
             "cluster": self._clusters, "proc": self._procs, "access_point": self._access_points,
             "log": [None] * len(self.entries),
         }  # fmt: skip
-        return pl.DataFrame([_series(name, told[name]) for name in event_kinds()])
+        return pl.DataFrame([_series(name, columns[name]) for name in event_kinds()])
 
 
 def _series(name: str, values: list[Any]) -> pl.Series:
@@ -114,8 +114,8 @@ def _blocks(documents: Iterable[JobDocument]) -> Iterator[_Block]:
             continue
         cluster, _, proc = key.job.partition(".")
         point = None if _UNNAMED.fullmatch(key.cluster) else key.cluster
-        told = [one for one in document.timeline if _of_log(one)]
-        block.add(int(cluster), int(proc), point, told)
+        entries = [one for one in document.timeline if _of_log(one)]
+        block.add(int(cluster), int(proc), point, entries)
         if len(block.entries) >= _BLOCK:
             yield block
             block = _Block()

@@ -47,7 +47,7 @@ from jobsight.settings import EventLogSettings
 
 __all__ = ["EventLogSource"]
 
-_HEAD = 1 << 20  # as `segments` looks for the access point
+_HEAD = 1 << 20  # in which `segments` searches the access point
 _ABSENCE_SECONDS = 10.0
 """While files are renamed there is no file of the log's name for a moment."""
 
@@ -108,15 +108,15 @@ class EventLogSource(Source):
         """See `Source.poll`."""
         now = self._clock()
         try:
-            trouble = self._look(now)
+            failure = self._look(now)
             found = self._advance(now) if self._named(now) else None
         except OSError as error:
             self.close()
             raise explain(self.path, error) from error
-        if trouble is None:
+        if failure is None:
             return found
         if found is None:
-            raise trouble
+            raise failure
         return replace(found, more=True)
 
     def status(self) -> dict[str, JSON]:

@@ -119,7 +119,7 @@ _TABLE: dict[str, tuple[str, str, _Reader]] = {
     "RequestMemory": ("request", "memory_mb", _count),
     "Requirements": ("request", "constraints", _text),
 }
-"""Attribute → section, field and how its value is read; attributes that stand for themselves."""
+"""Attribute → section, field and how its value is read; attributes with one field each."""
 
 _BY_NAME = {name.lower(): entry for name, entry in _TABLE.items()}
 _WITH_OTHERS = {
@@ -160,8 +160,8 @@ def sections(ad: Mapping[str, JSON]) -> Sections:
             continue
         if isinstance(entry, str):
             together[entry] = value
-        elif (told := entry[2](value)) is not None:
-            getattr(found, entry[0])[entry[1]] = told
+        elif (field := entry[2](value)) is not None:
+            getattr(found, entry[0])[entry[1]] = field
     if "command" in found.submission:  # where it has no batch name; as Slurm names jobs
         found.submission.setdefault("name", found.submission["command"].rpartition("/")[2])
     if together:
@@ -180,9 +180,9 @@ def _combine(ad: Fields, found: Sections) -> None:
     if (host := _text(ad.get("RemoteHost")) or _text(ad.get("LastRemoteHost"))) is not None:
         found.usage["hosts"] = host
     # MemoryUsage is mostly an expression over ResidentSetSize; the size of the whole image is all
-    # that very old pools tell.
-    told = [_count(ad.get("MemoryUsage")), _mib(ad.get("ResidentSetSize"))]
-    known = [size for size in told if size is not None]
+    # that very old pools have.
+    sizes = [_count(ad.get("MemoryUsage")), _mib(ad.get("ResidentSetSize"))]
+    known = [size for size in sizes if size is not None]
     if known or (size := _mib(ad.get("ImageSize"))) is not None:
         found.usage["memory_mb"] = max(known) if known else size
     user, system = (_seconds(ad.get(f"Remote{kind}Cpu")) for kind in ("User", "Sys"))
@@ -228,11 +228,11 @@ def document_from_ad(
     request, submission, usage = sections(ad)
     submission["array"] = str(cluster)
     timeline = tuple(sorted(_timeline(ad, source), key=lambda event: event.time))
-    looked = _moment(ad.get("ServerTime"))
+    polled = _moment(ad.get("ServerTime"))
     newest = max((event.time for event in timeline), default=0)
     return JobDocument(
         id=condor_id(point, cluster, proc),
-        updated=max(looked or 0, newest),
+        updated=max(polled or 0, newest),
         request=Request(**request),
         submission=Submission(**submission),
         usage=Usage(**usage),
@@ -262,7 +262,7 @@ def _timeline(ad: Mapping[str, JSON], source: str) -> list[Event]:
     if state is None or entered is None:
         return events
     if state is State.RUNNING or (state is State.PENDING and entered == submitted):
-        return events  # told already
+        return events  # it is among these
     return [*events, _present(ad, state, entered, source)]
 
 
@@ -295,6 +295,6 @@ def _ending(ad: Mapping[str, JSON], entered: int, source: str) -> Event:
     return _event(entered, source, 5, state, return_value=value, signal=signal)
 
 
-def _event(time: int, source: str, code: int, state: State, **told: JSON) -> Event:
+def _event(time: int, source: str, code: int, state: State, **fields: JSON) -> Event:
     # The event's number lets the log's own record of it be recognised.
-    return Event(time=time, source=source, state=state, code=code, subproc=0, **told)
+    return Event(time=time, source=source, state=state, code=code, subproc=0, **fields)

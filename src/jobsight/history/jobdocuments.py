@@ -135,9 +135,9 @@ def documents_of_batch(batch: pa.RecordBatch, access_point: str) -> list[JobDocu
     for job_id, time, source, offset, row in zip(ids, times, sources, offsets, rows, strict=True):
         if job_id[0] < 0 or job_id[1] < 0:
             continue
-        told = dict(zip(ENTRY_COLUMNS, row, strict=True))
-        state = _state(told["code"], told["return_value"])
-        event = Event(time=time, source=source, position=offset, state=state, **told)
+        fields = dict(zip(ENTRY_COLUMNS, row, strict=True))
+        state = _state(fields["code"], fields["return_value"])
+        event = Event(time=time, source=source, position=offset, state=state, **fields)
         job = jobs.get(job_id)
         if job is None:
             job = jobs[job_id] = _Job()

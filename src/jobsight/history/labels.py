@@ -52,22 +52,22 @@ def label_rows(history: History) -> RowLabels:
 
 def _sites(history: History) -> pl.Series:
     starts = history.code == EventCode.EXECUTE
-    tells = pl.Series((starts | (history.code == EventCode.HELD)) & (history.job >= 0))
-    rows = history.table.with_columns(job=history.job, start=starts).filter(tells)
+    sources = pl.Series((starts | (history.code == EventCode.HELD)) & (history.job >= 0))
+    rows = history.table.with_columns(job=history.job, start=starts).filter(sources)
     texts = [
         rows["slot"],
         rows["host"],
         # Only a hold's own words are about the place where it ran.
         rows["reason"].set(rows["start"], None),
     ]
-    told = reasons.sites(texts[0], rows["attributes"])
+    found = reasons.sites(texts[0], rows["attributes"])
     for text in texts[1:]:
-        told = told.fill_null(reasons.sites(text, rows["attributes"]))
+        found = found.fill_null(reasons.sites(text, rows["attributes"]))
     # A start at an unknown place ends what was known of the place before it.
-    marked = pl.when(rows["start"]).then(told.fill_null("")).otherwise(told)
+    marked = pl.when(rows["start"]).then(found.fill_null("")).otherwise(found)
     known = rows.select("job", site=marked).select(pl.col("site").forward_fill().over("job"))
     site = pl.Series([None], dtype=pl.String).extend_constant(None, max(len(history) - 1, 0))
-    site = site.head(len(history)).scatter(np.flatnonzero(tells.to_numpy()), known["site"])
+    site = site.head(len(history)).scatter(np.flatnonzero(sources.to_numpy()), known["site"])
     carried = pl.DataFrame({"job": history.job, "site": site})
     filled = carried.select(pl.col("site").forward_fill().over("job")).to_series()
     return filled.set((filled == "") | pl.Series(history.job < 0), None)

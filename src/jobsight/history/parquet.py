@@ -24,7 +24,7 @@ _REPEATED = ["reason", "host", "slot", "access_point", "owner", "source", "dag_n
 """Columns of few distinct texts: a dictionary makes them small and quick."""
 
 _LONG = ("attributes", "reason")
-"""Columns whose least and greatest text tell a query nothing."""
+"""Columns whose least and greatest text help no query."""
 
 
 def write_events(batches: Iterable[pa.RecordBatch], path: Path) -> None:

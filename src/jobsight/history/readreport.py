@@ -1,4 +1,4 @@
-"""What a reading of events tells of itself."""
+"""The report of a reading of events."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ReadReport:
         first, last: earliest and latest time, µs since 1970; None without events.
         by_code: number of records by event number.
         skipped: every stretch skipped, in file order.
-        passed_over: files of a named folder or archive that are no event logs, with the reason.
+        passed_over: files of a named folder or archive that are not event logs, with the reason.
         unreadable: files that could not be read, or have no event record, with an error message.
         seconds: wall time of the reading.
     """

@@ -163,10 +163,10 @@ def site(text: str | None, attributes: str | None = None) -> str | None:
 
 
 def sites(texts: pl.Series, attributes: pl.Series) -> pl.Series:
-    """`site` of each row: strings (n,), null where nothing tells."""
+    """`site` of each row: strings (n,), null where unknown."""
     named = attributes.str.contains("GLIDEIN_Site", literal=True)
-    told = over_unique(attributes.set(~named.fill_null(value=False), None), _site_of_attributes)
-    return told.fill_null(over_unique(texts, lambda text: _site_of_text(_clean(text))))
+    found = over_unique(attributes.set(~named.fill_null(value=False), None), _site_of_attributes)
+    return found.fill_null(over_unique(texts, lambda text: _site_of_text(_clean(text))))
 
 
 _SITE_ATTRIBUTES = ("MATCH_EXP_JOBGLIDEIN_Site", "JOBGLIDEIN_Site", "MATCH_GLIDEIN_Site")

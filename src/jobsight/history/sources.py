@@ -16,7 +16,7 @@ from jobsight.documents import JSON, JobDocument
 __all__ = ["Observed", "Position", "Source"]
 
 Position = dict[str, JSON]
-"""Where a source stands: small, plain JSON, understood by the source alone."""
+"""The position of a source: small, plain JSON, understood by the source alone."""
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class History:
         """Index an event table.
 
         Raises:
-            SourceError: a column is missing, or the rows of one log do not stand together.
+            SourceError: a column is missing, or the rows of one log are not together.
         """
         missing = [name for name in _NEEDED if name not in table.columns]
         if missing:

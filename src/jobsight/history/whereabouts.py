@@ -67,10 +67,10 @@ def row_owners(history: History, rows: Ints) -> Ints:
     owner = history.table["owner"]
     # A 028 only repeats the owner of the record before it.
     silent = np.isin(history.code, (EventCode.RELEASED, EventCode.AD)) | (history.job < 0)
-    tells = np.flatnonzero(owner.is_not_null().to_numpy() & ~silent)
-    # A row knows what it tells itself, so rows up to and with it count.
-    last = _preceding(history.job[tells], tells, history.job[rows], rows + 1)
-    return at(number_texts(owner.gather(tells))[0], last)
+    known = np.flatnonzero(owner.is_not_null().to_numpy() & ~silent)
+    # A row knows its own owner, so rows up to and with it count.
+    last = _preceding(history.job[known], known, history.job[rows], rows + 1)
+    return at(number_texts(owner.gather(known))[0], last)
 
 
 def start_sites(history: History, labels: RowLabels, holds: Ints, starts: Ints) -> pl.Series:
@@ -94,10 +94,10 @@ def start_sites(history: History, labels: RowLabels, holds: Ints, starts: Ints) 
     )
     attempt = at(before, preceding(history, before, holds))
     ran_place = at(place, ran)
-    tells = (at(starts, ran) > attempt) & (ran_place >= 0) & site.is_not_null().to_numpy()
-    telling = np.flatnonzero(tells)
-    learned = _preceding(ran_place[telling], holds[telling], place, starts)
-    known = pl.Series(at(telling, learned), dtype=pl.Int64)
+    has_site = (at(starts, ran) > attempt) & (ran_place >= 0) & site.is_not_null().to_numpy()
+    sources = np.flatnonzero(has_site)
+    learned = _preceding(ran_place[sources], holds[sources], place, starts)
+    known = pl.Series(at(sources, learned), dtype=pl.Int64)
     known = known.set(pl.Series((learned < 0) | (place < 0)), None)
     return site.gather(known).fill_null(own) if len(site) else own
 

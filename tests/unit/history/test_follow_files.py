@@ -172,7 +172,7 @@ def test_what_is_no_log_is_named_and_mended(tmp_path: Path) -> None:
         one.poll()
     log.rmdir()
     os.mkfifo(log)
-    with pytest.raises(SourceError, match="no regular file"):
+    with pytest.raises(SourceError, match="not a regular file"):
         one.poll()
     log.unlink()
     log.write_bytes(record(0, SUBMIT))
@@ -180,7 +180,7 @@ def test_what_is_no_log_is_named_and_mended(tmp_path: Path) -> None:
     assert list(one.documents) == [JOB]
     log.unlink()
     os.mkfifo(log)
-    with pytest.raises(SourceError, match="no regular file"):
+    with pytest.raises(SourceError, match="not a regular file"):
         one.poll()
     one.close()
 
@@ -190,7 +190,7 @@ def test_another_kind_of_file_is_told(tmp_path: Path, text: bytes) -> None:
     log = tmp_path / "EventLog"
     log.write_bytes(text)
     one = Follower(log)
-    with pytest.raises(SourceError, match=r"is none: it begins with '(hello|root:x:0)"):
+    with pytest.raises(SourceError, match=r"is not one: it begins with '(hello|root:x:0)"):
         one.poll()
     log.write_bytes(record(0, SUBMIT))
     one.catch_up()

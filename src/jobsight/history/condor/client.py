@@ -72,8 +72,8 @@ class CondorClient:
         if not self.has(tool):
             return None
         ended = self._run(tool, [name])
-        told = ended.stdout.decode("utf-8", "surrogateescape").strip()
-        return told if ended.status == 0 and told and "\n" not in told else None
+        value = ended.stdout.decode("utf-8", "surrogateescape").strip()
+        return value if ended.status == 0 and value and "\n" not in value else None
 
     def schedd_name(self) -> str | None:
         """What this machine's schedd calls itself, in logs and in GlobalJobId; None: unknown.
@@ -86,8 +86,8 @@ class CondorClient:
         """
         file = self.setting("SCHEDD_DAEMON_AD_FILE")
         # Behind a prefix tools may run elsewhere, where files are others.
-        if file is not None and not self._settings.prefix and (told := _name_in(Path(file))):
-            return told
+        if file is not None and not self._settings.prefix and (name := _name_in(Path(file))):
+            return name
         if self.setting("SCHEDD_NAME") is None:
             return self.setting("FULL_HOSTNAME")
         raise SourceError(
@@ -103,8 +103,8 @@ class CondorClient:
     def _ads(self, tool: str, arguments: list[str]) -> list[Ad]:
         ended = self._run(tool, arguments)
         if ended.status != 0:
-            told = printable(ended.stderr.decode("utf-8", "replace"), _SHOWN)
-            raise SourceError(f"{tool}: {told or f'failed with status {ended.status}'}")
+            message = printable(ended.stderr.decode("utf-8", "replace"), _SHOWN)
+            raise SourceError(f"{tool}: {message or f'failed with status {ended.status}'}")
         return _read_ads(tool, ended.stdout)
 
     def _run(self, tool: str, arguments: list[str]) -> Ended:

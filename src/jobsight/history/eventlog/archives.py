@@ -63,7 +63,7 @@ def archive_kind(head: bytes) -> Literal["tar", "zip"] | None:
     """Which archive begins with the uncompressed bytes `head` (at least 512); None: none."""
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
-    # A line of a log may have the same letters there, but no NUL before them.
+    # A line of a log may have the same characters there, but no NUL before them.
     return "tar" if head[257:262] == b"ustar" and b"\0" in head[:257] else None
 
 

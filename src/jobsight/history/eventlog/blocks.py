@@ -1,8 +1,8 @@
 """Sixty-four bytes at a step: vector compares for the kernels that go through text.
 
 Each primitive becomes a few instructions of the machine at hand: LLVM splits a vector of 64 bytes
-as the processor needs (AVX-512, AVX2, SSE2, NEON). A *mask* is an int64 whose bit k tells of byte k
-of a block; a *run* is the number of bytes, 64 at most, from a position on that pass a test.
+as the processor needs (AVX-512, AVX2, SSE2, NEON). Bit k of a *mask*, an int64, is for byte k of a
+block; a *run* is the number of bytes, 64 at most, from a position on that pass a test.
 
 Nothing is checked: a caller sees to it that ``at + WIDTH <= len(buffer)``, and one byte more for
 `ad_ends`.

@@ -1,7 +1,7 @@
-"""The body of one record of a text event log: which of its lines tell what.
+"""The body of one record of a text event log: what its lines mean.
 
 Layout of the bodies: HTCondor's condor_utils/condor_event.cpp. Users write parts of them (reasons,
-node names, messages), so every text is only ever kept as the range of bytes it stands in.
+node names, messages), so every text is only kept as a range of bytes.
 """
 
 from jobsight.history.eventlog.record import (
@@ -75,7 +75,7 @@ def _word(buffer: Bytes, start: int, end: int, row: Row, column: int) -> int:
 
 @helper
 def first_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
-    """Read what stands behind the header on its own line."""
+    """Read what follows the header on its line."""
     code = row[CODE]
     if code in (0, 1, 14):
         start = find_after(buffer, at, end, b"host: ")
@@ -131,7 +131,7 @@ def body_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
         if starts_with(buffer, start, end, b"Transferring to host: "):
             _range(buffer, start + 22, end, row, HOST_START)
     elif code == 0:
-        # The note that HTCondor writes stands above the user's own.
+        # The note that HTCondor writes is above the user's own.
         start = _skip_blanks(buffer, at, end)
         if row[DAG_NODE_START] < 0 and starts_with(buffer, start, end, b"DAG Node: "):
             _range(buffer, start + 10, end, row, DAG_NODE_START)
@@ -245,7 +245,7 @@ def _result_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
 def _eviction_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
     """Usage, the result of a job put back in the queue, the reason, a table; in this order.
 
-    The reason stands behind ``Reason: `` since 24.11; before, and for a job put back, alone.
+    The reason follows ``Reason: `` since 24.11; before, and for a job put back, alone.
     """
     start = _skip_blanks(buffer, at, end)
     if row[CODE_LINE] == ENDED:
@@ -309,7 +309,7 @@ def is_foreign(buffer: Bytes, at: int, end: int, row: Row) -> bool:
 
 @helper
 def finish(buffer: Bytes, end: int, row: Row) -> None:
-    """Close the record at `end` and settle what can be said only once all of it was seen."""
+    """Close the record at `end`, with what can be decided only once all of it was read."""
     row[OFFSET_END] = end
     if row[CODE] == 28:
         row[AD_START], row[AD_END] = row[OFFSET_START], end

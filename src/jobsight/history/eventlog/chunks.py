@@ -17,7 +17,7 @@ CHUNK = 2 << 20
 """Small enough that a chunk is still in the processor's cache when its texts are cut out."""
 
 LARGEST = 64 << 20
-"""Without a record in so many bytes a chunk is cut anywhere: this is no event log."""
+"""Without a record in so many bytes a chunk is cut anywhere: this is not an event log."""
 
 _HEADER = re.compile(rb"\n(?=(\d{3} \([^\r\n]*)\r?\n)")
 
@@ -70,7 +70,7 @@ def _fill(stream: ByteStream, buffer: bytearray, start: int, end: int) -> int:
 
 
 def chunks(stream: ByteStream, *, start: int = 0, end: int | None = None) -> Iterator[Chunk]:
-    """Cut `stream`, which stands at `start`, up to position `end` (None: to its end)."""
+    """Cut `stream`, which is at `start`, up to position `end` (None: to its end)."""
     rest, offset, room = b"", start, CHUNK
     while True:
         buffer = bytearray(room)

@@ -2,7 +2,7 @@
 
 Strings, whole and real numbers, booleans and ``undefined`` become their JSON counterparts; anything
 else (an expression such as ``time()``) becomes a string of its text. In a string of this form
-(HTCondor's "old" ClassAds) a backslash stands for itself, but before a quote that does not end the
+(HTCondor's "old" ClassAds) a backslash is itself, but before a quote that does not end the
 string. The result is valid JSON whatever a user wrote.
 """
 
@@ -188,7 +188,7 @@ def _short_line(buffer: Bytes, at: int, stop: int, out: Bytes, to: int) -> int:
 
 @helper
 def _long_line(buffer: Bytes, at: int, stop: int, out: Bytes, to: int) -> tuple[int, int]:
-    """Any line, ``buffer[at:stop]``: (end in `out`, name length); (to, 0) if it is no attribute."""
+    """Any line, ``buffer[at:stop]``: (end in `out`, name length); (to, 0) if it has no attribute."""
     while stop > at and buffer[stop - 1] <= _SPACE:
         stop -= 1
     length = _name_length(buffer, at, stop)
@@ -215,7 +215,7 @@ def _note_owner(buffer: Bytes, at: int, stop: int, owner: Row) -> None:
 def ad_to_json(buffer: Bytes, at: int, end: int, out: Bytes, to: int, owner: Row) -> int:
     """Write the ad in ``buffer[at:end]`` as one JSON object at ``out[to]``; where it ends.
 
-    Lines that are no attribute (the record's header, its separator) are passed over. `out` must
+    Lines without an attribute (the record's header, its separator) are passed over. `out` must
     have `room` for the ad. ``owner`` is set to start and end of the owner's name, if there is one.
     """
     out[to] = _OPEN

@@ -1,7 +1,8 @@
-"""The files of one rotated log in its folder: finding and opening them, whatever stands there.
+"""The files of one rotated log in its folder: finding and opening them.
 
-HTCondor rotates by renaming (``EventLog`` → ``EventLog.old``, or ``.1`` … ``.N``), so a name tells
-only which file is newer. Everything is found by asking again: network file systems send no notice.
+HTCondor rotates by renaming (``EventLog`` → ``EventLog.old``, or ``.1`` … ``.N``), so a
+name only shows which file is newer. Everything is found by polling: network file systems send no
+notice.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ __all__ = ["Opened", "explain", "look", "oldest_first", "opened_family", "read_a
 
 @dataclass
 class Opened:
-    """One file of a log, open. Whoever takes the descriptor sets it to -1 here.
+    """One file of a log, open.
 
     Attributes:
         path: where it was found.
-        descriptor: of the open file.
+        descriptor: of the open file; −1 once taken.
         inode: device and number.
         size: bytes, when it was opened.
-        generation: which it is; None while its first record is still being written.
+        generation: None while its first record is still being written.
     """
 
     path: Path
@@ -45,7 +46,7 @@ class Opened:
         return descriptor
 
     def close(self) -> None:
-        """Give the descriptor back, if nobody took it."""
+        """Close the descriptor, unless it was taken."""
         if self.descriptor >= 0:
             os.close(self.take())
 
@@ -53,29 +54,31 @@ class Opened:
 def explain(path: Path, error: OSError) -> SourceError:
     """What is wrong with a log, and what to do."""
     if isinstance(error, FileNotFoundError):
-        told = "there is no such file yet; it is read as soon as it appears (is EVENT_LOG right?)"
+        reason = "there is no such file yet; it is read as soon as it appears (is EVENT_LOG right?)"
     elif isinstance(error, PermissionError):
-        told = "may not be read; let the collector's user read it and its folder"
+        reason = "may not be read; let the collector's user read it and its folder"
     elif error.errno == errno.ESTALE:
-        told = "the network file system lost it (stale handle); it is opened again at the next look"
+        reason = (
+            "the network file system lost it (stale handle); it is opened again at the next poll"
+        )
     else:
-        told = f"cannot be read: {error.strerror or error}; it is tried again"
-    return SourceError(f"event log {str(path)!r}: {told}")
+        reason = f"cannot be read: {error.strerror or error}; it is tried again"
+    return SourceError(f"event log {str(path)!r}: {reason}")
 
 
 def look(path: Path) -> os.stat_result:
-    """What stands at `path`.
+    """The status of the log at `path`.
 
     Raises:
-        SourceError: nothing, nothing that may be read, or no regular file. Its cause is the
-            OSError, where there was one.
+        SourceError: it is missing, may not be read, or is not a regular file. Its cause is the
+            OSError, if any.
     """
     try:
         status = path.stat()
     except OSError as error:
         raise explain(path, error) from error
     if not stat.S_ISREG(status.st_mode):
-        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
         raise SourceError(f"event log {str(path)!r} is {kind}; name the log itself")
     return status
 
@@ -95,8 +98,8 @@ def read_at(descriptor: int, size: int, offset: int) -> bytearray:
 def opened_family(path: Path) -> Iterator[Opened]:
     """The log's files, newest first, each open; the caller closes them.
 
-    Newest first, since a rotation meanwhile makes files older: one may come twice, none is missed.
-    The oldest has got a name then that the folder did not list before.
+    Rotation meanwhile makes files older, so one may come twice, but none is missed; the oldest may
+    have a new name then, so the folder is listed again.
 
     Raises:
         SourceError: a file of them, or the folder, cannot be read.
@@ -111,11 +114,10 @@ def opened_family(path: Path) -> Iterator[Opened]:
 
 
 def oldest_first(files: Iterable[Opened]) -> list[Opened]:
-    """Files as `opened_family` gives them, the other way round and each once; others are closed.
+    """Files as `opened_family` gives them, oldest first and each once; others are closed.
 
-    While it looked, rotation may have shown one again, and a newer one behind an older. Names of
-    generations with a header tell when they were begun; those of one moment are as old as their
-    last places tell.
+    They are ordered by the moments in their names, where all have one: rotation meanwhile may have
+    put a newer one behind an older.
     """
     once: dict[str, Opened] = {}
     for file in reversed(list(files)):
@@ -128,13 +130,13 @@ def oldest_first(files: Iterable[Opened]) -> list[Opened]:
 
 
 def rotated(path: Path) -> Iterator[tuple[float, Path]]:
-    """Age and path of the rotated files beside `path`, and beside what it links to."""
-    yield from _beside(path)
+    """Age and path of the rotated files in the folder of `path`, and of what it links to."""
+    yield from _in_folder(path)
     if path.is_symlink():
-        yield from _beside(Path(os.path.realpath(path)))
+        yield from _in_folder(Path(os.path.realpath(path)))
 
 
-def _beside(path: Path) -> Iterator[tuple[float, Path]]:
+def _in_folder(path: Path) -> Iterator[tuple[float, Path]]:
     try:
         with os.scandir(path.parent) as entries:
             names = [entry.name for entry in entries]
@@ -147,9 +149,9 @@ def _beside(path: Path) -> Iterator[tuple[float, Path]]:
 
 
 def _opened_older(path: Path) -> Opened | None:
-    """The rotated file `path`; None where it is gone by now, or is no log of ours.
+    """The rotated file `path`; None where it is gone by now, or is not a log.
 
-    Any other is asked for again: without it, what only it holds would be passed over.
+    Any other error is raised, as its records would be missed.
     """
     try:
         return _opened(path)
@@ -163,19 +165,19 @@ def _opened_older(path: Path) -> Opened | None:
 def _opened(path: Path) -> Opened:
     look(path)
     try:
-        # What stands there may have become a pipe since, whose opening must not block.
+        # It may have become a pipe since, whose opening must not block.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise explain(path, error) from error
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise SourceError(f"event log {str(path)!r} is no regular file; name the log itself")
+            raise SourceError(f"event log {str(path)!r} is not a regular file; name the log itself")
         head = bytes(read_at(descriptor, HEAD, 0))
         if not may_be_log(head):
             raise SourceError(
-                f"event log {str(path)!r} is none: it begins with {beginning(head)}; name "
-                "the log that `condor_config_val EVENT_LOG` tells"
+                f"event log {str(path)!r} is not one: it begins with {beginning(head)}; name "
+                "the log that `condor_config_val EVENT_LOG` shows"
             )
         generation = identify(head)
     except OSError as error:

@@ -1,15 +1,14 @@
-"""What a file of an event log is called, wherever it lies and however often it was rotated.
+"""Names of the files of an event log that do not change with rotation, copying or packing.
 
-A *generation* is what was written to one file: a log that is rotated is a row of them. HTCondor
-gives each a header whose id stays while its sizes are written anew; a log without headers is known
-by its first record. So a generation has one name in the log's folder, in a copy and in an archive,
-and a record is known everywhere by that name and its place behind the generation's beginning.
+A *generation* is what was written to one file of a log. HTCondor gives each a header whose id stays
+while its sizes are written anew; one without a header is named by its first record. A record is
+identified by that name and its offset from the generation's beginning.
 
 Names of generations with headers are ``eventlog#<µs since 1970>.<digest of the id>``. They sort as
-the files were begun (those of JSON logs only to the millisecond), and what stands before the ``#``
+the files were begun (those of JSON logs only to the millisecond), and the part before the ``#``
 is common to all generations of one log, since an access point has one global log. JSON headers lose
-their id when they are written anew (HTCondor 23.9), so there the first record behind the header
-stands for it, by time and digest. All others are ``eventlog-<digest of the first record>``.
+their id when they are written anew (HTCondor 23.9), so these are named by time and digest of the
+first record after the header. All others are ``eventlog-<digest of the first record>``.
 """
 
 from __future__ import annotations
@@ -71,12 +70,12 @@ def generation_name(header: Header) -> str | None:
 
 
 def may_be_log(head: bytes) -> bool:
-    """Whether what begins with `head` may be a log, or the rest of one that was cut in front."""
+    """Whether a file that begins with `head` may be a log, or the rest of one."""
     return _BEGINNING.match(head) is not None or _SEPARATOR.search(head) is not None
 
 
 def identify(head: bytes, *, whole: bool = False) -> Generation | None:
-    """Which generation it is that begins with `head`, its first `HEAD` bytes or all there are.
+    """The generation of a file that begins with `head`, its first `HEAD` bytes or all there are.
 
     None while its first record is still being written, unless `whole` says that nothing follows.
     """
@@ -109,7 +108,7 @@ def _behind_header(head: bytes, end: int, header: Header, *, whole: bool) -> Gen
     time = parse_time(found[1].decode()) if found else None
     stamp = min(max(time[0] if time else 0, 0), _LATEST - 1)
     name = f"{PREFIX}#{stamp:016d}.{hashlib.sha256(record).hexdigest()[:8]}"
-    # What is written anew differently tells nothing.
+    # The numbers of a JSON header are lost when it is written anew.
     plain = replace(header, base=None, sequence=None, offset=None, identity=None)
     return Generation(name, "json", plain, end)
 

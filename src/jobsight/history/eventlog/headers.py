@@ -1,4 +1,4 @@
-"""What a log says of itself: the header record of a global log, and who wrote it.
+"""The header record of a global log, and the host of its submissions.
 
 Every file of a global event log starts with a record 008 ``Global JobLog: ctime=… id=… sequence=…``
 (HTCondor's condor_utils/write_user_log.cpp and user_log_header.cpp). When a file is rotated its
@@ -66,10 +66,10 @@ class Header:
 
     @property
     def moment(self) -> int | None:
-        """µs since 1970 at which the file was begun; to the second where the id tells no more.
+        """µs since 1970 at which the file was begun; to the second where the id has no more.
 
         Processes that rotate at once make files within one second, and may count them from 1 again
-        (HTCondor 23.9), so that nothing but this moment tells their order.
+        (HTCondor 23.9), so that only this moment gives their order.
         """
         if self.ctime is None:
             return None

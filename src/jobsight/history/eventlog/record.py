@@ -1,7 +1,7 @@
 """One record of a text event log: its row, and its header line, as kernels.
 
-A record is one int64 row. Numbers stand in it as they are, `NONE` where absent; texts stand as the
-range of the buffer they were found in (−1 where absent). Layout of the header: HTCondor's
+A record is one int64 row. Numbers are in it as they are, `NONE` where absent; texts as the range
+of the buffer they were found in (−1 where absent). Layout of the header: HTCondor's
 condor_utils/condor_event.cpp, ``formatHeader`` and ``readHeader``.
 """
 
@@ -28,7 +28,7 @@ Bytes = NDArray[np.uint8]
 Row = NDArray[np.int64]
 
 NONE = -(2**63)
-"""Stands for "no number" in a row."""
+""""No number" in a row."""
 
 (
     CODE, CLUSTER, PROC, SUBPROC, STAMP, FORM,

@@ -75,7 +75,7 @@ def skip_capacity(size: int) -> int:
 def _behind_ad(buffer: Bytes, at: int, size: int) -> int:
     """The first line at or after the line at `at` that cannot be one of an ad, or `size`.
 
-    Lines of ads begin with the letter or underscore of an attribute's name.
+    Lines of ads begin with an attribute's name.
     """
     if buffer[at] <= _NINE:
         return at
@@ -170,7 +170,7 @@ def _has_nul(buffer: Bytes, start: int, end: int) -> bool:
 
 @helper
 def _is_whole(buffer: Bytes, end: int, row: Row) -> bool:
-    """Whether a record that ends at `end` without a separator tells all that its kind tells."""
+    """Whether a record that ends at `end` without a separator has all that its kind has."""
     code, mark = row[CODE], buffer[end - 1]
     if code in (5, 15, 16):
         return bool(row[RETURN_VALUE] != NONE or row[SIGNAL] != NONE)
@@ -188,7 +188,7 @@ def _is_whole(buffer: Bytes, end: int, row: Row) -> bool:
 
 @helper
 def _unsound(buffer: Bytes, end: int, separated: bool, nuls: bool, row: Row) -> int:
-    """Why the record that ends at `end` is no sound one (an index of `SKIP_REASONS`), or −1."""
+    """Why the record that ends at `end` is unsound (an index of `SKIP_REASONS`), or −1."""
     if nuls and _has_nul(buffer, row[OFFSET_START], end):
         return _NUL_BYTES
     if not separated and not _is_whole(buffer, end, row):
@@ -241,9 +241,9 @@ def _line(
     skips: Row,
     state: Row,
 ) -> bool:
-    """Take one line that is no separator; it may hold the beginnings of several records.
+    """Take one line that is not a separator; it may hold the beginnings of several records.
 
-    Returns whether an 028 is open now: the lines of its ad need no look until it ends.
+    Returns whether an 028 is open now: the lines of its ad are passed over.
     """
     while True:
         text = parse_header(buffer, at, end, probe)

@@ -1,7 +1,7 @@
 """Which files are one log, and in which order their parts were written.
 
 A global event log is rotated, and people join its files again in any order. Each part starts with a
-header record (`jobsight.history.eventlog.headers`), which tells when it was begun and its number.
+header record (`jobsight.history.eventlog.headers`), with the time of its beginning and its number.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Log:
     Attributes:
         number: 0, 1, … in the order the logs were named.
         segments: at least one.
-        access_point: where its jobs were submitted, None where nothing tells.
+        access_point: where its jobs were submitted, None where unknown.
     """
 
     number: int
@@ -101,7 +101,7 @@ def plan(files: Sequence[LogFile], *, access_point: str | None = None) -> list[L
 
     Args:
         files: as found; logs are numbered by the first file of each.
-        access_point: the setting, which wins over what the logs tell.
+        access_point: the setting, which wins over the logs.
 
     Raises:
         SourceError: a file vanished meanwhile.

@@ -1,7 +1,4 @@
-"""What readers of logs and readers of documents agree on: columns and names.
-
-Nothing here needs a parser, so whoever only reads documents loads none.
-"""
+"""The event table's columns and the names of generations, for readers of logs and documents."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def _gather(buffer: Bytes, starts: Row, ends: Row, out: Bytes, offsets: Row) -> 
 def text_column(buffer: Bytes, starts: Row, ends: Row) -> pa.Array:
     """A column of n texts cut out of `buffer`: Arrow large_string, null where the start is −1.
 
-    Carriage returns are left out; bytes that are no UTF-8 become U+FFFD.
+    Carriage returns are left out; bytes that are not UTF-8 become U+FFFD.
     """
     lengths = np.where(starts >= 0, ends - starts, 0)
     out = np.empty(int(lengths.sum()) + WIDTH, np.uint8)

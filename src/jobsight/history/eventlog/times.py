@@ -270,8 +270,8 @@ class TimeResolver:
     The result does not depend on where the chunks are cut. Not thread-safe.
 
     Args:
-        zone: of times that tell none.
-        first_year: year of the log's first record, if that has none and no header tells it
+        zone: of times without one.
+        first_year: year of the log's first record, if neither that nor a header has one
             (`YearCounter.first_year`).
     """
 

@@ -32,7 +32,7 @@ class Place(msgspec.Struct, forbid_unknown_fields=True):
         name: of the file's generation.
         kind: how its records are written.
         first: bytes up to the end of its first record, which may be written anew.
-        segment: what stands for the generation of the records at `offset`: `name`, but after cuts.
+        segment: the generation in documents: `name`, or another after a cut.
         start: where in the file the segment begins.
         sequence, base: number of the file and bytes before it, by its header.
         offset: bytes read.
