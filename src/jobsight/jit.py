@@ -84,20 +84,15 @@ def _cache_directory() -> str | None:
         folder = sources / _processor()
         way = (root, sources.parent, sources, folder)
         with contextlib.suppress(OSError):
-            if all(map(_made_ours, way)) and os.access(folder, os.W_OK):
+            if all(map(_is_ours, way)) and os.access(folder, os.W_OK):
                 return str(folder)
     return None
 
 
-def _made_ours(folder: Path) -> bool:
-    """Make a folder unless it is there, and say whether it is safe, as of `_is_ours`."""
+def _is_ours(folder: Path) -> bool:
+    """Make a folder unless it exists; whether only we may change it: a cache has code to be run."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    return _is_ours(folder)
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether only we made it and may change it: a cache has code that will be run."""
     status = folder.lstat()
     return (
         stat.S_ISDIR(status.st_mode)

@@ -114,17 +114,17 @@ def _blocks(documents: Iterable[JobDocument]) -> Iterator[_Block]:
             continue
         cluster, _, proc = key.job.partition(".")
         point = None if _UNNAMED.fullmatch(key.cluster) else key.cluster
-        entries = [one for one in document.timeline if _of_log(one)]
+        entries = [
+            one
+            for one in document.timeline
+            if one.position is not None and one.source.startswith(PREFIX)
+        ]
         block.add(int(cluster), int(proc), point, entries)
         if len(block.entries) >= _BLOCK:
             yield block
             block = _Block()
     if block.entries:
         yield block
-
-
-def _of_log(event: Event) -> bool:
-    return event.position is not None and event.source.startswith(PREFIX)
 
 
 def _headers(table: pl.DataFrame) -> pl.DataFrame:

@@ -311,14 +311,11 @@ class EventLogSource(Source):
                 piece = self._settle(part, now)
             if piece is not None:
                 if not begun:
-                    self._begun(part)
+                    self._saved.files += 1
+                    if gap := self._pending.pop(part.place.name, None):
+                        self._saved.note_gap(gap)
                 return self._observed(part, piece)
         return None
-
-    def _begun(self, part: Part) -> None:
-        self._saved.files += 1
-        if gap := self._pending.pop(part.place.name, None):
-            self._saved.note_gap(gap)
 
     def _settle(self, part: Part, now: float) -> Piece | None:
         """What is left of a rotated file that has no more records; after a while it is closed."""

@@ -89,7 +89,9 @@ class History:
         log = table["log"].cast(pl.Int32).to_numpy(writable=True)
         if len(log) and (log[0] < 0 or bool((np.diff(log) < 0).any())):
             raise SourceError("the event table is not ordered by its column log")
-        log_start = np.searchsorted(log, np.arange(_last(log) + 2)).astype(np.int64)
+        log_start = np.searchsorted(log, np.arange((log[-1] if len(log) else -1) + 2)).astype(
+            np.int64
+        )
         time = table["time"].cast(pl.Datetime("us", "UTC")).to_physical().to_numpy(writable=True)
         job, jobs = _number_jobs(table)
         job_rows, job_start = _group_rows(job, len(jobs))
@@ -150,10 +152,6 @@ class History:
             start, end = self.log_start[one], self.log_start[one + 1]
             cuts[:, one] = start + np.searchsorted(self.clock[start:end], moment)
         return cuts
-
-
-def _last(log: NDArray[np.int32]) -> int:
-    return int(log[-1]) if len(log) else -1
 
 
 def _running_maximum(time: Ints, moving: NDArray[np.bool_], log_start: Ints) -> Ints:

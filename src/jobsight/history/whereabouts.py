@@ -86,7 +86,11 @@ def start_sites(history: History, labels: RowLabels, holds: Ints, starts: Ints) 
         starts: int64 (s,), rows of starts of jobs.
     """
     own = labels.site.gather(starts)
-    place = factorize(history.log[starts], number_texts(_daemon(history.table["host"][starts]))[0])
+    # The address of the startd: a starter's adds the slot before and a running number after.
+    daemon = history.table["host"][starts].str.replace(
+        r"\bsock=(?:slot\d+(?:_\d+)?_)?([^>&]*?)(?:_\d+)?([>&])", "sock=$1$2"
+    )
+    place = factorize(history.log[starts], number_texts(daemon)[0])
     site = labels.site.gather(holds)
     ran = preceding(history, starts, holds)
     before = np.flatnonzero(
@@ -100,10 +104,3 @@ def start_sites(history: History, labels: RowLabels, holds: Ints, starts: Ints) 
     known = pl.Series(at(sources, learned), dtype=pl.Int64)
     known = known.set(pl.Series((learned < 0) | (place < 0)), None)
     return site.gather(known).fill_null(own) if len(site) else own
-
-
-def _daemon(address: pl.Series) -> pl.Series:
-    """The address of the startd: a starter's adds the slot before and a running number after."""
-    return address.str.replace(
-        r"\bsock=(?:slot\d+(?:_\d+)?_)?([^>&]*?)(?:_\d+)?([>&])", "sock=$1$2"
-    )

@@ -31,6 +31,7 @@ _REASON: dict[int, str] = {
 
 _ERROR_FROM = re.compile(r"Error from (\S+?)[:,]*(?:\s|$)")
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _INT16, _INT32, _INT64 = 2**15, 2**31, 2**63
 
 
@@ -90,7 +91,7 @@ def _row(ad: Ad) -> dict[str, Any]:
         "memory_mb": _integer(of, "MemoryUsage", _INT64) if code == EventCode.IMAGE_SIZE else None,
         "owner": _text(of, "Owner") if information else None,
         "vacate_code": _integer(of, "Code", _INT32) if code == EventCode.EVICTED else None,
-        "attributes": _as_json(of) if information else None,
+        "attributes": _ENCODER.encode(of) if information else None,
         "offset": ad.offset,
         "detail": _integer(of, "Type", _INT16) if code == EventCode.FILE_TRANSFER else None,
         "dag_node": _dag_node(of) if code in (EventCode.SUBMIT, EventCode.POST_SCRIPT) else None,
@@ -143,10 +144,6 @@ def _reason(code: int, of: Attributes) -> str | None:
         return f"Setting job attribute {name} to {value}" if name else None
     reason = _text(of, _REASON.get(code, "Reason"))
     return None if reason == "Reason unspecified" else reason
-
-
-def _as_json(of: Attributes) -> str:
-    return json.dumps(of, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _dag_node(of: Attributes) -> str | None:

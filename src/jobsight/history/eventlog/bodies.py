@@ -42,13 +42,6 @@ ENDED, BELOW_USAGE = -2, -3
 
 
 @helper
-def _number_after(buffer: Bytes, at: int, end: int, text: bytes, row: Row, column: int) -> bool:
-    """Put the integer that follows `text` into ``row[column]``; whether there was one."""
-    start = find_after(buffer, at, end, text)
-    return start > 0 and read_integer(buffer, start, end, row, column) > 0
-
-
-@helper
 def _range(buffer: Bytes, start: int, end: int, row: Row, column: int) -> None:
     """Put the range, less blanks at both ends, into ``row[column : column + 2]``; not if empty."""
     while start < end and (buffer[start] == _SPACE or buffer[start] == _TAB):
@@ -82,7 +75,9 @@ def first_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
         if start > 0:
             _range(buffer, start, end, row, HOST_START)
     elif code == 4:
-        _number_after(buffer, at, end, b"Code ", row, VACATE_CODE)
+        start = find_after(buffer, at, end, b"Code ")
+        if start > 0:
+            read_integer(buffer, start, end, row, VACATE_CODE)
     elif code == 21:
         start = find_after(buffer, at, end, b" on ")
         if start > 0:
@@ -123,7 +118,8 @@ def body_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
     elif code in (5, 15, 16):
         _result_line(buffer, at, end, row)
     elif code == 6:
-        _memory_line(buffer, at, end, row)
+        if find_after(buffer, at, end, b"  -  MemoryUsage") > 0:  # 12  -  MemoryUsage of job (MB)
+            read_integer(buffer, _skip_blanks(buffer, at, end), end, row, MEMORY_MB)
     elif code in (1, 14):
         _slot_line(buffer, at, end, row)
     elif code == 40:
@@ -155,13 +151,6 @@ def _slot_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
         if end - start >= 2 and buffer[start] == _QUOTE and buffer[end - 1] == _QUOTE:
             start, end = start + 1, end - 1
         _range(buffer, start, end, row, SLOT_START)
-
-
-@helper
-def _memory_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
-    """``<tab>12  -  MemoryUsage of job (MB)``."""
-    if find_after(buffer, at, end, b"  -  MemoryUsage") > 0:
-        read_integer(buffer, _skip_blanks(buffer, at, end), end, row, MEMORY_MB)
 
 
 @helper

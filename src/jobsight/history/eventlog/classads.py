@@ -188,7 +188,7 @@ def _short_line(buffer: Bytes, at: int, stop: int, out: Bytes, to: int) -> int:
 
 @helper
 def _long_line(buffer: Bytes, at: int, stop: int, out: Bytes, to: int) -> tuple[int, int]:
-    """Any line, ``buffer[at:stop]``: (end in `out`, name length); (to, 0) if it has no attribute."""
+    """Any line, ``buffer[at:stop]``: (end in `out`, name length); (to, 0) without an attribute."""
     while stop > at and buffer[stop - 1] <= _SPACE:
         stop -= 1
     length = _name_length(buffer, at, stop)

@@ -164,11 +164,6 @@ def _skip(skips: Row, state: Row, start: int, end: int, reason: int) -> None:
 
 
 @helper
-def _has_nul(buffer: Bytes, start: int, end: int) -> bool:
-    return bool(find_byte(buffer, start, end, 0) < end)
-
-
-@helper
 def _is_whole(buffer: Bytes, end: int, row: Row) -> bool:
     """Whether a record that ends at `end` without a separator has all that its kind has."""
     code, mark = row[CODE], buffer[end - 1]
@@ -189,7 +184,7 @@ def _is_whole(buffer: Bytes, end: int, row: Row) -> bool:
 @helper
 def _unsound(buffer: Bytes, end: int, separated: bool, nuls: bool, row: Row) -> int:
     """Why the record that ends at `end` is unsound (an index of `SKIP_REASONS`), or −1."""
-    if nuls and _has_nul(buffer, row[OFFSET_START], end):
+    if nuls and find_byte(buffer, row[OFFSET_START], end, 0) < end:
         return _NUL_BYTES
     if not separated and not _is_whole(buffer, end, row):
         return _CUT_SHORT

@@ -99,32 +99,19 @@ def _strings(
 ) -> pa.Array:
     import pyarrow as pa
 
-    if len(data) and int(data.max()) > 127 and not _is_utf8(data):
-        return _repaired(data, offsets, present)
+    if len(data) and int(data.max()) > 127:
+        raw = data.tobytes()
+        try:
+            raw.decode("utf-8")
+        except UnicodeDecodeError:
+            texts = [
+                raw[offsets[k] : offsets[k + 1]].decode("utf-8", "replace") if there else None
+                for k, there in enumerate(present)
+            ]
+            return pa.array(texts, pa.large_string())
     validity = None
     if not present.all():
         validity = pa.py_buffer(np.packbits(present, bitorder="little"))
     return pa.LargeStringArray.from_buffers(
         len(present), pa.py_buffer(offsets), pa.py_buffer(data), validity
     )
-
-
-def _is_utf8(data: Bytes) -> bool:
-    try:
-        data.tobytes().decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _repaired(
-    data: Bytes, offsets: Row, present: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> pa.Array:
-    import pyarrow as pa
-
-    raw = data.tobytes()
-    texts = [
-        raw[offsets[k] : offsets[k + 1]].decode("utf-8", "replace") if there else None
-        for k, there in enumerate(present)
-    ]
-    return pa.array(texts, pa.large_string())
