@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -167,23 +167,18 @@ class EventLogSource(Source):
     def _find(self, now: float) -> None:
         """Take up new files, and find again those that were being read."""
         for left in reversed(range(_TRIES)):
-            strange, any_known = self._compare(now)
-            if self._is_whole(strange, any_known) or not left:
-                break
-            for file in strange:
-                file.close()
+            with contextlib.ExitStack() as opened:  # closes what is not taken up
+                files = [
+                    opened.enter_context(contextlib.closing(file))
+                    for file in opened_family(self.path)
+                ]
+                strange, any_known = self._compare(files, now)
+                if self._is_whole(strange, any_known) or not left:
+                    # Without either, no file has a whole record yet.
+                    if strange or any_known:
+                        self._take_up_all(strange, now)
+                    return
             time.sleep(_PAUSE_SECONDS)
-        if not strange and not any_known:
-            return  # nothing there has a whole record yet
-        lost = self._drop_lost(now)
-        with contextlib.ExitStack() as not_taken:
-            for file in strange:
-                not_taken.callback(file.close)
-            for file in strange:
-                self._take_up(file, now, lost)
-                lost = None
-        if lost is not None:
-            self._saved.note_gap(Gap("gone", _micros(now), None, None, ""))
 
     def _is_whole(self, strange: list[Opened], any_known: bool) -> bool:
         """Whether no file is missing: while they are renamed, a folder's list may lack one."""
@@ -193,26 +188,15 @@ class EventLogSource(Source):
         places += [Place.at_start(file) for file in strange]
         return not any(skips(*pair) for pair in itertools.pairwise(places))
 
-    def _compare(self, now: float) -> tuple[list[Opened], bool]:
-        """Files not known yet that are newer than all that are, oldest first; is any known?"""
+    def _compare(self, files: Sequence[Opened], now: float) -> tuple[list[Opened], bool]:
+        """Of files, newest first: those newer than all known ones, oldest first; is any known?"""
         strange: list[Opened] = []
         any_known = False
-        with contextlib.ExitStack() as in_trouble:
-            for file in opened_family(self.path):
-                in_trouble.callback(file.close)
-                try:
-                    known = self._is_known(file, now)
-                except OSError as error:
-                    raise explain(file.path, error) from error
-                if known:
-                    any_known = True
-                elif not any_known and self._is_newer(file):
-                    strange.append(file)
-                    continue
-                file.close()
-                if any_known and all(part.open for part in self._parts):
-                    break
-            in_trouble.pop_all()
+        for file in files:
+            if self._is_known(file, now):
+                any_known = True
+            elif not any_known and self._is_newer(file):
+                strange.append(file)
         return oldest_first(strange), any_known
 
     def _is_newer(self, file: Opened) -> bool:
@@ -255,6 +239,14 @@ class EventLogSource(Source):
         lost = self._parts[-1] if self._parts and not self._parts[-1].open else None
         self._parts = [part for part in self._parts if part.open]
         return lost
+
+    def _take_up_all(self, files: Sequence[Opened], now: float) -> None:
+        lost = self._drop_lost(now)
+        for file in files:
+            self._take_up(file, now, lost)
+            lost = None
+        if lost is not None:
+            self._saved.note_gap(Gap("gone", _micros(now), None, None, ""))
 
     def _take_up(self, file: Opened, now: float, lost: Part | None) -> None:
         place = Place.at_start(file)

@@ -171,8 +171,6 @@ def _opened(path: Path) -> Opened:
         raise explain(path, error) from error
     try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise SourceError(f"event log {str(path)!r} is not a regular file; name the log itself")
         head = bytes(read_at(descriptor, HEAD, 0))
         if not may_be_log(head):
             raise SourceError(
