@@ -115,6 +115,10 @@ class History:
         """Number of logs."""
         return len(self.log_start) - 1
 
+    def rows_of(self, job: int) -> Ints:
+        """All rows of job number `job`, in order: int64 (rows,)."""
+        return self.job_rows[self.job_start[job] : self.job_start[job + 1]]
+
     def rows_at(self, log: NDArray[np.integer], moment: Ints) -> Ints:
         """The first row of each `log` whose clock is not before `moment` (µs): int64 (n,)."""
         found = np.empty(len(moment), np.int64)

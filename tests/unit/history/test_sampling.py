@@ -15,11 +15,6 @@ from jobsight.history.timelines import History
 JOBS, SINCE, NOW = 3000, 1800, 2000
 
 
-def rows_of(history: History, job: int) -> list[int]:
-    start, end = history.job_start[job : job + 2]
-    return history.job_rows[start:end].tolist()
-
-
 @functools.cache
 def events() -> pl.DataFrame:
     """Job c is submitted at second c and ends 400 to 1300 s later; every 50th is held meanwhile."""
@@ -42,7 +37,7 @@ def drawn(
     history = History.from_table(events_table)
     cut = int(np.searchsorted(history.clock, micros(NOW)))
     job = history.jobs["cluster"].to_list().index(1750)
-    hold_row = next(row for row in rows_of(history, job) if history.code[row] == 12)
+    hold_row = next(row for row in history.rows_of(job) if history.code[row] == 12)
     asked = Moments(
         np.array([job], np.int32),
         np.array([hold_row]),
@@ -60,7 +55,7 @@ def drawn(
 def coexisting(history: History) -> set[int]:
     found = set()
     for job, cluster in enumerate(history.jobs["cluster"]):
-        rows = rows_of(history, job)
+        rows = history.rows_of(job)
         clocks = history.clock[rows]
         ended = any(clocks[history.code[rows] == 5] < micros(SINCE))
         if clocks[0] < micros(NOW) and not ended:

@@ -49,8 +49,8 @@ TWO_LOGS = table(
 def test_jobs_are_numbered_by_first_row_within_each_log() -> None:
     history = History.from_table(TWO_LOGS)
     assert history.job.tolist() == [-1, 0, 1, 0, 0, 0, 1, 2, 2, 2]
-    assert history.job_rows[: history.job_start[1]].tolist() == [1, 3, 4, 5]
-    assert history.job_rows[history.job_start[2] :].tolist() == [7, 8, 9]
+    assert history.rows_of(0).tolist() == [1, 3, 4, 5]
+    assert history.rows_of(2).tolist() == [7, 8, 9]
     assert history.jobs["first_row"].to_list() == [1, 2, 7]
     assert history.log_start.tolist() == [0, 7, 10]
 
