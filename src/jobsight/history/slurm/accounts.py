@@ -33,17 +33,11 @@ class Accounts:
         trouble: why the last call gave nothing; None: it gave something.
     """
 
-    def __init__(
-        self,
-        client: SlurmClient,
-        settings: SlurmSettings,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, client: SlurmClient, settings: SlurmSettings) -> None:
         self.since: int | None = None
         self.behind = 0
         self.trouble: SlurmError | None = None
         self._client = client
-        self._clock = clock
         self._overlap = int(settings.overlap * _MICROS)
         self._lookback = int(settings.lookback * _MICROS)
         self._longest = int(settings.window * _MICROS)
@@ -51,8 +45,8 @@ class Accounts:
         self._pause = Pause(settings.interval, settings.backoff_most)
         self._reached: int | None = None
         self._fresh = True
-        self._holding = False
-        self._recovered: int | None = None
+        self._answers_since: int | None = 0
+        """After an outage, µs; None: it does not answer, 0: the watermark need not be held."""
         self._reported: dict[tuple[str, int | None], tuple[int, int]] = {}
 
     def restore(self, position: dict[str, JSON]) -> None:
@@ -61,26 +55,23 @@ class Accounts:
         Raises:
             ValueError: the position is damaged.
         """
-        since, recovered = position.get("since"), position.get("recovered")
-        if not isinstance(since, int | None) or not isinstance(recovered, int | None):
-            raise ValueError("its times are no whole numbers")
+        since, answers_since = position.get("since"), position.get("answers_since", 0)
+        if not isinstance(since, int | None) or not isinstance(answers_since, int | None):
+            raise ValueError("its times are not whole numbers")
         self.since = since
         self._reported.clear()
         self._reached = None
         self._fresh = True
-        self._holding = bool(position.get("holding"))
-        self._recovered = recovered
+        self._answers_since = answers_since
 
     def position(self) -> dict[str, JSON]:
         """What must be known after a restart."""
-        found: dict[str, JSON] = {"since": self.since}
-        if self._holding:
-            found |= {"holding": True, "recovered": self._recovered}
-        return found
+        held = {} if self._answers_since == 0 else {"answers_since": self._answers_since}
+        return {"since": self.since, **held}
 
     def usable(self) -> bool:
         """Whether it may be asked now: it is in no pause after trouble."""
-        return self._pause.over(self._clock())
+        return self._pause.over(time.monotonic())
 
     def poll(self, now: int) -> list[Run]:
         """Runs that ended since the watermark and have not been reported as they are now.
@@ -94,12 +85,12 @@ class Accounts:
         if self.since is None:
             self.since = now - self._lookback
         elif self._fresh and now - self.since > self._overlap:
-            self._holding = True
+            self._answers_since = self._answers_since or None
         self._fresh = False
         start = self.since if self._reached is None else self._reached
         until = min(now, start + self._span)
         runs = self.ask(lambda: self._client.ended(self._before(start), until))
-        if not self._still_holding(now):
+        if not self._held(now):
             self.since = max(self.since, until)
         self._reached = until if until < now else None
         self.behind = now - until
@@ -108,15 +99,13 @@ class Accounts:
         self._span = min(self._span * 2, self._widest)
         return self._news(runs)
 
-    def _still_holding(self, now: int) -> bool:
+    def _held(self, now: int) -> bool:
         """Whether what ended before the accounting came back may still be on its way."""
-        if not self._holding:
-            return False
-        if self._recovered is None:
-            self._recovered = now
-        elif now - self._recovered >= self._overlap and self._reached is None:
-            self._holding, self._recovered = False, None
-        return self._holding
+        if self._answers_since is None:
+            self._answers_since = now
+        elif now - self._answers_since >= self._overlap and self._reached is None:
+            self._answers_since = 0
+        return self._answers_since != 0
 
     def _before(self, time: int) -> int:
         return max(time - self._overlap, _MICROS * 1_000_000)
@@ -139,9 +128,8 @@ class Accounts:
                 # It is well; until now is reached it is not asked for so much at once again.
                 self._span = self._widest = max(self._span // 2, _SHORTEST)
             else:
-                self._recovered = self._reached = None
-                self._holding = True
-                self._pause.failed(self._clock())
+                self._answers_since = self._reached = None
+                self._pause.failed(time.monotonic())
             raise
         self.trouble = None
         self._pause.worked()

@@ -12,7 +12,7 @@ import datetime as dt
 import os
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from jobsight.clock import zone_named
 from jobsight.history.commands import Ended, child_environment, find_tool, run_command
@@ -180,40 +180,24 @@ class SlurmClient:
     # --- how ---
 
     def _accounts(self, *options: str) -> list[Run]:
-        text = self._ask_accounts(options)
+        columns = self._columns or self._find_columns()
+        self._columns = None  # after an error, such as a field that is lacking, they are found anew
+        plain = ("--local", "--allusers", "--duplicates", "--parsable", "--noconvert")
+        form = (f"--delimiter={self._delimiter}", f"--format={','.join(columns)}")
+        text = self._run("sacct", *plain, *form, *options)
+        self._columns = columns
         try:
-            rows = list(exact_rows(text, self._delimiter))
+            return list(join_runs(exact_rows(text, self._delimiter), self._zone, self._refuse))
         except ValueError as error:
             raise SlurmError(f"sacct: {error}", Trouble.OTHER) from None
-        return list(join_runs(rows, self._zone, self._refuse))
-
-    def _ask_accounts(self, options: Sequence[str]) -> str:
-        """What sacct prints; asked once more with its columns found anew where it lacks one."""
-        fresh = self._columns is None
-        for last in (fresh, True):
-            columns = self._columns or self._find_columns()
-            try:
-                asked = (
-                    f"--delimiter={self._delimiter}",
-                    f"--format={','.join(columns)}",
-                    *options,
-                )
-                plain = ("--local", "--allusers", "--duplicates", "--parsable", "--noconvert")
-                return self._run("sacct", *plain, *asked)
-            except SlurmError as error:
-                self._columns = None
-                if last or "invalid field" not in str(error).lower():
-                    raise
-        raise AssertionError("unreachable")
 
     def _find_columns(self) -> tuple[str, ...]:
         """The columns we want that this version of sacct has."""
         known = {name.lower() for name in self._run("sacct", "--helpformat").split()}
-        self._columns = tuple(name for name in COLUMNS if name.lower() in known)
-        if "JobID" not in self._columns:
-            self._columns = None
+        columns = tuple(name for name in COLUMNS if name.lower() in known)
+        if "JobID" not in columns:
             raise SlurmError("sacct --helpformat lists no column JobID", Trouble.OTHER)
-        return self._columns
+        return columns
 
     def _run(self, tool: str, *arguments: str) -> str:
         words = [*self._settings.prefix, self._find(tool), *arguments]
