@@ -69,10 +69,7 @@ def rows_of_json(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         most = [one for one in _list(step, "tres", "requested", "max") if _at(one, "type") == "mem"]
         yield {
             "JobID": f"{name}.{number}",
-            "State": _state(step),
-            "ExitCode": _exit(step),
             "MaxRSS": _text(most[0], "count") if most else "",
-            "TotalCPU": _seconds([step]),
             "TRESUsageInTot": _tres(_list(step, "tres", "requested", "total"), ("fs/disk",)),
             "TRESUsageOutTot": _tres(_list(step, "tres", "consumed", "total"), ("fs/disk",)),
         }
@@ -96,7 +93,7 @@ def row_of_table(record: Mapping[str, str], cluster: str) -> dict[str, str]:
     """The row of a record of ``<cluster>_job_table``; columns that it lacks count as empty.
 
     Raises:
-        ValueError: a number is none.
+        ValueError: a number is not one.
     """
     cells = {name: "" if text in ("NULL", "\\N") else text for name, text in record.items()}
     number = {name: _number(cells, name) for name in _NUMBERS}
