@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import msgspec
 
@@ -56,65 +56,14 @@ FIELDS = (
 """Every column that sacct of 18.08 to 26.05 has (``sacct --helpformat``)."""
 
 
-class Step(msgspec.Struct, frozen=True):
-    """What a step used, in bytes; None: unknown."""
-
-    name: str
-    max_rss: int | None = None
-    read: int | None = None
-    written: int | None = None
-
-
-class Run(msgspec.Struct, frozen=True):
-    """One row of a job: one of its runs. Times are µs since 1970, memory is bytes, spans seconds.
-
-    Texts are "" and numbers None where sacct has no value or no such column.
-    """
-
-    id: SlurmId
-    state: str = ""
-    raw_id: str = ""
-    cluster: str = ""
-    name: str = ""
-    user: str = ""
-    group: str = ""
-    account: str = ""
-    partition: str = ""
-    qos: str = ""
-    reservation: str = ""
-    exit_code: tuple[int, int] | None = None
-    submit: int | None = None
-    eligible: int | None = None
-    start: int | None = None
-    end: int | None = None
-    unfinished: bool = False
-    """Its end is a column, and not known yet. slurmdbd can have the state of a job some seconds
-    before its end and exit code (seen with 22.05 after an outage)."""
-    elapsed_s: float | None = None
-    time_limit_s: float | None = None
-    """Infinity: unlimited."""
-    priority: int | None = None
-    req_mem: Memory | None = None
-    req_cpus: int | None = None
-    req_nodes: int | None = None
-    req_tres: str = ""
-    alloc_cpus: int | None = None
-    alloc_nodes: int | None = None
-    alloc_tres: str = ""
-    hosts: str = ""
-    constraints: str = ""
-    comment: str = ""
-    directory: str = ""
-    line: str = ""
-    restarts: int | None = None
-    cpu_s: float | None = None
-    energy_j: int | None = None
-    failed_node: str = ""
-    sluid: str = ""
-    steps: tuple[Step, ...] = ()
-
-
 _Reader = Callable[[str], Any]
+
+
+class _Cell(NamedTuple):
+    """Where a field is from: sacct's column in lower case, and how its cells are read."""
+
+    column: str
+    read: _Reader = str
 
 
 def _seconds(text: str) -> float | None:
@@ -127,35 +76,90 @@ def _checked_tres(text: str) -> str:
     return text
 
 
-_RUN: tuple[tuple[str, str, _Reader], ...] = (
-    *((name, name, str) for name in (
-        "state", "cluster", "user", "group", "account", "partition", "qos", "reservation",
-        "comment",
-    )),
-    *((name, name, parse_number) for name in ("priority", "restarts")),
-    ("raw_id", "jobidraw", str), ("name", "jobname", str), ("directory", "workdir", str),
-    ("line", "submitline", str), ("exit_code", "exitcode", parse_exit),
-    ("elapsed_s", "elapsed", parse_span), ("elapsed_s", "elapsedraw", _seconds),
-    ("time_limit_s", "timelimit", parse_span), ("time_limit_s", "timelimitraw", parse_minutes),
-    ("cpu_s", "totalcpu", parse_span), ("energy_j", "consumedenergyraw", parse_number),
-    ("req_mem", "reqmem", parse_memory), ("req_cpus", "reqcpus", parse_number),
-    ("req_nodes", "reqnodes", parse_number), ("req_tres", "reqtres", _checked_tres),
-    ("alloc_cpus", "ncpus", parse_number), ("alloc_cpus", "alloccpus", parse_number),
-    ("alloc_nodes", "nnodes", parse_number), ("alloc_nodes", "allocnodes", parse_number),
-    ("alloc_tres", "alloctres", _checked_tres), ("hosts", "nodelist", known_text),
-    ("constraints", "constraints", known_text), ("failed_node", "failednode", known_text),
-    ("sluid", "sluid", known_text),
-)  # fmt: skip
-_STEP: tuple[tuple[str, str, _Reader], ...] = (
-    ("max_rss", "maxrss", parse_number),
-    ("read", "maxdiskread", parse_number),
-    ("read", "tresusageintot", lambda text: parse_tres(text).get("fs/disk")),
-    ("written", "maxdiskwrite", parse_number),
-    ("written", "tresusageouttot", lambda text: parse_tres(text).get("fs/disk")),
-)
-"""Fields, sacct's columns in lower case, and how their cells are read; of several columns of one
-field the last that is known counts."""
+def _disk(text: str) -> int | None:
+    return parse_tres(text).get("fs/disk")
 
+
+class Step(msgspec.Struct, frozen=True):
+    """What a step used, in bytes; None: unknown. Of several columns, the last known one counts."""
+
+    name: str
+    max_rss: Annotated[int | None, _Cell("maxrss", parse_number)] = None
+    read: Annotated[
+        int | None, _Cell("maxdiskread", parse_number), _Cell("tresusageintot", _disk)
+    ] = None
+    written: Annotated[
+        int | None, _Cell("maxdiskwrite", parse_number), _Cell("tresusageouttot", _disk)
+    ] = None
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One row of a job: one of its runs. Times are µs since 1970, memory is bytes, spans seconds.
+
+    Texts are "" and numbers None where sacct has no value or no such column.
+    """
+
+    id: SlurmId
+    state: Annotated[str, _Cell("state")] = ""
+    raw_id: Annotated[str, _Cell("jobidraw")] = ""
+    cluster: Annotated[str, _Cell("cluster")] = ""
+    name: Annotated[str, _Cell("jobname")] = ""
+    user: Annotated[str, _Cell("user")] = ""
+    group: Annotated[str, _Cell("group")] = ""
+    account: Annotated[str, _Cell("account")] = ""
+    partition: Annotated[str, _Cell("partition")] = ""
+    qos: Annotated[str, _Cell("qos")] = ""
+    reservation: Annotated[str, _Cell("reservation")] = ""
+    exit_code: Annotated[tuple[int, int] | None, _Cell("exitcode", parse_exit)] = None
+    submit: int | None = None
+    eligible: int | None = None
+    start: int | None = None
+    end: int | None = None
+    unfinished: bool = False
+    """Its end is a column, and not known yet. slurmdbd can have the state of a job some seconds
+    before its end and exit code (seen with 22.05 after an outage)."""
+    elapsed_s: Annotated[
+        float | None, _Cell("elapsed", parse_span), _Cell("elapsedraw", _seconds)
+    ] = None
+    time_limit_s: Annotated[
+        float | None, _Cell("timelimit", parse_span), _Cell("timelimitraw", parse_minutes)
+    ] = None
+    """Infinity: unlimited."""
+    priority: Annotated[int | None, _Cell("priority", parse_number)] = None
+    req_mem: Annotated[Memory | None, _Cell("reqmem", parse_memory)] = None
+    req_cpus: Annotated[int | None, _Cell("reqcpus", parse_number)] = None
+    req_nodes: Annotated[int | None, _Cell("reqnodes", parse_number)] = None
+    req_tres: Annotated[str, _Cell("reqtres", _checked_tres)] = ""
+    alloc_cpus: Annotated[
+        int | None, _Cell("ncpus", parse_number), _Cell("alloccpus", parse_number)
+    ] = None
+    alloc_nodes: Annotated[
+        int | None, _Cell("nnodes", parse_number), _Cell("allocnodes", parse_number)
+    ] = None
+    alloc_tres: Annotated[str, _Cell("alloctres", _checked_tres)] = ""
+    hosts: Annotated[str, _Cell("nodelist", known_text)] = ""
+    constraints: Annotated[str, _Cell("constraints", known_text)] = ""
+    comment: Annotated[str, _Cell("comment")] = ""
+    directory: Annotated[str, _Cell("workdir")] = ""
+    line: Annotated[str, _Cell("submitline")] = ""
+    restarts: Annotated[int | None, _Cell("restarts", parse_number)] = None
+    cpu_s: Annotated[float | None, _Cell("totalcpu", parse_span)] = None
+    energy_j: Annotated[int | None, _Cell("consumedenergyraw", parse_number)] = None
+    failed_node: Annotated[str, _Cell("failednode", known_text)] = ""
+    sluid: Annotated[str, _Cell("sluid", known_text)] = ""
+    steps: tuple[Step, ...] = ()
+
+
+def _cells_of(record: type[msgspec.Struct]) -> list[tuple[str, _Cell]]:
+    hints = get_type_hints(record, include_extras=True)
+    return [
+        (field, cell)
+        for field in record.__struct_fields__
+        for cell in getattr(hints[field], "__metadata__", ())
+    ]
+
+
+_RUN, _STEP = _cells_of(Run), _cells_of(Step)
 _MOMENTS = ("submit", "eligible", "start", "end")
 
 
@@ -205,11 +209,9 @@ def read_row(row: Mapping[str, str], zone: dt.tzinfo) -> Run | tuple[SlurmId, St
     return Run(id=job, unfinished=fields["end"] is None and "end" in cells, **fields)
 
 
-def _fields(
-    cells: Mapping[str, str], readers: Iterable[tuple[str, str, _Reader]]
-) -> dict[str, Any]:
+def _fields(cells: Mapping[str, str], known: Iterable[tuple[str, _Cell]]) -> dict[str, Any]:
     found = {}
-    for field, column, read in readers:
+    for field, (column, read) in known:
         if text := cells.get(column):
             try:
                 value = read(text)
@@ -221,8 +223,8 @@ def _fields(
 
 
 def _moments(cells: Mapping[str, str], zone: dt.tzinfo, *, again: bool = False) -> list[int | None]:
-    readers = [(name, name, lambda text: parse_time(text, zone, again=again)) for name in _MOMENTS]
-    found = _fields(cells, readers)
+    read = partial(parse_time, zone=zone, again=again)
+    found = _fields(cells, [(name, _Cell(name, read)) for name in _MOMENTS])
     return [found.get(name) for name in _MOMENTS]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 import msgspec
 
@@ -18,67 +18,49 @@ from jobsight.history.slurm.times import parse_span, parse_time
 
 __all__ = ["FIELDS", "Queued", "format_option", "read_queue"]
 
-FIELDS = {
-    "id": "%i",
-    "raw_id": "%A",
-    "state": "%T",
-    "reason": "%r",
-    "user": "%u",
-    "group": "%g",
-    "account": "%a",
-    "partition": "%P",
-    "qos": "%q",
-    "submit": "%V",
-    "start": "%S",
-    "end": "%e",
-    "time_limit_s": "%l",
-    "cpus": "%C",
-    "nodes": "%D",
-    "memory": "%m",
-    "priority": "%Q",
-    "hosts": "%N",
-    "reservation": "%v",
-    "constraints": "%f",
-    "dependency": "%E",
-    "directory": "%Z",
-    "command": "%o",
-    "name": "%j",
-    "comment": "%k",
-}
-"""The fields of `Queued`, and squeue's format codes for them."""
-
 
 class Queued(msgspec.Struct, frozen=True):
-    """One line of the queue. Times are µs since 1970; "" and None: unknown."""
+    """One line of the queue, each field with squeue's format code for it.
 
-    id: SlurmId
-    raw_id: str
-    state: str
-    reason: str
-    user: str
-    group: str
-    account: str
-    partition: str
-    qos: str
-    submit: int | None
-    start: int | None
+    Times are µs since 1970; "" and None: unknown.
+    """
+
+    id: Annotated[SlurmId, "%i"]
+    raw_id: Annotated[str, "%A"]
+    state: Annotated[str, "%T"]
+    reason: Annotated[str, "%r"]
+    user: Annotated[str, "%u"]
+    group: Annotated[str, "%g"]
+    account: Annotated[str, "%a"]
+    partition: Annotated[str, "%P"]
+    qos: Annotated[str, "%q"]
+    submit: Annotated[int | None, "%V"]
+    start: Annotated[int | None, "%S"]
     """While it is pending: the scheduler's estimate."""
-    end: int | None
+    end: Annotated[int | None, "%e"]
     """While it runs: when its limit ends."""
-    time_limit_s: float | None
-    cpus: int | None
-    nodes: int | None
-    memory: Memory | None
+    time_limit_s: Annotated[float | None, "%l"]
+    cpus: Annotated[int | None, "%C"]
+    nodes: Annotated[int | None, "%D"]
+    memory: Annotated[Memory | None, "%m"]
     """For each CPU where it says so, else for each node."""
-    priority: int | None
-    hosts: str
-    reservation: str
-    constraints: str
-    dependency: str
-    directory: str
-    command: str
-    name: str
-    comment: str
+    priority: Annotated[int | None, "%Q"]
+    hosts: Annotated[str, "%N"]
+    reservation: Annotated[str, "%v"]
+    constraints: Annotated[str, "%f"]
+    dependency: Annotated[str, "%E"]
+    directory: Annotated[str, "%Z"]
+    command: Annotated[str, "%o"]
+    name: Annotated[str, "%j"]
+    comment: Annotated[str, "%k"]
+
+
+FIELDS: dict[str, str] = {
+    name: hint.__metadata__[0]
+    for name, hint in get_type_hints(Queued, include_extras=True).items()
+    if name in Queued.__struct_fields__
+}
+"""The fields of `Queued`, and squeue's format codes for them."""
 
 
 def format_option(delimiter: str) -> str:
