@@ -60,7 +60,7 @@ def run_browser(
         capture_output=True,
         text=True,
         check=True,
-        timeout=timeout,
+        timeout=limit(timeout),
     )
 
 

@@ -3,6 +3,7 @@
 """
 
 import itertools
+import os
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,30 +11,54 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.once import FOLDER
+
+# The processes that share the tests use all cores; more threads in each would only wait for each
+# other. Set before NumPy, Polars and PyTorch are imported, also for the commands that tests start.
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
+    os.environ.setdefault(_threads, "1")
+
 pytest_plugins = ["tests.testbed.fixtures"]
 
 # A machine that is busy with something else is slow, but nothing is wrong with it.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 
-# The fixtures of `tests/testbed/`, those first whose tests take longest.
-_BEDS = ("slurm_cluster", "condor_pool", "kafka_broker", "bed_ready", "redis_server")
+# Files that share what is dear to start or to make run in one process; the longest first.
+_TOGETHER = (
+    ("test_sweep_proof", "test_containers"),
+    ("test_docs",),
+    ("test_dagman", "test_sweep_saves", "test_follow_pool"),
+    ("test_slurm_live", "test_slurm_plans", "test_notices_live", "test_testbed"),
+    ("test_chaos",),
+    ("test_notices", "test_answers_sent"),
+    ("test_train_from_store",),
+    ("test_redis_store",),
+    ("test_collect",),
+    ("test_cli_sweep",),
+    ("test_cli_models",),
+    ("test_run_killed",),
+    ("test_audit", "test_verify_verb"),
+    ("test_sweep_report",),
+)
+_GROUPS = {name: (at, names[0]) for at, names in enumerate(_TOGETHER) for name in names}
+_BEDS = frozenset(("slurm_cluster", "condor_pool", "kafka_broker", "bed_ready", "redis_server"))
 # Fixtures and names of modules that train, compile or draw pages.
 _HEAVY = frozenset(("packed", "pools", "write_report", "written"))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have one process run all files of a bed, the longest first, and mark what is slow."""
+    """Have one process run what belongs together, the longest first, and mark what is slow."""
     used: dict[Path, set[str]] = defaultdict(set)
     for item in items:
         used[item.path].update(getattr(item, "fixturenames", ()))
-    beds = {path: next((bed for bed in _BEDS if bed in names), "") for path, names in used.items()}
-    items.sort(key=lambda item: (*_BEDS, "").index(beds[item.path]))
+    groups = {path: _GROUPS.get(path.stem, (len(_GROUPS), str(path))) for path in used}
+    items.sort(key=lambda item: groups[item.path][0])
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(beds[item.path] or str(item.path)))
+        item.add_marker(pytest.mark.xdist_group(groups[item.path][1]))
         names = {*vars(getattr(item, "module", None)), *getattr(item, "fixturenames", ())}
-        if beds[item.path] or names & _HEAVY:
+        if used[item.path] & _BEDS or names & _HEAVY:
             item.add_marker(pytest.mark.slow)
 
 
@@ -43,6 +68,17 @@ def no_terminal() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("COLUMNS", "LINES"):
             patch.delenv(name, raising=False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A folder for what the processes of this run make once (`tests.once`)."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # that of all processes
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FOLDER, str(folder))
         yield
 
 

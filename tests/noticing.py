@@ -114,8 +114,8 @@ def committed(broker: KafkaBroker, told: KafkaSettings) -> int:
     consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": told.group})
     try:
         (topic,) = told.topics
-        partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+        partitions = consumer.list_topics(topic, timeout=limit(10)).topics[topic].partitions
         asked = [TopicPartition(topic, number) for number in partitions]
-        return sum(max(one.offset, 0) for one in consumer.committed(asked, timeout=10))
+        return sum(max(one.offset, 0) for one in consumer.committed(asked, timeout=limit(10)))
     finally:
         consumer.close()

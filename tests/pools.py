@@ -18,6 +18,7 @@ from jobsight.questions.hold.training.dataset import Dataset
 from jobsight.questions.hold.training.train import Trained, train
 from jobsight.settings import HoldSettings
 from tests.histories import table
+from tests.once import once
 
 SITES = ("mwt2", "ucsd", "purdue")
 ORIGINS = ("http://alpha.edu", "http://beta.edu")
@@ -56,13 +57,14 @@ def grown() -> History:
 @lru_cache(maxsize=1)
 def trained() -> Trained:
     """Quick models of the usual pool."""
-    return train(Dataset.for_training(history(), settings()), names=QUICK)
+    data = Dataset.for_training
+    return once("trained", lambda: train(data(history(), settings()), names=QUICK))
 
 
 @lru_cache(maxsize=1)
 def audited() -> Audit:
     """The audit of these models on their own log."""
-    return audit(trained().model, history())
+    return once("audited", lambda: audit(trained().model, history()))
 
 
 class _Pool:

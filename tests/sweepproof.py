@@ -33,6 +33,10 @@ SPACE: dict[str, Any] = {
     # The latter lets the loss become NaN.
     "weight_decay": {"values": [0.001, 1e30], "probabilities": [0.8, 0.2]},
 }
+SHORT: dict[str, Any] = {
+    "runs": 3, "seed": 8, "epochs": 30, "early_stopping": {"patience": 5},
+}  # fmt: skip
+"""A sweep of which run 2 fails and run 3 learns slowly, and so can be disturbed."""
 _TAKEN = frozenset({"event", "time", "seconds", "cpu_seconds", "peak_bytes"})
 """What tells how long a run took and what it needed, and may differ."""
 _OF_PLACE = frozenset({"sweep", "seconds", "registry", "data"})

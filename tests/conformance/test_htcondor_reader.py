@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.limits import PROVE
 
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.events import read_events
@@ -275,7 +276,12 @@ def wild(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_wild_logs(wild: list[Path]) -> None:
+    """All of them for `make prove`, else those that differ and one in eight of the others."""
     assert len(wild) == 560
+    if not PROVE:
+        wild = [
+            path for at, path in enumerate(wild) if at % 8 == 0 or _name(path.name) in EXPLAINED
+        ]
     found: dict[str, dict[Difference, int]] = {}
     for path in wild:
         if find_logs([str(path)])[0].kind in ("text", "empty"):

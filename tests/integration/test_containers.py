@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from tests import small_sweeps
 from tests.limits import PROVE, prove
 from tests.sweepbefalls import OnCondor, OnSlurm
-from tests.sweepproof import Sweep, assert_same, open_umask, program
+from tests.sweepproof import SHORT, Sweep, assert_same, open_umask, program
 from tests.testbed import BedError, HtcondorPool, SlurmCluster, Unavailable, containers
 from tests.testbed.containers import image, pack_image
 from tests.testbed.fixtures import python_folders
@@ -36,24 +35,10 @@ from jobsight.settings import SlurmSettings
 
 pytestmark = pytest.mark.usefixtures("apptainer")
 
-SMALL: dict[str, Any] = {
-    "runs": 2, "seed": 8, "epochs": 3, "parameters": small_sweeps.SPACE,
-}  # fmt: skip
-LONG: dict[str, Any] = {"runs": 3, "seed": 8, "epochs": 30, "early_stopping": {"patience": 5}}
-PLAN = LONG if PROVE else SMALL
 SLOW = {3}
-"""A run of the long form that learns slowly, and so can be disturbed."""
+"""The run of the sweep that can be disturbed."""
 _Bed = TypeVar("_Bed", HtcondorPool, SlurmCluster)
 PATIENCE = 900 if PROVE else 200
-
-
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the sweep comes to without containers."""
-    sweep = Sweep.new(tmp_path_factory.mktemp("bare") / "sweep", "here", **PLAN)
-    sweep.told("submit")
-    sweep.check_best()
-    return sweep.result()
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +64,9 @@ def require(bed: _Bed) -> _Bed:
     return bed
 
 
+@prove
 def test_a_sweep_here_is_the_same_in_containers(
-    cluster: SlurmCluster, expected: dict[str, Any]
+    cluster: SlurmCluster, short_sweep: dict[str, Any]
 ) -> None:
     """Here is a machine of the cluster: it has Apptainer, and this one may not."""
     with open_umask():
@@ -93,33 +79,33 @@ def test_a_sweep_here_is_the_same_in_containers(
             user="alice", timeout=PATIENCE, processes=True,
         )  # fmt: skip
     assert sweep.told("status")["done"]
-    assert_same(sweep, expected)
+    assert_same(sweep, short_sweep)
 
 
 def planned(bed: HtcondorPool | SlurmCluster, where: str, how: dict[str, Any]) -> Sweep:
     """A sweep in a folder of its own, ready to be handed over."""
     folder = bed.folder / "work" / f"contained-{where}"
     tools = None if where == "here" else bed.bin
-    told = {"program": {**program(bed), **how}, **PLAN}
+    told = {"program": {**program(bed), **how}, **SHORT}
     sweep = Sweep.new(folder, where, tools=tools, **told)
     sweep.told("plan")
     sweep.own(bed)
     return sweep
 
 
+@prove
 def test_a_sweep_on_slurm_is_the_same_in_containers(
-    cluster: SlurmCluster, expected: dict[str, Any]
+    cluster: SlurmCluster, short_sweep: dict[str, Any]
 ) -> None:
     with open_umask():
         sweep = planned(cluster, "slurm", {"image": "../image"})
         sweep.told("submit")
         sweep.own(cluster)
-        if PROVE:
-            befalls = OnSlurm(cluster, sweep)
-            befalls.wait_epoch(min(SLOW), 3, timeout=PATIENCE)
-            befalls.requeue(min(SLOW))
+        befalls = OnSlurm(cluster, sweep)
+        befalls.wait_epoch(min(SLOW), 3, timeout=PATIENCE)
+        befalls.requeue(min(SLOW))
     finish(sweep)
-    assert_same(sweep, expected)
+    assert_same(sweep, short_sweep)
 
 
 def finish(sweep: Sweep) -> None:
@@ -263,7 +249,7 @@ def test_why_there_is_no_apptainer_is_told(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_sweep_on_a_pool_is_the_same_in_containers(
-    pool: HtcondorPool, expected: dict[str, Any], record_property: Any
+    pool: HtcondorPool, short_sweep: dict[str, Any], record_property: Any
 ) -> None:
     """The image is sent along, as one file."""
     kernels = {
@@ -277,5 +263,5 @@ def test_a_sweep_on_a_pool_is_the_same_in_containers(
             befalls = OnCondor(pool, sweep)
             befalls.evict(befalls.wait_training(SLOW, 3, timeout=PATIENCE))
     finish(sweep)
-    assert_same(sweep, expected)
+    assert_same(sweep, short_sweep)
     record_property("Apptainer", pool.run("apptainer", "--version").split()[-1])

@@ -117,7 +117,7 @@ def headers_of(broker: KafkaBroker, topic: str, count: int) -> list[tuple[dict[s
     )  # fmt: skip
     found: list[tuple[dict[str, str], bytes]] = []
     try:
-        partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+        partitions = consumer.list_topics(topic, timeout=limit(10)).topics[topic].partitions
         consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
         deadline = time.monotonic() + limit(20)
         while len(found) < count and time.monotonic() < deadline:

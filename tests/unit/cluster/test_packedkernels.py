@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.limits import PROVE
+from tests.limits import prove
 
 import jobsight
 from jobsight.cluster.packedkernels import compiled_kernels
@@ -19,6 +19,9 @@ import numpy as np
 from jobsight.history.timelines import _follow
 print(_follow(np.array([1, 2], np.int64)).tolist(), sum(_follow.stats.cache_hits.values()))
 """
+
+
+pytestmark = prove  # all kernels are compiled
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +93,7 @@ def test_edited_sources_use_no_kernels_of_older_ones(place: Path) -> None:
 
 def test_nothing_of_the_process_that_compiled_is_packed(packed: dict[str, bytes]) -> None:
     assert not any(b"jobsight-kernels-" in content for content in packed.values())
-    if PROVE:
-        assert dict(compiled_kernels(PRACTICE, "lib/jobsight")) == packed
+    assert dict(compiled_kernels(PRACTICE, "lib/jobsight")) == packed
 
 
 def test_a_practice_that_fails_is_told() -> None:

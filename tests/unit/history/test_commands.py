@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.limits import limit
 
 from jobsight.history.commands import child_environment, find_tool, run_command
 
@@ -17,7 +18,10 @@ def test_a_child_knows_neither_our_settings_nor_our_language(
     monkeypatch.setenv("LANGUAGE", "de")
     monkeypatch.setenv("KRB5CCNAME", "kept")
     ended = run_command(
-        ["/usr/bin/env"], env=child_environment(SLURM_CONF="/x"), timeout=5, most_output=1 << 20
+        ["/usr/bin/env"],
+        env=child_environment(SLURM_CONF="/x"),
+        timeout=limit(5),
+        most_output=1 << 20,
     )
     lines = ended.stdout.decode().splitlines()
     assert {"LC_ALL=C", "SLURM_CONF=/x", "KRB5CCNAME=kept"} <= set(lines)

@@ -154,7 +154,7 @@ def test_a_source_that_does_not_end_in_time_is_left_behind(tmp_path: Path, store
     assert running.well is False
     assert not collector.ended
     gate.set()
-    assert collector._workers[0].join(5)
+    assert collector._workers[0].join(limit(5))
 
 
 def test_the_watchdog_hears_of_life_only_while_all_are_turning(
@@ -247,7 +247,7 @@ def test_a_store_that_is_away_is_waited_for_and_one_that_is_wrong_is_not(
 
     def opened() -> Store:
         if len(answers) == 1:
-            looked.wait(10)
+            looked.wait(limit(10))
         if answers:
             raise answers.pop(0)
         return store

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.condor_fakes import Tools
+from tests.limits import limit
 
 from jobsight.errors import SourceError
 from jobsight.history.condor.client import CondorClient
@@ -16,7 +17,7 @@ def tools(tmp_path: Path) -> Tools:
 
 
 def client(tools: Tools, **others: Any) -> CondorClient:
-    return CondorClient(CondorSettings(bin=tools.folder, timeout=10), **others)
+    return CondorClient(CondorSettings(bin=tools.folder, timeout=limit(10)), **others)
 
 
 def test_queue_and_history_are_asked_in_one_call_each(tools: Tools) -> None:
@@ -49,7 +50,7 @@ def test_tools_learn_no_secrets_of_ours_but_their_configuration(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JOBSIGHT_STORE_PASSWORD", "hunter2")
-    settings = CondorSettings(bin=tools.folder, timeout=10, config=Path("/etc/ours"))
+    settings = CondorSettings(bin=tools.folder, timeout=limit(10), config=Path("/etc/ours"))
     CondorClient(settings).queue(["1.0"])
     told = json.loads((tools.folder / "environment").read_text())
     assert "JOBSIGHT_STORE_PASSWORD" not in told
@@ -132,7 +133,7 @@ def test_behind_a_prefix_files_are_others(tools: Tools, tmp_path: Path) -> None:
     file = tmp_path / ".schedd_classad"
     file.write_text('Name = "here"\n')
     configured(tools, file=file)
-    settings = CondorSettings(bin=tools.folder, timeout=10, prefix=("env",))
+    settings = CondorSettings(bin=tools.folder, timeout=limit(10), prefix=("env",))
     assert CondorClient(settings).schedd_name() == "host.example.org"
 
 

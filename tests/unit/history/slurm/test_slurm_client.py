@@ -198,5 +198,7 @@ def test_text_of_any_bytes_is_read(tmp_path: Path) -> None:
 
 
 def test_output_just_within_the_bound_is_whole() -> None:
-    ended = run_command(["head", "-c", "1000", "/dev/zero"], env=ENV, timeout=5, most_output=1000)
+    ended = run_command(
+        ["head", "-c", "1000", "/dev/zero"], env=ENV, timeout=limit(5), most_output=1000
+    )
     assert (ended.status, len(ended.stdout), ended.overflow) == (0, 1000, False)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.hold_reports import HOSTILE
+from tests.limits import prove
 from tests.sweep_folders import REPORT, SPACE, START, sweep_folder
 from typer.testing import CliRunner
 
@@ -186,7 +187,9 @@ ODD: dict[str, Change] = {
 }
 
 
-@pytest.mark.parametrize(("runs", "goal"), [(1, "maximize"), (12, "minimize")])
+@pytest.mark.parametrize(
+    ("runs", "goal"), [pytest.param(1, "maximize", marks=prove), (12, "minimize")]
+)
 @pytest.mark.parametrize("kind", ODD)
 def test_odd_sweeps_have_a_page_too(tmp_path: Path, kind: str, runs: int, goal: str) -> None:
     page = page_of(

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 from tests.condor_fakes import Tools
+from tests.limits import limit
 
 from jobsight.documents import State, merge
 from jobsight.history.condor.client import CondorClient
@@ -16,7 +17,7 @@ def tools(tmp_path: Path) -> Tools:
 
 
 def asker(tools: Tools, **others: Any) -> CondorAsker:
-    client = CondorClient(CondorSettings(bin=tools.folder, timeout=10), **others)
+    client = CondorClient(CondorSettings(bin=tools.folder, timeout=limit(10)), **others)
     return CondorAsker(client, "ap")
 
 
