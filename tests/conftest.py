@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.limits import PROVE
 from tests.once import FOLDER
 
 # The processes that share the tests use all cores; more threads in each would only wait for each
@@ -21,7 +22,12 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"
 pytest_plugins = ["tests.testbed.fixtures"]
 
 # A machine that is busy with something else is slow, but nothing is wrong with it.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "busy",
+    deadline=None,
+    max_examples=100 if PROVE else 40,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("busy")
 
 # Files that share what is dear to start or to make run in one process; the longest first.

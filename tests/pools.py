@@ -23,7 +23,7 @@ from tests.once import once
 SITES = ("mwt2", "ucsd", "purdue")
 ORIGINS = ("http://alpha.edu", "http://beta.edu")
 OWNERS = ("ann", "bob", "cho", "dee", "eve")
-QUICK = ("constant", "rules:ospool", "rates", "linear", "boosted")
+QUICK = ("constant", "rules:ospool", "rates", "boosted")
 SECONDS_A_CLUSTER = 40
 OUTAGE, BETWEEN = 240, 900
 

@@ -43,7 +43,7 @@ def config(folder: Path, **changed: Any) -> Path:
         "runs": 3,
         "epochs": 2,
         "parameters": SPACE,
-        "settings": {"bootstrap": 100},
+        "settings": {"bootstrap": 100, "delays": []},
         "here": {"processes": 2},
     }
     path = folder / "sweep.yaml"

@@ -103,7 +103,7 @@ def test_models_are_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     manifests: dict[str, dict[str, Any]] = {}
     for name, text in kinds(folder).items():
         out = tmp_path / name
-        said("train", "hold", text, "-o", out, "--model", "linear")
+        said("train", "hold", text, "-o", out, "--model", "boosted")
         manifests[name] = json.loads((out / "manifest.json").read_text())
         made[name] = {
             path.relative_to(out).as_posix(): path.read_bytes()
@@ -133,7 +133,7 @@ def test_frames_and_answers_are_the_same(folder: Path, tmp_path: Path) -> None:
 def test_the_other_verbs_read_stores_too(folder: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
     store = folder / "jobs.db"
-    said("train", "hold", store, "-o", model, "--model", "linear")
+    said("train", "hold", store, "-o", model, "--model", "boosted")
     shown = [said("evaluate", "hold", text, "--model", model) for text in kinds(folder).values()]
     assert len(set(shown)) == 1
     said("report", "hold", folder / "snapshot", "--model", model, "-o", tmp_path / "page.html")
@@ -260,8 +260,8 @@ def test_a_store_on_a_server_teaches_the_same(
         assert done.exit_code == 0, done.exception
 
     run("import", folder / "pool.log", "--store", redis_server.url)
-    run("train", "hold", redis_server.url, "-o", tmp_path / "server", "--model", "linear")
-    run("train", "hold", folder / "pool.log", "-o", tmp_path / "log", "--model", "linear")
+    run("train", "hold", redis_server.url, "-o", tmp_path / "server", "--model", "boosted")
+    run("train", "hold", folder / "pool.log", "-o", tmp_path / "log", "--model", "boosted")
     server, log = (
         json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("server", "log")
     )

@@ -21,18 +21,18 @@ def answered_by(name: str) -> HoldModel:
 
 def test_both_are_judged_on_what_evaluation_judges_each_by() -> None:
     model = pools.trained().model
-    found = compare(answered_by("constant"), answered_by("linear"), pools.grown())
+    found = compare(answered_by("constant"), answered_by("boosted"), pools.grown())
     data = Dataset.for_judging(pools.grown(), model)
     alone = evaluate(model, data, *unseen(model, data))
     assert (found.examples, found.batches) == (len(alone.table), alone.batches)
     assert found.base_rate == alone.base_rate
-    for name in ("constant", "linear", "rates"):
+    for name in ("constant", "boosted", "rates"):
         assert found.scores[name] == alone.scores[name]
     assert found.since >= model.borders[3]
 
 
 def test_a_difference_has_the_sign_of_the_second_and_its_mirror() -> None:
-    worse, better = answered_by("constant"), answered_by("linear")
+    worse, better = answered_by("constant"), answered_by("boosted")
     found = compare(worse, better, pools.grown())
     mirror = compare(better, worse, pools.grown())
     assert found.difference.value is not None
@@ -40,7 +40,7 @@ def test_a_difference_has_the_sign_of_the_second_and_its_mirror() -> None:
     assert mirror.difference.low == pytest.approx(-(found.difference.high or 0))
     assert found.better
     assert not mirror.better
-    assert "linear is surely better than constant: log_loss differs by -" in found.verdict
+    assert "boosted is surely better than constant: log_loss differs by -" in found.verdict
     assert found.to_json()["better"] is True
 
 
@@ -53,9 +53,9 @@ def test_a_model_is_no_better_than_itself() -> None:
 
 @pytest.mark.parametrize("metric", ["roc_auc", "f1", "f1_failure", "brier"])
 def test_other_metrics_decide_too(metric: str) -> None:
-    found = compare(answered_by("constant"), answered_by("linear"), pools.grown(), metric=metric)
-    scores = {name: getattr(found.scores[name], metric) for name in ("constant", "linear")}
-    assert found.difference.value == pytest.approx(scores["linear"] - scores["constant"])
+    found = compare(answered_by("constant"), answered_by("boosted"), pools.grown(), metric=metric)
+    scores = {name: getattr(found.scores[name], metric) for name in ("constant", "boosted")}
+    assert found.difference.value == pytest.approx(scores["boosted"] - scores["constant"])
 
 
 @pytest.mark.parametrize(
