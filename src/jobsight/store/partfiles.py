@@ -1,8 +1,7 @@
 """Rows ↔ Parquet files: what the archive and snapshots are made of.
 
-Columns: ``id``, ``cluster``, ``user``, ``state``, ``submitted``, ``ended``, ``updated``, ``time``
-(timestamps, µs, UTC), ``raw`` (Slurm's raw number), ``revision`` and ``document`` (JSON);
-compressed by zstd, in row groups of at most 1000 rows. The same rows give the same bytes.
+Columns: those of `packing.Keys` (``time`` as a timestamp, µs, UTC), ``revision`` and ``document``
+(JSON); compressed by zstd, in row groups of at most 1000 rows. The same rows give the same bytes.
 """
 
 from __future__ import annotations
@@ -13,14 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jobsight.errors import StoreError
-from jobsight.store.packing import (
-    LEAST_TIME,
-    MOST_TIME,
-    Keys,
-    bounded,
-    cluster_of,
-    user_key,
-)
+from jobsight.store.packing import LEAST_TIME, MOST_TIME, Keys
 from jobsight.store.rows import Row
 
 if TYPE_CHECKING:
@@ -46,17 +38,13 @@ def _schema() -> pa.Schema:
     """The columns."""
     import pyarrow as pa
 
-    moment = pa.timestamp("us", "UTC")
     return pa.schema(
         [
             pa.field("id", pa.string(), nullable=False),
             pa.field("cluster", pa.string(), nullable=False),
-            pa.field("user", pa.string()),
             pa.field("state", pa.string(), nullable=False),
-            pa.field("submitted", moment),
-            pa.field("ended", moment),
-            pa.field("updated", moment, nullable=False),
-            pa.field("time", moment, nullable=False),
+            pa.field("user", pa.string()),
+            pa.field("time", pa.timestamp("us", "UTC"), nullable=False),
             pa.field("raw", pa.string()),
             pa.field("revision", pa.int64(), nullable=False),
             pa.field("document", pa.binary(), nullable=False),
@@ -98,29 +86,10 @@ def _groups(rows: Iterable[Row]) -> Iterator[list[dict[str, Any]]]:
         if group and (len(group) == _GROUP_ROWS or held + len(text) > _GROUP_BYTES):
             yield group
             group, held = [], 0
-        group.append(_columns(row, text))
+        group.append({**row.keys._asdict(), "revision": row.revision, "document": text})
         held += len(text)
     if group:
         yield group
-
-
-def _columns(row: Row, text: bytes) -> dict[str, Any]:
-    document = row.document()
-    submitted = document.submission.submitted
-    ended = document.outcome.ended if document.outcome else None
-    return {
-        "id": row.keys.id,
-        "cluster": row.keys.cluster,
-        "user": document.submission.user,
-        "state": row.keys.state,
-        "submitted": None if submitted is None else bounded(submitted),
-        "ended": None if ended is None else bounded(ended),
-        "updated": bounded(document.updated),
-        "time": row.keys.time,
-        "raw": row.keys.raw,
-        "revision": row.revision,
-        "document": text,
-    }
 
 
 @contextlib.contextmanager
@@ -188,14 +157,11 @@ def rows_of(file: pq.ParquetFile, group: int) -> list[Row]:
 
     table = file.read_row_group(group, use_threads=False)
     times = table["time"].cast(pa.int64()).to_pylist()
-    names = ("id", "state", "user", "raw", "revision", "document")
+    names = ("id", "cluster", "state", "user", "raw", "revision", "document")
     columns = (table[name].to_pylist() for name in names)
     return [
-        Row(
-            Keys(id_, cluster_of(id_), state, None if user is None else user_key(user), time, raw),
-            revision,
-            document,
-            archived=True,
+        Row(Keys(id_, cluster, state, user, time, raw), revision, document, archived=True)
+        for time, id_, cluster, state, user, raw, revision, document in zip(
+            times, *columns, strict=True
         )
-        for time, id_, state, user, raw, revision, document in zip(times, *columns, strict=True)
     ]

@@ -1,6 +1,6 @@
 """Snapshots: the documents of a store as a folder of Parquet files with a manifest, for training.
 
-The files have the columns of `partfiles` (``revision`` is 0), rows by time and id, jobs once each.
+The files have the columns of `partfiles` (``revision`` is 0), rows by time and id, each job once.
 The same documents give the same bytes, whatever store they lay in and whenever it was asked.
 """
 

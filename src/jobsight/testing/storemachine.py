@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -102,29 +103,19 @@ class _Machine(RuleBasedStateMachine):
         self.store = self.open_()
 
     @rule(
-        since=st.none() | _TIMES,
-        until=st.none() | _TIMES,
+        since=st.none() | _TIMES.map(NOON.__add__),
+        until=st.none() | _TIMES.map(NOON.__add__),
         states=st.none()
         | st.lists(st.sampled_from(list(State)), max_size=3)
         | st.sampled_from([_LIVING, [*_LIVING, State.FAILED]]),
         user=_USERS,
-        point=st.none() | _POINTS,
+        cluster=st.none() | _POINTS.map(lambda name: made_partial(1, access_point=name).id[:-4]),
         limit=st.none() | st.integers(0, 5),
-        back=st.booleans(),
+        newest_first=st.booleans(),
     )
-    def scan(
-        self,
-        since: int | None,
-        until: int | None,
-        states: list[State] | None,
-        user: str | None,
-        point: str | None,
-        limit: int | None,
-        back: bool,
-    ) -> None:
-        since = None if since is None else NOON + since
-        until = None if until is None else NOON + until
-        cluster = None if point is None else made_partial(1, access_point=point).id[:-4]
+    def scan(self, *, limit: int | None, newest_first: bool, **asked: Any) -> None:
+        names = ("since", "until", "states", "user", "cluster")
+        since, until, states, user, cluster = (asked[name] for name in names)
         wanted = [
             one
             for one in self.known.values()
@@ -134,16 +125,8 @@ class _Machine(RuleBasedStateMachine):
             and (user is None or one.submission.user == user)
             and (cluster is None or one.id.rpartition(":")[0] == cluster)
         ]
-        wanted.sort(key=lambda one: (Keys.of(one).time, one.id.encode()), reverse=back)
-        found = self.store.scan(
-            since=since,
-            until=until,
-            states=states,
-            user=user,
-            cluster=cluster,
-            limit=limit,
-            newest_first=back,
-        )
+        wanted.sort(key=lambda one: (Keys.of(one).time, one.id.encode()), reverse=newest_first)
+        found = self.store.scan(limit=limit, newest_first=newest_first, **asked)
         assert list(found) == wanted[:limit]
 
     @invariant()
