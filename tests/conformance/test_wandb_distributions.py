@@ -19,8 +19,7 @@ from tests.wandb_reference import GRIDS, QUANTILES, SPECS, ask
 
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.definition import to_wandb
-from jobsight.learning.sweep.distributions import probability, quantile
-from jobsight.learning.sweep.grids import points_of
+from jobsight.learning.sweep.distributions import points_of, probability, quantile
 from jobsight.learning.sweep.parameters import DISTRIBUTIONS, parse
 
 KEPT = json.loads((Path(__file__).parent / "wandb_sweeps.json").read_text())

@@ -14,7 +14,7 @@ from tests.testbed.namespace import until
 from typer.testing import CliRunner, Result
 
 from jobsight.cli.main import app
-from jobsight.cluster.slurmrecord import Record
+from jobsight.cluster.slurmstatus import Record
 from jobsight.cluster.states import plan_digest
 from jobsight.errors import (
     ClusterError,

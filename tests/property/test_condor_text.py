@@ -8,7 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsight.cluster.condortext import environment_list, macro_text, vars_value, word_list
+from jobsight.cluster.dagfiles import environment_list, macro_text, vars_value, word_list
 
 TEXT = st.text(
     st.one_of(

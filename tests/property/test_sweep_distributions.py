@@ -9,8 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from jobsight.learning.sweep.distributions import probability, quantile
-from jobsight.learning.sweep.grids import points_of, size_of
+from jobsight.learning.sweep.distributions import points_of, probability, quantile, size_of
 from jobsight.learning.sweep.parameters import DISTRIBUTIONS, Parameter, Trouble, parse
 
 ALL = tuple(sorted(DISTRIBUTIONS))

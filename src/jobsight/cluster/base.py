@@ -45,11 +45,11 @@ class NodeStatus:
     """The status of one node.
 
     Attributes:
-        cause: one line, of a failure or a hold: reason, exit status or signal, last line that it
-            wrote to standard error; printable. None: nothing is wrong.
+        cause: one line, of a failure or a hold: reason, exit status or signal, last line of its
+            standard error; printable. None: nothing is wrong.
         attempts: how often it was started.
         where: machine that it runs or ran on last.
-        started: start of the last attempt, µs since 1970.
+        started: of the last attempt, µs since 1970.
         ended: its end, µs since 1970; None: it runs or never ran.
         job: the scheduler's id of the last attempt.
         log: the file, relative to the plan's folder, with more about the cause.

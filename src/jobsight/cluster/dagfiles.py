@@ -2,7 +2,8 @@
 
 There is one submit description for all nodes that ask for the same; what differs is in the VARS of
 the DAG file. HTCondor's own writer (`htcondor2.dags`) is not used: it writes ``CATEGORY`` where
-``MAXJOBS`` is meant, misreads its rescue files, and needs the bindings.
+``MAXJOBS`` is meant, misreads its rescue files, and needs the bindings. How text is escaped: the
+manual page condor_submit(1) (``arguments``, ``environment``, "Using Macros"), and DAGMan's (VARS).
 
 - A node that failed (exit status, signal) is started again, at most `retries` times; for
   `elsewhere` seconds not where it ran last, which the queue remembers of a job.
@@ -22,12 +23,11 @@ the DAG file. HTCondor's own writer (`htcondor2.dags`) is not used: it writes ``
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from jobsight.cluster.base import SUBMITTED
-from jobsight.cluster.condortext import environment_list, macro_text, vars_value, word_list
 from jobsight.cluster.dagoptions import Options, options_of
 from jobsight.cluster.plan import CHECKPOINT, Node, Plan, Resources
 from jobsight.cluster.starting import START_SCRIPT, command_of, unpacking
@@ -42,8 +42,12 @@ __all__ = [
     "STATUS",
     "Kind",
     "dag_lines",
+    "environment_list",
     "kinds",
+    "macro_text",
     "submit_lines",
+    "vars_value",
+    "word_list",
 ]
 
 DAG = "plan.dag"
@@ -289,3 +293,40 @@ def _held_by(codes: tuple[int, ...]) -> str:
 def _startd(name: str) -> str:
     """Of a slot's name (``slot1_3@glidein_7@host``) what is after its first ``@``."""
     return f'regexps("^[^@]*@(.*)", {name}, "\\1")'
+
+
+def macro_text(text: str) -> str:
+    """Text where submit expands macros: a ``$`` stays one.
+
+    Two of them would be expanded when a machine is matched, and have a macro of that moment.
+    """
+    pairs = text.replace("$$", "\0")
+    return pairs.replace("$", "$(DOLLAR)").replace("\0", "$$(DOLLARDOLLAR)")
+
+
+def word_list(words: Iterable[str]) -> str:
+    """Words as they stand between the double quotes of ``arguments``, macros escaped."""
+    return " ".join(macro_text(_word(word)) for word in words)
+
+
+def environment_list(variables: Mapping[str, str]) -> str:
+    """Variables as they stand between the double quotes of ``environment``, macros escaped."""
+    return " ".join(
+        f"{name}={macro_text(_quoted(value))}" for name, value in sorted(variables.items())
+    )
+
+
+def vars_value(text: str) -> str:
+    """A value of a VARS line, with its quotes."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _word(word: str) -> str:
+    plain = word.isalnum() or (word and all(c.isalnum() or c in "-_./:=+@%" for c in word))
+    return word if plain else _quoted(word)
+
+
+def _quoted(text: str) -> str:
+    doubled = text.replace("'", "''").replace('"', '""')
+    return f"'{doubled}'"

@@ -28,10 +28,8 @@ _PAUSE = 0.2
 def command(words: Sequence[str], *, life: int, grace: float) -> list[str]:
     """The command that runs this file; it exits with 128 + n where `words` ended by signal n.
 
-    Args:
-        words: the command to run.
-        life: descriptor of a socket, which it must inherit.
-        grace: seconds between SIGTERM and SIGKILL.
+    `life` is the descriptor of a socket, which it must inherit; `grace` the seconds between SIGTERM
+    and SIGKILL.
     """
     return [sys.executable, "-I", "-S", __file__, str(life), str(grace), *words]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 
 from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler, busy
-from jobsight.cluster.manager import STOPPED, Limits, Manager, Task
+from jobsight.cluster.manager import STOPPED, Limits, Manager
 from jobsight.cluster.plan import Node, Plan
 from jobsight.cluster.starting import contained, unpacking, write_start_script
 from jobsight.cluster.states import (
@@ -55,21 +55,13 @@ class Local(Scheduler):
 
     Option ``processes``: how many nodes run at once. Without it as many as cores and memory allow,
     and one where nodes ask for graphics processors.
-
-    Args:
-        limits: of waiting.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
 
     def write(self, plan: Plan) -> list[Path]:
-        """Make the folders of states and logs, and the script that unpacks a pack.
-
-        Raises:
-            ClusterError: the plan is active, or an option is unknown or bad.
-            OutputError: a file cannot be written.
-        """
+        """Make folders, and the script that unpacks a pack; see `Scheduler.write`."""
         if is_locked(_place(plan) / _LOCK):
             raise busy(plan, _who(plan))
         processes_of(plan)
@@ -96,10 +88,11 @@ class Local(Scheduler):
             manager = Manager(
                 *(plan.folder, plan_digest(plan), _submission(states) + 1, states),
                 *(processes, lock, self._limits),
+                start=lambda node: _command(plan, node),
                 stop_reason=lambda: _stop_reason(plan),
             )
             with _stopping_on_signals(manager):
-                manager.run([[_task(plan, node) for node in stage.nodes] for stage in plan.stages])
+                manager.run(plan.stages)
         finally:
             with contextlib.suppress(OSError):
                 (_place(plan) / _STOP).unlink(missing_ok=True)
@@ -130,11 +123,7 @@ class Local(Scheduler):
         return PlanStatus(active, nodes, _who(plan) if active or any(states.values()) else None)
 
     def cancel(self, plan: Plan) -> None:
-        """Have the process that runs the plan, on any machine, end it; return when it has.
-
-        Raises:
-            ClusterError: no process runs it, or it does not end.
-        """
+        """Have the process that runs the plan, on any machine, end it; return when it has."""
         lock = _place(plan) / _LOCK
         if not is_locked(lock):
             raise ClusterError(f"plan {plan.name} is not active; there is nothing to cancel")
@@ -227,7 +216,7 @@ def _status(plan: Plan, name: str, state: NodeState, attempts: Sequence[Attempt]
     return node_status(name, state, explained(how_ended(last), line, last.status), attempts, log)
 
 
-def _task(plan: Plan, node: Node) -> Task:
+def _command(plan: Plan, node: Node) -> tuple[Sequence[str], Mapping[str, str]]:
     """How a node is started here: in the plan's folder, in a container, or from a pack."""
     if plan.program.image is not None and not node.near:
         runner = next(filter(shutil.which, ("apptainer", "singularity")), None)
@@ -237,7 +226,7 @@ def _task(plan: Plan, node: Node) -> Task:
     else:
         words = unpacking(plan, node, _place(plan) / "pack")
     threads = {"OMP_NUM_THREADS": str(node.resources.cpus)}  # as HTCondor and Slurm jobs have it
-    return Task(node, words, {**os.environ, **threads, **plan.program.environment})
+    return words, {**os.environ, **threads, **plan.program.environment}
 
 
 def _who(plan: Plan) -> str:

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jobsight.cluster import guard
-from jobsight.cluster.plan import CHECKPOINT, Node
+from jobsight.cluster.plan import CHECKPOINT, Node, Stage
 from jobsight.cluster.states import Attempt, append, done, logs, state_file, take
 from jobsight.errors import ClusterError
 
-__all__ = ["Limits", "Manager", "Task"]
+__all__ = ["STOPPED", "Limits", "Manager"]
 
 _TURN = 0.2
 """Seconds between two checks of what wakes no `select`: signals, the file that says stop."""
@@ -43,20 +43,15 @@ class Limits:
     pause: float = 2.0
 
 
-@dataclass(frozen=True)
-class Task:
-    """A node and how it is started: its words, its environment."""
-
-    node: Node
-    words: Sequence[str]
-    environment: Mapping[str, str]
+Start = Callable[[Node], tuple[Sequence[str], Mapping[str, str]]]
+"""The words and the environment that start a node."""
 
 
 @dataclass
 class _Work:
-    """A task in this submission."""
+    """A node in this submission."""
 
-    task: Task
+    node: Node
     failures: int = 0
     quick: int = 0
     not_before: float = 0.0
@@ -83,6 +78,7 @@ class Manager:
         processes: how many nodes run at once.
         lock: descriptor of the lock file, inherited by the guards, so that no other manager begins
             while a node is still being ended.
+        start: of a node.
         stop_reason: called again and again; a reason to stop, or None.
     """
 
@@ -93,11 +89,12 @@ class Manager:
     processes: int
     lock: int
     limits: Limits
+    start: Start
     stop_reason: Callable[[], str | None]
     stopping: str | None = field(default=None, init=False)
     _running: list[_Running] = field(default_factory=list, init=False)
 
-    def run(self, stages: Sequence[Sequence[Task]]) -> None:
+    def run(self, stages: Sequence[Stage]) -> None:
         """Run until all is done, nothing can go on, or there is a reason to stop.
 
         Raises:
@@ -105,8 +102,8 @@ class Manager:
             OutputError: its state cannot be written. All nodes were ended then.
         """
         try:
-            for tasks in stages:
-                if not self._run_stage(tasks):
+            for stage in stages:
+                if not self._run_stage(stage):
                     break
         finally:  # closing their lives ends the nodes
             for one in self._running:
@@ -119,9 +116,9 @@ class Manager:
         for one in self._running:
             one.process.send_signal(signal.SIGQUIT)
 
-    def _run_stage(self, tasks: Sequence[Task]) -> bool:
+    def _run_stage(self, stage: Stage) -> bool:
         """Whether all of a stage is done."""
-        waiting = [_Work(task) for task in tasks if not done(self.states[task.node.name])]
+        waiting = [_Work(node) for node in stage.nodes if not done(self.states[node.name])]
         while waiting or self._running:
             self._end_some()
             if self.stopping:
@@ -131,14 +128,14 @@ class Manager:
                 waiting.remove(one)
                 self._start(one)
             waiting += self._ended()
-        return all(done(self.states[task.node.name]) for task in tasks)
+        return all(done(self.states[node.name]) for node in stage.nodes)
 
     def _end_some(self) -> None:
         """Ask nodes to end: all, if there is a reason to stop; those over their time."""
         self.stopping = self.stopping or self.stop_reason()
         now = time.monotonic()
         for one in self._running:
-            most = one.work.task.node.resources.seconds
+            most = one.work.node.resources.seconds
             if self.stopping and one.cause != STOPPED:
                 one.cause = STOPPED
                 one.process.terminate()
@@ -147,15 +144,16 @@ class Manager:
                 one.process.terminate()
 
     def _start(self, work: _Work) -> None:
-        node = work.task.node
+        node = work.node
+        words, environment = self.start(node)
         out, err = logs(self.folder, node.name)
         ours, theirs = socket.socketpair()
         try:
             with theirs, out.open("ab") as output, err.open("ab") as errors:
                 process = subprocess.Popen(  # noqa: S603  # no shell; the plan's own command
-                    guard.command(work.task.words, life=theirs.fileno(), grace=self.limits.grace),
+                    guard.command(words, life=theirs.fileno(), grace=self.limits.grace),
                     cwd=self.folder,
-                    env=dict(work.task.environment),
+                    env=dict(environment),
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=errors,
@@ -183,7 +181,7 @@ class Manager:
     def _judge(self, one: _Running, code: int) -> bool:
         """Record how a node ended; whether it is to be started again."""
         work, limits, now = one.work, self.limits, time.monotonic()
-        node = work.task.node
+        node = work.node
         status = code if code >= 0 else 128 - code
         cause, again = one.cause, False
         if status == 0:

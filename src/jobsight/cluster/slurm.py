@@ -14,7 +14,6 @@ from pathlib import Path
 
 from jobsight.cluster.base import PlanStatus, Scheduler, busy
 from jobsight.cluster.plan import Plan
-from jobsight.cluster.slurmrecord import Record
 from jobsight.cluster.slurmscript import (
     FOLDER,
     Array,
@@ -24,7 +23,7 @@ from jobsight.cluster.slurmscript import (
     job_name,
     script_lines,
 )
-from jobsight.cluster.slurmstatus import queued, ran, status_of, supposed, unexplained
+from jobsight.cluster.slurmstatus import Record, queued, ran, status_of, supposed, unexplained
 from jobsight.cluster.starting import write_start_script
 from jobsight.cluster.states import (
     Attempt,
@@ -56,30 +55,20 @@ class Slurm(Scheduler):
 
     Options: those of sbatch in `slurmscript.OPTIONS` and `FLAGS`; ``at_once``: tasks of an array
     that may run at the same time; ``export``: names of further variables that jobs get.
-
-    Args:
-        settings: how Slurm's tools are run.
     """
 
     def __init__(self, settings: SlurmSettings | None = None) -> None:
         self.client = SlurmClient(settings or SlurmSettings())
 
     def write(self, plan: Plan) -> list[Path]:
-        """Write the scripts.
-
-        Raises:
-            ClusterError: the plan is active, is not shared, or an option is unknown or bad.
-            OutputError: a file cannot be written.
-        """
+        """Write the scripts; see `Scheduler.write`."""
         self._require_idle(plan, Record.read(plan.folder))
         return _write(plan)
 
     def submit(self, plan: Plan) -> str:
         """Submit what is not done, each stage to wait for the one before; numbers of the arrays.
 
-        Raises:
-            ClusterError: the plan is active or all done, or Slurm refuses; nothing is queued then.
-            OutputError: a file cannot be written.
+        Where Slurm refuses a part, nothing stays queued.
         """
         if not plan.folder.is_dir():
             raise ClusterError(f"there is no folder {printable(plan.folder)}; plan again")
@@ -121,11 +110,7 @@ class Slurm(Scheduler):
         return status_of(plan, states, record.tasks, seen, record.submission)
 
     def cancel(self, plan: Plan) -> None:
-        """`scancel` all of it.
-
-        Raises:
-            ClusterError: the plan is not active, or Slurm refuses.
-        """
+        """Cancel all arrays; see `Scheduler.cancel`."""
         living = self._living(plan, Record.read(plan.folder))
         if not living:
             raise ClusterError(f"plan {plan.name} is not active; there is nothing to cancel")

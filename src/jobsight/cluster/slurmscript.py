@@ -62,13 +62,7 @@ _NOTICE = 60
 
 @dataclass(frozen=True)
 class Array:
-    """Nodes of one stage that ask for the same.
-
-    Attributes:
-        stage: its name.
-        name: of the script, without its suffix.
-        nodes: the array's tasks are their places here.
-    """
+    """Nodes of one stage that ask for the same; the array's tasks are their places in `nodes`."""
 
     stage: str
     name: str

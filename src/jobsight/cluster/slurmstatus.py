@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from jobsight.cluster.base import NodeState, NodeStatus, PlanStatus
 from jobsight.cluster.plan import Node, Plan
-from jobsight.cluster.slurmrecord import Task
-from jobsight.cluster.slurmscript import task_log
+from jobsight.cluster.slurmscript import FOLDER, task_log
 from jobsight.cluster.states import (
     Attempt,
     done,
@@ -19,11 +22,22 @@ from jobsight.cluster.states import (
     node_status,
 )
 from jobsight.documents.states import State, slurm_state
+from jobsight.errors import ClusterError
+from jobsight.files import read_json, write_json
 from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
 
-__all__ = ["Seen", "queued", "ran", "status_of", "supposed", "unexplained"]
+__all__ = [
+    "Record",
+    "Seen",
+    "Task",
+    "queued",
+    "ran",
+    "status_of",
+    "supposed",
+    "unexplained",
+]
 
 _ENDS = {
     State.OUT_OF_MEMORY: "out of memory; let it ask for more",
@@ -107,15 +121,7 @@ def status_of(
     seen: Mapping[Task, Seen],
     submission: int,
 ) -> PlanStatus:
-    """The status of a plan.
-
-    Args:
-        plan: what was submitted.
-        states: attempts of each of its nodes.
-        tasks: of the nodes of the latest submission, whose number is `submission`.
-        seen: these tasks as Slurm has them.
-        submission: the latest.
-    """
+    """The status of a plan, by the attempts of its nodes and its tasks as Slurm has them."""
     nodes = {}
     whole = True
     for stage in plan.stages:
@@ -187,3 +193,60 @@ def _ended(
         how += f"; {_NO_FOLDER}"
     how = how if state is None else _ENDS.get(state, how)
     return NodeState.FAILED, explained(how, line, last.status if last else None), log
+
+
+Task = tuple[str, int]
+"""Number of an array, and of a task of it."""
+
+_Number = Annotated[str, msgspec.Meta(pattern="^[0-9]{1,20}$")]
+
+
+@dataclass
+class Record:
+    """The latest submission, as in ``submitted/slurm/jobs.json``.
+
+    `arrays` has the node of each task, by job number; `complete` says that all of it was submitted
+    and noted here.
+    """
+
+    digest: str = ""
+    submission: int = 0
+    arrays: dict[_Number, dict[int, str]] = field(default_factory=dict)
+    complete: bool = True
+
+    @property
+    def tasks(self) -> dict[str, Task]:
+        """The task of each node."""
+        return {
+            name: (array, number)
+            for array, nodes in self.arrays.items()
+            for number, name in nodes.items()
+        }
+
+    def write(self, folder: Path) -> None:
+        """Keep it; `folder` is the plan's.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        write_json(folder / FOLDER / "jobs.json", asdict(self))
+
+    @classmethod
+    def read(cls, folder: Path) -> Record:
+        """What was kept; without any, that of a plan never submitted.
+
+        Raises:
+            ClusterError: it is damaged.
+        """
+        path = folder / FOLDER / "jobs.json"
+        try:
+            return msgspec.convert(read_json(path, dict), cls, str_keys=True)
+        except FileNotFoundError:
+            return cls()
+        except OSError as error:
+            raise ClusterError(f"cannot read {path}: {error.strerror or error}") from None
+        except ValueError as error:
+            raise ClusterError(
+                f"{path} is damaged ({type(error).__name__}); see squeue for jobs of the plan, "
+                "then remove the file"
+            ) from None

@@ -55,14 +55,12 @@ _NOT_FOUND = 127
 
 @dataclass(frozen=True)
 class Attempt:
-    """One start of a node.
+    """One start of a node; times in µs since 1970.
 
     Attributes:
         submission: of the plan, its number.
-        started: µs since 1970.
-        host: machine.
         job: the scheduler's id, or the process.
-        ended: µs since 1970; None: it runs, or was ended with what watched it.
+        ended: None: it runs, or was ended with what watched it.
         status: as the shell has it, None as for `ended`.
         cause: why it was ended from outside.
         final: it is not started again in this submission.

@@ -39,12 +39,7 @@ Location = tuple[int | str, ...]
 
 
 class YamlFile:
-    """One YAML file: its values and their places.
-
-    Attributes:
-        path: as it was named.
-        values: the mapping in it, of plain Python values; empty for an empty file.
-    """
+    """One YAML file: its `path`, its `values` as plain Python, and their places."""
 
     def __init__(self, path: Path, tree: Any, what: str) -> None:
         self.path = path
@@ -55,16 +50,12 @@ class YamlFile:
 
     @classmethod
     def read(cls, path: Path, what: str = "settings", kind: str = "settings file") -> YamlFile:
-        """Read a file whose root is a mapping.
-
-        Args:
-            path: the file.
-            what: what it holds, for errors; in the plural.
-            kind: what it is, for errors.
+        """Read a file whose root is a mapping; `what` (plural) and `kind` name it in errors.
 
         Raises:
-            SettingsError: it is missing, unreadable, too large, not UTF-8, not YAML (names line
-                and column), or not a mapping.
+            SettingsError: it is missing, unreadable, too large, not UTF-8, not YAML (names line and
+            column),
+                or not a mapping.
         """
         from ruamel.yaml import YAML
         from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -89,14 +80,9 @@ class YamlFile:
         raise SettingsError(f"{path}: {what} are a mapping of names to values")
 
     def position(self, location: Location, *, value: bool = False) -> str | None:
-        """``file:line:column`` of the value at `location`, or of the last part of it there is.
+        """``file:line:column`` of the key at `location`, or of the last part of it there is.
 
-        Args:
-            location: keys and indices from the root.
-            value: of the value, not of its key.
-
-        Returns:
-            None where the file lacks even the first part.
+        With `value`, of its value. None where the file lacks even the first part.
         """
         node: Any = self._tree
         found = None

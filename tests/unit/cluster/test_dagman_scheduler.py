@@ -12,8 +12,7 @@ import pytest
 from tests.logtext import ABORTED, SUBMIT, TERMINATED, record
 
 from jobsight.cluster import Node, NodeState, Plan, Program, Stage
-from jobsight.cluster.condortools import manager_of, run_tool
-from jobsight.cluster.dagman import Dagman, last_error, states_told
+from jobsight.cluster.dagman import Dagman, last_error, manager_of, run_tool, states_told
 from jobsight.errors import ClusterError, OutputError
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.limits import prove
 
 import jobsight
-from jobsight.cluster.packedkernels import compiled_kernels
+from jobsight.cluster.packing import compiled_kernels
 from jobsight.errors import JobsightError
 
 PRACTICE = ("sweep", "node", "practise", ".")

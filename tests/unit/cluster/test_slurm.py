@@ -6,7 +6,7 @@ import pytest
 
 from jobsight.cluster import Node, NodeState, Plan, Program, Stage
 from jobsight.cluster.slurm import Slurm
-from jobsight.cluster.slurmrecord import Record
+from jobsight.cluster.slurmstatus import Record
 from jobsight.cluster.states import append, make_folders, plan_digest, state_file
 from jobsight.errors import ClusterError, OutputError
 from jobsight.settings import SlurmSettings

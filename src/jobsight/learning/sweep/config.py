@@ -16,7 +16,7 @@ import pydantic
 from pydantic import BeforeValidator, Field
 
 from jobsight.errors import SettingsError
-from jobsight.learning.sweep.grids import size_of
+from jobsight.learning.sweep.distributions import size_of
 from jobsight.learning.sweep.parameters import Parameter, Trouble, parse
 from jobsight.learning.sweep.sections import (
     Drop,

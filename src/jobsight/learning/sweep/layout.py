@@ -1,19 +1,8 @@
 """The folder of a sweep: its files, and the frozen config that all its nodes read.
 
-``FILE.yaml`` has the folder ``FILE.sweep`` next to it, unless the setting `folder` names another::
-
-    sweep.json            the frozen config: what is searched, on which shards, with which settings
-    plan.json             the plan that is submitted to a scheduler
-    tracking.json         the sweep of a tracking server, where one decides
-    history/SHARD/        table.parquet, read.json: logs parsed once, read by all runs
-    runs/0001/            point.json, record.jsonl, checkpoint/, result.json, model/
-    rounds/1/             what a node between two rounds writes
-    best/                 bestmodel.info, bestmodel.json, model/
-    submitted/            what was written for the scheduler, and what it logs
-    report.html
-
-Nodes are started with the folder, or a copy of the part of it that they need, as their current
-folder, so everything is found from ``.`` alike.
+``FILE.yaml`` has the folder ``FILE.sweep`` next to it, unless the setting `folder` names another;
+docs/sweeps.md lists what is in it. Nodes are started with the folder, or a copy of the part of it
+that they need, as their current folder, so everything is found from ``.`` alike.
 """
 
 from __future__ import annotations
@@ -152,8 +141,8 @@ class Shard:
         name: of its folder, such as ``s01``.
         inputs: absolute paths of logs in the order they are read; or one store or snapshot.
         documents: whether it is a store or snapshot, read where the sweep was planned.
-        modified: seconds since 1970 of each log's last change, when it was planned: the only hint
-            at the year of a log without years, and lost when a file is sent elsewhere.
+        modified: seconds since 1970 of each log's last change, when it was planned, by which a log
+            without years is dated.
     """
 
     name: str
@@ -172,11 +161,10 @@ class Frozen:
     """A config as it was planned, for all nodes wherever they run.
 
     Attributes:
-        config: the config file's content with its defaults, as plain data.
-        settings: of Jobsight as they were at planning, as plain data: time zone and access point
-            of logs without, and where the registry is.
+        config: the config file's content with its defaults, as plain data. settings: of Jobsight as
+        they were at planning, as plain data: time zone and access point of logs
+            without, and where the registry is.
         shards: of the history, in the order that their tables are joined.
-        runs: how many runs there are.
         first: the first run of the latest plan; those before it had ended when it was extended.
         parse: whether the latest plan parses the inputs; else they were parsed before.
         shared: whether nodes see the sweep's folder itself.

@@ -92,14 +92,7 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
 
 
 class _Reading:
-    """Fills a record with its lines.
-
-    Attributes:
-        record: the record so far.
-        epochs: time and values by epoch.
-        continued: starts that went on from a save.
-        starts: all starts.
-    """
+    """Fills a record with its lines; `continued` counts the starts that went on from a save."""
 
     def __init__(self, folder: Path) -> None:
         number = int(folder.name) if _NUMBERED.fullmatch(folder.name) else None
@@ -238,13 +231,10 @@ def _json(path: Path, kind: type[T]) -> T | None:
 
 
 def read_record(folder: Path) -> RunRecord:
-    """The record of a run; one whose folder is missing or empty is waiting.
+    """The record of a run by its folder (``runs/0007``); one that is missing or empty is waiting.
 
     Never raises for what the folder holds: a record that cannot be read has the status
     `UNREADABLE`, and `cause` says why.
-
-    Args:
-        folder: of one run, e.g. ``runs/0007``.
     """
     reading = _Reading(folder)
     record = reading.record
@@ -264,12 +254,7 @@ def read_record(folder: Path) -> RunRecord:
 
 
 def read_all(folder: Path) -> list[RunRecord]:
-    """The records of all runs, in order of their numbers.
-
-    Args:
-        folder: with a folder per run, named by its number (``runs`` of a sweep); one that is
-            missing holds none.
-    """
+    """The records of all runs, in order of their numbers, which name their folders in `folder`."""
     try:
         names = [name for name in os.listdir(folder) if _NUMBERED.fullmatch(name)]  # noqa: PTH208
     except (FileNotFoundError, NotADirectoryError):

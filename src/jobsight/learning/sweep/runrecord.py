@@ -55,16 +55,11 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True)
 class Attempt:
-    """One stretch of work on a run, on one machine; a save does not end it.
+    """One stretch of work on a run, on one machine; a save does not end it. Times in µs since 1970.
 
-    Attributes:
-        host: where; None where it is not known.
-        started: µs since 1970; None where it is not known.
-        last: µs since 1970, of its last line.
-        ending: ``evicted``, ``limit`` or ``until``; ``end`` where the run ended for good; ``lost``
-            where the next attempt began without an end of this one; ``saved`` where it saved and
-            did not go on there; None while it is not known.
-        epoch: the last epoch it trained, or went on from.
+    `ending` is ``evicted``, ``limit`` or ``until``; ``end`` where the run ended for good; ``lost``
+    where the next attempt began without an end of this one; ``saved`` where it saved and did not go
+    on there. `epoch` is the last one it trained, or went on from. None is unknown.
     """
 
     host: str | None

@@ -16,8 +16,7 @@ import numpy as np
 
 from jobsight.errors import SweepError
 from jobsight.learning.sweep.config import SweepConfig
-from jobsight.learning.sweep.distributions import quantile
-from jobsight.learning.sweep.grids import points_of
+from jobsight.learning.sweep.distributions import points_of, quantile
 from jobsight.learning.sweep.parameters import Parameter
 from jobsight.learning.sweep.runrecord import Goal
 from jobsight.learning.sweep.targets import allowed

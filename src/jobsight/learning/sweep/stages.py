@@ -1,8 +1,8 @@
 """The stages of a sweep's plan: its nodes, what each reads and writes.
 
-``parse`` → ``runs`` → ``best`` → ``register``. With rounds (bayes) the runs come in groups, and a
-node between two groups chooses the points of the next; with `drop` each group first trains some
-epochs, then a node drops the hopeless, then the others go on.
+``parse`` → ``runs`` → ``best`` → ``register``. With rounds (bayes) a node between two groups of
+runs chooses the points of the next; with `drop` each group first trains some epochs, then a node
+drops the hopeless, then the others go on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tracking of runs: a local record always, and Weights & Biases where asked for."""
 
 from jobsight.learning.tracking.base import Ending, RunEnd, StopReason
-from jobsight.learning.tracking.child import require_sdk
-from jobsight.learning.tracking.server import ServerPoint, create_sweep, next_point
+from jobsight.learning.tracking.child import ServerPoint, create_sweep, next_point, require_sdk
 from jobsight.learning.tracking.tracker import RECORD, Tracker
 from jobsight.learning.tracking.wandb import WandbOptions
 

@@ -22,11 +22,9 @@ class RunEnd:
         status: ``finished`` (all epochs), ``early`` (patience), ``failed`` (by its parameters),
             ``dropped`` (hopeless compared with the others).
         cause: one line, where it failed or was dropped.
-        epochs: how many were trained.
         best_epoch: the one whose weights are kept, counted from 1; None without any.
         metrics: of the select part with the kept weights; NaN or None where undefined.
-        seconds: wall time of all attempts.
-        cpu_seconds: processor time of all attempts.
+        seconds, cpu_seconds: wall and processor time of all attempts.
         peak_bytes: most memory that an attempt held.
     """
 

@@ -15,12 +15,19 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from jobsight.errors import UsageError
+from jobsight.errors import SweepError, UsageError
 from jobsight.files import without_nan
 
-__all__ = ["SdkError", "SdkProcess", "require_sdk"]
+__all__ = [
+    "SdkError",
+    "SdkProcess",
+    "ServerPoint",
+    "create_sweep",
+    "next_point",
+    "require_sdk",
+]
 
 _PASSED_ON = frozenset(
     {"WANDB_API_KEY", "WANDB_BASE_URL", "WANDB_IDENTITY_TOKEN_FILE", "WANDB_CREDENTIALS_FILE"}
@@ -50,14 +57,14 @@ def require_sdk() -> None:
 
 
 class SdkProcess:
-    """The process, from its start to `close`. One thread at a time.
+    """The process, from its start to `close`, for one thread.
 
-    Args:
-        online: whether it may reach a server; else it finds no key and no settings of the user.
+    Unless it is `online` it finds no key and no settings of the user.
 
     Raises:
-        SdkError: from every method, where the process does not start, ends, does not
-            answer in time, or answers that it could not do what it was asked.
+        SdkError: from every method, where the process does not start, ends, does not answer in
+        time, or
+            answers that it could not do what it was asked.
     """
 
     def __init__(self, *, online: bool) -> None:
@@ -94,11 +101,7 @@ class SdkProcess:
         return kept | {"WANDB_ERROR_REPORTING": "false", "WANDB_AGENT_DISABLE_FLAPPING": "true"}
 
     def ask(self, verb: str, values: Mapping[str, Any], patience: float) -> Any:
-        """Have something done and wait for the answer, at most `patience` seconds.
-
-        Returns:
-            What the method of that name in `jobsight.learning.tracking.sdk` returns.
-        """
+        """Have something done within `patience` seconds; what that method of `sdk` returns."""
         deadline = time.monotonic() + patience
         request, answers = self._streams
         line = json.dumps(without_nan({"do": verb, **values}), allow_nan=False)
@@ -144,3 +147,63 @@ def _children(process: int) -> list[int]:
             if int(text.rpartition(")")[2].split()[1]) == process:
                 found.append(int(status.parent.name))
     return found
+
+
+class ServerPoint(NamedTuple):
+    """A point: the run's id on the server, for `WandbOptions.run_id`, and its parameters."""
+
+    run_id: str
+    parameters: dict[str, Any]
+
+
+def create_sweep(
+    definition: Mapping[str, Any], *, project: str, entity: str | None = None, patience: float = 60
+) -> str:
+    """Make a sweep on the server, within `patience` seconds; its id.
+
+    `definition` is in W&B's own schema (``method``, ``metric``, ``parameters``, …); `entity` a user
+    or team, None for the key's own.
+
+    Raises:
+        UsageError: the SDK is not installed.
+        SweepError: the server cannot be reached, refuses the key or the definition; says why.
+    """
+    values = {"definition": dict(definition), "project": project, "entity": entity}
+    found = _asked("sweep", values, patience)
+    if not isinstance(found, str) or not found:
+        raise SweepError("the Weights & Biases server made no sweep; see its project's page")
+    return found
+
+
+def next_point(
+    sweep_id: str, *, project: str, entity: str | None = None, patience: float = 60
+) -> ServerPoint:
+    """Ask the sweep's server which point is tried next; the same is not given twice.
+
+    Arguments as of `create_sweep`; a server that gives nothing in time counts as out of reach.
+
+    Raises:
+        UsageError: the SDK is not installed.
+        SweepError: the server cannot be reached or refuses the key, or its sweep has no more points
+            (a grid that is used up, a sweep that was stopped there).
+    """
+    values = {"sweep": sweep_id, "project": project, "entity": entity}
+    found = _asked("point", values, patience)
+    if found is None:
+        raise SweepError(
+            f"the Weights & Biases server has no more points for the sweep {sweep_id[:80]!r}; it "
+            "was stopped there, or its grid is used up"
+        )
+    return ServerPoint(str(found["id"]), dict(found["parameters"]))
+
+
+def _asked(verb: str, values: Mapping[str, Any], patience: float) -> Any:
+    require_sdk()
+    try:
+        with contextlib.closing(SdkProcess(online=True)) as sdk:
+            return sdk.ask(verb, values, patience)
+    except (SdkError, OSError) as error:
+        raise SweepError(
+            f"Weights & Biases: {error}; check the network, WANDB_BASE_URL and the key, or write "
+            "'wandb: offline' under 'tracking', then the points are drawn here"
+        ) from None
