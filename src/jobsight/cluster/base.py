@@ -49,8 +49,6 @@ class NodeStatus:
             standard error; printable. None: nothing is wrong.
         attempts: how often it was started.
         where: machine that it runs or ran on last.
-        started: of the last attempt, µs since 1970.
-        ended: its end, µs since 1970; None: it runs or never ran.
         job: the scheduler's id of the last attempt.
         log: the file, relative to the plan's folder, with more about the cause.
     """
@@ -60,8 +58,6 @@ class NodeStatus:
     cause: str | None = None
     attempts: int = 0
     where: str | None = None
-    started: int | None = None
-    ended: int | None = None
     job: str | None = None
     log: str | None = None
 

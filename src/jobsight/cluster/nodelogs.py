@@ -18,7 +18,7 @@ from jobsight.text import abridged, printable
 __all__ = ["COLUMNS", "follow_nodes", "read_rows"]
 
 COLUMNS = (
-    "cluster", "proc", "time", "code", "hold_code", "reason", "return_value", "signal",
+    "cluster", "proc", "code", "hold_code", "reason", "return_value", "signal",
     "host", "slot", "dag_node",
 )  # fmt: skip
 """Columns of the event table that `follow_nodes` reads."""
@@ -30,7 +30,7 @@ _ALIAS = re.compile(r"[?&]alias=([^&>]+)")
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The events of a log as rows with `COLUMNS`, times in µs since 1970; none where there is none.
+    """The events of a log as rows with `COLUMNS`; none where there is none.
 
     Raises:
         SourceError: it is there and cannot be read.
@@ -39,10 +39,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
     if not path.exists() or path.stat().st_size == 0:
         return []
-    import polars as pl
-
-    table = read_events([str(path)]).table.select(COLUMNS)
-    return table.with_columns(pl.col("time").dt.epoch("us")).to_dicts()
+    return read_events([str(path)]).table.select(COLUMNS).to_dicts()
 
 
 def follow_nodes(rows: Iterable[Mapping[str, Any]], names: Iterable[str]) -> dict[str, NodeStatus]:
@@ -65,32 +62,31 @@ def follow_nodes(rows: Iterable[Mapping[str, Any]], names: Iterable[str]) -> dic
 
 def _changes(node: NodeStatus, row: Mapping[str, Any]) -> dict[str, Any]:
     """What an event changes; all events but these leave a node as it is."""
-    queued: dict[str, Any] = {"state": NodeState.QUEUED, "ended": row["time"]}
+    queued: dict[str, Any] = {"state": NodeState.QUEUED}
     match row["code"]:
         case EventCode.SUBMIT:
             return {"state": NodeState.QUEUED, "job": f"{row['cluster']}.{row['proc']}"}
         case EventCode.EXECUTE:
             begun = {"attempts": node.attempts + 1, "where": _machine(row) or node.where}
-            times = {"started": row["time"], "ended": None}
-            return {"state": NodeState.RUNNING, "cause": None, **begun, **times}
+            return {"state": NodeState.RUNNING, "cause": None, **begun}
         case EventCode.EVICTED:
             return queued | {"cause": _failure(row) or node.cause}
         case EventCode.TERMINATED:
             cause = _failure(row)
             state = NodeState.FAILED if cause else NodeState.DONE
-            return {"state": state, "ended": row["time"], "cause": cause}
+            return {"state": state, "cause": cause}
         case EventCode.SHADOW_EXCEPTION | EventCode.RECONNECT_FAILED:
             return queued | {"cause": _reason(row) or node.cause}
         case EventCode.ABORTED:
             # By the description's own policy, after a hold, it failed; else it was removed.
             if node.state is NodeState.HELD and "PeriodicRemove" in (row["reason"] or ""):
-                return {"state": NodeState.FAILED, "ended": row["time"]}
+                return {"state": NodeState.FAILED}
             cause = f"removed: {_reason(row) or 'no reason given'}"
-            return {"state": NodeState.REMOVED, "ended": row["time"], "cause": cause}
+            return {"state": NodeState.REMOVED, "cause": cause}
         case EventCode.HELD:
             return {"state": NodeState.HELD, "cause": _hold(row)}
         case EventCode.RELEASED:
-            return {"state": NodeState.QUEUED}
+            return queued
         case EventCode.REMOTE_ERROR:  # which it may get over, such as output that is not fetched
             return {"cause": _reason(row) or node.cause}
         case _:

@@ -188,8 +188,7 @@ def node_status(
     if not attempts:
         return NodeStatus(name, state, cause, log=log)
     last = attempts[-1]
-    times = (last.host, last.started, last.ended)
-    return NodeStatus(name, state, cause, len(attempts), *times, last.job, log)
+    return NodeStatus(name, state, cause, len(attempts), last.host, last.job, log)
 
 
 def how_ended(last: Attempt) -> str:
