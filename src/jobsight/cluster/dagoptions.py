@@ -32,16 +32,14 @@ _OURS = frozenset(
 
 @dataclass(frozen=True)
 class Options:
-    """The options ``dagman`` of a plan, sorted by what they are for.
+    """The options ``dagman`` of a plan, by what they are for.
 
     Attributes:
-        commands: further submit commands.
-        settings: of DAGMan (``DAGMAN_…``).
-        release_after: seconds after which a job held by trouble is released.
-        releases: how often that is done.
-        elsewhere: seconds for which a job that failed avoids where it ran last; 0: not at all.
-        starts: of a job to which files are sent, without an end or a save that was fetched, after
-            which it is given up; 0: never.
+        commands: further submit commands. settings: of DAGMan (``DAGMAN_…``). release_after:
+        seconds after which a job held by a passing error is released, `releases` times. elsewhere:
+        seconds for which a job that failed avoids where it ran last; 0: not at all. starts: of a
+        job to which files are sent, without an end or a save that was fetched, after which
+            it is given up; 0: never.
     """
 
     commands: Mapping[str, str]

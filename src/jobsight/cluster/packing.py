@@ -1,18 +1,14 @@
 """A relocatable environment in one archive, for machines where Jobsight is not installed.
 
-The archive has at its top::
-
-    bin/jobsight          a script that starts what is packed, from wherever it was unpacked
-    bin/python3           the same for Python itself
-    lib/packages/         Jobsight and every package that it needs and that is installed here; the
-                          machine code of its kernels, for processors like this one
-    python/               the interpreter and its standard library, where asked for
-    manifest.json         Python, platform, packages, and the SHA-256 of every file
+The archive has ``bin/jobsight`` and ``bin/python3``, scripts that start what is packed from
+wherever it was unpacked; ``lib/packages/``, Jobsight and every package that it needs and that is
+installed, with the machine code of its kernels; ``python/``, the interpreter and its standard
+library, where asked for; and ``manifest.json``: Python, platform, packages, and the SHA-256 of
+every file.
 
 Without the interpreter a Python of the same version must be there as ``python3.X``. What is packed
-is made of machine code, so it runs on machines of the same kind: system, processor, C library.
-
-The same environment gives the same bytes: names are sorted, times and owners left out.
+is machine code, for machines of the same kind: system, processor, C library. The same environment
+gives the same bytes: names are sorted, times and owners left out.
 """
 
 from __future__ import annotations

@@ -45,14 +45,9 @@ _SECRET = re.compile(r"key|token|secret|passw|credential|auth|cookie", re.IGNORE
 
 @dataclass(frozen=True)
 class Resources:
-    """What a node asks for.
+    """What a node asks for: memory and disk in MiB, and the longest wall time of one attempt.
 
-    Attributes:
-        cpus: cores.
-        memory_mb: MiB of memory.
-        disk_mb: MiB of scratch disk.
-        gpus: graphics processors.
-        seconds: longest wall time of one attempt; None: the scheduler's own limit.
+    `seconds` None is the scheduler's own limit.
     """
 
     cpus: int = 1
@@ -68,13 +63,12 @@ class Node:
 
     Attributes:
         name: a letter, then letters, digits, ``_`` and ``-``; unique in the plan.
-        arguments: what `jobsight` is called with; paths are relative to the plan's folder.
+        arguments: of `jobsight`; paths are relative to the plan's folder.
         inputs: files and folders that it reads, relative to the plan's folder, or absolute. Where
-            nothing is shared, relative ones are found under the same relative path, absolute ones
-            under their last name.
+            nothing is shared, absolute ones are found under their last name.
         outputs: folders relative to the plan's folder that it writes into. They exist when the plan
-            is submitted, and what is in them is there when the node starts.
-        resources: what it asks for.
+        is
+            submitted, and what is in them is there when the node starts.
         retries: how often it is started again after it failed.
         checkpoints: it may exit with `CHECKPOINT`.
         near: it runs on the submitting machine, and does not checkpoint.
@@ -124,10 +118,7 @@ class Plan:
     """Work to be done in a folder, checked when it is made.
 
     Attributes:
-        name: like a node's name.
         folder: absolute; the nodes' relative paths start here.
-        stages: in order.
-        program: how nodes start.
         shared: nodes see `folder` under the same path; else inputs and outputs are transferred.
         options: by scheduler's name, options for it alone.
 

@@ -1,14 +1,10 @@
 """The registry: models by question and cluster, and which of them is champion.
 
-::
-
-    REGISTRY/<question>/<cluster>/registry.json    what happened to these models, oldest first
-                                  lock             held while the two above and below change
-                                  1a2b3c4d/        the model directory of that digest
-
-A model is copied under a hidden name and checked, then renamed under the lock (flock(2)), which the
-kernel drops whatever ends its holder. `registry.json` is replaced as a whole, so readers need no
-lock: whenever a writer is killed, a model is there whole or not at all.
+Below ``REGISTRY/<question>/<cluster>/`` are ``registry.json``, what happened to these models,
+oldest first; ``lock``, held while anything there changes; and ``1a2b3c4d/``, the model directory of
+that digest. A model is copied under a hidden name and checked, then renamed under the lock
+(flock(2)), which the kernel drops whatever ends its holder. `registry.json` is replaced as a whole,
+so readers need no lock: whenever a writer is killed, a model is there whole or not at all.
 """
 
 from __future__ import annotations

@@ -71,13 +71,13 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Epochs:
-    """What was reported after each epoch, in order of epochs.
+    """What was reported after each epoch, in order of epochs; those lost to damage are missing.
 
     Attributes:
-        number: int64 (epochs,), rising, counted from 1; epochs lost to damage are missing.
-        time: int64 (epochs,), µs since 1970.
+        number: int64 (epochs,), rising, counted from 1. time: int64 (epochs,), µs since 1970.
         columns: float64 (epochs,) by name (``train_loss``, ``select_loss``, ``seconds``, metrics);
-            NaN where undefined or missing.
+        NaN
+            where undefined or missing.
     """
 
     number: NDArray[np.int64]

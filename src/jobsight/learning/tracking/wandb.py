@@ -29,14 +29,11 @@ class WandbOptions:
     """How runs are reported to W&B.
 
     Attributes:
-        mode: ``online`` or ``offline``; ``off`` is for `Tracker`: nothing is reported to W&B.
-        project: of W&B.
-        entity: user or team; None for the key's own.
-        tags: on every run.
-        sweep: digest of the sweep: runs are grouped by it, and named by it and their number, so
-            that all attempts of one run are one run of W&B.
-        run_id: the name that a server gave the run, where its sweep decides.
-        sweep_id: of that sweep.
+        mode: ``off`` is for `Tracker`: nothing is reported. entity: user or team; None for the
+        key's own. sweep: digest of the sweep: runs are grouped by it, and named by it and their
+        number, so that all
+            attempts of one run are one run of W&B.
+        run_id: the name that a server gave the run, where its sweep `sweep_id` decides.
         patience: most seconds to wait for a server when a run starts, and again when it ends.
     """
 
