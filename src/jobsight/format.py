@@ -15,6 +15,7 @@ __all__ = [
     "short",
     "size",
     "span",
+    "timestamp",
 ]
 
 UNKNOWN = "–"
@@ -90,3 +91,8 @@ def span(seconds: float | None, *, lasts: bool = False) -> str:
     if seconds is None:
         return UNKNOWN
     return format_span(max(seconds, 0.0)) + ("…" if lasts else "")
+
+
+def timestamp(micros: int | None) -> str | None:
+    """µs since 1970 in ISO 8601: ``2026-11-21T01:05:11.25Z``; None where it is unknown."""
+    return None if micros is None else format_micros(micros).replace(" ", "T")

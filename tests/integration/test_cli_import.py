@@ -68,7 +68,7 @@ def test_what_is_printed_for_people(tmp_path: Path) -> None:
 
 def test_what_a_format_cannot_tell_is_printed_on_demand(tmp_path: Path) -> None:
     done = run_import(tmp_path / "jobs.db", SAMPLES / "eagle.csv", "--verbose")
-    assert "what eagle cannot tell:" in done.stdout.decode()
+    assert "what eagle cannot record:" in done.stdout.decode()
 
 
 def test_standard_input(tmp_path: Path) -> None:

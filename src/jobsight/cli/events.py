@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,20 +18,27 @@ from jobsight.cli.common import (
     check_output,
     load_settings,
 )
-from jobsight.cli.output import SHOWN, note, print_json, progress_bar, say, tell_unread
-from jobsight.clock import format_micros
+from jobsight.cli.output import (
+    SHOWN,
+    files_and_reasons,
+    note,
+    print_json,
+    progress_bar,
+    say,
+    tell_unread,
+)
 from jobsight.codes import event_name
 from jobsight.files import Kind
+from jobsight.format import size, timestamp
 from jobsight.history.eventlog.terms import event_schema
 from jobsight.history.events import EventReader
 from jobsight.history.parquet import write_events
 from jobsight.learning.reading import are_documents
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from jobsight.cli.reading import Reading
     from jobsight.history.readreport import ReadReport
     from jobsight.settings import Settings
 
@@ -55,8 +63,10 @@ def events(
     report = _read(logs, settings, output)
     if as_json:
         print_json(_as_json(report))
-    else:
-        _print(report, output)
+        return
+    _print(report)
+    if output is not None:
+        say(f"wrote {output}")
 
 
 def _read(logs: list[str], settings: Settings, output: Path | None) -> ReadReport:
@@ -66,7 +76,10 @@ def _read(logs: list[str], settings: Settings, output: Path | None) -> ReadRepor
 
         reading = read_events_of(logs, settings)
         if output is not None:
-            write_events(_batches(reading), output)
+            # In the reader's own schema.
+            schema = event_schema()
+            table: pa.Table = reading.table.select(schema.names).to_arrow().cast(schema)
+            write_events(table.to_batches(), output)
         return reading.report
     with progress_bar("reading", reads_logs=True) as progress:
         reader = EventReader(
@@ -88,61 +101,42 @@ def _sound(reader: EventReader) -> Iterator[pa.RecordBatch]:
     tell_unread(reader.report.unreadable, reader.report.events)
 
 
-def _batches(reading: Reading) -> list[pa.RecordBatch]:
-    """The table in the reader's own schema."""
-    schema = event_schema()
-    table: pa.Table = reading.table.select(schema.names).to_arrow().cast(schema)
-    batches: list[pa.RecordBatch] = table.to_batches()
-    return batches
-
-
 def _as_json(report: ReadReport) -> dict[str, Any]:
     return {
         "files": report.files,
         "bytes": report.bytes,
         "events": report.events,
         "jobs": report.jobs,
-        "first": _moment(report.first),
-        "last": _moment(report.last),
+        "first": timestamp(report.first),
+        "last": timestamp(report.last),
         "by_code": {f"{code:03d}": count for code, count in sorted(report.by_code.items())},
-        "skipped": [
-            {"file": s.file, "offset": s.offset, "length": s.length, "reason": s.reason}
-            for s in report.skipped
-        ],
-        "passed_over": [{"file": name, "reason": why} for name, why in report.passed_over],
-        "unreadable": [{"file": name, "reason": why} for name, why in report.unreadable],
+        "skipped": [dataclasses.asdict(one) for one in report.skipped],
+        "passed_over": files_and_reasons(report.passed_over),
+        "unreadable": files_and_reasons(report.unreadable),
         "seconds": round(report.seconds, 3),
     }
 
 
-def _moment(microseconds: int | None) -> str | None:
-    return None if microseconds is None else format_micros(microseconds).replace(" ", "T")
-
-
-def _print(report: ReadReport, output: Path | None) -> None:
+def _print(report: ReadReport) -> None:
+    files = counted(report.files, "file")
     say(
-        f"{report.events:,} events of {report.jobs:,} jobs in {report.files} "
-        f"{'file' if report.files == 1 else 'files'} ({report.bytes / 1e6:,.1f} MB) "
-        f"in {report.seconds:.2f} s"
+        f"{counted(report.events, 'event')} of {counted(report.jobs, 'job')} in {files} "
+        f"({size(report.bytes)}) in {report.seconds:.2f} s"
     )
     if report.events:
-        say(f"from {_moment(report.first)} to {_moment(report.last)}")
+        say(f"from {timestamp(report.first)} to {timestamp(report.last)}")
     for code, count in sorted(report.by_code.items()):
         say(f"  {code:03d} {event_name(code):<28}{count:>12,}")
-    for name, reason in report.passed_over[:SHOWN]:
+    passed, skipped = report.passed_over, report.skipped
+    for name, reason in passed[:SHOWN]:
         note(f"passed over {printable(name)}: {printable(reason)}")
-    if len(report.passed_over) > SHOWN:
-        note(f"and {len(report.passed_over) - SHOWN} more files (--json lists all)")
-    if report.skipped:
-        count = len(report.skipped)
-        stretches = "damaged stretch was" if count == 1 else "damaged stretches were"
-        note(f"{count} {stretches} skipped; all other records were kept:")
-        for stretch in report.skipped[:SHOWN]:
-            note(
-                f"  {printable(stretch.file)} at byte {stretch.offset} "
-                f"({stretch.length} bytes): {printable(stretch.reason)}"
-            )
-        if len(report.skipped) > SHOWN:
-            note(f"  and {len(report.skipped) - SHOWN} more (--json lists all)")
-    if output is not None:
-        say(f"wrote {output}")
+    if len(passed) > SHOWN:
+        note(f"and {len(passed) - SHOWN} more files (--json lists all)")
+    if skipped:
+        stretches = "damaged stretch was" if len(skipped) == 1 else "damaged stretches were"
+        note(f"{len(skipped)} {stretches} skipped; all other records were kept:")
+    for one in skipped[:SHOWN]:
+        place = f"{printable(one.file)} at byte {one.offset} ({one.length} bytes)"
+        note(f"  {place}: {printable(one.reason)}")
+    if len(skipped) > SHOWN:
+        note(f"  and {len(skipped) - SHOWN} more (--json lists all)")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, load_settings
-from jobsight.cli.output import note, print_json, progress_bar, say, tell_unread
-from jobsight.clock import format_micros
+from jobsight.cli.output import files_and_reasons, note, print_json, progress_bar, say, tell_unread
 from jobsight.errors import UsageError
+from jobsight.format import size, timestamp
 from jobsight.history.importers import FileImport, Mapped, Options
 from jobsight.history.importers.tally import Tally
 from jobsight.history.slurm.sacct import FIELDS
@@ -22,7 +22,6 @@ from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
-    from jobsight.history.importers import ImportReport
     from jobsight.store import Store
 
 __all__ = ["ImportRun", "import_"]
@@ -78,7 +77,7 @@ def import_(
     """Import accounting, traces, histories and event logs into the store of job documents.
 
     \b
-    Formats, and what each can never tell (docs/importing.md says why):
+    Formats, and what each never records (docs/importing.md says why):
       sacct           sacct -P or -p, any columns; never: scripts, holds, what was not asked for
       sacct-json      sacct --json; never: scripts, holds
       slurmdbd        its <cluster>_job_table, CSV; never: users' names, steps, GPUs
@@ -169,8 +168,8 @@ class ImportRun:
         merged = store.merge(batch)
         self.tally.add_new(one.new for one in merged.changes if one.old is None)
         self.tally.add_changed(one.new for one in merged.changes if one.old is not None)
-        told = {change.new.id for change in merged.changes} | {id_ for id_, _ in merged.refused}
-        rest = {document.id for document in batch} - told
+        changed = {change.new.id for change in merged.changes}
+        rest = {one.id for one in batch} - changed - {id_ for id_, _ in merged.refused}
         if rest:
             self.tally.add_unchanged(one.document for one in store.get(rest).values())
         for id_, reason in merged.refused:
@@ -190,13 +189,13 @@ class ImportRun:
                 {"file": row.file, row.unit: row.place, "reason": row.reason, "value": row.value}
                 for row in report.first_bad
             ],
-            "breaks": [{"file": name, "reason": why} for name, why in report.breaks],
-            "unreadable": [{"file": name, "reason": why} for name, why in report.unreadable],
+            "breaks": files_and_reasons(report.breaks),
+            "unreadable": files_and_reasons(report.unreadable),
             "jobs": {"new": tally.new, "changed": tally.changed, "unchanged": tally.unchanged},
             "refused": self._refused,
             "states": dict(tally.by_state()),
-            "first": _moment(tally.first),
-            "last": _moment(tally.last),
+            "first": timestamp(tally.first),
+            "last": timestamp(tally.last),
             "unknowable": {
                 one.name: [lack._asdict() for lack in one.unknowable]
                 for one in self._reading.importers
@@ -209,38 +208,28 @@ class ImportRun:
         """The summary for people; errors on standard error."""
         report, tally = self.report, self.tally
         jobs = tally.new + tally.changed + tally.unchanged
-        files = counted(len(report.files), "file")
         say(
-            f"{counted(jobs, 'job')} from {counted(report.rows, 'row')} of {files} "
-            f"({report.bytes / 1e6:,.1f} MB) in {self.seconds:.1f} s"
+            f"{counted(jobs, 'job')} from {counted(report.rows, 'row')} of "
+            f"{counted(len(report.files), 'file')} ({size(report.bytes)}) in {self.seconds:.1f} s"
         )
         say(f"  {tally.new:,} new, {tally.changed:,} changed, {tally.unchanged:,} unchanged")
         if tally.first is not None:
-            say(f"  from {_moment(tally.first)} to {_moment(tally.last)}")
+            say(f"  from {timestamp(tally.first)} to {timestamp(tally.last)}")
         for state, count in tally.by_state().most_common():
             say(f"  {state:<16}{count:>12,}")
         for importer in self._reading.importers if verbose else ():
-            say(f"what {importer.name} cannot tell:")
+            say(f"what {importer.name} cannot record:")
             for lack in importer.unknowable:
                 say(f"  {printable(lack.what)}: {printable(lack.why)}")
-        _print_trouble(report)
-
-
-def _print_trouble(report: ImportReport) -> None:
-    for text in report.notes:
-        note(text)
-    for name, reason in report.breaks:
-        note(f"{printable(name)} breaks off: {printable(reason)}; what was read of it is imported")
-    if not report.bad:
-        return
-    note(f"{counted(report.bad, 'bad row')} left out; all others were imported:")
-    for row in report.first_bad:
-        place = f":{row.place}" if row.unit == "line" else f" at byte {row.place}"
-        value = f": {printable(row.value, 60)}" if row.value else ""
-        note(f"  {printable(row.file)}{place}: {printable(row.reason)}{value}")
-    if report.bad > len(report.first_bad):
-        note(f"  and {report.bad - len(report.first_bad)} more")
-
-
-def _moment(microseconds: int | None) -> str | None:
-    return None if microseconds is None else format_micros(microseconds).replace(" ", "T")
+        for text in report.notes:
+            note(text)
+        for name, reason in report.breaks:
+            note(f"{printable(name)} breaks off: {printable(reason)}; the rest is imported")
+        if report.bad:
+            note(f"{counted(report.bad, 'bad row')} left out; all others were imported:")
+        for row in report.first_bad:
+            place = f":{row.place}" if row.unit == "line" else f" at byte {row.place}"
+            value = f": {printable(row.value, 60)}" if row.value else ""
+            note(f"  {printable(row.file)}{place}: {printable(row.reason)}{value}")
+        if report.bad > len(report.first_bad):
+            note(f"  and {report.bad - len(report.first_bad)} more")

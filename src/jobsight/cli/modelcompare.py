@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,16 +17,13 @@ from jobsight.cli.common import (
 from jobsight.cli.modelnames import entry_named, model_folder, open_registry
 from jobsight.cli.modelpage import beside, beside_text, comparison_text
 from jobsight.cli.models import ModelArgument, ModelClusterOption, WhyOption, of_one_cluster
-from jobsight.cli.output import note, print_json, say
+from jobsight.cli.output import answer, note, print_json, say
 from jobsight.cli.promoting import challenge, compared
 from jobsight.cli.reading import read_history
 from jobsight.errors import ModelError
 from jobsight.text import printable
 
 if TYPE_CHECKING:
-    from jobsight.cli.promoting import Challenge
-    from jobsight.history.timelines import History
-    from jobsight.learning.registry import Entry
     from jobsight.settings import Settings
 
 __all__ = ["compare", "promote"]
@@ -56,18 +53,12 @@ def compare(
     if logs:
         history, _, _ = read_history(logs, settings)
         comparison = compared(one, other, history, settings).to_json()
-        if as_json:
-            print_json(comparison)
-        else:
-            say(comparison_text(comparison))
+        answer(comparison, comparison_text(comparison), as_json=as_json)
         return
     reports = beside([one, other])
-    if as_json:
-        print_json(reports)
-    else:
-        say(beside_text(reports))
-        for warning in reports["warnings"]:
-            note(f"jobsight: {warning}")
+    answer(reports, beside_text(reports), as_json=as_json)
+    for warning in [] if as_json else reports["warnings"]:
+        note(f"jobsight: {warning}")
 
 
 def promote(
@@ -76,7 +67,7 @@ def promote(
     cluster: ModelClusterOption = None,
     why: WhyOption = "",
     force: Annotated[
-        bool, typer.Option("--force", help="Even if it is not surely better, or nothing tells.")
+        bool, typer.Option("--force", help="Even if it is not surely better, or unknown.")
     ] = False,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
@@ -87,33 +78,23 @@ def promote(
     settings = _settings(config, timezone, network)
     registry = open_registry(settings)
     entry = of_one_cluster(registry, entry_named(registry, model, cluster=cluster), cluster)
-    history: History | None = None
-    if logs:
-        history, _, _ = read_history(logs, settings)
+    history = read_history(logs, settings)[0] if logs else None
     done = challenge(registry, entry, history, settings, force=force, why=why)
-    _tell(entry, done, as_json=as_json)
-
-
-def _settings(config: Path | None, timezone: str | None, network: str | None) -> Settings:
-    return load_settings(config, {"timezone": timezone, "hold": {"lstm": {"network": network}}})
-
-
-def _tell(entry: Entry, done: Challenge, *, as_json: bool) -> None:
     comparison = None if done.comparison is None else done.comparison.to_json()
     if as_json:
-        told: dict[str, Any] = {
-            "model": entry.digest,
-            "question": entry.question,
-            "cluster": entry.cluster,
-            "promoted": done.promoted,
-            "over": done.over,
-            "reason": done.reason,
-            "comparison": comparison,
-        }
-        print_json(told)
+        print_json(
+            {
+                "model": entry.digest,
+                "question": entry.question,
+                "cluster": entry.cluster,
+                "promoted": done.promoted,
+                "over": done.over,
+                "reason": done.reason,
+                "comparison": comparison,
+            }
+        )
     elif comparison is not None:
-        say(comparison_text(comparison))
-        say("")
+        say(comparison_text(comparison) + "\n")
     if not done.promoted:
         advice = "" if comparison is not None else "; name logs from after both trainings"
         raise ModelError(
@@ -123,3 +104,7 @@ def _tell(entry: Entry, done: Challenge, *, as_json: bool) -> None:
     if not as_json:
         where = f"{entry.question} for {printable(entry.cluster, 60)}"
         say(f"{entry.digest} is the champion of {where}: {printable(done.reason)}")
+
+
+def _settings(config: Path | None, timezone: str | None, network: str | None) -> Settings:
+    return load_settings(config, {"timezone": timezone, "hold": {"lstm": {"network": network}}})

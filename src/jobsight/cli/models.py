@@ -9,7 +9,7 @@ import typer
 from jobsight.cli.common import ConfigOption, JsonOption, load_settings
 from jobsight.cli.modelnames import entry_named, open_registry
 from jobsight.cli.modelpage import listed, listing, page, shown
-from jobsight.cli.output import print_json, say
+from jobsight.cli.output import answer
 from jobsight.errors import UsageError
 from jobsight.text import printable
 
@@ -49,12 +49,8 @@ def list_(
     """Which models are there? One row a model; champions are marked."""
     settings = load_settings(config, {})
     rows = [listed(entry) for entry in open_registry(settings).entries(question, cluster)]
-    if as_json:
-        print_json(rows)
-    elif rows:
-        say(listing(rows))
-    else:
-        say(f"no model is in the registry {settings.registry}; `jobsight train` puts one there")
+    none = f"no model is in the registry {settings.registry}; `jobsight train` puts one there"
+    answer(rows, listing(rows) if rows else none, as_json=as_json)
 
 
 def show(
@@ -68,10 +64,7 @@ def show(
     registry = open_registry(load_settings(config, {}))
     entry = entry_named(registry, model, question, cluster)
     found = shown(entry, registry.history(entry.question, entry.cluster))
-    if as_json:
-        print_json(found)
-    else:
-        say(page(found))
+    answer(found, page(found), as_json=as_json)
 
 
 def remove(
@@ -85,13 +78,11 @@ def remove(
 ) -> None:
     """Delete a model; that it was there stays on record."""
     registry = open_registry(load_settings(config, {}))
-    entry = entry_named(registry, model, question, cluster)
-    entry = of_one_cluster(registry, entry, cluster)
+    entry = of_one_cluster(registry, entry_named(registry, model, question, cluster), cluster)
     registry.remove(entry, force=force, why=why)
-    if as_json:
-        print_json({"removed": entry.digest, "question": question, "cluster": entry.cluster})
-    else:
-        say(f"removed {entry.digest}, {question} for {printable(entry.cluster, 60)}")
+    removed = {"removed": entry.digest, "question": question, "cluster": entry.cluster}
+    text = f"removed {entry.digest}, {question} for {printable(entry.cluster, 60)}"
+    answer(removed, text, as_json=as_json)
 
 
 def of_one_cluster(registry: Registry, entry: Entry, cluster: str | None) -> Entry:

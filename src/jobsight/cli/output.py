@@ -14,6 +14,8 @@ from jobsight.text import printable
 
 __all__ = [
     "SHOWN",
+    "answer",
+    "files_and_reasons",
     "flush",
     "note",
     "print_json",
@@ -34,6 +36,19 @@ _unread: list[tuple[str, str]] = []
 def print_json(value: Any) -> None:
     """Print `value` as one strict JSON document; NaN becomes null."""
     say(json.dumps(without_nan(value), indent=1, ensure_ascii=True, allow_nan=False))
+
+
+def answer(value: Any, text: str, *, as_json: bool) -> None:
+    """Print an answer: `value` for machines, or `text` for people."""
+    if as_json:
+        print_json(value)
+    else:
+        say(text)
+
+
+def files_and_reasons(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """Files with what is wrong with each, for `print_json`."""
+    return [{"file": name, "reason": reason} for name, reason in pairs]
 
 
 def say(text: str, end: str = "\n") -> None:
@@ -68,7 +83,7 @@ def _to_standard_output() -> Iterator[TextIO]:
 
 
 def note(text: str) -> None:
-    """Write to standard error what is worth knowing beside the answer, if anybody can be told."""
+    """Write a line to standard error, if that is open."""
     with contextlib.suppress(OSError):
         sys.stderr.write(text + "\n")
 
@@ -142,7 +157,7 @@ def tell_unread(unreadable: Sequence[tuple[str, str]], events: int) -> None:
         events: number of events that were read of others.
 
     Raises:
-        SourceError: there are none.
+        SourceError: nothing was read.
     """
     if unreadable and not events:
         raise SourceError(unreadable[0][1])

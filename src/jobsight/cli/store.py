@@ -25,7 +25,7 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.jobs import clusters_named, parse_since, parse_states
-from jobsight.cli.output import note, print_json, progress_bar, say, stages
+from jobsight.cli.output import answer, note, print_json, progress_bar, say, stages
 from jobsight.cli.terminal import STATE_COLOURS, paint, wrap
 from jobsight.clock import format_micros, zone_named
 from jobsight.errors import StoreError, UsageError
@@ -163,13 +163,11 @@ def prune(
     with open_store(settings=settings.store) as opened, stages() as progress:
         progress("moving old jobs to the archive")
         done = opened.prune(moment)
-    if as_json:
-        print_json({**dataclasses.asdict(done), "before": moment})
-        return
-    say(
+    text = (
         f"{counted(done.documents, 'job')} that ended before {format_micros(moment)} moved to the "
         f"archive ({counted(done.parts, 'new file')}, {size(done.bytes)})"
     )
+    answer({**dataclasses.asdict(done), "before": moment}, text, as_json=as_json)
 
 
 def check(
@@ -183,10 +181,8 @@ def check(
     with open_store(settings=settings.store) as opened, stages() as progress:
         progress("reading everything")
         found = opened.check()
-    if as_json:
-        print_json(dataclasses.asdict(found))
-    else:
-        say(f"{found.documents:,} jobs and {found.archived:,} in the archive were read")
+    text = f"{found.documents:,} jobs and {found.archived:,} in the archive were read"
+    answer(dataclasses.asdict(found), text, as_json=as_json)
     for line in (*found.wider, *found.first):
         note(printable(line, 400))
     if len(found.first) < found.problems:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from jobsight.cli.common import JsonOption
-from jobsight.cli.output import print_json, say
+from jobsight.cli.output import answer
 from jobsight.cli.sweepopening import FileArgument, layout_of
 from jobsight.cli.tables import table
 from jobsight.format import UNKNOWN, number, short
@@ -32,11 +32,8 @@ def best(file: FileArgument, as_json: JsonOption = False) -> None:
 def show_best(layout: Layout, *, as_json: bool) -> None:
     """Print the best run."""
     facts = read_best(layout)
-    if as_json:
-        print_json(facts)
-    else:
-        network = read_frozen(layout.folder).config["model"]
-        say("\n".join(_lines(facts, layout, network)))
+    lines = _lines(facts, layout, read_frozen(layout.folder).config["model"])
+    answer(facts, "\n".join(lines), as_json=as_json)
 
 
 def _lines(facts: Mapping[str, Any], layout: Layout, network: str) -> Iterator[str]:

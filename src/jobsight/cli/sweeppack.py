@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from jobsight.cli.common import JsonOption, check_output
-from jobsight.cli.output import print_json, progress_bar, say
+from jobsight.cli.output import answer, progress_bar
 from jobsight.cluster.packing import pack as make
 from jobsight.files import Kind
 from jobsight.format import size
@@ -35,12 +35,10 @@ def pack(
             practice=("sweep", "node", "practise", "."),
             progress=progress,
         )
-    if as_json:
-        print_json({"pack": str(output), **made})
-        return
-    say(
+    text = (
         f"packed {counted(len(made['packages']), 'package')} for Python {made['python']} on "
         f"{made['platform']}{', with the interpreter' if with_python else ''}: "
-        f"{size(output.stat().st_size)}"
+        f"{size(output.stat().st_size)}\n"
+        f"wrote {output}; name it in the config as program: {{pack: …}}"
     )
-    say(f"wrote {output}; name it in the config as program: {{pack: …}}")
+    answer({"pack": str(output), **made}, text, as_json=as_json)

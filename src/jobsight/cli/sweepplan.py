@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobsight.cli.common import ConfigOption, JsonOption, load_settings
-from jobsight.cli.output import note, print_json, progress_bar, say
+from jobsight.cli.output import answer, note, progress_bar
 from jobsight.cli.sweepopening import Sweep, command
 from jobsight.cli.sweepstatus import show
 from jobsight.cli.tables import table
@@ -50,12 +50,9 @@ _ConfigFile = Annotated[
 def plan(file: _ConfigFile, config: ConfigOption = None, as_json: JsonOption = False) -> None:
     """Write everything that the sweep needs into its folder; start nothing."""
     planned, _, files = _plan(file, config)
-    if as_json:
-        print_json(_as_json(planned, files))
-        return
-    say("\n".join(_lines(planned, files)))
     wrote = "wrote" if planned.changed else "nothing has changed in"
-    say(f"{wrote} {planned.layout.folder}; start it with: {command('submit', file)}")
+    last = f"{wrote} {planned.layout.folder}; start it with: {command('submit', file)}"
+    answer(_as_json(planned, files), "\n".join([*_lines(planned, files), last]), as_json=as_json)
 
 
 def submit(file: _ConfigFile, config: ConfigOption = None, as_json: JsonOption = False) -> None:
@@ -76,10 +73,9 @@ def submit(file: _ConfigFile, config: ConfigOption = None, as_json: JsonOption =
             )
     else:
         job = sweep.scheduler().submit(sweep.plan)
-        if as_json:
-            print_json({"folder": str(sweep.layout.folder), "where": sweep.where, "id": job})
-        else:
-            say(f"submitted to {sweep.where} as {job}; see: {command('status', file)}")
+        submitted = {"folder": str(sweep.layout.folder), "where": sweep.where, "id": job}
+        text = f"submitted to {sweep.where} as {job}; see: {command('status', file)}"
+        answer(submitted, text, as_json=as_json)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight.cli.common import ConfigOption, JsonOption
-from jobsight.cli.output import note, print_json, say
+from jobsight.cli.output import answer, note, say
 from jobsight.cli.sweepopening import FileArgument, Sweep, command
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import blocks
@@ -66,14 +66,12 @@ def cancel(file: FileArgument, config: ConfigOption = None, as_json: JsonOption 
     """Stop it, from any terminal; the results of its runs are kept, and submit continues it."""
     sweep = Sweep.open(file, config)
     gone = _cancel(sweep.scheduler(), sweep.plan)
-    if as_json:
-        folder = str(sweep.layout.folder)
-        print_json({"folder": folder, "where": sweep.where, "active": not gone})
-    elif not gone:
-        say(f"{sweep.where} was asked to stop it, and is still at it: {command('status', file)}")
-    else:
+    folder = str(sweep.layout.folder)
+    text = f"{sweep.where} was asked to stop it, and is still at it: {command('status', file)}"
+    if gone:
         again = "jobsight sweep submit FILE" if file.is_dir() else command("submit", file)
-        say(f"cancelled; the results of its runs are kept. Continue with: {again}")
+        text = f"cancelled; the results of its runs are kept. Continue with: {again}"
+    answer({"folder": folder, "where": sweep.where, "active": not gone}, text, as_json=as_json)
 
 
 def _cancel(scheduler: Scheduler, plan: Plan) -> bool:
@@ -114,18 +112,14 @@ def cleanup(
         if not typer.confirm(f"remove {amount}?", err=True):
             raise SweepError("nothing was removed")
     remove(found)
-    if as_json:
-        print_json({"removed": [str(path) for path in found], "bytes": sum(found.values())})
-    else:
-        say(f"removed {amount}; records and results are kept")
+    removed = {"removed": [str(path) for path in found], "bytes": sum(found.values())}
+    answer(removed, f"removed {amount}; records and results are kept", as_json=as_json)
 
 
 def show(progress: Progress, where: str, *, as_json: bool, each: bool = False) -> None:
     """Print how far a sweep is."""
-    if as_json:
-        print_json(progress.to_json())
-    else:
-        say("\n".join(progress_lines(progress, where, each=each)))
+    lines = progress_lines(progress, where, each=each)
+    answer(progress.to_json(), "\n".join(lines), as_json=as_json)
 
 
 def progress_lines(progress: Progress, where: str, *, each: bool = False) -> Iterator[str]:
