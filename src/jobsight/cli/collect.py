@@ -1,7 +1,7 @@
 """``jobsight collect``: gather what happens, continuously, into the store.
 
 Exit status: 0 it was stopped, or with --once everything was collected; 1 it cannot start, or with
---once a source gave trouble or it was stopped before its end; 2 the call is wrong. With --status: 0
+--once a source failed or it was stopped before its end; 2 the call is wrong. With --status: 0
 a collector runs and all its sources are well, else 1.
 """
 
@@ -43,15 +43,9 @@ def collect(
     slurm: Annotated[bool, typer.Option("--slurm", help="Poll the Slurm cluster.")] = False,
     kafka: Annotated[bool, typer.Option("--kafka", help="Take job notices from Kafka.")] = False,
     store: StoreOption = None,
-    once: Annotated[
-        bool, typer.Option("--once", help="Collect what is there now, then end (for cron).")
-    ] = False,
-    status: Annotated[
-        bool, typer.Option("--status", help="Tell how the running collector is.")
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="With --once: log what goes well, too.")
-    ] = False,
+    once: Annotated[bool, typer.Option("--once", help="Collect what is there, then end.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Show how the collector is.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="With --once: log all.")] = False,
     log_format: Annotated[
         str | None, typer.Option(metavar="text|json", help="Form of the log on standard error.")
     ] = None,
@@ -65,64 +59,53 @@ def collect(
     flags = {
         "store": store,
         "timezone": timezone,
-        # Once, there is nothing to wait for: what a log tells of its access point stands in it.
+        # Once, it does not wait for a log to name its access point: the log does so, or does not.
         "eventlog": {"paths": event_log or None, "name_seconds": 0.0 if once else None},
         "collect": {"log_format": log_format},
     }
     settings = load_settings(config, flags)
+    if status and (kinds or once):
+        raise UsageError("--status goes with no source and not with --once")
     if status:
-        if kinds or once:
-            raise UsageError("--status goes with no source and not with --once")
         _status(settings, as_json=as_json)
-    elif as_json and not once:
-        raise UsageError(
-            "--json goes with --status and --once; for the log, give --log-format json"
-        )
-    else:
-        _gather(settings, kinds or None, once=once, verbose=verbose, as_json=as_json)
-
-
-def _gather(
-    settings: Settings, kinds: list[str] | None, *, once: bool, verbose: bool, as_json: bool
-) -> None:
-    # Cron mails whatever is said: once, only trouble is.
+        return
+    if as_json and not once:
+        raise UsageError("--json goes with --status and --once; the log has --log-format json")
+    # Cron mails all output: with --once, only errors are logged.
     quiet = once and not verbose
     set_up(settings.collect.log_format, level=logging.WARNING if quiet else logging.INFO)
-    told, well = _run(settings, kinds, once=once)
+    found, well = _run(settings, kinds or None, once=once)
     if as_json:
-        print_json(_summary(told, well=well))
+        print_json(_summary(found, well=well))
     if not well:
-        raise SourceError(_failure(told, once=once))
+        raise SourceError(_failure(found["sources"], once=once))
 
 
-def _summary(told: dict[str, Any], *, well: bool) -> dict[str, Any]:
+def _summary(status: dict[str, Any], *, well: bool) -> dict[str, Any]:
     """What ``--once --json`` prints; its keys are those of the status."""
-    sources = told["sources"]
+    sources = status["sources"]
     total = {
         key: sum(one[key] for one in sources.values())
         for key in ("documents", "changed", "polls", "errors", "crashes", "conflicts", "refused")
     }
     kept = ("version", "started", "stopped", "uptime_s", "store")
-    return {"well": well, **total, **{key: told[key] for key in kept}, "sources": sources}
+    return {"well": well, **total, **{key: status[key] for key in kept}, "sources": sources}
 
 
-def _failure(told: dict[str, Any], *, once: bool) -> str:
-    """Why not all went well, in one line."""
-    failed = {name: one for name, one in told["sources"].items() if one["state"] == "failed"}
+def _failure(sources: dict[str, dict[str, Any]], *, once: bool) -> str:
+    """What failed, in one line."""
+    failed = {name: one for name, one in sorted(sources.items()) if one["state"] == "failed"}
     if not (once and failed):
-        why = "not all sources ended in time"
-        if all(one["state"] in ("done", "stopped") for one in told["sources"].values()):
-            why = "stopped before all was collected"
-        return f"{why}; what the store has is whole, the next run goes on"
+        ended = all(one["state"] in ("done", "stopped") for one in sources.values())
+        why = "stopped before all was collected" if ended else "not all sources ended in time"
+        return f"{why}; what is in the store is complete, the next run continues"
     shown = []
-    for name, one in sorted(failed.items())[:_FAILED_SHOWN]:
+    for name, one in list(failed.items())[:_FAILED_SHOWN]:
         reason = (one.get("last_error") or {}).get("text")
         shown.append(printable(f"{name}: {reason}" if reason else name, 300))
-    more = f"; and {len(failed) - len(shown)} more" if len(failed) > len(shown) else ""
-    return (
-        f"{len(failed)} of {counted(len(told['sources']), 'source')} failed: "
-        f"{'; '.join(shown)}{more}"
-    )
+    if len(failed) > len(shown):
+        shown.append(f"and {len(failed) - len(shown)} more")
+    return f"{len(failed)} of {counted(len(sources), 'source')} failed: {'; '.join(shown)}"
 
 
 def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[dict[str, Any], bool]:
@@ -138,9 +121,9 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
 
         def opened() -> Store:
             store = open_store(settings=settings.store, create=True)
-            beside = store_lock(store.url)
-            if beside is not None:
-                held.enter_context(locked(beside, f"into the store {store.url}"))
+            lock = store_lock(store.url)
+            if lock is not None:
+                held.enter_context(locked(lock, f"into the store {store.url}"))
             held.callback(lambda: store.close() if collector.ended else None)
             return store
 

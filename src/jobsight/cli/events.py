@@ -53,7 +53,7 @@ def events(
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     access_point: Annotated[
-        str | None, typer.Option(help="Name of the access point (default: as the log tells).")
+        str | None, typer.Option(help="Name of the access point (default: as the log says).")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -74,22 +74,12 @@ def hold(
             "champion of the job's access point, else of the cluster default, else rules)."
         ),
     ] = None,
-    at: Annotated[
-        str | None, typer.Option(help="As of when (default: now of a store, the end of a log).")
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Every held job, one row a cause and cluster.")
-    ] = False,
-    each: Annotated[bool, typer.Option("--each", help="As --all, one row a job.")] = False,
-    save: Annotated[
-        bool, typer.Option("--save", help="Keep the answers in the store, in the jobs' documents.")
-    ] = False,
-    publish: Annotated[
-        bool, typer.Option("--publish", help="Send the answers to the Kafka topic kafka.answers.")
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Also show what rule sets of other sites would do.")
-    ] = False,
+    at: Annotated[str | None, typer.Option(help="As of when (default: now, or log's end).")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every held job, by cause.")] = False,
+    each: Annotated[bool, typer.Option("--each", help="As --all, one row per job.")] = False,
+    save: Annotated[bool, typer.Option("--save", help="Keep the answers in the store.")] = False,
+    publish: Annotated[bool, typer.Option("--publish", help="Send the answers to Kafka.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show other rule sets too.")] = False,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     network: NetworkOption = None,
@@ -108,11 +98,15 @@ def hold(
     )
     inputs, live = _inputs(log or [], settings, wanted=store is not None)
     # What is kept may be read on other machines: there the schedd is always named.
-    here = None if save or publish else _local_schedd(settings)
+    here = None
+    if not (save or publish):
+        # Not the setting access_point: it may name the place that a copied log is from.
+        with contextlib.suppress(SourceError):
+            here = CondorClient(settings.condor).schedd_name()
     panel, moment, when = _open(inputs, live, model, at, settings, here)
     owner = None if asked or every or each else _caller()
     answers, problems = _answers(panel, asked, moment, owner)
-    # Kept before they are shown: whoever reads them may go away.
+    # Kept before they are shown: the reader of the output may go away.
     kept: list[str] = []
     failure = None
     try:
@@ -135,14 +129,6 @@ def hold(
     report_problems(problems + kept)
 
 
-def _local_schedd(settings: Settings) -> str | None:
-    """What this machine's schedd calls itself; None: it is unknown, so commands name theirs."""
-    # Not the setting access_point: it may name the place that a copied log is from.
-    with contextlib.suppress(SourceError):
-        return CondorClient(settings.condor).schedd_name()
-    return None
-
-
 class _Asked(NamedTuple):
     """A job, or all of a cluster; of any access point, or of one."""
 
@@ -163,9 +149,10 @@ def _caller() -> str:
 
 
 def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[str], bool]:
-    """What to read, and whether it goes on: the logs named, and the store if named or no log is.
+    """What to read, and whether more may be written to it meanwhile.
 
-    Where there is no store either, this machine's own event log.
+    The logs named, and the store if it is named or no log is; where there is no store either, this
+    machine's own event log.
 
     Raises:
         UsageError: nothing is named, and none of these is where it usually is.
@@ -173,7 +160,7 @@ def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[
     if wanted:
         return [*logs, "store:"], True
     if logs:
-        # A store goes on; a log or a snapshot does not.
+        # More is written to a store; a log or a snapshot is taken as it is.
         files = (one for one in logs if not is_pipe(one) and not Path(one).is_dir())
         return logs, any(map(are_documents, files))
     if "store" in settings.model_fields_set or Path(settings.store.url).expanduser().exists():

@@ -38,9 +38,7 @@ def job(
         ),
     ],
     cluster: ClusterOption = None,
-    all_events: Annotated[
-        bool, typer.Option("--all-events", help="Show every event of a long timeline.")
-    ] = False,
+    all_events: Annotated[bool, typer.Option("--all-events", help="Leave no event out.")] = False,
     store: StoreOption = None,
     config: ConfigOption = None,
     as_json: Annotated[

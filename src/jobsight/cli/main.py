@@ -93,16 +93,16 @@ def main() -> None:
         except SystemExit as leaving:
             if isinstance(leaving.__context__, BrokenPipeError):  # typer makes status 1 of it
                 raise leaving.__context__ from None
-            flush()  # now, while a full disk can still be told
+            flush()  # now, while a full disk can still be reported
             raise leaving from None
     except JobsightError as error:
         _leave(str(error), error.exit_status)
     except BrokenPipeError:
-        # The reader of our output went away (`| head`): nobody is left to tell.
+        # The reader of the output went away (`| head`).
         _abandon_output()
         sys.exit(0)
     except OSError as error:
-        _leave(_told(error))
+        _leave(_text_of(error))
     except MemoryError:
         _leave(_NO_MEMORY)
     except ImportError as error:
@@ -117,26 +117,26 @@ def main() -> None:
 def _set_up() -> None:
     gc.set_threshold(_COLLECT_AFTER)
     _have_home()
-    if sys.stderr is None:  # it was closed (`2>&-`): what is beside the answer goes nowhere
+    if sys.stderr is None:  # it was closed (`2>&-`)
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Bars, dashes and file names that the locale's encoding lacks become question marks.
         sys.stdout.reconfigure(errors="replace")
 
 
-def _leave(told: str, status: int = 1) -> NoReturn:
+def _leave(text: str, status: int = 1) -> NoReturn:
     """End with one line on standard error."""
     _abandon_output()
-    print(f"jobsight: {visible(told)}", file=sys.stderr)  # noqa: T201
+    print(f"jobsight: {visible(text)}", file=sys.stderr)  # noqa: T201
     sys.exit(status)
 
 
-def _told(error: OSError) -> str:
+def _text_of(error: OSError) -> str:
     if error.filename is None and isinstance(error, FileNotFoundError):
         try:
             Path.cwd()
         except FileNotFoundError:
-            return "the current folder is no more; change to another"
+            return "the current folder was removed; change to another"
     named = "" if error.filename is None else f"{error.filename}: "
     return f"{named}{error.strerror or error}"
 

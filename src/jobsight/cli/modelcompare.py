@@ -15,7 +15,7 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.modelnames import entry_named, model_folder, open_registry
-from jobsight.cli.modelpage import beside, beside_text, comparison_text
+from jobsight.cli.modelpage import comparison_text, side_by_side, side_by_side_text
 from jobsight.cli.models import ModelArgument, ModelClusterOption, WhyOption, of_one_cluster
 from jobsight.cli.output import answer, note, print_json, say
 from jobsight.cli.promoting import challenge, compared
@@ -55,8 +55,8 @@ def compare(
         comparison = compared(one, other, history, settings).to_json()
         answer(comparison, comparison_text(comparison), as_json=as_json)
         return
-    reports = beside([one, other])
-    answer(reports, beside_text(reports), as_json=as_json)
+    reports = side_by_side([one, other])
+    answer(reports, side_by_side_text(reports), as_json=as_json)
     for warning in [] if as_json else reports["warnings"]:
         note(f"jobsight: {warning}")
 
@@ -66,9 +66,7 @@ def promote(
     logs: _LogsArgument = None,
     cluster: ModelClusterOption = None,
     why: WhyOption = "",
-    force: Annotated[
-        bool, typer.Option("--force", help="Even if it is not surely better, or unknown.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Even if it is not better.")] = False,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     network: NetworkOption = None,

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from jobsight.learning.registry import Entry, Record
 
 __all__ = [
-    "beside",
-    "beside_text",
     "comparison_text",
     "listed",
     "listing",
     "page",
     "scores_table",
     "shown",
+    "side_by_side",
+    "side_by_side_text",
 ]
 
 _SCORES = ("roc_auc", "f1", "f1_failure", "brier", "ece", "log_loss")
@@ -225,7 +225,7 @@ def comparison_text(found: dict[str, Any]) -> str:
     return "\n".join([*lines, "", table(["model", *_HEADINGS], rows), "", found["verdict"]])
 
 
-def beside(folders: Sequence[Path]) -> dict[str, Any]:
+def side_by_side(folders: Sequence[Path]) -> dict[str, Any]:
     """The reports of model directories side by side, and why they may not be comparable.
 
     Raises:
@@ -265,8 +265,8 @@ def _side(manifest: Manifest, report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def beside_text(found: dict[str, Any]) -> str:
-    """What `beside` found, as text."""
+def side_by_side_text(found: dict[str, Any]) -> str:
+    """What `side_by_side` found, as text."""
     rows = [
         [
             printable(one["model"], 40),

@@ -71,8 +71,8 @@ def read_inputs(
     Args:
         inputs: what to read.
         settings: of logs, and of the store.
-        progress: is told how much was read, and of how much.
-        hashed: False: nobody asks for `sources`, nor for the bytes of documents; there are none.
+        progress: is called with how much was read, and of how much.
+        hashed: False: without `sources`, and without the bytes of documents.
 
     Raises:
         SourceError: a log cannot be read; `StoreError`: a store or snapshot cannot.
@@ -145,23 +145,16 @@ def _report(table: pl.DataFrame, size: int) -> ReadReport:
 
 def _joined(readings: list[Reading]) -> Reading:
     """Several readings as one; the logs of each are numbered behind those of the one before."""
-    first, *others = readings
-    report = first.report
-    for one in others:
-        told = one.report
-        report.files += told.files
-        report.logs += told.logs
-        report.bytes += told.bytes
-        report.events += told.events
-        report.unreadable += told.unreadable
-        report.passed_over += told.passed_over
-        report.skipped += told.skipped
-        report.jobs += told.jobs
-        report.first = min((t for t in (report.first, told.first) if t is not None), default=None)
-        report.last = max((t for t in (report.last, told.last) if t is not None), default=None)
-        report.by_code.update(told.by_code)
+    table = joined_tables([one.table for one in readings])
+    report = _report(table, sum(one.report.bytes for one in readings))
+    report.files = sum(one.report.files for one in readings)
+    report.seconds = sum(one.report.seconds for one in readings)
+    for one in readings:
+        report.unreadable += one.report.unreadable
+        report.passed_over += one.report.passed_over
+        report.skipped += one.report.skipped
     return Reading(
-        joined_tables([one.table for one in readings]),
+        table,
         report,
         [source for one in readings for source in one.sources],
         [name for one in readings for name in one.names],
@@ -172,12 +165,12 @@ def _joined(readings: list[Reading]) -> Reading:
 def read_history(
     logs: list[str], settings: Settings, *, hashed: bool = True
 ) -> tuple[History, ReadReport, list[Source]]:
-    """Read logs, stores and snapshots, and index them; damage is told on standard error.
+    """Read logs, stores and snapshots, and index them; damage is reported on standard error.
 
     Args:
         logs: files, folders, archives, globs, ``-``; stores (see `jobsight.cli.reading`).
         settings: zone and access point.
-        hashed: False: no sources are told (see `read_inputs`).
+        hashed: see `read_inputs`.
     """
     reading = read_events_of(logs, settings, hashed=hashed)
     if not reading.report.events:
@@ -187,30 +180,25 @@ def read_history(
 
 
 def read_events_of(logs: list[str], settings: Settings, *, hashed: bool = True) -> Reading:
-    """The event table of logs, stores and snapshots; damage is told on standard error.
+    """The event table of logs, stores and snapshots; damage is reported on standard error.
 
     Its `sources` are left out unless `hashed`.
     """
     with progress_bar("reading", reads_logs=True) as progress:
         reading = read_inputs(logs, settings, progress, hashed=hashed)
     tell_unread(reading.report.unreadable, reading.report.events)
-    _tell_skipped(reading.report)
+    if skipped := reading.report.skipped:
+        note(
+            f"{len(skipped)} damaged stretches were skipped, the first in "
+            f"{printable(skipped[0].file)} at byte {skipped[0].offset}: {skipped[0].reason}; "
+            "`jobsight events` lists all"
+        )
     if reading.shortened:
         note(
             f"of {reading.shortened} jobs that had very many events, those of the middle were "
             "not kept"
         )
     return reading
-
-
-def _tell_skipped(report: ReadReport) -> None:
-    if report.skipped:
-        first = report.skipped[0]
-        note(
-            f"{len(report.skipped)} damaged stretches were skipped, the first in "
-            f"{printable(first.file)} at byte {first.offset}: {first.reason}; "
-            "`jobsight events` lists all"
-        )
 
 
 @dataclass(frozen=True)

@@ -51,21 +51,29 @@ def keep_answers(
         OutputError: Kafka does not take them; `SettingsError`: none is set.
     """
     problems: list[str] = []
+    found: list[tuple[str, Prediction]] = []
     with open_store(settings=settings.store) as store:
-        found: list[tuple[str, Prediction]] = []
         for answer in answers:
             ids = _documents(store, answer)
             if len(ids) == 1:
                 found.append((ids[0], prediction(answer)))
             else:
                 what = "more than one document" if ids else "no document"
-                problems.append(
-                    f"the store has {what} of job {answer.id or answer.job}: nothing was kept of it"
-                )
+                name = answer.id or answer.job
+                problems.append(f"the store has {what} of job {name}: its answer was not kept")
         if save:
-            _save(store, found)
+            merged = store.merge(
+                JobDocument(id=id_, updated=one.time, predictions=(one,)) for id_, one in found
+            )
+            if merged.refused:
+                why = printable(": ".join(merged.refused[0]), 300)
+                raise StoreError(f"an answer could not be saved: {why}")
+            note(f"saved {counted(len(found), 'answer')} in {printable(store.url)}")
     if publish and found:
-        _publish(found, settings)
+        with AnswerProducer(settings.kafka) as producer:
+            for id_, one in found:
+                producer.publish(id_, one)
+        note(f"published {counted(len(found), 'answer')} to {printable(settings.kafka.answers)}")
     return problems
 
 
@@ -81,22 +89,3 @@ def _documents(store: Store, answer: Answer) -> list[str]:
         for id_, key in keys
         if key.scheduler == "htcondor" and key.job == str(job) and _UNNAMED.fullmatch(key.cluster)
     ]
-
-
-def _save(store: Store, found: Sequence[tuple[str, Prediction]]) -> None:
-    """Where somebody else wrote meanwhile, again on top of that (`Store.merge`)."""
-    merged = store.merge(
-        JobDocument(id=id_, updated=one.time, predictions=(one,)) for id_, one in found
-    )
-    if merged.refused:
-        raise StoreError(
-            "an answer could not be saved: " + printable(": ".join(merged.refused[0]), 300)
-        )
-    note(f"saved {counted(len(found), 'answer')} in {printable(store.url)}")
-
-
-def _publish(found: Sequence[tuple[str, Prediction]], settings: Settings) -> None:
-    with AnswerProducer(settings.kafka) as producer:
-        for id_, one in found:
-            producer.publish(id_, one)
-    note(f"published {counted(len(found), 'answer')} to {printable(settings.kafka.answers)}")

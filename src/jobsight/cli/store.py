@@ -49,7 +49,7 @@ _MICROS = 10**15
 def status(
     store: StoreOption = None, config: ConfigOption = None, as_json: JsonOption = False
 ) -> None:
-    """What it holds, how large it is, and where each source stands."""
+    """Its size, its jobs by state, and how far each source is."""
     settings = load_settings(config, {"store": store})
     with open_store(settings=settings.store) as opened:
         found = opened.status()

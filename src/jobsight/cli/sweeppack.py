@@ -21,9 +21,7 @@ def pack(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The archive: NAME.tar.gz, or NAME.tar.")
     ],
-    with_python: Annotated[
-        bool, typer.Option("--with-python", help="Put this Python and its library into it too.")
-    ] = False,
+    with_python: Annotated[bool, typer.Option("--with-python", help="Pack Python too.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Pack Jobsight and what it needs, for machines that do not have it."""

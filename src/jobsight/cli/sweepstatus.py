@@ -31,15 +31,13 @@ _SHOWN = 10
 _BAR = 24
 _CAUSE = 400
 _ENDING_SECONDS = 60.0
-"""For jobs that were told to stop, and save what they have."""
+"""For jobs to save what they have, once asked to stop."""
 _REDRAWN = "\x1b[H\x1b[J"
 
 
 def status(
     file: FileArgument,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Show it again and again, until nothing works on it.")
-    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Redraw it until it ends.")] = False,
     each: Annotated[bool, typer.Option("--runs", help="Show every run.")] = False,
     interval: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 5.0,
     config: ConfigOption = None,
@@ -163,7 +161,7 @@ def _headline(progress: Progress) -> str:
     if progress.stages and not left:
         return "not done, though all nodes are; finish it with: jobsight sweep collect"
     what = f"stopped with {counted(left, 'node')} not done" if left else "not done"
-    return f"{what}; submit again to go on"
+    return f"{what}; submit again to continue"
 
 
 def _bar(stage: StageProgress) -> str:

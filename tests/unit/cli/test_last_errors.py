@@ -51,7 +51,7 @@ def test_a_folder_that_is_gone_is_told_in_one_line(tmp_path: Path) -> None:
         [sys.executable, "-c", program, "jobs", "--store", "x.db"],
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    said = "jobsight: the current folder is no more; change to another\n"
+    said = "jobsight: the current folder was removed; change to another\n"
     assert (done.returncode, done.stderr) == (1, said)
 
 

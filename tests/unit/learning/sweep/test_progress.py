@@ -104,7 +104,7 @@ def test_what_is_tested_and_not_registered_is_not_done(tmp_path: Path) -> None:
     stopped = looked(made, False, **nodes)
     assert not stopped.done
     assert next(progress_lines(stopped, "slurm")) == (
-        "stopped with 1 node not done; submit again to go on (slurm, job 7)"
+        "stopped with 1 node not done; submit again to continue (slurm, job 7)"
     )
     assert [(one.what, one.cause) for one in stopped.troubles] == [("register", "full")]
     write_json(made.layout.best / "bestmodel.json", facts | {"registry": {}})
@@ -124,7 +124,7 @@ def test_without_a_scheduler_records_tell(tmp_path: Path) -> None:
     tell(made.layout, 1, 0.5)
     told = progress_of(made.frozen, made.layout, made.plan, None)
     assert (told.manager, told.states, told.stages) == (None, {"running": 1}, ())
-    assert next(progress_lines(told, "here")) == "not done; submit again to go on (here)"
+    assert next(progress_lines(told, "here")) == "not done; submit again to continue (here)"
 
 
 def test_nothing_told_yet(tmp_path: Path) -> None:
