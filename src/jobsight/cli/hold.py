@@ -31,7 +31,6 @@ from jobsight.cli.common import (
 from jobsight.cli.holdpage import print_all, print_answers
 from jobsight.cli.output import note, print_json, report_problems, stages
 from jobsight.cli.reading import read_history, refuse_before
-from jobsight.cli.saving import keep_answers
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
 from jobsight.errors import JobsightError, SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
@@ -111,6 +110,8 @@ def hold(
     failure = None
     try:
         if save or publish:
+            from jobsight.cli.saving import keep_answers  # most calls do without Kafka
+
             kept = keep_answers(answers, settings, save=save, publish=publish)
     except JobsightError as error:
         failure = error
