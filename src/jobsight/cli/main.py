@@ -67,7 +67,7 @@ def _options(
 
 
 _COLLECT_AFTER = 20_000
-"""Objects made between two looks for cycles; Python's own 700 cost a short command a tenth."""
+"""Objects made between two searches for cycles; Python's own 700 cost a short command a tenth."""
 
 _NO_MEMORY = (
     "out of memory; give fewer logs at a time, or raise the limit (ulimit -v), if one is set"
@@ -79,9 +79,6 @@ _EXTRAS = {
     **dict.fromkeys(("lightgbm", "matplotlib", "scipy", "sklearn", "threadpoolctl"), "learn"),
 }
 """By the name of a module that only some verbs need: the extra that installs it."""
-
-_NO_HOME = "/nonexistent"
-"""What Debian gives users as a home that are to have none."""
 
 
 def main() -> None:
@@ -116,7 +113,12 @@ def main() -> None:
 
 def _set_up() -> None:
     gc.set_threshold(_COLLECT_AFTER)
-    _have_home()
+    try:
+        Path.home()
+    except RuntimeError:
+        # HOME is not set and the user id has no name, as in containers and batch jobs: what is kept
+        # there is refused as in any folder that cannot be written. Libraries look there too.
+        os.environ["HOME"] = "/nonexistent"
     if sys.stderr is None:  # it was closed (`2>&-`)
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -141,20 +143,8 @@ def _text_of(error: OSError) -> str:
     return f"{named}{error.strerror or error}"
 
 
-def _have_home() -> None:
-    """Let ``~`` mean a folder where none is known: HOME is not set, the user id has no name.
-
-    So it is in containers and batch jobs. What is to be kept there is then refused as in any folder
-    that cannot be written.
-    """
-    try:
-        Path.home()
-    except RuntimeError:
-        os.environ["HOME"] = _NO_HOME  # libraries and children look there too
-
-
 def _abandon_output() -> None:
-    """Let what still waits for standard output, if that fails, go nowhere at the end."""
+    """Drop what still waits for standard output, if it cannot be written."""
     try:
         flush()
     except (JobsightError, BrokenPipeError):

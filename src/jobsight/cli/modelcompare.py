@@ -53,10 +53,10 @@ def compare(
     if logs:
         history, _, _ = read_history(logs, settings)
         comparison = compared(one, other, history, settings).to_json()
-        answer(comparison, comparison_text(comparison), as_json=as_json)
+        answer(comparison, lambda: comparison_text(comparison), as_json=as_json)
         return
     reports = side_by_side([one, other])
-    answer(reports, side_by_side_text(reports), as_json=as_json)
+    answer(reports, lambda: side_by_side_text(reports), as_json=as_json)
     for warning in [] if as_json else reports["warnings"]:
         note(f"jobsight: {warning}")
 

@@ -50,7 +50,7 @@ def list_(
     settings = load_settings(config, {})
     rows = [listed(entry) for entry in open_registry(settings).entries(question, cluster)]
     none = f"no model is in the registry {settings.registry}; `jobsight train` puts one there"
-    answer(rows, listing(rows) if rows else none, as_json=as_json)
+    answer(rows, lambda: listing(rows) if rows else none, as_json=as_json)
 
 
 def show(
@@ -64,7 +64,7 @@ def show(
     registry = open_registry(load_settings(config, {}))
     entry = entry_named(registry, model, question, cluster)
     found = shown(entry, registry.history(entry.question, entry.cluster))
-    answer(found, page(found), as_json=as_json)
+    answer(found, lambda: page(found), as_json=as_json)
 
 
 def remove(

@@ -38,12 +38,12 @@ def print_json(value: Any) -> None:
     say(json.dumps(without_nan(value), indent=1, ensure_ascii=True, allow_nan=False))
 
 
-def answer(value: Any, text: str, *, as_json: bool) -> None:
-    """Print an answer: `value` for machines, or `text` for people."""
+def answer(value: Any, text: str | Callable[[], str], *, as_json: bool) -> None:
+    """Print an answer: `value` for machines, or `text` (or what it returns) for people."""
     if as_json:
         print_json(value)
     else:
-        say(text)
+        say(text if isinstance(text, str) else text())
 
 
 def files_and_reasons(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:

@@ -33,7 +33,7 @@ def show_best(layout: Layout, *, as_json: bool) -> None:
     """Print the best run."""
     facts = read_best(layout)
     lines = _lines(facts, layout, read_frozen(layout.folder).config["model"])
-    answer(facts, "\n".join(lines), as_json=as_json)
+    answer(facts, lambda: "\n".join(lines), as_json=as_json)
 
 
 def _lines(facts: Mapping[str, Any], layout: Layout, network: str) -> Iterator[str]:
