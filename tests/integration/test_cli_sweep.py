@@ -193,7 +193,7 @@ def test_what_a_finished_sweep_searched_cannot_change(swept: Path, tmp_path: Pat
     assert shown.stdout.startswith("done (here)\nruns: 2 finished; 4 of at most 4 epochs\n")
     for name in ("record.jsonl", "result.json"):
         (moved.with_suffix(".sweep") / "runs/0002" / name).unlink()
-    assert said("status", moved).startswith("not done; submit again to go on (here)\n")
+    assert said("status", moved).startswith("not done; submit again to continue (here)\n")
     body = json.loads(swept.read_text())
     try:
         swept.write_text(json.dumps(body | {"epochs": 3}))
@@ -246,11 +246,11 @@ def test_another_terminal_cancels_it(file: Path) -> None:
         try:
             until(lambda: [len(run.epochs) for run in read_all(folder / "runs")] > [2], "epochs")
             assert f"jobsight sweep cancel {folder}" in refused("submit", file, kind=ClusterError)
-            assert f"go on with: jobsight sweep submit {file}" in said("cancel", file).lower()
+            assert f"continue with: jobsight sweep submit {file}" in said("cancel", file).lower()
             assert "cancelled when 1 of 4 nodes were done" in process.communicate()[1]
         finally:
             process.kill()
-    assert "stopped with 3 nodes not done; submit again to go on" in said("status", file)
+    assert "stopped with 3 nodes not done; submit again to continue" in said("status", file)
     assert "there is nothing to cancel" in refused("cancel", folder, kind=ClusterError)
     assert read_all(folder / "runs")[0].history[-1].ending == "evicted"
 
@@ -269,7 +269,7 @@ def test_slurms_tools_are_those_of_the_settings_named(file: Path, tmp_path: Path
     for verb in ("submit", "cancel"):
         assert missing in refused(verb, file, "--config", settings, kind=ClusterError)
     shown = said("status", file, "--config", settings)
-    assert shown.startswith("running, as far as its files tell") and missing in shown
+    assert shown.startswith("running, by its files") and missing in shown
     for verb in ("collect", "cleanup"):  # for all we know it is being worked on
         assert "being worked on" in refused(verb, file, "--config", settings)
 
