@@ -78,7 +78,7 @@ class FakeClient(SlurmClient):
         super().__init__(settings)
         self.slurm = slurm
 
-    def _run(self, tool: str, *arguments: str) -> str:
+    def run(self, tool: str, *arguments: str) -> str:
         self.calls[tool] += 1
         self.slurm.log.append((tool, *arguments))
         if tool in self.slurm.down:

@@ -32,9 +32,9 @@ class _Client(SlurmClient):
         super().__init__(settings)
         self.log: list[tuple[str, ...]] = []
 
-    def _run(self, tool: str, *arguments: str) -> str:
+    def run(self, tool: str, *arguments: str) -> str:
         self.log.append((tool, *arguments))
-        return super()._run(tool, *arguments)
+        return super().run(tool, *arguments)
 
 
 class Live:

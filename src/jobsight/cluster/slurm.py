@@ -195,7 +195,7 @@ class Slurm(Scheduler):
 
     def _act(self, tool: str, *arguments: str) -> str:
         with _errors():
-            return self.client.act(tool, *arguments)
+            return self.client.run(tool, *arguments)
 
 
 @contextlib.contextmanager

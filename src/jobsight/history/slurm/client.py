@@ -34,11 +34,9 @@ _MOST_SHOWN = 1000
 _UNWRITTEN = b"job script retrieval failed"
 """What scontrol says of any trouble with a batch script; it ends as if all were well (to 24.11)."""
 
-_KEPT_ENVIRONMENT = frozenset(
-    (
-        *("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_DEBUG_FLAGS"),
-        *("SBATCH_ACCOUNT", "SBATCH_PARTITION", "SBATCH_QOS", "SBATCH_RESERVATION"),
-    )
+_KEPT_ENVIRONMENT = (
+    *("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_DEBUG_FLAGS"),
+    *("SBATCH_ACCOUNT", "SBATCH_PARTITION", "SBATCH_QOS", "SBATCH_RESERVATION"),
 )
 _DROPPED_ENVIRONMENT = ("SLURM_", "SQUEUE_", "SACCT_", "SCONTROL_", "SBATCH_", "SCANCEL_")
 
@@ -77,7 +75,7 @@ class SlurmClient:
         asked = [f"--jobs={','.join(sorted(jobs))}"] if jobs is not None else []
         try:
             options = ("--local", "--noheader", "--all", "--states=all", *asked)
-            text = self._run("squeue", *options, f"--format={format_option(self._delimiter)}")
+            text = self.run("squeue", *options, f"--format={format_option(self._delimiter)}")
         except SlurmError as error:
             if jobs is not None and error.trouble is Trouble.NO_JOB:
                 return []
@@ -119,7 +117,7 @@ class SlurmClient:
         Raises:
             SlurmError: no answer, or no such job (any more).
         """
-        text = self._run("scontrol", "--local", "--oneliner", "show", "job", job)
+        text = self.run("scontrol", "--local", "--oneliner", "show", "job", job)
         return list(read_jobs(text, job.partition("_")[0].partition("+")[0], self._zone))
 
     def script(self, job: str) -> str:
@@ -128,7 +126,7 @@ class SlurmClient:
         Raises:
             SlurmError: no answer, no such job, no batch script or no permission.
         """
-        return self._run("scontrol", "write", "batch_script", job, "-")
+        return self.run("scontrol", "write", "batch_script", job, "-")
 
     def kept_script(self, job: str) -> str | None:
         """The batch script as the accounting kept it; None where it did not.
@@ -137,7 +135,7 @@ class SlurmClient:
             SlurmError: the accounting gave no answer.
         """
         since = "--starttime=uts1000000"
-        text = self._run("sacct", "--local", f"--jobs={job}", "--batch-script", since)
+        text = self.run("sacct", "--local", f"--jobs={job}", "--batch-script", since)
         return batchscript.from_sacct(text)
 
     def config(self) -> Config:
@@ -146,7 +144,7 @@ class SlurmClient:
         Raises:
             SlurmError: the controller gave no answer.
         """
-        return read_config(self._run("scontrol", "show", "config"), self._zone)
+        return read_config(self.run("scontrol", "show", "config"), self._zone)
 
     def cluster_name(self) -> str:
         """The cluster's name in ids of jobs: as set, else as the controller says.
@@ -167,16 +165,6 @@ class SlurmClient:
             raise SlurmError(f"the cluster's name is unknown ({reason}); set slurm.cluster", kind)
         return name.lower()
 
-    # --- what acts ---
-
-    def act(self, tool: str, *arguments: str) -> str:
-        """Run a tool that changes something, such as sbatch; what it printed.
-
-        Raises:
-            SlurmError: it refused, or gave no answer in time (it may have acted then).
-        """
-        return self._run(tool, *arguments)
-
     # --- how ---
 
     def _accounts(self, *options: str) -> list[Run]:
@@ -184,7 +172,7 @@ class SlurmClient:
         self._columns = None  # after an error, such as a field that is lacking, they are found anew
         plain = ("--local", "--allusers", "--duplicates", "--parsable", "--noconvert")
         form = (f"--delimiter={self._delimiter}", f"--format={','.join(columns)}")
-        text = self._run("sacct", *plain, *form, *options)
+        text = self.run("sacct", *plain, *form, *options)
         self._columns = columns
         try:
             return list(join_runs(exact_rows(text, self._delimiter), self._zone, self._refuse))
@@ -193,60 +181,60 @@ class SlurmClient:
 
     def _find_columns(self) -> tuple[str, ...]:
         """The columns we want that this version of sacct has."""
-        known = {name.lower() for name in self._run("sacct", "--helpformat").split()}
+        known = {name.lower() for name in self.run("sacct", "--helpformat").split()}
         columns = tuple(name for name in COLUMNS if name.lower() in known)
         if "JobID" not in columns:
             raise SlurmError("sacct --helpformat lists no column JobID", Trouble.OTHER)
         return columns
 
-    def _run(self, tool: str, *arguments: str) -> str:
-        words = [*self._settings.prefix, self._find(tool), *arguments]
+    def run(self, tool: str, *arguments: str) -> str:
+        """Run any tool, also one that changes something, such as sbatch; what it printed.
+
+        Raises:
+            SlurmError: it refused, or gave no answer in time (it may have acted then).
+        """
+        settings = self._settings
+        found = find_tool(tool, settings.bin, settings.prefix)
+        if found is None:
+            where = "on the PATH" if settings.bin is None else f"in {settings.bin}"
+            reason = f"{tool} is not {where}; name its folder in the setting slurm.bin"
+            raise SlurmError(reason, Trouble.MISSING)
+        words = [*settings.prefix, found, *arguments]
         self.calls[tool] += 1
         try:
             ended = run_command(
                 words,
                 env=self._environment(),
-                timeout=self._settings.timeout,
-                most_output=self._settings.output_most_mb << 20,
+                timeout=settings.timeout,
+                most_output=settings.output_most_mb << 20,
             )
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
             kind = Trouble.NO_PERMISSION if error.errno in (1, 13) else Trouble.MISSING
             raise SlurmError(f"cannot run {words[0]}: {reason}", kind) from None
         self.seconds[tool] += ended.seconds
-        self._require_sound(tool, ended)
+        if failure := self._failure(tool, ended):
+            raise SlurmError(*failure)
         return ended.stdout.decode("utf-8", "replace").replace("\0", "\ufffd")
 
-    def _require_sound(self, tool: str, ended: Ended) -> None:
+    def _failure(self, tool: str, ended: Ended) -> tuple[str, Trouble] | None:
+        """Why the tool gave no answer, and the kind of failure; None: it gave one."""
+        limit, most = self._settings.timeout, self._settings.output_most_mb
         if ended.overflow:
-            most = self._settings.output_most_mb
-            raise SlurmError(
-                f"{tool} printed more than {most} MB (setting slurm.output_most_mb)",
-                Trouble.TOO_MUCH,
-            )
-        if ended.status is not None and ended.status < 0:
-            raise SlurmError(f"{tool} was ended by signal {-ended.status}", Trouble.OTHER)
+            reason = f"{tool} printed more than {most} MB (setting slurm.output_most_mb)"
+            return reason, Trouble.TOO_MUCH
         if ended.status is None:
-            limit = self._settings.timeout
-            raise SlurmError(
-                f"{tool} gave no answer within {limit:g} s (setting slurm.timeout)", Trouble.SLOW
-            )
+            reason = f"{tool} gave no answer within {limit:g} s (setting slurm.timeout)"
+            return reason, Trouble.SLOW
+        if ended.status < 0:
+            return f"{tool} was ended by signal {-ended.status}", Trouble.OTHER
+        if ended.status == 0 and (ended.stdout or _UNWRITTEN not in ended.stderr):
+            return None
         # To 25.11, scontrol reports a missing task on standard output.
         said = (ended.stderr or ended.stdout[:_MOST_SHOWN]).decode("utf-8", "replace")
-        if ended.status == 127 and not ended.stdout:
-            raise SlurmError(f"{tool}: {printable(said, 200)}", Trouble.MISSING)
-        if ended.status != 0 or (not ended.stdout and _UNWRITTEN in ended.stderr):
-            raise SlurmError(f"{tool}: {printable(said, 200) or 'failed'}", classify(said))
-
-    def _find(self, tool: str) -> str:
-        folder = self._settings.bin
-        found = find_tool(tool, folder, self._settings.prefix)
-        if found is None:
-            where = "on the PATH" if folder is None else f"in {folder}"
-            raise SlurmError(
-                f"{tool} is not {where}; name its folder in the setting slurm.bin", Trouble.MISSING
-            )
-        return found
+        missing = ended.status == 127 and not ended.stdout
+        kind = Trouble.MISSING if missing else classify(said)
+        return f"{tool}: {printable(said, 200) or 'failed'}", kind
 
     def _environment(self) -> dict[str, str]:
         """Ours without what would change the tools' output (SQUEUE_FORMAT and its like)."""
