@@ -13,6 +13,7 @@ from pathlib import Path
 from jobsight.errors import UsageError
 
 __all__ = [
+    "QUARTER",
     "format_micros",
     "format_moment",
     "format_span",
@@ -28,7 +29,9 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _FIRST = dt.datetime.min.replace(tzinfo=dt.UTC)
 _LAST = dt.datetime.max.replace(tzinfo=dt.UTC)
 
-_QUARTER = 900_000_000
+QUARTER = 900_000_000
+"""µs in which no zone changes its offset from UTC."""
+
 _LOCAL = Path("/etc/localtime")
 
 
@@ -106,22 +109,24 @@ def micros(moment: dt.datetime) -> int:
     return (moment - _EPOCH) // dt.timedelta(microseconds=1)
 
 
-def local_micros(shown: int, zone: dt.tzinfo, *, again: bool = False) -> int:
+def local_micros(shown: int, zone: dt.tzinfo) -> tuple[int, int]:
     """A moment as µs since 1970, of what a clock in `zone` showed, as if that were UTC.
 
-    The hour that a clock turned back shows twice is read as its first showing, or `again` as its
-    second. Offsets are looked up once per quarter of an hour: no zone changes within one.
+    Twice: the hour that a clock turned back shows two times is read as its first showing, then as
+    its second. Offsets are looked up once per `QUARTER` of an hour.
 
     Raises:
         OverflowError: no calendar has that moment.
     """
-    return shown - _offset(shown // _QUARTER, zone, again)
+    first, again = _offsets(shown // QUARTER, zone)
+    return shown - first, shown - again
 
 
 @lru_cache(1 << 16)
-def _offset(quarter: int, zone: dt.tzinfo, again: bool) -> int:
-    moment = _EPOCH + dt.timedelta(microseconds=quarter * _QUARTER)
-    return quarter * _QUARTER - micros(moment.replace(tzinfo=zone, fold=again))
+def _offsets(quarter: int, zone: dt.tzinfo) -> tuple[int, int]:
+    moment = (_EPOCH + dt.timedelta(microseconds=quarter * QUARTER)).replace(tzinfo=zone)
+    first, again = (micros(moment.replace(fold=fold)) for fold in (0, 1))
+    return quarter * QUARTER - first, quarter * QUARTER - again
 
 
 def likeliest(

@@ -34,6 +34,7 @@ MESSAGES = "jobcomp"
 
 _RANK = {state: rank for rank, state in enumerate(State)}
 _MICROS = 1_000_000
+_UNKNOWN_END = State.UNKNOWN_END  # asked for each event of each document
 _NEVER = -(2**63)
 
 GONE = "GONE"
@@ -54,7 +55,7 @@ def in_order(timeline: tuple[Event, ...]) -> tuple[Event, ...] | None:
         state, time = event.state, event.time
         if event.position is not None or event.source != source:
             return None
-        if state is State.UNKNOWN_END or event.word == GONE:
+        if state is _UNKNOWN_END or event.word == GONE:
             return None
         if time <= clock:
             ordered = False

@@ -1,78 +1,79 @@
-"""The timeline of a job of which only a few moments are known, as traces tell them."""
+"""The timeline of a job of which only a few moments are known, as in traces."""
 
 from __future__ import annotations
 
-import msgspec
+from functools import lru_cache
 
 from jobsight.documents import Event, State
 
-__all__ = ["Life"]
+__all__ = ["timeline_of"]
 
 
-class Life(msgspec.Struct, frozen=True, gc=False):
-    """Moments of a job, µs since 1970; None: not told, or it never came to that.
+def timeline_of(
+    source: str,
+    submit: int,
+    eligible: int | None = None,
+    waiting: int | None = None,
+    start: int | None = None,
+    end: int | None = None,
+    *,
+    state: State | None = None,
+    word: str | None = None,
+    host: str | None = None,
+    reason: str | None = None,
+    exit_code: int | None = None,
+    signal: int | None = None,
+) -> tuple[Event, ...]:
+    """Entries of a timeline, in order.
 
-    Attributes:
-        submit, eligible, start, end: in this order, if all goes well.
-        seen: moments at which the job was seen waiting.
-        state: how it ended, or where it stands; None: not told.
+    Args:
+        source: of the entries.
+        submit: µs since 1970, as all moments; None: unknown, or the job never came to that.
+        eligible: could have started since.
+        waiting: was seen in the queue.
+        start: last start.
+        end: of the job.
+        state: how it ended, or its state now; None: unknown.
         word: the source's own word for `state`.
         host: where it ran.
-        reason, exit_code, signal: of its end.
+        reason: of its end.
+        exit_code: of its end.
+        signal: that ended it.
+
+    Raises:
+        ValueError: the moments are in no possible order.
     """
-
-    submit: int
-    eligible: int | None = None
-    start: int | None = None
-    end: int | None = None
-    seen: tuple[int, ...] = ()
-    state: State | None = None
-    word: str | None = None
-    host: str | None = None
-    reason: str | None = None
-    exit_code: int | None = None
-    signal: int | None = None
-
-    def timeline(self, source: str) -> tuple[Event, ...]:
-        """Entries of the timeline, in order.
-
-        Raises:
-            ValueError: the moments are in no possible order.
-        """
-        self._check()
-        events = [_waiting(self.submit, source)]
-        if self.eligible is not None and self.eligible != self.submit:
-            events.append(Event(time=self.eligible, source=source, word="ELIGIBLE"))
-        events += [_waiting(time, source) for time in self.seen]
-        if self.start is not None:
-            events.append(
-                Event(time=self.start, source=source, state=State.RUNNING, host=self.host)
-            )
-        if self.state is not None and self.state.ended:
-            events.append(
-                Event(
-                    time=events[-1].time if self.end is None else self.end,
-                    source=source,
-                    state=self.state,
-                    word=self.word,
-                    undated=self.end is None,
-                    reason=self.reason,
-                    return_value=self.exit_code,
-                    signal=self.signal,
-                )
-            )
-        return tuple(events)
-
-    def _check(self) -> None:
-        first = self.submit if self.start is None else self.start
-        if first < self.submit:
-            raise ValueError("it starts before it is submitted")
-        if self.end is not None and self.end < first:
-            raise ValueError("it ends before it starts")
-        seen = (self.eligible or 0, *self.seen)
-        if self.start is not None and max(seen) > self.start:
+    first = submit if start is None else start
+    if first < submit:
+        raise ValueError("it starts before it is submitted")
+    if end is not None and end < first:
+        raise ValueError("it ends before it starts")
+    events = [_waits(source, submit)]
+    if eligible is not None and eligible != submit:
+        events.append(Event(time=eligible, source=source, word="ELIGIBLE"))
+    if waiting is not None and waiting != submit:
+        events.append(_waits(source, waiting))
+    if start is not None:
+        if start < max(eligible or 0, waiting or 0):
             raise ValueError("it waits still when it has started")
+        events.append(Event(time=start, source=source, state=State.RUNNING, host=host))
+    if state is not None and state.ended:
+        events.append(
+            Event(
+                time=events[-1].time if end is None else end,
+                source=source,
+                state=state,
+                word=word,
+                undated=end is None,
+                reason=reason,
+                return_value=exit_code,
+                signal=signal,
+            )
+        )
+    return tuple(events)
 
 
-def _waiting(time: int, source: str) -> Event:
+@lru_cache(4096)
+def _waits(source: str, time: int) -> Event:
+    # Many jobs are submitted at once.
     return Event(time=time, source=source, state=State.PENDING)

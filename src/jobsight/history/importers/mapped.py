@@ -6,22 +6,23 @@ import itertools
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from jobsight.clock import likeliest, zone_named
 from jobsight.documents import JobDocument, Request, State, Submission, Usage, slurm_id
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import Importer, ImportReport, Options, Unknowable
-from jobsight.history.importers.life import Life
+from jobsight.history.importers.life import timeline_of
 from jobsight.history.importers.lines import Meter
-from jobsight.history.importers.mapping import MOMENTS, Mapping, near
+from jobsight.history.importers.mapping import MOMENTS, SECTIONS, Mapping, near
 from jobsight.history.importers.tables import Batch, batches, columns_of
-from jobsight.history.importers.values import Converter, Twice, converter
+from jobsight.history.importers.values import Converter, Twice, converter, typed_moments
 from jobsight.history.slurm.sizes import gpus, parse_tres
 
 __all__ = ["Mapped"]
@@ -89,15 +90,14 @@ class _Table:
             self._shared = _shared(file, mapping)
 
     def documents(self, batch: Batch, report: ImportReport) -> list[JobDocument]:
-        """What the rows record; those that make no sense are counted in the report."""
+        """Documents of the rows; rows that make no sense are counted in the report."""
         values, bad = _converted(batch, self._mapping, self._zone)
         _settle_twice(values)
-        count = len(batch.numbers)
-        rows = zip(*(values.get(field) or itertools.repeat(None, count) for field in _PLAIN),
-                   _section(values, "request", count), _section(values, "submission", count),
-                   _section(values, "usage", count), strict=True)  # fmt: skip
+        values["submission.submitted"] = values["submitted"]
+        plain = [values.get(field) or [None] * len(batch.numbers) for field in _PLAIN]
+        sections = [_sections(kind, values, len(batch.numbers)) for kind in SECTIONS]
         found: list[JobDocument] = []
-        for at, row in enumerate(rows):
+        for at, row in enumerate(zip(*plain, *sections, strict=True)):
             if at not in bad:
                 try:
                     found.append(self._document(*row))
@@ -113,52 +113,63 @@ class _Table:
         ended: int | None, job: str | None, task: int | None, cluster: str | None,
         state: tuple[State, str] | None, reason: str | None, host: str | None,
         code: tuple[int | None, int | None] | None, signal: int | None,
-        request: dict[str, Any], submission: dict[str, Any], usage: dict[str, Any],
+        request: Request, submission: Submission, usage: Usage,
     ) -> JobDocument:  # fmt: skip
         if job is None or submitted is None:
             raise ValueError(f"no {'number' if job is None else 'time of submission'}")
-        exit_code, by_signal = code or (None, None)
         end, word = state or (_state_of(code) if ended is not None else None, None)
-        life = Life(
-            submitted, eligible, started, ended, () if waiting in (None, submitted) else (waiting,),
-            end, word, host, reason, exit_code, signal or by_signal,
+        exit_code, by_signal = code or (None, None)
+        timeline = timeline_of(
+            self._mapping.name, submitted, eligible, waiting, started, ended,
+            state=end, word=word, host=host, reason=reason,
+            exit_code=exit_code, signal=signal or by_signal,
         )  # fmt: skip
-        timeline = life.timeline(self._mapping.name)
         if (cluster := self._cluster or cluster) is None:
             raise ValueError("no cluster")
-        number, array_id = self._named(job, task)
-        if array_id is not None:
-            submission["array"] = array_id
-        if request.get("tres"):
-            for name, value in _amounts(request["tres"]):
-                request.setdefault(name, value)
-        return JobDocument(
-            id=slurm_id(cluster, number),
-            updated=timeline[-1].time,
-            request=Request(**request),
-            submission=Submission(submitted=submitted, **submission),
-            usage=Usage(**usage),
-            timeline=timeline,
-        )
-
-    def _named(self, job: str, task: int | None) -> tuple[str, str | None]:
-        """The number of a job, and that of its array."""
         if task is None and job in self._shared:
             self._seen[job] += 1
             task = self._seen[job]
         if task is not None:
-            return f"{job}_{task}", job
-        return job, job.partition("_")[0] if "_" in job else None
+            submission = replace(submission, array=job)
+            job = f"{job}_{task}"
+        elif "_" in job:
+            submission = replace(submission, array=job.partition("_")[0])
+        return JobDocument(
+            id=slurm_id(cluster, job),
+            updated=timeline[-1].time,
+            request=request,
+            submission=submission,
+            usage=usage,
+            timeline=timeline,
+        )
 
 
-@lru_cache(4096)
-def _amounts(tres: str) -> tuple[tuple[str, int | None], ...]:
+def _sections(kind: str, values: dict[str, list[Any]], count: int) -> Iterator[Any]:
+    """A section of the document of each row; equal ones are one object."""
+    fields = [name for name in values if name.startswith(f"{kind}.")]
+    names = [name.partition(".")[2] for name in fields]
+    rows = zip(*(values[name] for name in fields), strict=True)
+    known: dict[tuple[Any, ...], Any] = {}
+    for row in rows if fields else itertools.repeat((), count):
+        section = known.get(row)
+        if section is None:
+            told = dict(zip(names, row, strict=True))
+            if kind == "request" and told.get("tres"):
+                told = _amounts(told["tres"]) | told
+            section = known[row] = SECTIONS[kind](**told)
+        yield section
+
+
+def _amounts(tres: str) -> dict[str, int | None]:
     """What the resources asked for say of amounts that may have no column of their own."""
     found = parse_tres(tres)
     memory = found.get("mem")
-    amounts = {"cpus": found.get("cpu"), "nodes": found.get("node"), "gpus": gpus(found),
-               "memory_mb": None if memory is None else memory >> 20}  # fmt: skip
-    return tuple(amounts.items())
+    return {
+        "cpus": found.get("cpu"),
+        "nodes": found.get("node"),
+        "gpus": gpus(found),
+        "memory_mb": None if memory is None else memory >> 20,
+    }
 
 
 def _place(file: LogFile, mapping: Mapping, options: Options) -> tuple[str | None, str | None]:
@@ -184,10 +195,8 @@ def _shared(file: LogFile, mapping: Mapping) -> frozenset[str]:
     alone = mapping.model_copy(update={"columns": ids})
     numbers, aside = array("q"), ImportReport()
     for batch in batches(file, tuple(ids), aside, Meter([file], aside, lambda *_: None)):
-        values, bad = _converted(batch, alone, zone_named("UTC"))
-        numbers.extend(
-            int(job) for at, job in enumerate(values["id"]) if at not in bad and job.isdecimal()
-        )
+        values, _ = _converted(batch, alone, zone_named("UTC"))
+        numbers.extend(int(job) for at, job in enumerate(values["id"]) if job and job.isdecimal())
     found, counts = np.unique(np.frombuffer(numbers, np.int64), return_counts=True)
     return frozenset(map(str, found[counts > 1].tolist()))
 
@@ -199,9 +208,12 @@ def _converted(
     found: dict[str, list[Any]] = {}
     bad: dict[int, str] = {}
     for name, values in batch.columns.items():
-        column = mapping.columns[name]
-        known, faults = _known(values, converter(column, zone, batch.clocks.get(name)))
-        found[column.field] = [known[value] for value in values]
+        column, clock = mapping.columns[name], batch.clocks.get(name)
+        if clock is not None and column.field in MOMENTS:
+            found[column.field] = typed_moments(values, zone, clock)
+            continue
+        known, faults = _known(values, converter(column, zone))
+        found[column.field] = list(map(known.__getitem__, values))
         if faults:
             for at, value in enumerate(values):
                 if value in faults:
@@ -211,9 +223,12 @@ def _converted(
 
 def _known(values: list[Any], convert: Converter) -> tuple[dict[Any, Any], dict[Any, str]]:
     """What each different value means, and what is wrong with those that mean nothing."""
+    different = set(values)
+    with suppress(ValueError):
+        return dict(zip(different, map(convert, different), strict=True)), {}
     known: dict[Any, Any] = {}
     faults: dict[Any, str] = {}
-    for value in set(values):
+    for value in different:
         try:
             known[value] = convert(value)
         except ValueError as error:
@@ -232,16 +247,6 @@ def _settle_twice(values: dict[str, list[Any]]) -> None:
         chosen = likeliest(first, lambda again=again: again, spans[at] if spans else None)  # type: ignore[misc]
         for column, time in zip(columns, chosen, strict=True):
             column[at] = None if time is None else int(time)
-
-
-def _section(values: dict[str, list[Any]], name: str, count: int) -> Iterator[dict[str, Any]]:
-    """A section's fields, row by row."""
-    fields = [field for field in values if field.startswith(f"{name}.")]
-    if not fields:
-        return ({} for _ in range(count))
-    names = [field.partition(".")[2] for field in fields]
-    columns = [values[field] for field in fields]
-    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
 
 
 def _state_of(code: tuple[int | None, int | None] | None) -> State:

@@ -21,7 +21,7 @@ from jobsight.errors import UsageError
 from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import YamlFile, explain
 
-__all__ = ["FIELDS", "MOMENTS", "SECTIONS", "Column", "Mapping", "near", "units_of"]
+__all__ = ["FIELDS", "MOMENTS", "MOMENT_UNITS", "SECTIONS", "Column", "Mapping", "near", "units_of"]
 
 MOMENTS = ("submitted", "eligible", "waiting", "started", "ended")
 """Moments of a job, in the order of its life; at ``waiting`` it was seen in the queue."""
@@ -32,7 +32,7 @@ SECTIONS: Values[str, type[msgspec.Struct]] = {
 
 _SIZES = {"B": 2.0**-20, "KB": 2.0**-10, "MB": 1.0, "GB": 2.0**10, "TB": 2.0**20}
 _SPANS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-_SINCE_1970 = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
+MOMENT_UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 
 
 def _fields() -> dict[str, type]:
@@ -53,7 +53,7 @@ FIELDS: Values[str, type] = _fields()
 def units_of(field: str) -> Values[str, float | None]:
     """Units in which a field may be given, and how much of ours each is; None: Slurm's text."""
     if field in MOMENTS:
-        return _SINCE_1970
+        return MOMENT_UNITS
     if field == "exit_code":
         return {"slurm": None, "wait": None}
     if field.endswith("_mb"):

@@ -23,7 +23,7 @@ from jobsight.documents.states import SWF_STATUS
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
-from jobsight.history.importers.life import Life
+from jobsight.history.importers.life import timeline_of
 from jobsight.history.importers.lines import Line, Meter, lines
 from jobsight.history.importers.naming import trace_name
 
@@ -248,8 +248,7 @@ def _whole(submit: int, row: Row) -> tuple[Event, ...]:
         start, end = waited, waited + row.run * 1_000_000 if row.run >= 0 else None
     else:
         start, end = None, waited if row.wait >= 0 else None
-    life = Life(submit, start=start, end=end, state=state, word=str(row.status))
-    return life.timeline(Swf.name)
+    return timeline_of(Swf.name, submit, start=start, end=end, state=state, word=str(row.status))
 
 
 def _in_parts(submit: int, parts: list[Row]) -> tuple[Event, ...]:

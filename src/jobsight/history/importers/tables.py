@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
-import io
 import itertools
+import mmap
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jobsight.errors import SourceError
-from jobsight.history.eventlog.logfiles import LogFile, LogStream, spool
+from jobsight.history.eventlog.logfiles import LogFile, spool
 from jobsight.history.importers.base import BATCH, ImportReport
 from jobsight.history.importers.lines import Meter, lines
 from jobsight.history.importers.values import Clock
@@ -25,7 +27,6 @@ __all__ = ["Batch", "batches", "columns_of"]
 _MAGIC = b"PAR1"
 _DELIMITERS = ",\t;|"
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_LATEST = 2**33
 _FAULTS = (OSError, ValueError, OverflowError, KeyError, IndexError)
 """What pyarrow raises, beside its own errors, for damaged files (names that are no UTF-8, …)."""
 
@@ -36,9 +37,9 @@ class Batch:
 
     Attributes:
         numbers: of their lines, the header being 1; in Parquet from 1.
-        columns: values by column: text, or what Python has for a type of Parquet; moments are µs
-            since 1970, None where no clock shows them.
-        clocks: of columns that are moments, by which clock they are.
+        columns: values by column: text, or what Python has for a type of Parquet; moments are
+            numbers of their clock.
+        clocks: of columns that are moments.
     """
 
     numbers: Sequence[int]
@@ -51,51 +52,10 @@ class Batch:
 
     def _cell(self, name: str, value: Any) -> str:
         if name in self.clocks and value is not None:
-            return f"{dt.datetime.fromtimestamp(value / 1e6, dt.UTC):%Y-%m-%d %H:%M:%S}"
+            seconds = value // self.clocks[name].per_second
+            with suppress(ValueError, OverflowError):
+                return f"{dt.datetime.fromtimestamp(seconds, dt.UTC):%Y-%m-%d %H:%M:%S}"
         return "" if value is None else str(value)
-
-
-class _Bytes(io.RawIOBase):
-    """A file's uncompressed bytes, for whoever reads here and there."""
-
-    def __init__(self, file: LogFile) -> None:
-        super().__init__()
-        self._file = file if file.seekable else spool(file)
-        self._at = 0
-        self._stream: LogStream | None = None
-        self._stands = -1
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._file.size}[whence]
-        self._at = max(0, base + offset)
-        return self._at
-
-    def readinto(self, buffer: Any) -> int:
-        if self._stream is None or self._stands != self._at:
-            self._let_go()
-            self._stream = self._file.open(self._at)
-        count = self._stream.readinto(memoryview(buffer).cast("B"))
-        self._at += count
-        self._stands = self._at
-        return count
-
-    def _let_go(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
-
-    def close(self) -> None:
-        self._let_go()
-        super().close()
 
 
 def columns_of(file: LogFile) -> frozenset[str]:
@@ -179,10 +139,16 @@ def _parquet(file: LogFile) -> pq.ParquetFile:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    plain = file if file.seekable else spool(file)
+    descriptor = plain.descriptor()
     try:
-        return pq.ParquetFile(pa.PythonFile(_Bytes(file), mode="r"))
+        end = plain.start + plain.size
+        memory = memoryview(mmap.mmap(descriptor, end, prot=mmap.PROT_READ))[plain.start :]
+        return pq.ParquetFile(pa.BufferReader(memory))
     except (pa.ArrowException, *_FAULTS) as error:
         raise _damaged(file, error) from None
+    finally:
+        os.close(descriptor)
 
 
 def _names(file: LogFile, table: pq.ParquetFile) -> list[str]:
@@ -200,21 +166,20 @@ def _damaged(file: LogFile, error: Exception) -> SourceError:
 
 
 def _column(column: pa.Array) -> tuple[list[Any], Clock | None]:
-    """The values of a column, and by which clock it is if they are moments."""
+    """The values of a column, and its clock if they are moments."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    if pa.types.is_date(column.type):
-        column = column.cast(pa.timestamp("s"))
-    if not pa.types.is_timestamp(column.type):
-        values = column.to_pylist()
-        return ([*map(str, values)] if pa.types.is_nested(column.type) else values), None
-    scale = _PER_SECOND[column.type.unit]
-    count = column.cast(pa.int64())
-    sound = pc.and_(pc.greater(count, 0), pc.less(count, _LATEST * scale))
-    kept = pc.if_else(sound, column, pa.scalar(None, column.type))
-    clock: Clock = "utc" if column.type.tz else "local"
-    return kept.cast(pa.timestamp("us"), safe=False).cast(pa.int64()).to_pylist(), clock
+    kind = column.type
+    # Views, for casts would import pyarrow.compute.
+    if pa.types.is_date32(kind):
+        days = column.view(pa.int32()).to_pylist()
+        return [None if day is None else day * 86_400 for day in days], Clock(False, 1)
+    if pa.types.is_date64(kind) or pa.types.is_timestamp(kind):
+        unit = kind.unit if pa.types.is_timestamp(kind) else "ms"
+        utc = pa.types.is_timestamp(kind) and kind.tz is not None
+        return column.view(pa.int64()).to_pylist(), Clock(utc, _PER_SECOND[unit])
+    values = column.to_pylist()
+    return ([*map(str, values)] if pa.types.is_nested(kind) else values), None
 
 
 def _parquet_batches(

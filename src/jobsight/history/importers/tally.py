@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections import Counter
 from collections.abc import Iterable
@@ -49,17 +50,17 @@ class Tally:
         self._add(documents, _UNCHANGED)
 
     def _add(self, documents: Iterable[JobDocument], mark: int) -> None:
-        for document in documents:
-            self._ids.append(hash(document.id))
-            self._marks.append(mark)
-            self._states.append(_PLACES[document.state])
+        found = list(documents)
+        self._ids.extend([hash(document.id) for document in found])
+        self._marks.extend(itertools.repeat(mark, len(found)))
+        self._states.extend([_PLACES[document.state] for document in found])
         if len(self._ids) > 2 * _MOST_LOOSE:
             self._settle()
 
     def span(self, documents: Iterable[JobDocument]) -> None:
         """Take the documents' moments into `first` and `last`."""
-        some = [document.timeline for document in documents if document.timeline]
-        times = [one[0].time for one in some] + [one[-1].time for one in some]
+        timelines = [document.timeline for document in documents if document.timeline]
+        times = [one[0].time for one in timelines] + [one[-1].time for one in timelines]
         if times:
             self.first = min(times) if self.first is None else min(self.first, *times)
             self.last = max(times) if self.last is None else max(self.last, *times)

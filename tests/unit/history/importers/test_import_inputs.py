@@ -15,7 +15,7 @@ from jobsight.documents import Event, JobDocument, State, merge
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.importers import IMPORTERS, Importer, ImportReport, Options
-from jobsight.history.importers.life import Life
+from jobsight.history.importers.life import timeline_of
 from jobsight.history.importers.lines import LONGEST_LINE, Line, Meter, lines
 from jobsight.history.importers.tally import Tally
 
@@ -175,18 +175,18 @@ def test_the_span_of_what_was_imported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("life", "reason"),
+    ("moments", "reason"),
     [
-        (Life(5, start=4), "starts before"),
-        (Life(5, start=6, end=5), "ends before"),
-        (Life(5, end=4), "ends before"),
-        (Life(5, eligible=9, start=8), "waits still"),
-        (Life(5, seen=(9,), start=8), "waits still"),
+        ({"start": 4}, "starts before"),
+        ({"start": 6, "end": 5}, "ends before"),
+        ({"end": 4}, "ends before"),
+        ({"eligible": 9, "start": 8}, "waits still"),
+        ({"waiting": 9, "start": 8}, "waits still"),
     ],
 )
-def test_a_life_in_no_possible_order_is_refused(life: Life, reason: str) -> None:
+def test_a_life_in_no_possible_order_is_refused(moments: dict[str, int], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        life.timeline("t")
+        timeline_of("t", 5, **moments)  # type: ignore[arg-type]
 
 
 def test_importing_tells_how_far_it_is() -> None:
