@@ -72,11 +72,6 @@ _HEAD = 4096
 _TAIL = 64 << 10
 
 
-def _explain(path: Path, error: OSError) -> OutputError:
-    reason = os.strerror(error.errno) if error.errno else str(error)
-    return OutputError(f"cannot write {path}: {reason}")
-
-
 def _place(path: Path) -> Path:
     """Where `path` really is: what a link points to is written, not the link."""
     return Path(os.path.realpath(path))
@@ -87,11 +82,33 @@ def _beside(path: Path) -> Path:
     return path.with_name(f".jobsight-{secrets.token_hex(8)}.part")
 
 
-def _make_parent(target: Path, private: bool) -> None:
-    if private:
-        make_folder(target.parent)
-    else:
-        target.parent.mkdir(parents=True, exist_ok=True)
+@contextlib.contextmanager
+def _replacing(path: Path, kind: Kind | None, *, private: bool) -> Iterator[tuple[Path, Path]]:
+    """Yield where `path` really is, and a name next to it, which is removed in the end.
+
+    Raises:
+        OutputError: as by `require_replaceable`, or in place of any `OSError`.
+    """
+    target = _place(path)
+    temporary = _beside(target)
+    try:
+        if kind is None:
+            _require_place(path, folder=False)
+        else:
+            require_replaceable(path, kind)
+        if private:
+            make_folder(target.parent)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        yield target, temporary
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise OutputError(f"cannot write {path}: {reason}") from error
+    finally:
+        if temporary.is_dir():
+            shutil.rmtree(temporary, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
 
 
 @contextlib.contextmanager
@@ -110,15 +127,8 @@ def new_file(path: Path, kind: Kind | None = None) -> Iterator[Path]:
         OutputError: the folder is not writable or full, or something that is not a regular file
             (a folder, a device) or not to be replaced has that name; `path` is then untouched.
     """
-    target = _place(path)
-    temporary = _beside(target)
     private = kind not in (None, Kind.PACK)
-    try:
-        if kind is None:
-            _require_place(path, folder=False)
-        else:
-            require_replaceable(path, kind)
-        _make_parent(target, private)
+    with _replacing(path, kind, private=private) as (target, temporary):
         mode = folder_mode() & 0o666 if private else None
         if target.exists():
             mode = target.stat().st_mode & 0o777
@@ -128,16 +138,11 @@ def new_file(path: Path, kind: Kind | None = None) -> Iterator[Path]:
         if mode is not None:
             temporary.chmod(mode)
         temporary.replace(target)
-    except OSError as error:
-        raise _explain(path, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
 
 
 @contextlib.contextmanager
 def new_folder(path: Path, kind: Kind, *, private: bool = True) -> Iterator[Path]:
-    """Yield an empty temporary folder that takes the place of `path` when the block ends well.
+    """Yield an empty temporary folder that takes the place of `path` when the block succeeds.
 
     Permissions and links are treated as by `new_file`.
 
@@ -150,21 +155,13 @@ def new_folder(path: Path, kind: Kind, *, private: bool = True) -> Iterator[Path
         OutputError: as by `require_replaceable`, or the disk is full or not writable; `path` is
             then untouched.
     """
-    target = _place(path)
-    temporary = _beside(target)
-    try:
-        require_replaceable(path, kind)
-        _make_parent(target, private)
+    with _replacing(path, kind, private=private) as (target, temporary):
         temporary.mkdir(mode=0o700 if private else 0o777)
         yield temporary
         require_replaceable(path, kind)
         if private:
             restrict(temporary, target.stat().st_mode & 0o777 if target.exists() else None)
         _exchange(temporary, target)
-    except OSError as error:
-        raise _explain(path, error) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _exchange(temporary: Path, target: Path) -> None:

@@ -12,7 +12,7 @@ of which the first 64 KiB are kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -156,19 +156,13 @@ class Sender:
 class AnswerProducer(Sender):
     """Publishes predictions to the topic ``kafka.answers``.
 
-    Args:
-        settings: brokers, topic, time limit.
-        environment: for the secrets; None: the process's own.
-
     Raises:
         SettingsError: no brokers are named, or Kafka's library is missing.
         OutputError: a property of librdkafka is bad.
     """
 
-    def __init__(
-        self, settings: KafkaSettings, environment: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(Connection(settings, environment), settings.timeout_seconds)
+    def __init__(self, settings: KafkaSettings) -> None:
+        super().__init__(Connection(settings), settings.timeout_seconds)
         self._topic = settings.answers
 
     def publish(self, document_id: str, prediction: Prediction) -> None:

@@ -52,12 +52,7 @@ class Archive:
         self.folder = folder
 
     def write(self, name: str, rows: Sequence[Row], parts: Sequence[Part]) -> Part:
-        """Write a new part, safely on disk when this returns.
-
-        Args:
-            name: of its file.
-            rows: in order of time and id, at least one.
-            parts: all registered parts.
+        """Write rows, in order of time and id, as a part, which is safely on disk afterwards.
 
         Raises:
             OutputError: it cannot be written.
@@ -93,8 +88,7 @@ class Archive:
     def claim(self, store: str) -> None:
         """Make the folder this store's, so that no other clears away what it does not know.
 
-        Args:
-            store: a name that no other store has; a file is named after it.
+        A file is named after the store.
 
         Raises:
             OutputError: the folder cannot be read or written.
@@ -130,11 +124,7 @@ class Archive:
             )
 
     def later(self, parts: Sequence[Part], fence: int) -> str | None:
-        """The file of a prune after that of this fence, which is not registered.
-
-        Args:
-            parts: all registered parts.
-            fence: the latest that was taken.
+        """A file of a prune after that of this fence, which is not registered.
 
         Raises:
             OutputError: the folder cannot be read.
@@ -145,9 +135,7 @@ class Archive:
     def clear(self, parts: Sequence[Part], fence: int) -> None:
         """Delete what a kill left behind: parts that are not registered, unfinished files.
 
-        Args:
-            parts: all registered parts, read after the fence was taken.
-            fence: of the prune that clears; what a later one writes stays.
+        What a prune after that of this fence writes stays. `parts` are read after it was taken.
 
         Raises:
             OutputError: the folder cannot be read or written.

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["open_store"]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(?=://)")
-_SERVERS = ("redis", "rediss", "unix")
 
 
 def open_store(
@@ -49,14 +48,14 @@ def open_store(
         from jobsight.store.sqlite import SqliteStore
 
         return SqliteStore(_path_of(url), settings, create=create)
-    if scheme[0] in _SERVERS:
-        from jobsight.store.redis import RedisStore
+    if scheme[0] not in ("redis", "rediss", "unix"):
+        raise UsageError(
+            f"no store is addressed by {scheme[0][:20]}://; write a path, sqlite:///PATH, "
+            "redis://HOST:PORT/DATABASE, rediss://… or unix:///SOCKET"
+        )
+    from jobsight.store.redis import RedisStore
 
-        return RedisStore(url, settings, create=create)
-    raise UsageError(
-        f"no store is addressed by {scheme[0][:20]}://; write a path, sqlite:///PATH, "
-        "redis://HOST:PORT/DATABASE, rediss://… or unix:///SOCKET"
-    )
+    return RedisStore(url, settings, create=create)
 
 
 def _path_of(url: str) -> Path:

@@ -27,9 +27,7 @@ Position = dict[str, JSON]
 class Stored:
     """A document as the store has it.
 
-    Attributes:
-        document: all that is known of the job.
-        revision: to be passed to the next put; None: it is in the archive, not live.
+    `revision` is to be passed to the next put; None: it is in the archive, not live.
     """
 
     document: JobDocument
@@ -37,11 +35,9 @@ class Stored:
 
 
 class Put(NamedTuple):
-    """A document to be stored.
+    """A document to be stored in place of what the store has.
 
-    Attributes:
-        document: replaces what the store has.
-        based_on: revision that it was made from; None: the store does not have the job live.
+    `based_on` is the revision that it was made from; None: the store does not have the job live.
     """
 
     document: JobDocument
@@ -50,13 +46,7 @@ class Put(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A source's position to be stored.
-
-    Attributes:
-        source: name of the source.
-        old: position that the store must have; None: none yet.
-        new: position that it has afterwards.
-    """
+    """A source's position to be stored, `new`; the store must have `old` (None: none yet)."""
 
     source: str
     old: Position | None
