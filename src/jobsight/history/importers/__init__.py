@@ -2,9 +2,8 @@
 
 `base` is the contract, one file per importer: `sacct`, `slurmrecords`, `swf`, `mapped`,
 `condorhistory`, `eventlogs`. `mapped` reads any table that a `mapping` describes, such as those of
-NREL's Eagle and the Alliance's Graham. `inputs` finds files and their formats; `lines`, `tables`,
-`adtext` cut them into rows; `values`, `life`, `naming` are what several share; `tally` counts what
-became of it.
+NREL's Eagle and the Alliance's Graham. `reading` finds files and their formats; `lines`, `tables`,
+`adtext` cut them into rows; `values`, `life` are shared by several; `tally` counts the jobs.
 """
 
 from jobsight.history.importers.base import (

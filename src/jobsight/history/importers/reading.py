@@ -7,19 +7,21 @@ from pathlib import Path
 
 from jobsight.clock import zone_named
 from jobsight.documents import JobDocument
-from jobsight.errors import UsageError
+from jobsight.errors import SourceError, UsageError
+from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import Importer, ImportReport, Options
 from jobsight.history.importers.condorhistory import CondorHistory
 from jobsight.history.importers.eventlogs import EventLogs
-from jobsight.history.importers.inputs import choose, find_files
 from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.sacct import Sacct
 from jobsight.history.importers.slurmrecords import SacctJson, Slurmdbd
 from jobsight.history.importers.swf import Swf
-from jobsight.text import printable
+from jobsight.text import beginning, counted, printable
 
-__all__ = ["IMPORTERS", "FileImport", "importer_named"]
+__all__ = ["IMPORTERS", "FileImport"]
+
+_SURE = 0.5
 
 IMPORTERS: tuple[Importer, ...] = (
     Sacct(),
@@ -34,17 +36,41 @@ IMPORTERS: tuple[Importer, ...] = (
 """One of each format, in the order in which they are listed."""
 
 
-def importer_named(name: str) -> Importer:
-    """The importer of a format.
+def _found(
+    names: Sequence[str], importers: Sequence[Importer], report: ImportReport
+) -> list[LogFile]:
+    """The files that are named; of a folder or archive, those that one of the importers knows."""
+    others: list[str] = []
+    files = find_logs(
+        names,
+        skipped=lambda name, _why: others.append(name),
+        failed=lambda name, why: report.unreadable.append((name, why)),
+        wanted=lambda file, _: any(importer.sniff(file) > _SURE for importer in importers),
+        what="file of a known format",
+    )
+    if others:
+        count = counted(len(others), "file")
+        report.note(f"passed over {count} of no known format, such as {printable(others[0])}")
+    return files
+
+
+def _surest(file: LogFile, importers: Sequence[Importer]) -> Importer:
+    """The importer that is surest of a file.
 
     Raises:
-        UsageError: there is none of that name.
+        SourceError: none is sure enough; says how the file begins.
     """
-    found = next((one for one in IMPORTERS if one.name == name), None)
-    if found is None:
-        names = ", ".join(one.name for one in IMPORTERS)
-        raise UsageError(f"no format is named {name[:40]!r}; there are auto, {names}")
-    return found
+    importer = max(importers, key=lambda one: one.sniff(file))
+    sure = importer.sniff(file)
+    if sure >= _SURE:
+        return importer
+    likely = f"; it is a little like {importer.name}" if sure else ""
+    names = ", ".join(one.name for one in importers)
+    raise SourceError(
+        f"{printable(file.name)} is of no known format: it begins with {beginning(file.head)}"
+        f"{likely}. Name its format with --format ({names}), or say what its columns mean with "
+        "--mapping"
+    )
 
 
 class FileImport:
@@ -70,14 +96,21 @@ class FileImport:
         self._options = options
         zone_named(options.timezone)  # now, before anything is imported
         importers: Sequence[Importer] = IMPORTERS
-        if format != "auto":
-            importers = (importer_named(format) if isinstance(format, str) else format,)
+        if isinstance(format, Importer):
+            importers = (format,)
+        elif format != "auto":
+            importers = [one for one in IMPORTERS if one.name == format]
+            if not importers:
+                names_of_all = ", ".join(one.name for one in IMPORTERS)
+                raise UsageError(
+                    f"no format is named {format[:40]!r}; there are auto, {names_of_all}"
+                )
         groups: dict[Importer, list[LogFile]] = {one: [] for one in importers}
-        for file in find_files(names, importers, self.report):
+        for file in _found(names, importers, self.report):
             if file.kind == "empty" and not file.head.strip():
                 self.report.note(f"{printable(file.name)} is empty")
                 continue
-            importer = choose(file, importers) if format == "auto" else importers[0]
+            importer = _surest(file, importers) if format == "auto" else importers[0]
             groups[importer].append(file)
             self.report.files.append((file.name, importer.name))
         self._groups = groups

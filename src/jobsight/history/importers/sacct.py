@@ -37,6 +37,7 @@ _XDMOD = (
     "reqcpus", "reqmem", "reqtres", "alloctres", "timelimit", "nodelist", "jobname",
 )  # fmt: skip
 """What Open XDMoD's shredder asks sacct for, with ``--parsable2 --noheader``."""
+_IDS = {"jobid", "jobidraw"}
 _TRIED = 10
 _MOMENTS = ("submit", "start", "end", "eligible")
 _TABLE = re.compile(r"[- ]*-{4,} -{4,}[- ]*")
@@ -89,27 +90,20 @@ def header_of(line: str) -> tuple[tuple[str, ...], str] | None:
     """
     text = line.strip("\r\n")
     names = list(_NAME.finditer(text))
-    if len(names) < 3 or names[0].start() or not {"jobid", "jobidraw"} & _lowered(names):
+    columns = [name[0].partition("%")[0] for name in names]
+    if len(names) < 3 or names[0].start() or not _IDS & set(map(str.lower, columns)):
         return None
     delimiters = {text[before.end() : after.start()] for before, after in itertools.pairwise(names)}
     delimiter = delimiters.pop()
     if delimiters or text[names[-1].end() :] not in ("", delimiter) or not delimiter.strip(" "):
         return None
     closed = ("",) if names[-1].end() < len(text) else ()
-    return (*(name[0].partition("%")[0] for name in names), *closed), delimiter
-
-
-def _lowered(names: list[re.Match[str]]) -> set[str]:
-    return {name[0].partition("%")[0].lower() for name in names}
+    return (*columns, *closed), delimiter
 
 
 @lru_cache(4096)
-def _is_short_state(word: str) -> bool:
-    return slurm_state(word) is not None
-
-
 def _is_state(word: str) -> bool:
-    return len(word) < 100 and _is_short_state(word)
+    return slurm_state(word) is not None
 
 
 class Rows:
@@ -205,7 +199,7 @@ class Rows:
         for row in rows:
             self._rows += 1
             if not isinstance(row, ValueError) and "." not in row[job]:
-                if not _is_state(row[state]):
+                if not _is_state(row[state][:100]):
                     yield ValueError(f"column {state}: {row[state][:40]!r} is no state of Slurm's")
                     continue
                 if all(row[name].strip().lower() in NOTHING for name in moments):

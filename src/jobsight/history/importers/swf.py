@@ -14,18 +14,18 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import NamedTuple
 
 import msgspec
 
 from jobsight.documents import Event, JobDocument, Request, State, Submission, Usage, slurm_id
 from jobsight.documents.states import SWF_STATUS
-from jobsight.errors import SourceError
+from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
 from jobsight.history.importers.life import timeline_of
 from jobsight.history.importers.lines import Line, Meter, lines
-from jobsight.history.importers.naming import trace_name
 
 __all__ = ["Row", "Swf"]
 
@@ -38,6 +38,8 @@ _HEADER = re.compile(r";+\s*(\w[\w ]{0,40}?)\s*:\s*(.*)")
 _LISTED = re.compile(r"(\d{1,9})\s*[-:]?\s*(.*)", re.ASCII)
 _SNIFFED = re.compile(rb"^;\s*(SWF|Version|UnixStartTime|MaxJobs|MaxNodes|MaxProcs)\b", re.M)
 _NUMBERS = re.compile(rb"^[ \t]*-?\d+([ \t]+-?\d+(\.\d+)?){17}[ \t]*\r?$", re.M)
+
+_ENDINGS = re.compile(r"(\.(swf|txt|gz|bz2|xz|zst))+$", re.IGNORECASE)
 
 _CONTINUED, _PART_DONE, _PART_FAILED = 2, 3, 4
 _PARTS = {
@@ -119,11 +121,21 @@ class Swf(Importer):
         """Documents of the traces, one after another."""
         meter = Meter(files, report, options.progress)
         for file in files:
-            trace = _Trace(file, options.cluster or trace_name(file), report)
+            trace = _Trace(file, options.cluster or _trace_name(file), report)
             documents = trace.documents(lines(file, report, meter))
             while batch := list(itertools.islice(documents, BATCH)):
                 yield batch
             trace.finish()
+
+
+def _trace_name(file: LogFile) -> str:
+    """The name of the trace's file, without its endings."""
+    name = _ENDINGS.sub("", PurePath(file.name).name).strip()
+    if file.path is None or not name:
+        raise UsageError(
+            f"nothing tells which cluster the jobs of {file.name!r} ran on; give --cluster NAME"
+        )
+    return name[:100]
 
 
 class _Trace:

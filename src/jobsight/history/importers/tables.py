@@ -65,7 +65,7 @@ def columns_of(file: LogFile) -> frozenset[str]:
         SourceError: it is a damaged Parquet file.
     """
     if file.head.startswith(_MAGIC):
-        return frozenset(_names(file, _parquet(file)))
+        return frozenset(_parquet(file)[1])
     head = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
     text = head.decode("utf-8", "replace").rstrip("\r")
     return frozenset(map(str.strip, _cells(text, _delimiter(text)) or ()))
@@ -135,7 +135,8 @@ def _csv_rows(file: LogFile, report: ImportReport, meter: Meter) -> Iterator[tup
             yield number, cells
 
 
-def _parquet(file: LogFile) -> pq.ParquetFile:
+def _parquet(file: LogFile) -> tuple[pq.ParquetFile, list[str]]:
+    """The table, and the names of its columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -144,20 +145,12 @@ def _parquet(file: LogFile) -> pq.ParquetFile:
     try:
         end = plain.start + plain.size
         memory = memoryview(mmap.mmap(descriptor, end, prot=mmap.PROT_READ))[plain.start :]
-        return pq.ParquetFile(pa.BufferReader(memory))
+        table = pq.ParquetFile(pa.BufferReader(memory))
+        return table, list(table.schema_arrow.names)
     except (pa.ArrowException, *_FAULTS) as error:
         raise _damaged(file, error) from None
     finally:
         os.close(descriptor)
-
-
-def _names(file: LogFile, table: pq.ParquetFile) -> list[str]:
-    import pyarrow as pa
-
-    try:
-        return list(table.schema_arrow.names)
-    except (pa.ArrowException, *_FAULTS) as error:
-        raise _damaged(file, error) from None
 
 
 def _damaged(file: LogFile, error: Exception) -> SourceError:
@@ -187,8 +180,7 @@ def _parquet_batches(
 ) -> Iterator[Batch]:
     import pyarrow as pa
 
-    table = _parquet(file)
-    known = _names(file, table)
+    table, known = _parquet(file)
     names = [name for name in wanted if name in known]
     total, number = max(table.metadata.num_rows, 1), 0
     try:

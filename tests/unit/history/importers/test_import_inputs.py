@@ -72,7 +72,7 @@ def test_globs_and_files_named_twice_count_once(tmp_path: Path) -> None:
     ("content", "looks"),
     [
         (b"to whom it may concern\n", "'to whom it may concern'"),
-        (b"\x7fELF\0\0\0\0", "no text"),
+        (b"\x7fELF\0\0\0\0", "not text"),
         (b"   \n \n", "is empty"),
     ],
 )
