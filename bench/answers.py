@@ -24,14 +24,15 @@ def train_model(log: str, folder: str) -> Any:
     """Train a boosted model on `log`; the name of the selected model."""
     from jobsight.history.events import read_events
     from jobsight.history.timelines import History
-    from jobsight.questions.hold.training.dataset import Dataset
-    from jobsight.questions.hold.training.train import model_names, train
-    from jobsight.settings import HoldSettings
+    from jobsight.learning.dataset import Dataset
+    from jobsight.learning.train import model_names, train
+    from jobsight.questions.hold.question import HOLD
+    from jobsight.questions.hold.settings import HoldSettings
 
     settings = HoldSettings()
     history = History.from_table(read_events([log]).table)
-    data = Dataset.for_training(history, settings)
-    trained = train(data, names=model_names("boosted"))
+    data = Dataset.for_training(HOLD, history, settings)
+    trained = train(data, names=model_names(HOLD, "boosted"))
     Path(folder).mkdir()
     trained.model.save(Path(folder), seed=settings.seed, facts=trained.facts())
     return {"model": trained.model.label}
@@ -41,13 +42,14 @@ def measure(log: str, folder: str) -> Any:
     """Answer for single jobs at many moments, and for all held jobs at the busiest of them."""
     from jobsight.history.events import read_events
     from jobsight.history.timelines import History
+    from jobsight.learning.modeldir import ModelDir
     from jobsight.questions.hold.answering.answer import Answerer
     from jobsight.questions.hold.answering.lookup import current_jobs
-    from jobsight.questions.hold.training.model import HoldModel
-    from jobsight.settings import HoldSettings
+    from jobsight.questions.hold.question import HOLD
+    from jobsight.questions.hold.settings import HoldSettings
 
     history = History.from_table(read_events([log]).table)
-    model = HoldModel.open(Path(folder), only_chosen=True)
+    model = ModelDir.open(Path(folder), HOLD, only_chosen=True)
     answerer = Answerer(history, HoldSettings(), model)
     moments = np.quantile(history.clock, np.linspace(0.3, 1.0, _MOMENTS)).astype(np.int64).tolist()
     held = {moment: answerer.held(moment, current_jobs(history, moment)) for moment in moments}

@@ -18,7 +18,8 @@ from bench.seed_frames import Event, one_hot_frames
 from jobsight.history.frames import FrameIndex, Frames, build_frames
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
-from jobsight.settings import STATE_EVENTS, HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
+from jobsight.settings import STATE_EVENTS
 
 __all__ = ["measure", "run"]
 

@@ -29,7 +29,7 @@ def held_job(log: str) -> Any:
     from jobsight.history.timelines import History
     from jobsight.questions.hold.answering.answer import Answerer
     from jobsight.questions.hold.answering.lookup import current_jobs
-    from jobsight.settings import HoldSettings
+    from jobsight.questions.hold.settings import HoldSettings
 
     history = History.from_table(read_events([log]).table)
     moment = int(np.quantile(history.clock, _PART))

@@ -25,12 +25,13 @@ def _parts(table: str, m: int, j: int) -> Any:
     import polars as pl
 
     from jobsight.history.timelines import History
-    from jobsight.learning.sweep.targets import with_parameters
-    from jobsight.questions.hold.training.dataset import Dataset
-    from jobsight.settings import HoldSettings
+    from jobsight.learning.dataset import Dataset
+    from jobsight.learning.sweep.searched import with_parameters
+    from jobsight.questions.hold.question import HOLD
+    from jobsight.questions.hold.settings import HoldSettings
 
-    settings = with_parameters(HoldSettings(), {"m": m, "j": j})
-    data = Dataset.for_training(History.from_table(pl.read_parquet(table)), settings)
+    settings = with_parameters(HOLD, HoldSettings(), {"m": m, "j": j})
+    data = Dataset.for_training(HOLD, History.from_table(pl.read_parquet(table)), settings)
     return [data.labelled(data.part(name))[1] for name in ("train", "select")]
 
 
@@ -79,12 +80,16 @@ def overhead(table: str, folder: str) -> dict[str, Any]:
     import torch
 
     from jobsight.history.timelines import History
+    from jobsight.learning.sweep.config import SweepConfig
+    from jobsight.learning.sweep.run import train_run
     from jobsight.learning.tracking import Tracker
     from jobsight.models.recurrent import Recurrent
-    from jobsight.questions.hold.training.run import train_run
-    from jobsight.settings import HoldSettings, LstmSettings
 
-    settings = HoldSettings(lstm=LstmSettings(patience=20, epochs=20))
+    config = SweepConfig.model_validate(
+        {"question": "hold", "data": ["pool.log"], "parameters": {"m": {"value": 24}}, "runs": 1,
+         "epochs": 20, "early_stopping": {"patience": 20}}
+    )  # fmt: skip
+    settings: Any = config.fixed_settings
     frames = settings.frames
     train, select = _parts(table, frames.m, frames.j)
     first = settings.lstm.model_copy(update={"epochs": 1})
@@ -98,7 +103,7 @@ def overhead(table: str, folder: str) -> dict[str, Any]:
         done = train_run(
             place,
             lambda: History.from_table(pl.read_parquet(table)),
-            settings,
+            config,
             parameters={},
             run=1,
             tracker=tracker,

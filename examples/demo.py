@@ -44,11 +44,12 @@ def choose_moment(events: Path, model: Path) -> str:
 
     from jobsight.clock import format_micros
     from jobsight.history.timelines import History
+    from jobsight.learning.modeldir import ModelDir
     from jobsight.questions.hold.examples.decisions import hold_decisions
+    from jobsight.questions.hold.question import HOLD
     from jobsight.questions.hold.reporting.moment import telling_moment
-    from jobsight.questions.hold.training.model import HoldModel
 
-    trained = HoldModel.open(model, only_chosen=True)
+    trained = ModelDir.open(model, HOLD, only_chosen=True)
     history = History.from_table(pl.read_parquet(events))
     decisions = hold_decisions(history, trained.settings).table
     moment = telling_moment(decisions, int(trained.borders[3]))

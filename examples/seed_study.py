@@ -21,11 +21,13 @@ from jobsight.history.frames import FrameIndex, Frames, build_frames
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.learning import metrics
+from jobsight.learning.dataset import Dataset
 from jobsight.learning.splits import PARTS, split_random
+from jobsight.learning.targets import BinaryCalibrated
+from jobsight.learning.train import train
 from jobsight.models.base import Floats, Inputs, Labelled
-from jobsight.questions.hold.training.dataset import Dataset
-from jobsight.questions.hold.training.train import train
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.question import HOLD
+from jobsight.questions.hold.settings import HoldSettings
 
 TERMINATED, REMOVED, HELD, AD = 5, 9, 12, 28
 FRAMES_PER_LIFE = 8
@@ -128,8 +130,8 @@ def show(terms: str, predicted: Floats, test: Labelled, threshold: float) -> Non
 def main(log: str) -> None:
     """Train and score all on one log."""
     history, settings = History.from_table(read_events([log]).table), HoldSettings()
-    study, trained = Study(history, settings), train(Dataset.for_training(history, settings))
-    ours = [trained.parts[name][1] for name in PARTS]
+    study, trained = Study(history, settings), train(Dataset.for_training(HOLD, history, settings))
+    ours = [trained.main.parts[name][1] for name in PARTS]
     theirs = [replace(one, inputs=frames_only(one.inputs.frames, settings)) for one in ours]
     print(f"{'':<48}{'tests':>6}{'succeed':>10}{'accuracy':>10}{'ROC AUC':>9}{'F-measure':>11}")
     life, hold = study.parts(whole_life=True), study.parts(whole_life=False)
@@ -142,9 +144,10 @@ def main(log: str) -> None:
     ask_network(
         "its network with Jobsight's releases, outcomes and split", theirs, theirs[3], settings
     )
-    model, predictions = trained.model, trained.evaluation.predictions
-    answering = predictions[model.chosen]
-    show(f"jobsight train hold ({model.chosen})", answering, ours[3], model.answering.threshold)
+    model, predictions = trained.model, trained.main.evaluation.predictions
+    answering, answers = predictions[model.chosen], model.answering.calibrated
+    assert isinstance(answers, BinaryCalibrated)
+    show(f"jobsight train hold ({model.chosen})", answering, ours[3], answers.threshold)
 
 
 if __name__ == "__main__":

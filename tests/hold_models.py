@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from jobsight.history.timelines import History
+from jobsight.learning.modeldir import Fitted, ModelDir, TargetModel
+from jobsight.learning.targets import BinaryCalibrated
 from jobsight.models.calibration import Calibration
 from jobsight.models.constant import Constant
 from jobsight.models.intervals import GRID, Intervals
 from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.training.model import Fitted, HoldModel
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.question import HOLD
+from jobsight.questions.hold.settings import HoldSettings
 from tests.histories import table
 
 TIMED_OUT = (13, 256, "timed out waiting for origin ( URL file = lab://ap20/data/1 )")
@@ -62,23 +64,24 @@ def constant_model(
     margin: float = 0.05,
     delays: dict[float, float] | None = None,
     **settings: Any,
-) -> HoldModel:
+) -> ModelDir:
     """A model that answers one probability, ± `margin`, and others after `delays` (seconds)."""
 
     def fitted(rate: float) -> Fitted:
         grid = np.sin(np.linspace(0.0, np.pi / 2, GRID)) ** 2
         low, high = np.maximum(grid - margin, 0.0), np.minimum(grid + margin, 1.0)
         intervals = Intervals(low, high, 1.0, 50.0)
-        return Fitted(Constant(rate), Calibration(), intervals, 0.5, 0.5, 50)
+        calibrated = BinaryCalibrated(Calibration(), intervals, 0.5, 0.5)
+        return Fitted(Constant(rate), calibrated, 50)
 
-    return HoldModel(
+    moments = {str(delay): fitted(rate) for delay, rate in (delays or {}).items()}
+    main = TargetModel("constant", "for tests", {"constant": fitted(probability)}, moments)
+    return ModelDir(
+        question=HOLD,
         settings=HoldSettings.model_validate(settings),
-        scale=Scale(30.0, (30.0, 120.0, 480.0), tuple(delays or ()), 5.0, 300.0),
+        encoding=Scale(30.0, (30.0, 120.0, 480.0), tuple(delays or ()), 5.0, 300.0),
         borders=np.zeros(5, np.int64),
         names=(),
-        chosen="constant",
-        reason="for tests",
-        fitted={"constant": fitted(probability)},
-        delays={delay: fitted(rate) for delay, rate in (delays or {}).items()},
+        targets={"outcome": main},
         seen=np.zeros(0, np.uint64),
     )

@@ -1,14 +1,12 @@
 """What a report is made of, with hostile text wherever a log can put text."""
 
+from dataclasses import replace
 from typing import Any
 
-from jobsight.history.labels import label_rows
 from jobsight.history.readreport import ReadReport
-from jobsight.questions.hold.answering.answer import Answerer
+from jobsight.learning.evaluation import evaluate_all
 from jobsight.questions.hold.reporting.material import Material
-from jobsight.questions.hold.reporting.moment import later_outcomes
-from jobsight.questions.hold.training.dataset import Dataset
-from jobsight.questions.hold.training.evaluation import evaluate, unseen
+from jobsight.reports.shown import Shown
 from tests.histories import micros
 from tests.hold_models import EXITED, TIMED_OUT, Cause, constant_model, held, history, released
 
@@ -26,12 +24,12 @@ AUDIT: dict[str, Any] = {
         {"name": "split", "grade": None, "detail": "not judged", "power": ""},
         {"name": "wait", "grade": "failed", "detail": "weak", "power": "a gap"},
     ],
-    "families": [{"family": HOSTILE, "log_loss": 0.1, "low": 0.0, "high": 0.2}],
-    "features": [{"feature": "$\\frac{1}$", "log_loss": -0.1, "alone": None}],
+    "families": [{"family": HOSTILE, "loss": 0.1, "low": 0.0, "high": 0.2}],
+    "features": [{"feature": "$\\frac{1}$", "loss": -0.1, "alone": None}],
 }
 
 
-def material(**changed: Any) -> Material:
+def shown(**changed: Any) -> Shown:
     """A small pool in which releases fared both ways; three jobs are held at second 2000."""
     jobs = [released(100 * k, k, good=k % 3 == 0, cause=TIMED_OUT) for k in range(1, 13)]
     jobs += [released(100 * k + 50, 50 + k, good=False, cause=BAD, owner=HOSTILE) for k in (1, 2)]
@@ -44,21 +42,20 @@ def material(**changed: Any) -> Material:
     ]
     of = history(*jobs, released(3000, 99, good=True, cause=EXITED))
     model = constant_model(0.6, frames={"m": 6, "j": 3})
-    data = Dataset.for_judging(of, model)
-    moment = micros(2000)
-    answerer = Answerer(of, model.settings, model)
     read = ReadReport(files=1, logs=1, bytes=1000, events=len(of), jobs=len(of.jobs))
     read.first, read.last = int(of.clock.min()), int(of.clock.max())
     given: dict[str, Any] = {
         "model": model,
-        "evaluation": evaluate(model, data, *unseen(model, data)),
-        "history": of,
-        "labels": label_rows(of),
+        "evaluations": evaluate_all(model, of),
+        "source": of,
         "read": read,
-        "moment": moment,
-        "answers": answerer.answer(answerer.held(moment), moment),
-        "later": later_outcomes(data.decisions.table, moment),
         "verification": AUDIT,
         "about": f"Made up. {HOSTILE}",
+        "at": micros(2000),
     }
-    return Material(**(given | changed))
+    return Shown(**(given | changed))
+
+
+def material(**changed: Any) -> Material:
+    """What the question `hold` adds to the report of `shown`: the answers of its moment."""
+    return replace(Material.of(shown()), **changed)

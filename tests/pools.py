@@ -13,10 +13,13 @@ import numpy as np
 import polars as pl
 
 from jobsight.history.timelines import History
-from jobsight.questions.hold.audit import Audit, audit
-from jobsight.questions.hold.training.dataset import Dataset
-from jobsight.questions.hold.training.train import Trained, train
-from jobsight.settings import HoldSettings
+from jobsight.learning.audit import Audit, audit
+from jobsight.learning.dataset import Dataset
+from jobsight.learning.sweep.config import SweepConfig
+from jobsight.learning.sweep.sections import EarlyStopping
+from jobsight.learning.train import Trained, train
+from jobsight.questions.hold.question import HOLD
+from jobsight.questions.hold.settings import HoldSettings
 from tests.histories import table
 from tests.once import once
 
@@ -34,6 +37,26 @@ def settings(**changed: Any) -> HoldSettings:
     """Settings that are quick to train with."""
     small = {"bootstrap": 200, "frames": {"m": 6, "j": 3}, "lstm": {"epochs": 5, "hidden_size": 8}}
     return HoldSettings.model_validate(small | changed)
+
+
+def sweep_of(shared: HoldSettings) -> SweepConfig:
+    """The config of a sweep whose runs share these settings."""
+    told = shared.model_dump(mode="json", exclude_unset=True)
+    told.pop("seed", None)
+    told["lstm"] = {
+        name: value
+        for name, value in told.get("lstm", {}).items()
+        if name not in ("epochs", "patience")
+    }
+    return SweepConfig(
+        data=("pool.log",),
+        runs=1,
+        parameters={"learning_rate": {"value": 0.01}},
+        seed=shared.seed,
+        epochs=shared.lstm.epochs,
+        early_stopping=EarlyStopping(patience=shared.lstm.patience),
+        settings=told,
+    )
 
 
 def events(clusters: int = 260, seed: int = 1) -> pl.DataFrame:
@@ -58,7 +81,7 @@ def grown() -> History:
 def trained() -> Trained:
     """Quick models of the usual pool."""
     data = Dataset.for_training
-    return once("trained", lambda: train(data(history(), settings()), names=QUICK))
+    return once("trained", lambda: train(data(HOLD, history(), settings()), names=QUICK))
 
 
 @lru_cache(maxsize=1)

@@ -9,7 +9,7 @@ from jobsight.history.events import read_events
 from jobsight.history.outcomes import CENSORED_KINDS, KINDS, apply_horizon
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.decisions import hold_decisions
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "outcomes.md").read_text(encoding="utf-8")
 LOGS = dict(re.findall(r"^### ([^\n]+)\n```\n(.+?)^```$", PAGE, re.M | re.S))

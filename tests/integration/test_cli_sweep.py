@@ -25,11 +25,12 @@ from jobsight.errors import (
     UsageError,
 )
 from jobsight.learning.bootstrap import Bootstrap
+from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.registry import Registry
 from jobsight.learning.sweep.layout import Layout
 from jobsight.learning.sweep.planning import read_plan
 from jobsight.learning.sweep.records import read_all
-from jobsight.questions.hold.training.model import HoldModel
+from jobsight.questions.hold.question import HOLD
 
 
 def call(*arguments: object) -> Result:
@@ -133,7 +134,7 @@ def test_a_sweep_here_ends_with_the_best_model(swept: Path, settings: Path) -> N
     assert facts["value"] == best.metrics["f1"] and facts["parameters"] == best.parameters
     assert {"constant", "rates", "lstm"} <= facts["model"]["test"].keys()
     assert facts["model"]["looks"] == 1
-    model = HoldModel.open(swept.with_suffix(".sweep") / "best/model")
+    model = ModelDir.open(swept.with_suffix(".sweep") / "best/model", HOLD)
     assert model.manifest is not None and model.manifest.digest == facts["model"]["digest"]
     champion = Registry(settings).champion("hold", facts["registry"]["cluster"])
     assert champion is not None and champion.digest == facts["model"]["digest"]
@@ -152,7 +153,7 @@ def test_bestmodel_info_is_a_line_a_value(swept: Path) -> None:
     assert values["model.test.lstm.log_loss_gain.value"] != 0.0
     assert values["data.source.1"] == str(swept.parent / "pool.log")
     folder = swept.with_suffix(".sweep") / values["model.path"]
-    assert HoldModel.open(folder).chosen == values["model.chosen"]
+    assert ModelDir.open(folder, HOLD).chosen == values["model.chosen"]
 
 
 def test_what_is_best_is_said_in_few_lines(swept: Path) -> None:

@@ -14,8 +14,9 @@ from jobsight.documents import decode, encode
 from jobsight.history.events import read_events
 from jobsight.history.eventtables import event_table
 from jobsight.history.timelines import History
-from jobsight.questions.hold.training.dataset import Dataset
-from jobsight.settings import HoldSettings
+from jobsight.learning.dataset import Dataset
+from jobsight.questions.hold.question import HOLD
+from jobsight.questions.hold.settings import HoldSettings
 
 POOL = Path(__file__).resolve().parents[2] / "data" / "pool-a.log.gz"
 PREFIX = 9 << 20
@@ -51,11 +52,11 @@ def test_following_in_many_polls_gives_the_same_inputs(log: Path, read: pl.DataF
     assert back.drop("source").equals(read.drop("source"))
     settings = HoldSettings()
     mine, other = (
-        Dataset.for_training(History.from_table(table), settings) for table in (back, read)
+        Dataset.for_training(HOLD, History.from_table(table), settings) for table in (back, read)
     )
     assert mine.table.equals(other.table)
-    assert mine.scale == other.scale
-    told = [data.builder.build(data.table.head(300)).inputs for data in (mine, other)]
+    assert mine.encoding == other.encoding
+    told = [data.builder.build(data.table.head(300), "0.0")[1] for data in (mine, other)]
     assert told[0].features.tobytes() == told[1].features.tobytes()
     assert told[0].frames is not None
     assert told[1].frames is not None

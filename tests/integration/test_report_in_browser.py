@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from tests.browsers import WIDTHS, assert_light_and_dark, find_browser, measured
-from tests.hold_reports import material
+from tests.hold_reports import shown
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app
-from jobsight.questions.hold.reporting.report import write_report
+from jobsight.reports.report import write_report
 
 MORE = """frame => {
   const inner = frame.contentDocument, table = inner.querySelector('[id^=the-jobs-held] table');
@@ -29,7 +29,7 @@ def browser() -> str:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(path, material())
+    write_report(path, shown())
     return path
 
 

@@ -33,8 +33,8 @@ import jobsight.models.recurrent, jobsight.models.network, jobsight.models.fitti
 from jobsight.errors import JobsightError
 from jobsight.history.timelines import History
 from jobsight.learning.tracking import Tracker
-from jobsight.questions.hold.training.run import train_run
-from jobsight.settings import HoldSettings
+from jobsight.learning.sweep.run import train_run
+from jobsight.questions.hold.settings import HoldSettings
 
 order = json.loads(sys.argv[1])
 folder, chance = Path(order["folder"]), random.Random(order["seed"])

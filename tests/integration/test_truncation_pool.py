@@ -10,18 +10,19 @@ from tests.limits import PROVE
 
 from jobsight.history.events import read_events
 from jobsight.history.timelines import History
-from jobsight.questions.hold.examples.truncation import prove_as_of
-from jobsight.questions.hold.training.dataset import Dataset
-from jobsight.settings import HoldSettings
+from jobsight.learning.audit.truncation import prove_as_of
+from jobsight.learning.dataset import Dataset
+from jobsight.questions.hold.question import HOLD
+from jobsight.questions.hold.settings import HoldSettings
 
 POOL = Path(__file__).resolve().parents[2] / "data" / "pool-a.log.gz"
 
 
 def test_every_example_is_the_same_when_the_log_ends_at_its_decision() -> None:
     history = History.from_table(read_events([str(POOL)], timezone="UTC").table)
-    data = Dataset.for_training(history, HoldSettings())
+    data = Dataset.for_training(HOLD, history, HoldSettings())
     assert len(data.table) > 1300
     rows = np.arange(0, len(data.table), 1 if PROVE else 12)
-    proof = prove_as_of(history, data.table, data.settings, data.scale, rows=rows)
+    proof = prove_as_of(HOLD, history, data.table, data.settings, data.encoding, rows=rows)
     assert proof.checked == len(rows)
     assert proof.differences == ()

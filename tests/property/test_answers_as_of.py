@@ -1,5 +1,6 @@
 """An answer rests on nothing written after the moment asked about."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ from tests.histories import table
 from tests.hold_models import BY_USER, EXITED, MEMORY, TIMED_OUT, constant_model
 
 from jobsight.history.timelines import History
+from jobsight.learning.modeldir import Fitted, ModelDir
 from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.lookup import current_jobs
 from jobsight.questions.hold.examples.decisions import held_jobs
-from jobsight.questions.hold.training.model import Fitted, HoldModel
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 SITES = ("mwt2", "ucsd", None)
 
@@ -64,19 +65,18 @@ class SumOfAll:
         return np.asarray(0.5 + 0.5 * np.sin(whole), np.float64)
 
 
-def sum_model() -> HoldModel:
+def sum_model() -> ModelDir:
     model = constant_model(0.5, delays={20.0: 0.5})
     usual = model.answering
 
     def fitted() -> Fitted:
-        return Fitted(SumOfAll(), usual.calibration, usual.intervals, 0.5, 0.5, 50)  # type: ignore[arg-type]
+        return Fitted(SumOfAll(), usual.calibrated, 50)  # type: ignore[arg-type]
 
-    model.fitted["constant"] = fitted()
-    model.delays[20.0] = fitted()
-    return model
+    one = replace(model.main, fitted={"constant": fitted()}, moments={"20.0": fitted()})
+    return replace(model, targets={"outcome": one})
 
 
-def answers(events: pl.DataFrame, moment: int, model: HoldModel | None) -> list[dict[str, Any]]:
+def answers(events: pl.DataFrame, moment: int, model: ModelDir | None) -> list[dict[str, Any]]:
     history = History.from_table(events)
     answerer = Answerer(history, HoldSettings(), model)
     held = answerer.held(moment, current_jobs(history, moment))

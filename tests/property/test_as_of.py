@@ -12,7 +12,8 @@ from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import SECOND, History
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
-from jobsight.settings import STATE_EVENTS, HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
+from jobsight.settings import STATE_EVENTS
 
 M, J, FRAME = 5, 4, 1_500_000
 KEY = ["log", "cluster", "proc"]

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from tests.histories import table
 
 from jobsight.history.timelines import History
+from jobsight.learning.audit.truncation import prove_as_of
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.examples.truncation import prove_as_of
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.question import HOLD
+from jobsight.questions.hold.settings import HoldSettings
 
 SCALE = Scale(
     pace=2.0, windows=(1.0, 4.0, 16.0), delays=(1.0, 2.0), timeframe_len=1.5, horizon=40.0
@@ -88,7 +89,7 @@ def test_examples_do_not_change_when_the_future_is_cut_off(
     history = History.from_table(events_table)
     chosen = SETTINGS.model_copy(update={"as_of": as_of})
     decisions = hold_decisions(history, chosen).table
-    proof = prove_as_of(history, decisions, chosen, SCALE, delay=delay)
+    proof = prove_as_of(HOLD, history, decisions, chosen, SCALE, moment=str(delay))
     assert proof.holds, proof.differences
 
 

@@ -1,8 +1,10 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jobsight.errors import SettingsError
+from jobsight.questions.hold.settings import HoldSettings
 from jobsight.settings import Settings
 
 
@@ -12,6 +14,14 @@ def _no_other_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("JOBSIGHT_CONFIG", raising=False)
     monkeypatch.delenv("JOBSIGHT_REGISTRY", raising=False)
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+
+
+def load(overrides: dict[str, Any] | None = None, config: Path | None = None) -> Settings:
+    return Settings.load(overrides, config=config, questions={"hold": HoldSettings})
+
+
+def hold(settings: Settings) -> HoldSettings:
+    return settings.of("hold", HoldSettings)
 
 
 def write(path: Path, text: str) -> Path:
@@ -27,12 +37,13 @@ def test_flags_win_over_environment_over_named_file_over_home(
     write(home / "jobsight.yaml", "timezone: UTC\nhold: {seed: 1, bootstrap: 100}\n")
     named = write(tmp_path / "named.yaml", "hold:\n  seed: 2\n  frames: {m: 7}\n")
     monkeypatch.setenv("JOBSIGHT_CONFIG", str(named))
-    assert Settings.load().hold.seed == 2
+    assert hold(load()).seed == 2
     monkeypatch.setenv("JOBSIGHT_HOLD__SEED", "3")
-    settings = Settings.load({"hold": {"frames": {"j": 5}}})
-    assert (settings.timezone, settings.hold.seed, settings.hold.bootstrap) == ("UTC", 3, 100)
-    assert (settings.hold.frames.m, settings.hold.frames.j) == (7, 5)
-    assert Settings.load({"hold": {"seed": 4}}).hold.seed == 4
+    settings = load({"hold": {"frames": {"j": 5}}})
+    found = hold(settings)
+    assert (settings.timezone, found.seed, found.bootstrap) == ("UTC", 3, 100)
+    assert (found.frames.m, found.frames.j) == (7, 5)
+    assert hold(load({"hold": {"seed": 4}})).seed == 4
 
 
 @pytest.mark.parametrize(
@@ -65,7 +76,7 @@ def test_flags_win_over_environment_over_named_file_over_home(
 )
 def test_errors_name_file_line_and_column(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
-        Settings.load(config=write(tmp_path / "x.yaml", text))
+        load(config=write(tmp_path / "x.yaml", text))
 
 
 def test_a_missing_file_that_was_named_is_an_error(tmp_path: Path) -> None:
@@ -78,7 +89,7 @@ def test_a_missing_file_that_was_named_is_an_error(tmp_path: Path) -> None:
 def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("STORE", "HOLD__SEED", "TIMEZONE", "NO_SUCH__X"):
         monkeypatch.setenv(f"JOBSIGHT_{name}", "")
-    assert Settings.load() == Settings()
+    assert load().model_dump() == Settings().model_dump() | {"hold": HoldSettings().model_dump()}
 
 
 def test_an_unknown_section_in_the_environment_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +98,7 @@ def test_an_unknown_section_in_the_environment_is_an_error(monkeypatch: pytest.M
     with pytest.raises(
         SettingsError, match="'JOBSIGHT_SLURMM__CLUSTER': there is no section 'slurmm'"
     ):
-        Settings.load()
+        load()
 
 
 def test_a_list_of_events_in_the_environment_is_refused_plainly(
@@ -95,7 +106,7 @@ def test_a_list_of_events_in_the_environment_is_refused_plainly(
 ) -> None:
     monkeypatch.setenv("JOBSIGHT_HOLD__FRAMES__STATE_EVENTS", "everything")
     with pytest.raises(SettingsError, match=r"hold\.frames\.state_events"):
-        Settings.load()
+        load()
 
 
 def test_lists_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,11 +115,12 @@ def test_lists_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOBSIGHT_HOLD__HORIZON", "1e4")
     monkeypatch.setenv("JOBSIGHT_HOLD__FRAMES__STATE_EVENTS", " [0, 1]")
     monkeypatch.setenv("JOBSIGHT_ACCESS_POINT", "007")
-    settings = Settings.load()
-    assert settings.hold.windows == (60.0, 120.5)
-    assert settings.hold.delays == "auto"
-    assert settings.hold.horizon == 10_000.0
-    assert settings.hold.frames.state_events == (0, 1)
+    settings = load()
+    found = hold(settings)
+    assert found.windows == (60.0, 120.5)
+    assert found.delays == "auto"
+    assert found.horizon == 10_000.0
+    assert found.frames.state_events == (0, 1)
     assert settings.access_point == "007"
 
 
@@ -116,14 +128,14 @@ def test_lists_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_broken_list_in_the_environment(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("JOBSIGHT_HOLD__WINDOWS", text)
     with pytest.raises(SettingsError, match="JOBSIGHT_HOLD__WINDOWS"):
-        Settings.load()
+        load()
 
 
 def test_a_section_and_a_setting_in_it_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOBSIGHT_HOLD", "x")
     monkeypatch.setenv("JOBSIGHT_HOLD__SEED", "3")
     with pytest.raises(SettingsError, match="JOBSIGHT_HOLD"):
-        Settings.load()
+        load()
 
 
 def test_a_store_is_named_by_its_address_alone(

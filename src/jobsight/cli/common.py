@@ -11,10 +11,13 @@ from jobsight.cli.modelnames import MODEL_HELP
 from jobsight.errors import OutputError
 from jobsight.files import require_replaceable
 from jobsight.modes import set_group_access
+from jobsight.questions import QUESTIONS
 from jobsight.settings import Settings
+from jobsight.settings.section import Section
 
 if TYPE_CHECKING:
     from jobsight.files import Kind
+    from jobsight.learning.question import Question
 
 __all__ = [
     "ClusterOption",
@@ -23,6 +26,7 @@ __all__ = [
     "LogArguments",
     "ModelOption",
     "NetworkOption",
+    "QuestionArgument",
     "SinceOption",
     "StateOption",
     "StoreOption",
@@ -33,6 +37,15 @@ __all__ = [
     "load_settings",
 ]
 
+QuestionArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="QUESTION",
+        help=f"One of {', '.join(QUESTIONS)}.",
+        autocompletion=lambda: list(QUESTIONS),
+        show_default=False,
+    ),
+]
 LogArguments = Annotated[
     list[str],
     typer.Argument(
@@ -87,9 +100,20 @@ UntilOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 
 
-def load_settings(config: Path | None, overrides: dict[str, Any]) -> Settings:
-    """The settings of all places, with those of flags (None: not given) on top."""
-    settings = Settings.load(_given(overrides), config=config)
+def load_settings(
+    config: Path | None, overrides: dict[str, Any], question: Question[Any] | None = None
+) -> Settings:
+    """The settings of all places, with those of flags (None: not given) on top.
+
+    Args:
+        config: a file to read after the usual ones.
+        overrides: nested.
+        question: whose section is read; those of other questions are not looked at.
+    """
+    sections: dict[str, type[Section] | None] = dict.fromkeys(QUESTIONS)
+    if question is not None:
+        sections[question.name] = question.settings
+    settings = Settings.load(_given(overrides), config=config, questions=sections)
     set_group_access(settings.group_access)
     return settings
 

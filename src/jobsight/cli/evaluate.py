@@ -1,10 +1,8 @@
-"""``jobsight evaluate hold``: judge a trained model on logs, with its baselines beside it."""
+"""``jobsight evaluate QUESTION``: judge a trained model on a history, next to its baselines."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import typer
 
 from jobsight.cli.common import (
     ConfigOption,
@@ -12,25 +10,22 @@ from jobsight.cli.common import (
     LogArguments,
     ModelOption,
     NetworkOption,
+    QuestionArgument,
     TimezoneOption,
 )
 from jobsight.cli.modelpage import scores_table
 from jobsight.cli.output import print_json, say
-from jobsight.cli.reading import open_case
+from jobsight.cli.reading import open_judged
 from jobsight.cli.tables import table
+from jobsight.format import number
+from jobsight.learning.evaluation import evaluate_all
+from jobsight.questions import question_named
 
-__all__ = ["app"]
-
-app = typer.Typer(help="Judge a trained model on logs.", no_args_is_help=True)
-
-
-@app.callback()
-def _evaluate() -> None:
-    pass
+__all__ = ["evaluate"]
 
 
-@app.command()
-def hold(
+def evaluate(
+    question: QuestionArgument,
     logs: LogArguments,
     model: ModelOption,
     timezone: TimezoneOption = None,
@@ -38,29 +33,30 @@ def hold(
     network: NetworkOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """How well does the model tell which released jobs succeed?"""
-    from jobsight.questions.hold.training.dataset import Dataset
-    from jobsight.questions.hold.training.evaluation import evaluate, unseen
-
-    case = open_case(logs, model, timezone=timezone, config=config, network=network)
-    data = Dataset.for_judging(case.history, case.model)
-    rows, left_out = unseen(case.model, data)
-    report = evaluate(case.model, data, rows, left_out).to_json()
+    """How good are its predictions on what it has not seen?"""
+    asked = question_named(question)
+    judged = open_judged(asked, logs, model, timezone=timezone, config=config, network=network)
+    found = evaluate_all(judged.model, judged.source)
     if as_json:
-        print_json(report)
-    else:
-        _print(report)
+        first, *others = (one.to_json() for one in found.values())
+        print_json({**first, **({"others": others} if others else {})})
+        return
+    for name, one in found.items():
+        if len(found) > 1:
+            say(f"{name}:")
+        _print(one.to_json())
 
 
 def _print(report: dict[str, Any]) -> None:
-    say(
-        f"{report['examples']} releases in {report['batches']} batches; "
-        f"{report['base_rate']:.1%} succeeded"
-    )
+    _, several, true = report["words"]
+    rate = "" if report["base_rate"] is None else f"; {report['base_rate']:.1%} {true}"
+    say(f"{report['examples']} {several} in {report['batches']} batches{rate}")
     for kind, count in {**report["left_out"], **report["censored"]}.items():
         say(f"  not counted: {count} {kind.replace('_', ' ')}")
     say("")
     say(scores_table(report))
+    if not report["costs"]:
+        return
     say("")
     say("cost per decision, in wasted runs:")
     say(
@@ -69,15 +65,11 @@ def _print(report: dict[str, Any]) -> None:
             [
                 [
                     name,
-                    _number(cost["cost"]),
+                    number(cost["cost"]),
                     "" if cost["low"] is None else f"{cost['low']:.2f}–{cost['high']:.2f}",
-                    *(_number(cost[key]) for key in ("released", "wasted", "lost")),
+                    *(number(cost[key]) for key in ("released", "wasted", "lost")),
                 ]
                 for name, cost in report["costs"].items()
             ],
         )
     )
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"

@@ -20,7 +20,6 @@ from urllib.parse import unquote
 
 import typer
 
-from jobsight.cli.champions import named_model, seat
 from jobsight.cli.common import (
     ConfigOption,
     NetworkOption,
@@ -28,6 +27,7 @@ from jobsight.cli.common import (
     TimezoneOption,
     load_settings,
 )
+from jobsight.cli.holdmodels import named_model, seat
 from jobsight.cli.holdpage import print_all, print_answers
 from jobsight.cli.output import note, print_json, report_problems, stages
 from jobsight.cli.reading import read_history, refuse_before
@@ -38,10 +38,11 @@ from jobsight.ids import parse_job_id, parse_job_name
 from jobsight.learning.reading import are_documents, is_pipe
 from jobsight.questions.hold.answering.groups import by_use
 from jobsight.questions.hold.answering.lookup import current_jobs, find_held
+from jobsight.questions.hold.question import HOLD
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.cli.champions import Panel
+    from jobsight.cli.holdmodels import Panel
     from jobsight.ids import JobId
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
@@ -94,6 +95,7 @@ def hold(
     settings = load_settings(
         config,
         {"timezone": timezone, "store": store, "hold": {"lstm": {"network": network}}},
+        HOLD,
     )
     inputs, live = _inputs(log or [], settings, wanted=store is not None)
     # What is kept may be read on other machines: there the schedd is always named.
@@ -110,7 +112,7 @@ def hold(
     failure = None
     try:
         if save or publish:
-            from jobsight.cli.saving import keep_answers  # most calls do without Kafka
+            from jobsight.cli.holdsaving import keep_answers  # most calls do without Kafka
 
             kept = keep_answers(answers, settings, save=save, publish=publish)
     except JobsightError as error:

@@ -16,11 +16,19 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.modelnames import entry_named, model_folder, open_registry
 from jobsight.cli.modelpage import comparison_text, side_by_side, side_by_side_text
-from jobsight.cli.models import ModelArgument, ModelClusterOption, WhyOption, of_one_cluster
+from jobsight.cli.models import (
+    ModelArgument,
+    ModelClusterOption,
+    QuestionOption,
+    WhyOption,
+    of_one_cluster,
+)
 from jobsight.cli.output import answer, note, print_json, say
 from jobsight.cli.promoting import challenge, compared
-from jobsight.cli.reading import read_history
+from jobsight.cli.reading import read_for
 from jobsight.errors import ModelError
+from jobsight.learning.manifest import read_manifest
+from jobsight.questions import question_named
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -42,17 +50,20 @@ def compare(
     first: Annotated[str, typer.Argument(metavar="A", help="A model, or a model directory.")],
     second: Annotated[str, typer.Argument(metavar="B", help="Another, of the same question.")],
     logs: _LogsArgument = None,
+    question: QuestionOption = None,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     network: NetworkOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Which of two models is better? With logs, on the same decisions later than both."""
-    settings = _settings(config, timezone, network)
-    one, other = (model_folder(name, settings) for name in (first, second))
+    settings = load_settings(config, {})
+    one, other = (model_folder(name, settings, question) for name in (first, second))
     if logs:
-        history, _, _ = read_history(logs, settings)
-        comparison = compared(one, other, history, settings).to_json()
+        asked = read_manifest(one).question
+        settings = _settings(asked, config, timezone, network)
+        source, _, _ = read_for(question_named(asked), logs, settings)
+        comparison = compared(asked, one, other, source, settings).to_json()
         answer(comparison, lambda: comparison_text(comparison), as_json=as_json)
         return
     reports = side_by_side([one, other])
@@ -64,6 +75,7 @@ def compare(
 def promote(
     model: ModelArgument,
     logs: _LogsArgument = None,
+    question: QuestionOption = None,
     cluster: ModelClusterOption = None,
     why: WhyOption = "",
     force: Annotated[bool, typer.Option("--force", help="Even if it is not better.")] = False,
@@ -73,11 +85,11 @@ def promote(
     as_json: JsonOption = False,
 ) -> None:
     """Make a model champion, if it is surely better than the champion on later decisions."""
-    settings = _settings(config, timezone, network)
-    registry = open_registry(settings)
-    entry = of_one_cluster(registry, entry_named(registry, model, cluster=cluster), cluster)
-    history = read_history(logs, settings)[0] if logs else None
-    done = challenge(registry, entry, history, settings, force=force, why=why)
+    registry = open_registry(load_settings(config, {}))
+    entry = of_one_cluster(registry, entry_named(registry, model, question, cluster), cluster)
+    settings = _settings(entry.question, config, timezone, network)
+    source = read_for(question_named(entry.question), logs, settings)[0] if logs else None
+    done = challenge(registry, entry, source, settings, force=force, why=why)
     comparison = None if done.comparison is None else done.comparison.to_json()
     if as_json:
         print_json(
@@ -104,5 +116,9 @@ def promote(
         say(f"{entry.digest} is the champion of {where}: {printable(done.reason)}")
 
 
-def _settings(config: Path | None, timezone: str | None, network: str | None) -> Settings:
-    return load_settings(config, {"timezone": timezone, "hold": {"lstm": {"network": network}}})
+def _settings(
+    question: str, config: Path | None, timezone: str | None, network: str | None
+) -> Settings:
+    own = {"lstm": {"network": network}}
+    asked = question_named(question)
+    return load_settings(config, {"timezone": timezone, question: own}, asked)

@@ -12,7 +12,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobsight.errors import ModelError
+from jobsight.errors import ModelError, UsageError
+from jobsight.questions import QUESTIONS
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def open_registry(settings: Settings) -> Registry:
     return Registry(settings.registry)
 
 
-def model_folder(name: str, settings: Settings, question: str = "hold") -> Path:
+def model_folder(name: str, settings: Settings, question: str | None = None) -> Path:
     """The model directory that a user means.
 
     Raises:
@@ -53,14 +54,14 @@ def model_folder(name: str, settings: Settings, question: str = "hold") -> Path:
 
 
 def entry_named(
-    registry: Registry, name: str, question: str = "hold", cluster: str | None = None
+    registry: Registry, name: str, question: str | None = None, cluster: str | None = None
 ) -> Entry:
     """The model of the registry that a user means.
 
     Args:
         registry: where it is looked for.
         name: digits of its digest, ``champion`` or ``champion:CLUSTER``.
-        question: that it answers.
+        question: that it answers; None: any, of champions the only one that has models.
         cluster: whose model; None: any that has it.
 
     Raises:
@@ -68,6 +69,7 @@ def entry_named(
     """
     if not _is_champion(name):
         return registry.find(name, question=question, cluster=cluster)
+    question = question or _only_question(registry)
     cluster = name.partition(":")[2] or cluster or _only_cluster(registry, question)
     found = registry.champion(question, cluster)
     if found is None:
@@ -93,3 +95,11 @@ def _only_cluster(registry: Registry, question: str) -> str:
 
     clusters = {entry.cluster for entry in registry.entries(question)}
     return clusters.pop() if len(clusters) == 1 else DEFAULT
+
+
+def _only_question(registry: Registry) -> str:
+    questions = {entry.question for entry in registry.entries()}
+    if len(questions) > 1:
+        names = ", ".join(sorted(questions))
+        raise UsageError(f"there are champions of {names}; say which with --question")
+    return questions.pop() if questions else next(iter(QUESTIONS))

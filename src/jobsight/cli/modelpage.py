@@ -18,6 +18,7 @@ from jobsight.format import UNKNOWN, interval, moment, number
 from jobsight.learning.manifest import read_manifest
 from jobsight.learning.registry import read_report
 from jobsight.models import is_baseline
+from jobsight.reports.scores import HEADINGS
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ __all__ = [
     "side_by_side_text",
 ]
 
-_SCORES = ("roc_auc", "f1", "f1_failure", "brier", "ece", "log_loss")
-_HEADINGS = ("ROC AUC", "F1", "F1 failure", "Brier", "ECE", "log loss")
+_WIDTH = 60
 _SETTINGS = 4000
 """Characters of the settings that a page shows."""
 
@@ -71,38 +71,38 @@ def listed(entry: Entry) -> dict[str, Any]:
             return row | {
                 "model": str(report["chosen"]),
                 "batches": int(report["batches"]),
-                "log_loss": report["models"][report["chosen"]]["log_loss"],
+                "loss": report["models"][report["chosen"]][report["loss"]],
                 "best_baseline": _best_baseline(report),
             }
     except ModelError as error:
-        empty = dict.fromkeys(("model", "batches", "log_loss", "best_baseline"))
+        empty = dict.fromkeys(("model", "batches", "loss", "best_baseline"))
         return row | empty | {"damaged": str(error)}
 
 
 def _best_baseline(report: dict[str, Any]) -> dict[str, Any]:
-    """Name and log loss of the best baseline of a report."""
+    """Name and loss of the best baseline of a report."""
     found = {
-        str(name): float(scores["log_loss"])
+        str(name): float(scores[report["loss"]])
         for name, scores in report["models"].items()
-        if is_baseline(name) and scores["log_loss"] is not None
+        if is_baseline(name) and scores[report["loss"]] is not None
     }
     if not found:
-        return {"name": None, "log_loss": None}
-    log_loss, name = min((log_loss, name) for name, log_loss in found.items())
-    return {"name": name, "log_loss": log_loss}
+        return {"name": None, "loss": None}
+    best = min(found, key=lambda name: found[name])
+    return {"name": best, "loss": found[best]}
 
 
 def listing(rows: Sequence[dict[str, Any]]) -> str:
     """The rows as a table of text; a star marks a champion."""
-    headings = ["digest", "question", "cluster", "model", "batches", "log loss", "best baseline"]
+    headings = ["digest", "question", "cluster", "model", "batches", "loss", "best baseline"]
     lines = [
         [
             f"{row['digest']}{' *' if row['champion'] else ''}",
             printable(row["question"], 20),
             printable(row["cluster"], 40),
-            "damaged" if row["damaged"] else printable(row["model"], 20),
+            printable(row["model"], 20) if row["damaged"] is None else "damaged",
             UNKNOWN if row["batches"] is None else str(row["batches"]),
-            number(row["log_loss"]),
+            number(row["loss"]),
             _baseline_text(row["best_baseline"]),
             row["added"],
             printable(row["by"], 40),
@@ -110,7 +110,7 @@ def listing(rows: Sequence[dict[str, Any]]) -> str:
         for row in rows
     ]
     damaged = [f"damaged: {printable(row['damaged'])}" for row in rows if row["damaged"]]
-    spare = ["by", "question", "batches", "best baseline", "log loss"]
+    spare = ["by", "question", "batches", "best baseline", "loss"]
     left = ["question", "cluster", "model", "added", "by"]
     return "\n".join([table([*headings, "added", "by"], lines, spare, left=left), *damaged])
 
@@ -118,7 +118,7 @@ def listing(rows: Sequence[dict[str, Any]]) -> str:
 def _baseline_text(best: dict[str, Any] | None) -> str:
     if best is None or best["name"] is None:
         return UNKNOWN
-    return f"{number(best['log_loss'])} ({printable(best['name'], 20)})"
+    return f"{number(best['loss'])} ({printable(best['name'], 20)})"
 
 
 def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
     """
     manifest, report = entry.open()
     with _checked(entry.folder):
-        report["models"][report["chosen"]]["log_loss"]
+        report["models"][report["chosen"]][report["loss"]]
         return {
             **listed(entry),
             "settings": dict(manifest.settings),
@@ -168,25 +168,17 @@ def page(found: dict[str, Any]) -> str:
 
 
 def _quality(report: dict[str, Any]) -> Iterator[str]:
-    yield f"on its test part: {_amount(report)}"
+    yield f"on its test part: {_counts(report, report['words'])}"
     yield scores_table(report)
-    gain = report["models"][report["chosen"]].get("log_loss_gain")
+    gain = report["models"][report["chosen"]].get(f"{report['loss']}_gain")
     if gain is not None and gain["value"] is not None:
         yield (
-            f"log loss less that of the best baseline: {number(gain['value'], signed=True)} "
+            f"loss less that of the best baseline: {number(gain['value'], signed=True)} "
             f"({number(gain['low'])} to {number(gain['high'])})"
         )
     coverage = report.get("interval_coverage")
     if coverage is not None:
-        yield f"bins whose rate is in their 90 % interval: {float(coverage):.0%}"
-
-
-def _amount(report: dict[str, Any]) -> str:
-    return (
-        f"{counted(int(report['examples']), 'release')} in "
-        f"{counted(int(report['batches']), 'batch', 'batches')}, "
-        f"{float(report['base_rate']):.1%} succeeded"
-    )
+        yield f"observations within its intervals: {float(coverage):.0%}"
 
 
 def _origin(found: dict[str, Any]) -> Iterator[str]:
@@ -214,15 +206,27 @@ def _origin(found: dict[str, Any]) -> Iterator[str]:
 
 
 def comparison_text(found: dict[str, Any]) -> str:
-    """A comparison (`questions.hold.training.comparison`), as text."""
-    lines = [f"judged on the same {_amount(found)}"]
-    left_out = found["left_out"].items()
-    lines += [f"  not counted: {count} {kind.replace('_', ' ')}" for kind, count in left_out]
+    """A comparison (`jobsight.learning.comparison`), as text."""
+    lines = [f"judged on the same {_counts(found, found['words'])}"]
+    lines += [
+        f"  not counted: {count} {kind.replace('_', ' ')}"
+        for kind, count in found["left_out"].items()
+    ]
+    keys = list(next(iter(found["models"].values())))
     rows = [
-        [printable(name, 40), *(number(scores[key]) for key in _SCORES)]
+        [printable(name, 40), *(number(scores[key]) for key in keys)]
         for name, scores in found["models"].items()
     ]
-    return "\n".join([*lines, "", table(["model", *_HEADINGS], rows), "", found["verdict"]])
+    shown = table(["model", *(HEADINGS[key] for key in keys)], rows)
+    return "\n".join([*lines, "", shown, "", found["verdict"]])
+
+
+def _counts(found: dict[str, Any], words: Sequence[str]) -> str:
+    rate = "" if found["base_rate"] is None else f", {float(found['base_rate']):.1%} {words[2]}"
+    return (
+        f"{counted(int(found['examples']), words[0], words[1])} in "
+        f"{counted(int(found['batches']), 'batch', 'batches')}{rate}"
+    )
 
 
 def side_by_side(folders: Sequence[Path]) -> dict[str, Any]:
@@ -233,7 +237,7 @@ def side_by_side(folders: Sequence[Path]) -> dict[str, Any]:
     """
     reports = []
     for folder in folders:
-        manifest = read_manifest(folder, question="hold")
+        manifest = read_manifest(folder)
         report = read_report(folder, manifest)
         with _checked(folder):
             reports.append(_side(manifest, report))
@@ -260,23 +264,27 @@ def _side(manifest: Manifest, report: dict[str, Any]) -> dict[str, Any]:
         "test_since": borders[3],
         "test_until": manifest.facts.get("last"),
         "sources": sorted(one.sha256 for one in manifest.sources),
-        "scores": {key: scores[key] for key in _SCORES},
+        "scores": {key: scores[key] for key in report["metrics"]},
         "best_baseline": _best_baseline(report),
     }
 
 
 def side_by_side_text(found: dict[str, Any]) -> str:
     """What `side_by_side` found, as text."""
+    keys = list(found["models"][0]["scores"])
     rows = [
         [
             printable(one["model"], 40),
             str(one["batches"]),
-            *(number(one["scores"][key]) for key in _SCORES),
+            *(number(one["scores"].get(key)) for key in keys),
             _baseline_text(one["best_baseline"]),
         ]
         for one in found["models"]
     ]
-    lines = [table(["model", "batches", *_HEADINGS, "best baseline"], rows), ""]
+    lines = [
+        table(["model", "batches", *(HEADINGS[key] for key in keys), "best baseline"], rows),
+        "",
+    ]
     lines += [
         f"{printable(one['model'], 40)} was tested from {printable(one['test_since'], 40)} to "
         f"{printable(one['test_until'], 40)}"
@@ -289,20 +297,24 @@ def scores_table(report: dict[str, Any]) -> str:
     """The models of a report as a table of text, the chosen one marked.
 
     Next to each calibration error (ECE) is what well-calibrated probabilities show by chance: they
-    stay below it in 95 of 100 cases.
+    stay below it in 95 of 100 evaluations.
     """
-    keys = ("average_precision", "f1", "brier", "ece", "ece_by_chance", "log_loss")
-    headings = ["model", "ROC AUC", "95 %", "avg. precision", "F1", "Brier", "ECE", "by chance"]
+    headline = report["headline"]
+    keys = [name for name in report["metrics"] if name not in (headline, "f1_failure")]
+    columns = [(key, HEADINGS[key]) for key in keys]
+    if any("ece_by_chance" in scores for scores in report["models"].values()):
+        columns.insert(keys.index("ece") + 1, ("ece_by_chance", "by chance"))
     rows = []
     for name, scores in report["models"].items():
-        low, high = scores["roc_auc_ci"] or (None, None)
+        bounds = scores[f"{headline}_ci"]
         rows.append(
             [
                 f"{name} *" if name == report["chosen"] else name,
-                number(scores["roc_auc"]),
-                interval(low, high),
-                *(number(scores.get(key)) for key in keys),
+                number(scores[headline]),
+                interval(*(bounds or (None, None))),
+                *(number(scores.get(key)) for key, _ in columns),
             ]
         )
-    spare = ["avg. precision", "95 %", "by chance", "ECE", "F1", "Brier"]
-    return table([*headings, "log loss"], rows, spare)
+    spare = [HEADINGS["average_precision"], "95 %", "by chance", "ECE", "F1", "Brier"]
+    shown = ["model", HEADINGS[headline], "95 %", *(heading for _, heading in columns)]
+    return table(shown, rows, [one for one in spare if one in shown])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ModelArgument",
     "ModelClusterOption",
+    "QuestionOption",
     "WhyOption",
     "list_",
     "of_one_cluster",
@@ -35,7 +36,9 @@ ModelArgument = Annotated[
         show_default=False,
     ),
 ]
-_QuestionOption = Annotated[str, typer.Option(help="The question that it answers.")]
+QuestionOption = Annotated[
+    str | None, typer.Option(help="The question that it answers (default: any).")
+]
 ModelClusterOption = Annotated[str | None, typer.Option(help="Whose models (default: any).")]
 WhyOption = Annotated[str, typer.Option(help="Why, in your words; kept for good.")]
 
@@ -55,7 +58,7 @@ def list_(
 
 def show(
     model: ModelArgument,
-    question: _QuestionOption = "hold",
+    question: QuestionOption = None,
     cluster: ModelClusterOption = None,
     config: ConfigOption = None,
     as_json: JsonOption = False,
@@ -69,7 +72,7 @@ def show(
 
 def remove(
     model: ModelArgument,
-    question: _QuestionOption = "hold",
+    question: QuestionOption = None,
     cluster: ModelClusterOption = None,
     why: WhyOption = "",
     force: Annotated[bool, typer.Option("--force", help="Even if it is the champion.")] = False,
@@ -80,8 +83,8 @@ def remove(
     registry = open_registry(load_settings(config, {}))
     entry = of_one_cluster(registry, entry_named(registry, model, question, cluster), cluster)
     registry.remove(entry, force=force, why=why)
-    removed = {"removed": entry.digest, "question": question, "cluster": entry.cluster}
-    text = f"removed {entry.digest}, {question} for {printable(entry.cluster, 60)}"
+    removed = {"removed": entry.digest, "question": entry.question, "cluster": entry.cluster}
+    text = f"removed {entry.digest}, {entry.question} for {printable(entry.cluster, 60)}"
     answer(removed, text, as_json=as_json)
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from jobsight.cli.reading import network_of
 from jobsight.errors import ModelError, TrainingError
+from jobsight.learning.comparison import Comparison, compare
+from jobsight.learning.modeldir import ModelDir
+from jobsight.questions import question_named
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from jobsight.history.timelines import History
     from jobsight.learning.registry import Entry, Registry
-    from jobsight.questions.hold.training.comparison import Comparison
     from jobsight.settings import Settings
 
 __all__ = ["Challenge", "challenge", "compared"]
@@ -38,7 +40,7 @@ class Challenge:
 def challenge(
     registry: Registry,
     entry: Entry,
-    history: History | None,
+    source: Any,
     settings: Settings,
     *,
     force: bool = False,
@@ -49,8 +51,8 @@ def challenge(
     Args:
         registry: of the model.
         entry: the challenger.
-        history: what both are judged on; None: nothing speaks for the challenger.
-        settings: the metric that decides, ``hold.metric``; the network of one's own.
+        source: what both are judged on; None: nothing speaks for the challenger.
+        settings: the metric that decides; the network of one's own.
         force: promote it whatever comes of it; the record says so.
         why: the user's own words, for the record.
 
@@ -62,7 +64,7 @@ def challenge(
         return Challenge(True, "it is the champion already", champion.digest, None)
     comparison, reason = None, "there was no champion"
     if champion is not None:
-        comparison, reason = _judged(champion, entry, history, settings, forced=force)
+        comparison, reason = _judged(champion, entry, source, settings, forced=force)
     promoted = champion is None or force or (comparison is not None and comparison.better)
     if force and champion is not None:
         reason = f"forced; {reason}"
@@ -72,23 +74,24 @@ def challenge(
     return Challenge(promoted, reason, None if champion is None else champion.digest, comparison)
 
 
-def compared(first: Path, second: Path, history: History, settings: Settings) -> Comparison:
-    """Both models on the same decisions; errors as of `comparison.compare`, `HoldModel.open`."""
-    from jobsight.questions.hold.training.comparison import compare
-    from jobsight.questions.hold.training.model import HoldModel
-
-    network = settings.hold.lstm.network
-    opened = [HoldModel.open(one, network=network) for one in (first, second)]
-    return compare(opened[0], opened[1], history, metric=settings.hold.metric)
+def compared(
+    question: str, first: Path, second: Path, source: Any, settings: Settings
+) -> Comparison:
+    """Both models on the same decisions; errors as of `comparison.compare`, `ModelDir.open`."""
+    asked = question_named(question)
+    network = network_of(asked, settings)
+    opened = [ModelDir.open(one, asked, network=network) for one in (first, second)]
+    metric = settings.of(question, asked.settings).metric
+    return compare(opened[0], opened[1], source, metric=metric)
 
 
 def _judged(
-    champion: Entry, entry: Entry, history: History | None, settings: Settings, *, forced: bool
+    champion: Entry, entry: Entry, source: Any, settings: Settings, *, forced: bool
 ) -> tuple[Comparison | None, str]:
-    if history is None:
+    if source is None:
         return None, f"no logs were given to compare it with the champion {champion.digest} by"
     try:
-        comparison = compared(champion.folder, entry.folder, history, settings)
+        comparison = compared(entry.question, champion.folder, entry.folder, source, settings)
     except TrainingError as error:
         return None, str(error)
     except ModelError as error:

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -26,18 +26,30 @@ from jobsight.history.eventtables import event_table, joined_tables
 from jobsight.history.readreport import ReadReport
 from jobsight.history.timelines import History
 from jobsight.learning.manifest import Source
-from jobsight.learning.reading import DocumentStream, Progress, are_documents, is_pipe, stored
+from jobsight.learning.modeldir import ModelDir
+from jobsight.learning.reading import (
+    DocumentStream,
+    Progress,
+    are_documents,
+    is_pipe,
+    job_table,
+    stored,
+)
+from jobsight.learning.registry import DEFAULT
 from jobsight.settings import Settings
 from jobsight.text import printable
 
 if TYPE_CHECKING:
-    from jobsight.questions.hold.training.model import HoldModel
+    from jobsight.learning.question import Question
 
 __all__ = [
-    "Case",
+    "Judged",
     "Reading",
-    "open_case",
+    "cluster_of",
+    "network_of",
+    "open_judged",
     "read_events_of",
+    "read_for",
     "read_history",
     "read_inputs",
     "refuse_before",
@@ -201,17 +213,49 @@ def read_events_of(logs: list[str], settings: Settings, *, hashed: bool = True) 
     return reading
 
 
+def read_for(
+    question: Question[Any], inputs: list[str], settings: Settings
+) -> tuple[Any, ReadReport, list[Source]]:
+    """What a question is asked of, read from logs, stores, snapshots and files of importers.
+
+    Raises:
+        SourceError: there is nothing in it; errors as of `read_history` and `job_table`.
+    """
+    if question.reads == "events":
+        return read_history(inputs, settings)
+    with progress_bar("reading", reads_logs=True) as progress:
+        reading = job_table(inputs, settings, progress)
+    table = reading.jobs.table
+    tell_unread(reading.unreadable, len(table))
+    if not len(table):
+        raise SourceError(f"no job in {', '.join(map(printable, inputs))}")
+    if reading.bad:
+        note(f"{reading.bad} rows could not be read and were left out")
+    report = ReadReport(files=len(reading.sources), jobs=len(table))
+    report.bytes = sum(one.bytes for one in reading.sources)
+    return reading.jobs, report, reading.sources
+
+
+def cluster_of(source: Any) -> str:
+    """The access point that a history is of; `DEFAULT` where it has none, or several."""
+    if not isinstance(source, History):
+        return DEFAULT
+    names = source.jobs["access_point"].drop_nulls().unique()
+    return str(names[0]) if len(names) == 1 else DEFAULT
+
+
 @dataclass(frozen=True)
-class Case:
-    """A trained model and logs to hold it against."""
+class Judged:
+    """A trained model, and what it is judged on."""
 
     settings: Settings
-    model: HoldModel
-    history: History
+    model: ModelDir
+    source: Any
     read: ReadReport
 
 
-def open_case(
+def open_judged(
+    question: Question[Any],
     logs: list[str],
     model: str,
     *,
@@ -220,18 +264,23 @@ def open_case(
     network: str | None,
     output: Path | None = None,
     kind: Kind = Kind.REPORT,
-) -> Case:
+) -> Judged:
     """Load the settings, open the model, read the logs; `output` is checked first.
 
     Raises:
-        JobsightError: see `load_settings`, `model_folder`, `HoldModel.open`, `read_history`,
+        JobsightError: see `load_settings`, `model_folder`, `ModelDir.open`, `read_for`,
             `check_output`.
     """
-    from jobsight.questions.hold.training.model import HoldModel
-
-    settings = load_settings(config, {"timezone": timezone, "hold": {"lstm": {"network": network}}})
-    folder = model_folder(model, settings)
+    own = {"lstm": {"network": network}}
+    settings = load_settings(config, {"timezone": timezone, question.name: own}, question)
+    folder = model_folder(model, settings, question.name)
     check_output(output, kind, model=folder)
-    trained = HoldModel.open(folder, network=settings.hold.lstm.network)
-    history, read, _ = read_history(logs, settings)
-    return Case(settings, trained, history, read)
+    trained = ModelDir.open(folder, question, network=network_of(question, settings))
+    source, read, _ = read_for(question, logs, settings)
+    return Judged(settings, trained, source, read)
+
+
+def network_of(question: Question[Any], settings: Settings) -> str | None:
+    """The network class that the user's settings of a question name, where it has one."""
+    lstm = getattr(settings.of(question.name, question.settings), "lstm", None)
+    return None if lstm is None else str(lstm.network)

@@ -1,137 +1,110 @@
-"""``jobsight report hold|sweep``: one HTML page that shows a model or the runs of a sweep."""
+"""``jobsight report QUESTION|sweep``: one HTML page that shows a model or the runs of a sweep."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from jobsight.cli.common import (
     ConfigOption,
     LogArguments,
-    ModelOption,
     NetworkOption,
+    QuestionArgument,
     TimezoneOption,
     check_output,
 )
+from jobsight.cli.modelnames import MODEL_HELP
 from jobsight.cli.output import say, stages
-from jobsight.cli.reading import Case, open_case
-from jobsight.cli.sweepopening import FileArgument, layout_of
-from jobsight.files import Kind
+from jobsight.cli.reading import Judged, open_judged, refuse_before
+from jobsight.cli.sweepopening import layout_of
+from jobsight.clock import micros, parse_moment, zone_named
+from jobsight.errors import SourceError, UsageError
+from jobsight.files import Kind, read_json
+from jobsight.learning.evaluation import evaluate_all
+from jobsight.questions import question_named
+from jobsight.reports.report import write_report
+from jobsight.reports.shown import Shown
+from jobsight.reports.sweep.report import write_report as write_sweep_report
 
-if TYPE_CHECKING:
-    from jobsight.questions.hold.reporting.report import Material
+__all__ = ["report"]
 
-__all__ = ["app"]
-
-app = typer.Typer(help="Write a report as one HTML page.", no_args_is_help=True)
+SWEEP = "sweep"
+"""Given for a question, it asks for the report of the sweep in the folder or config named."""
 
 
-@app.callback()
-def _report() -> None:
-    pass
-
-
-@app.command()
-def hold(
+def report(
+    question: QuestionArgument,
     logs: LogArguments,
-    model: ModelOption,
     output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")],
+    model: Annotated[str | None, typer.Option("--model", help=MODEL_HELP)] = None,
     at: Annotated[
         str | None,
         typer.Option(help="Moment of the answers (default: when most was at stake, of late)."),
     ] = None,
     verified: Annotated[
-        Path | None, typer.Option(help="What `jobsight verify hold -o FILE` wrote.")
+        Path | None, typer.Option(help="What `jobsight verify QUESTION -o FILE` wrote.")
     ] = None,
     about: Annotated[
-        str, typer.Option(help="What these logs are, in your words; stands on the first screen.")
+        str, typer.Option(help="What these data are, in your words; shown on the first screen.")
     ] = "",
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     network: NetworkOption = None,
 ) -> None:
-    """How good is the model, what did the pool look like, which held jobs to release?"""
-    from jobsight.questions.hold.reporting.report import write_report
+    """How good is a model, what was it asked, what did it answer?
 
-    verification = None if verified is None else _read_verification(verified)
-    case = open_case(logs, model, timezone=timezone, config=config, network=network, output=output)
+    `jobsight report sweep FILE` shows the runs of a sweep instead, at any time: how they did, which
+    parameters matter, what it cost.
+    """
+    if question == SWEEP:
+        _sweep(logs, output)
+        return
+    if model is None:
+        raise UsageError("name the model of the report with --model")
+    asked = question_named(question)
+    verification = None if verified is None else _read_verification(verified, question)
+    judged = open_judged(
+        asked, logs, model, timezone=timezone, config=config, network=network, output=output
+    )
     with stages() as progress:
         progress("judging and answering")
-        material = _material(case, at, verification, about)
+        shown = Shown(
+            model=judged.model,
+            evaluations=evaluate_all(judged.model, judged.source),
+            source=judged.source,
+            read=judged.read,
+            verification=verification,
+            about=about,
+            at=None if at is None else _asked(at, judged),
+        )
         progress("drawing")
-        write_report(output, material)
+        write_report(output, shown)
     say(f"wrote {output}")
 
 
-@app.command()
-def sweep(
-    file: FileArgument,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")],
-) -> None:
-    """How did the runs of a sweep do, which parameters matter, what did it cost; at any time."""
-    from jobsight.reports.sweep.report import write_report
-
-    layout = layout_of(file)
+def _sweep(files: list[str], output: Path) -> None:
+    if len(files) != 1:
+        raise UsageError("name one sweep, by its config file or its folder")
+    layout = layout_of(Path(files[0]))
     check_output(output, Kind.REPORT, model=layout.best_model)
-    write_report(layout.folder, output, Kind.REPORT)
+    write_sweep_report(layout.folder, output, Kind.REPORT)
     say(f"wrote {output}")
 
 
-def _material(
-    case: Case, at: str | None, verification: dict[str, Any] | None, about: str
-) -> Material:
-    from jobsight.history.labels import label_rows
-    from jobsight.questions.hold.answering.answer import Answerer
-    from jobsight.questions.hold.answering.groups import by_use
-    from jobsight.questions.hold.answering.lookup import current_jobs
-    from jobsight.questions.hold.reporting.moment import later_outcomes, telling_moment
-    from jobsight.questions.hold.reporting.report import Material
-    from jobsight.questions.hold.training.dataset import Dataset
-    from jobsight.questions.hold.training.evaluation import evaluate, unseen
-
-    model, history, settings = case.model, case.history, case.settings
-    data = Dataset.for_judging(history, model)
-    evaluation = evaluate(model, data, *unseen(model, data))
-    decisions = data.decisions.table
-    since = int(evaluation.table["time"].to_numpy().min())
-    moment = telling_moment(decisions, since) if at is None else _asked(at, case)
-    moment = int(history.clock.max()) if moment is None else moment
-    answerer = Answerer(history, settings.hold, model)
-    held = answerer.held(moment, current_jobs(history, moment))
-    return Material(
-        model=model,
-        evaluation=evaluation,
-        history=history,
-        labels=label_rows(history),
-        read=case.read,
-        moment=moment,
-        answers=by_use(answerer.answer(held, moment)),
-        later=later_outcomes(decisions, moment),
-        verification=verification,
-        about=about,
-    )
-
-
-def _asked(at: str, case: Case) -> int:
+def _asked(at: str, judged: Judged) -> int:
     """The moment that the user names, in µs."""
-    from jobsight.cli.reading import refuse_before
-    from jobsight.clock import micros, parse_moment, zone_named
-
-    moment = micros(parse_moment(at, zone_named(case.settings.timezone)))
-    refuse_before(moment, case.history)
+    moment = micros(parse_moment(at, zone_named(judged.settings.timezone)))
+    refuse_before(moment, judged.source)
     return moment
 
 
-def _read_verification(path: Path) -> dict[str, Any]:
-    from jobsight.errors import SourceError
-    from jobsight.files import read_json
-
+def _read_verification(path: Path, question: str) -> dict[str, Any]:
     try:
         found = read_json(path)
-        if found["question"] == "hold" and {"verdict", "grade", "checks"} <= set(found):
+        if found["question"] == question and {"verdict", "grade", "checks"} <= set(found):
             return dict(found)
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    raise SourceError(f"{path} is not what `jobsight verify hold -o FILE` writes")
+    raise SourceError(f"{path} is not what `jobsight verify {question} -o FILE` writes")

@@ -13,17 +13,11 @@ from jobsight.cli.output import note, stages
 from jobsight.text import counted
 
 if TYPE_CHECKING:
+    from jobsight.learning.modeldir import ModelDir
     from jobsight.learning.sweep.layout import Frozen, Layout
     from jobsight.learning.sweep.records import RunRecord
-    from jobsight.questions.hold.training.model import HoldModel
 
 __all__ = ["find_best", "register_best"]
-
-_TESTED = (
-    *("roc_auc", "roc_auc_ci", "average_precision", "f1", "f1_failure", "brier", "ece", "log_loss"),
-    "log_loss_gain",
-)
-"""What is said of each model's test; ``best/model/report.json`` has all of it."""
 
 
 def find_best(frozen: Frozen, layout: Layout, *, again: bool = False) -> None:
@@ -68,13 +62,13 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
     """Train the other models beside the best run's network, test, and save the model directory."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    from jobsight.cli.champions import cluster_of
+    from jobsight.cli.reading import cluster_of
     from jobsight.files import Kind, new_folder
     from jobsight.learning.manifest import Source
     from jobsight.learning.sweep.best import read_sources
     from jobsight.learning.sweep.config import SweepConfig
+    from jobsight.learning.sweep.finish import finish_sweep, looks
     from jobsight.learning.sweep.parsing import join_shards
-    from jobsight.questions.hold.training.finish import finish_sweep, looks
 
     config = SweepConfig.model_validate(frozen.config)
     history = join_shards(frozen, layout)
@@ -83,7 +77,7 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
     with stages() as progress, threadpool_limits(1):
         trained = finish_sweep(
             history,
-            config.fixed_settings,
+            config,
             parameters=found.parameters,
             network=found.folder / "model",
             record=record,
@@ -103,21 +97,22 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
     }
 
 
-def _described(model: HoldModel) -> dict[str, Any]:
+def _described(model: ModelDir) -> dict[str, Any]:
     """What ``bestmodel.info`` says of a model directory that was saved."""
     assert model.manifest is not None
     return {
         "digest": model.manifest.digest,
         "chosen": model.chosen,
-        "reason": model.reason,
-        "test": {name: _tested(told) for name, told in model.report["models"].items()},
-        "test_examples": model.report["examples"],
-        "test_batches": model.report["batches"],
+        "reason": model.main.reason,
+        "test": {
+            # The rest, by row, is in ``best/model/report.json``.
+            name: {key: value for key, value in scores.items() if key != "by_row"}
+            for name, scores in model.main.report["models"].items()
+        },
+        "loss": model.main.report["loss"],
+        "test_examples": model.main.report["examples"],
+        "test_batches": model.main.report["batches"],
     }
-
-
-def _tested(told: dict[str, Any]) -> dict[str, Any]:
-    return {name: told[name] for name in _TESTED if name in told}
 
 
 def register_best(frozen: Frozen, layout: Layout) -> None:

@@ -17,12 +17,13 @@ import typer
 
 from jobsight.cli.common import load_settings
 from jobsight.cli.output import note
+from jobsight.questions import QUESTIONS, question_named
 from jobsight.text import counted
 
 if TYPE_CHECKING:
     from jobsight.learning.sweep.layout import Frozen, Layout, Shard
+    from jobsight.learning.sweep.saving import Saving
     from jobsight.learning.tracking import StopReason, Tracker
-    from jobsight.questions.hold.training.saving import Saving
 
 __all__ = ["app"]
 
@@ -65,7 +66,7 @@ def run(
     from jobsight.cluster import CHECKPOINT
     from jobsight.learning.sweep.config import SweepConfig
     from jobsight.learning.sweep.parsing import join_shards
-    from jobsight.questions.hold.training.run import train_run
+    from jobsight.learning.sweep.run import train_run
 
     frozen, layout = _opened(folder)
     config = SweepConfig.model_validate(frozen.config)
@@ -75,7 +76,7 @@ def run(
         result = train_run(
             layout.run(number),
             lambda: join_shards(frozen, layout),
-            config.fixed_settings,
+            config,
             parameters=parameters,
             run=number,
             tracker=tracker,
@@ -103,17 +104,17 @@ def drop(number: int, folder: FolderArgument) -> None:
     """End the hopeless runs of a round."""
     from jobsight.learning.sweep.config import SweepConfig
     from jobsight.learning.sweep.deciding import drop_hopeless
-    from jobsight.questions.hold.training.run import drop_run
+    from jobsight.learning.sweep.run import drop_run
 
     frozen, layout = _opened(folder)
-    settings = SweepConfig.model_validate(frozen.config).fixed_settings
+    config = SweepConfig.model_validate(frozen.config)
     runs, cause = drop_hopeless(frozen, layout, number)
     for one in runs:
         parameters, server = _point(frozen, layout, one)
         with _tracker(frozen, layout, one, server) as tracker:
             drop_run(
                 layout.run(one),
-                settings,
+                config,
                 parameters=parameters,
                 run=one,
                 tracker=tracker,
@@ -141,9 +142,8 @@ def register_node(folder: FolderArgument) -> None:
 @app.command()
 def practise(folder: FolderArgument) -> None:
     """Do a little of all that, in any folder, so that the kernels are compiled for a pack."""
-    from jobsight.questions.hold.training.practice import practise as work
-
-    note(f"made {counted(work(folder), 'example')}")
+    made = sum(question_named(name).practise(folder) for name in QUESTIONS)
+    note(f"made {counted(made, 'example')}")
 
 
 class _Asked:
@@ -168,7 +168,7 @@ def _saving(every: str | None) -> Saving | None:
         UsageError: it names none.
     """
     from jobsight.errors import UsageError
-    from jobsight.questions.hold.training.saving import Saving
+    from jobsight.learning.sweep.saving import Saving
 
     if every is None:
         return None

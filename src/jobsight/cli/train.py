@@ -1,12 +1,13 @@
-"""``jobsight train hold``: learn from logs, choose a model, put it into the registry."""
+"""``jobsight train QUESTION``: learn from history, choose a model, put it into the registry."""
 
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,40 +16,39 @@ from jobsight.cli.common import (
     JsonOption,
     LogArguments,
     NetworkOption,
+    QuestionArgument,
     TimezoneOption,
     check_output,
     load_settings,
 )
+from jobsight.cli.modelnames import open_registry
+from jobsight.cli.modelpage import scores_table
 from jobsight.cli.output import note, print_json, say, stages
-from jobsight.cli.reading import read_history
+from jobsight.cli.promoting import challenge
+from jobsight.cli.reading import cluster_of, read_for
+from jobsight.errors import ModelError, UsageError
 from jobsight.files import Kind, new_folder
+from jobsight.learning.dataset import Dataset
+from jobsight.learning.manifest import Source
+from jobsight.learning.question import Question
+from jobsight.learning.registry import Entry
+from jobsight.learning.train import Trained, model_names
+from jobsight.learning.train import train as train_models
+from jobsight.questions import question_named
+from jobsight.settings import QuestionSettings, Settings
 from jobsight.text import printable
 
-if TYPE_CHECKING:
-    from jobsight.history.timelines import History
-    from jobsight.learning.manifest import Source
-    from jobsight.learning.registry import Entry
-    from jobsight.questions.hold.training.train import Trained
-    from jobsight.settings import HoldSettings, Settings
-
-__all__ = ["app"]
-
-app = typer.Typer(help="Learn from history and write a model.", no_args_is_help=True)
+__all__ = ["train"]
 
 
-@app.callback()
-def _train() -> None:
-    pass
-
-
-@app.command()
-def hold(
+def train(
+    question: QuestionArgument,
     logs: LogArguments,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the model into this folder too.")
     ] = None,
     model: Annotated[
-        str, typer.Option(help="all, or one model; the baselines are always trained beside it.")
+        str, typer.Option(help="all, or one model; the baselines are always trained as well.")
     ] = "all",
     cluster: Annotated[
         str | None,
@@ -70,47 +70,51 @@ def hold(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Train on released jobs: which of them succeeded?"""
-    from jobsight.cli.champions import cluster_of
-    from jobsight.questions.hold.training.train import model_names
-
+    """Learn from history, choose the best model, test it on what is later."""
+    asked = question_named(question)
     check_output(output, Kind.MODEL)
-    settings = load_settings(
-        config,
-        {"timezone": timezone, "hold": {"seed": seed, "lstm": {"network": network}}},
-    )
-    names = model_names(model)
-    registered = _registered(settings.hold, output, registry, promote)
-    history, _, sources = read_history(logs, settings)
-    place = _Place(settings, cluster or cluster_of(history)) if registered else None
+    own = {"seed": seed, "lstm": {"network": network}}
+    settings = load_settings(config, {"timezone": timezone, question: own}, asked)
+    chosen = settings.of(question, asked.settings)
+    names = model_names(asked, model)
+    registered = _registered(asked, chosen, output, registry, promote)
+    source, _, sources = read_for(asked, logs, settings)
+    place = _Place(asked, settings, cluster or cluster_of(source)) if registered else None
     if place is not None:
-        place.require_writable()
+        open_registry(settings).require_writable(question, place.cluster)
     with _folder(output) as folder:
-        trained = _trained(history, settings.hold, names, model != "all", sources)
-        trained.model.save(folder, seed=settings.hold.seed, facts=trained.facts())
+        with stages() as progress:
+            data = Dataset.for_training(asked, source, chosen)
+            trained = train_models(
+                data, names=names, required=model != "all", sources=sources, progress=progress
+            )
+        trained.model.save(folder, seed=chosen.seed, facts=trained.facts())
         # Written to a folder too, it is put from there: it stays even if it cannot be put.
         entry = None if place is None or output is not None else place.put(folder, sources)
     if place is not None and output is not None:
         entry = place.put(output, sources)
-    for name, reason in trained.skipped.items():
+    for name, reason in trained.main.skipped.items():
         note(f"{name} was not trained: {reason}")
     if place is not None and entry is not None and promote and not entry.champion:
-        entry = place.promote(entry, history)
+        entry = place.promote(entry, source)
     if as_json:
         print_json(_as_json(trained, output, entry))
     else:
         _print(trained, output, entry)
 
 
-def _registered(settings: HoldSettings, output: Path | None, wanted: bool, promote: bool) -> bool:
+def _registered(
+    question: Question[Any],
+    settings: QuestionSettings,
+    output: Path | None,
+    wanted: bool,
+    promote: bool,
+) -> bool:
     """Whether the model goes into the registry.
 
     Raises:
         UsageError: it would go nowhere.
     """
-    from jobsight.errors import ModelError, UsageError
-    from jobsight.questions.hold.answering.answer import require_answerable
-
     if promote and not wanted:
         raise UsageError("--promote makes a model of the registry champion; not with --no-registry")
     if not wanted:
@@ -118,7 +122,7 @@ def _registered(settings: HoldSettings, output: Path | None, wanted: bool, promo
             raise UsageError("with --no-registry, name the folder of the model with -o")
         return False
     try:
-        require_answerable(settings)
+        question.require_answerable(settings)
     except ModelError as error:
         if output is None or promote:
             raise UsageError(f"{error}; only written to a folder: name it with -o") from None
@@ -130,8 +134,6 @@ def _registered(settings: HoldSettings, output: Path | None, wanted: bool, promo
 @contextlib.contextmanager
 def _folder(output: Path | None) -> Iterator[Path]:
     """Where the model is written: the folder named, or one for as long as it takes."""
-    import tempfile
-
     if output is not None:
         with new_folder(output, Kind.MODEL) as folder:
             yield folder
@@ -140,57 +142,28 @@ def _folder(output: Path | None) -> Iterator[Path]:
         yield Path(name)
 
 
-def _trained(
-    history: History,
-    settings: HoldSettings,
-    names: tuple[str, ...],
-    required: bool,
-    sources: list[Source],
-) -> Trained:
-    from jobsight.questions.hold.training.dataset import Dataset
-    from jobsight.questions.hold.training.train import train
-
-    with stages() as progress:
-        return train(
-            Dataset.for_training(history, settings),
-            names=names,
-            required=required,
-            sources=sources,
-            progress=progress,
-        )
-
-
 @dataclass(frozen=True)
 class _Place:
     """Where in the registry the model goes."""
 
+    question: Question[Any]
     settings: Settings
     cluster: str
 
-    def require_writable(self) -> None:
-        from jobsight.cli.modelnames import open_registry
-
-        open_registry(self.settings).require_writable("hold", self.cluster)
-
     def put(self, folder: Path, sources: list[Source]) -> Entry:
-        from jobsight.cli.modelnames import open_registry
-
-        registry = open_registry(self.settings)
+        registry, name = open_registry(self.settings), self.question.name
         # By the sources' own names: the address of a store, as it was typed, may hold a password.
         names = ", ".join(source.name for source in sources)
         why = f"trained on {printable(names, 200)}"
-        digest = registry.put(folder, "hold", self.cluster, why=why)
-        return registry.find(digest, question="hold", cluster=self.cluster)
+        digest = registry.put(folder, name, self.cluster, why=why)
+        return registry.find(digest, question=name, cluster=self.cluster)
 
-    def promote(self, entry: Entry, history: History) -> Entry:
+    def promote(self, entry: Entry, source: Any) -> Entry:
         """The entry, champion if it is surely better than the champion on what is later."""
-        from jobsight.cli.modelnames import open_registry
-        from jobsight.cli.promoting import challenge
-
         registry = open_registry(self.settings)
-        done = challenge(registry, entry, history, self.settings)
+        done = challenge(registry, entry, source, self.settings)
         note(("promoted: " if done.promoted else "not promoted: ") + printable(done.reason))
-        return registry.find(entry.digest, question="hold", cluster=self.cluster)
+        return registry.find(entry.digest, question=entry.question, cluster=self.cluster)
 
 
 def _as_json(trained: Trained, output: Path | None, entry: Entry | None) -> dict[str, Any]:
@@ -203,27 +176,32 @@ def _as_json(trained: Trained, output: Path | None, entry: Entry | None) -> dict
             "champion": entry.champion,
             "folder": str(entry.folder),
         }
+    first, *others = trained.model.targets.items()
     return {
         "model": None if output is None else str(output),
         "registry": place,
         **trained.facts(),
-        "test": trained.model.report,
+        "test": first[1].report,
+        **({"tests": {name: one.report for name, one in others}} if others else {}),
     }
 
 
 def _print(trained: Trained, output: Path | None, entry: Entry | None) -> None:
-    from jobsight.cli.modelpage import scores_table
-
-    facts = trained.facts()
-    for name, part in facts["parts"].items():
-        say(
-            f"{name:<10}{part['examples']:>7} releases in {part['batches']:>5} batches, "
-            f"{part['successes']} succeeded"
-        )
-    say("")
-    say(scores_table(trained.model.report))
-    say("")
-    say(facts["choice"]["reason"])
+    _, several, true = trained.model.question.words
+    for name, one in trained.targets.items():
+        if len(trained.targets) > 1:
+            say(f"{name}:")
+        facts = one.facts()
+        for part, counts in facts["parts"].items():
+            rate = "" if counts["base_rate"] is None else f", {counts['base_rate']:.1%} {true}"
+            say(
+                f"{part:<10}{counts['examples']:>7} {several} in {counts['batches']:>5} batches"
+                f"{rate}"
+            )
+        say("")
+        say(scores_table(dict(one.model.report)))
+        say("")
+        say(facts["choice"]["reason"])
     if entry is not None:
         say(_placed(entry))
     if output is not None:

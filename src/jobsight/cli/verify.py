@@ -1,12 +1,13 @@
-"""``jobsight verify hold``: can the numbers of a trained model be believed?
+"""``jobsight verify QUESTION``: can the numbers of a trained model be believed?
 
 Exit status 0 where the audit passed or is doubtful, 3 where a check failed.
 """
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -16,50 +17,48 @@ from jobsight.cli.common import (
     LogArguments,
     ModelOption,
     NetworkOption,
+    QuestionArgument,
     TimezoneOption,
 )
 from jobsight.cli.output import print_json, say, stages
-from jobsight.cli.reading import open_case
+from jobsight.cli.reading import open_judged
 from jobsight.cli.tables import table
+from jobsight.files import Kind, write_json
+from jobsight.learning.audit import Audit, audit
+from jobsight.questions import question_named
 from jobsight.text import printable
 
-if TYPE_CHECKING:
-    from jobsight.questions.hold.audit import Audit
-
-__all__ = ["app"]
-
-app = typer.Typer(help="Audit a trained model.", no_args_is_help=True)
+__all__ = ["verify"]
 
 FAILED = 3
 _WIDTH = 96
 _SHOWN = 10
 
+_TABLES = {
+    "families": (
+        "what the model loses without a family of features (loss, trained again)",
+        ("family", "features", "loss", "low", "high"),
+    ),
+    "features": (
+        "what it loses when one column changes places; ROC AUC of the column alone",
+        ("feature", "loss", "alone"),
+    ),
+    "splits": ("the same model by split", ("split", "roc_auc", "loss", "flatters")),
+    "time": (
+        "over time",
+        ("from", "batches", "base_rate", "predicted", "roc_auc", "log_loss", "pinball",
+         "divergence"),
+    ),
+    "reliability": (
+        "predicted and observed", ("predicted", "observed", "low", "high", "batches")
+    ),
+    "delays": ("asked some seconds before the release", ("delay", "batches", "roc_auc")),
+}  # fmt: skip
 _STRATUM = ("value", "batches", "base_rate", "predicted", "q_value", "roc_auc")
-_TABLES = (
-    ("families", "what the model loses without a family of features (log loss, trained again)",
-     ("family", "features", "log_loss", "low", "high")),
-    ("features", "what it loses when one column changes places; ROC AUC of the column alone",
-     ("feature", "log_loss", "alone")),
-    ("splits", "the same model by split", ("split", "roc_auc", "log_loss", "flatters")),
-    ("time", "over time", ("from", "batches", "base_rate", "predicted", "roc_auc", "log_loss")),
-    ("by_cause", "by cause", _STRATUM),
-    ("by_owner", "by owner", _STRATUM),
-    ("by_site", "by site", _STRATUM),
-    ("by_releaser", "by releaser", _STRATUM),
-    ("by_edited", "mended before the release (never taught)",
-     ("value", "batches", "base_rate", "predicted", "roc_auc")),
-    ("reliability", "predicted and observed", ("predicted", "observed", "low", "high", "batches")),
-    ("delays", "asked some seconds before the release", ("delay", "batches", "roc_auc")),
-)  # fmt: skip
 
 
-@app.callback()
-def _verify() -> None:
-    pass
-
-
-@app.command()
-def hold(
+def verify(
+    question: QuestionArgument,
     logs: LogArguments,
     model: ModelOption,
     output: Annotated[
@@ -71,19 +70,17 @@ def hold(
     network: NetworkOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Can its numbers be believed? Best on the logs that it was trained on.
+    """Can its numbers be believed? Best on the history that it was trained on.
 
     Each check and the whole are graded passed, doubtful or failed. Exit status 3 where one failed.
     """
-    from jobsight.files import Kind, write_json
-    from jobsight.questions.hold.audit import audit
-
     kind = Kind.VERIFICATION
-    case = open_case(
-        logs, model, timezone=timezone, config=config, network=network, output=output, kind=kind
-    )
+    judged = open_judged(
+        question_named(question), logs, model, timezone=timezone, config=config, network=network,
+        output=output, kind=kind,
+    )  # fmt: skip
     with stages() as progress:
-        found = audit(case.model, case.history, progress=progress)
+        found = audit(judged.model, judged.source, progress=progress)
     if output is not None:
         write_json(output, found.to_json(), kind)
     if as_json:
@@ -97,8 +94,6 @@ def hold(
 
 
 def _print(found: Audit) -> None:
-    import textwrap
-
     say(textwrap.fill(found.verdict, _WIDTH))
     say("")
     for check in found.checks:
@@ -111,12 +106,14 @@ def _print(found: Audit) -> None:
                 subsequent_indent=" " * 9,
             )
         )
-    for name, title, columns in _TABLES:
+    strata = found.evaluation.question.strata
+    by = {f"by_{name}": (one.title.lower(), _STRATUM) for name, one in strata.items()}
+    for name, (title, columns) in {**_TABLES, **by}.items():
         rows = found.tables.get(name, [])
         if rows:
             say("")
             say(f"{title}:")
-            say(_rows(rows, columns))
+            say(_rows(rows, tuple(one for one in columns if any(one in row for row in rows))))
 
 
 def _rows(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> str:

@@ -43,7 +43,7 @@ class Bootstrap:
     """The same resamples for every model and metric, so that differences are paired.
 
     Attributes:
-        success: bool (n,).
+        values: what became of n rows, see `jobsight.models.base.Output`.
         weight: float64 (n,).
         batch: int64 (n,), equal for rows of one batch.
         resamples: how many.
@@ -51,7 +51,7 @@ class Bootstrap:
         level: share of resamples between the bounds.
     """
 
-    success: Bools
+    values: NDArray[Any]
     weight: Floats
     batch: NDArray[np.int64]
     resamples: int = 1000
@@ -60,14 +60,14 @@ class Bootstrap:
 
     def interval(self, metric: Metric, probability: Floats) -> Interval:
         """A metric of one model's predictions, float64 (n,), with its interval."""
-        value = metric(probability, self.success, self.weight)
+        value = metric(probability, self.values, self.weight)
         return self._bounds(value, self._draws(metric, {"": probability})[""])
 
     def intervals(self, metric: Metric, predictions: Mapping[str, Floats]) -> dict[str, Interval]:
         """A metric of each model's predictions, float64 (n,) each, with its interval."""
         draws = self._draws(metric, predictions)
         return {
-            name: self._bounds(metric(column, self.success, self.weight), draws[name])
+            name: self._bounds(metric(column, self.values, self.weight), draws[name])
             for name, column in predictions.items()
         }
 
@@ -82,10 +82,10 @@ class Bootstrap:
             reference: name of the model to compare with.
         """
         draws = self._draws(metric, predictions)
-        base = metric(predictions[reference], self.success, self.weight)
+        base = metric(predictions[reference], self.values, self.weight)
         return {
             name: self._bounds(
-                metric(column, self.success, self.weight) - base, draws[name] - draws[reference]
+                metric(column, self.values, self.weight) - base, draws[name] - draws[reference]
             )
             for name, column in predictions.items()
             if name != reference
@@ -96,7 +96,7 @@ class Bootstrap:
         found: dict[str, list[Floats]] = {name: [] for name in predictions}
         for weights in self._weights():
             for name, column in predictions.items():
-                found[name].append(np.asarray(metric(column, self.success, weights)))
+                found[name].append(np.asarray(metric(column, self.values, weights)))
         return {
             name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in found.items()
         }

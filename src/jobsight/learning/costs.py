@@ -95,7 +95,7 @@ def decision_costs(
     Returns:
         One entry a name, and ``always_release``; empty without rows.
     """
-    success, weight = bootstrap.success, bootstrap.weight
+    success, weight = bootstrap.values, bootstrap.weight
     if weight.sum() <= 0:
         return {}
     threshold = release_threshold(costs)

@@ -116,7 +116,7 @@ def write_manifest(
     return manifest
 
 
-def read_manifest(folder: Path, *, question: str) -> Manifest:
+def read_manifest(folder: Path, *, question: str | None = None) -> Manifest:
     """Read a manifest and check that the files it lists, and no others, are there, unchanged.
 
     So whatever is opened in the directory afterwards is what was written.
@@ -137,7 +137,7 @@ def read_manifest(folder: Path, *, question: str) -> Manifest:
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         found = data.get("schema") if isinstance(data, dict) else None
         raise ModelError(f"{path} has schema {found!r}, this version reads {SCHEMA!r}; train again")
-    if data.get("question") != question:
+    if question is not None and data.get("question") != question:
         raise ModelError(f"{folder} answers {data.get('question')!r}, not {question!r}")
     try:
         manifest = _from_json(data)

@@ -7,7 +7,7 @@ scored at once. NaN stands for "undefined", e.g. an area under the curve of one 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -41,10 +41,11 @@ __all__ = [
     "roc_auc",
     "roc_curve",
     "score",
+    "unknown_metric",
 ]
 
 Bools = NDArray[np.bool_]
-Metric = Callable[[Floats, Bools, Floats], Any]
+Metric = Callable[[Floats, NDArray[Any], Floats], Any]
 
 METRICS = ("roc_auc", "average_precision", "f1", "f1_failure", "brier", "ece", "log_loss")
 HIGHER_IS_BETTER = frozenset({"roc_auc", "average_precision", "f1", "f1_failure"})
@@ -168,8 +169,13 @@ def metric_named(name: str, *, threshold: float = 0.5) -> Metric:
         "f1_failure": partial(f1_failure, threshold=threshold),
     }
     if name not in plain:
-        raise UsageError(f"no metric is named {name!r}; known are {', '.join(METRICS)}")
+        raise unknown_metric(name, METRICS)
     return plain[name]
+
+
+def unknown_metric(name: str, known: Iterable[str]) -> UsageError:
+    """The error of a metric's name that is not known."""
+    return UsageError(f"no metric is named {name!r}; known are {', '.join(known)}")
 
 
 @dataclass(frozen=True)

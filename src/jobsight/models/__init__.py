@@ -10,18 +10,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jobsight.errors import UsageError
-from jobsight.models.base import Inputs, Labelled, Model
+from jobsight.models.base import BINARY, Inputs, Labelled, Model, Output
 from jobsight.models.constant import Constant
 from jobsight.models.rates import Rates
 from jobsight.models.rules import Rules, RuleSet
 from jobsight.settings import LstmSettings
 
-__all__ = ["BASELINES", "NAMES", "Inputs", "Labelled", "Model", "create", "is_baseline", "load"]
+__all__ = ["BASELINES", "NAMES", "SEVERAL", "Inputs", "Labelled", "Model", "create", "is_baseline",
+           "load"]  # fmt: skip
 
 BASELINES = ("constant", "rates")
 """Names of the baselines; every rule set is one too."""
 NAMES = (*BASELINES, "linear", "boosted", "lstm")
 """Every model but the rule sets, whose names (``rules:…``) a question gives."""
+SEVERAL = ("constant", "boosted")
+"""Models that also predict kinds, quantiles and shares."""
 RULES = "rules:"
 
 
@@ -35,17 +38,23 @@ def create(
     *,
     rule_sets: Mapping[str, RuleSet] | None = None,
     lstm: LstmSettings | None = None,
+    output: Output = BINARY,
 ) -> Model:
     """A new, unfitted model.
 
     Args:
         name: one of `NAMES`, or ``rules:SET`` with SET a key of `rule_sets`.
+        output: what it is to predict; other than binary only by `SEVERAL`.
         rule_sets: the question's rule sets.
         lstm: settings of the model ``lstm``.
 
     Raises:
-        UsageError: there is no such model.
+        UsageError: there is no such model, or none that predicts this.
     """
+    if output.kind != "binary":
+        if name not in SEVERAL:
+            raise UsageError(f"the model {name!r} predicts yes or no, not {output.kind}")
+        return _class_of(name, output)()
     known = rule_sets or {}
     if name.startswith(RULES) and name.removeprefix(RULES) in known:
         return Rules(known[name.removeprefix(RULES)])
@@ -54,18 +63,19 @@ def create(
 
         return Recurrent(lstm)
     if name in NAMES:
-        return _class_of(name)()
+        return _class_of(name, output)()
     names = (*NAMES, *(RULES + rule for rule in sorted(known)))
     raise UsageError(f"no model is named {name!r}; known are {', '.join(names)}")
 
 
-def load(name: str, folder: Path, *, network: str | None = None) -> Model:
+def load(name: str, folder: Path, *, network: str | None = None, output: Output = BINARY) -> Model:
     """The model that was saved in `folder`.
 
     Args:
         name: what it was created by.
         folder: what it was saved to.
         network: the network class that the settings or a flag name, see `Recurrent.load`.
+        output: what it was fitted to predict.
 
     Raises:
         UsageError: there is no such model.
@@ -78,12 +88,16 @@ def load(name: str, folder: Path, *, network: str | None = None) -> Model:
     if name.startswith(RULES):
         return Rules.load(folder)
     if name in NAMES:
-        return _class_of(name).load(folder)
+        return _class_of(name, output).load(folder)
     raise UsageError(f"no model is named {name!r}; known are {', '.join(NAMES)} and {RULES}SET")
 
 
-def _class_of(name: str) -> type[Model]:
+def _class_of(name: str, output: Output) -> type[Model]:
     """Class of a model that needs no settings."""
+    if name == "boosted" and output.kind != "binary":
+        from jobsight.models.forests import BoostedColumns
+
+        return BoostedColumns
     if name == "boosted":
         from jobsight.models.boosted import Boosted
 

@@ -1,7 +1,7 @@
-"""What every model is: fitted on inputs as of decisions, asked for probabilities, saved as data.
+"""What every model is: fitted on inputs as of decisions, asked for predictions, saved as data.
 
 A model knows nothing of HTCondor or of any question. It is given `Inputs` (tables of numbers, the
-cause of each decision, frames) and returns the probability of success of each row.
+cause of each decision, frames) and predicts an `Output` of each row, mostly a probability.
 """
 
 from __future__ import annotations
@@ -10,14 +10,35 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Inputs", "Labelled", "Model"]
+__all__ = ["BINARY", "Floats", "Inputs", "Labelled", "Model", "Output"]
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a model predicts of each row.
+
+    Attributes:
+        kind: ``binary``: P(true), float64 (n,), of values bool (n,). ``kinds``: a probability for
+            each of k kinds, (n, k), of values int64 (n,), the index of the kind. ``quantiles``: a
+            number at each of k levels, (n, k), rising, of values float64 (n,). ``shares``: k
+            shares, (n, k), each row adding up to 1, of values float64 (n, k).
+        columns: names of the k columns; none of ``binary``.
+        levels: of ``quantiles``, each in (0, 1), rising.
+    """
+
+    kind: Literal["binary", "kinds", "quantiles", "shares"] = "binary"
+    columns: tuple[str, ...] = ()
+    levels: tuple[float, ...] = ()
+
+
+BINARY = Output()
 
 
 @dataclass(frozen=True)
@@ -81,24 +102,36 @@ class Labelled:
 
     Attributes:
         inputs: n rows.
-        success: bool (n,).
+        values: what became of each row, as `Output.kind` says.
         weight: float64 (n,), positive; the members of one batch share weight 1.
         batch: int64 (n,), equal for the rows of one batch, which share their fate; None: each row
             is one of its own.
+        output: what a model is to predict.
     """
 
     inputs: Inputs
-    success: NDArray[np.bool_]
+    values: NDArray[Any]
     weight: Floats
     batch: NDArray[np.int64] | None = None
+    output: Output = BINARY
 
     def __len__(self) -> int:
-        return len(self.success)
+        return len(self.weight)
+
+    @property
+    def success(self) -> NDArray[np.bool_]:
+        """The values of a binary output: bool (n,)."""
+        return self.values
 
     def take(self, rows: NDArray[Any]) -> Labelled:
         """The rows given (indices or a mask), in that order."""
-        batch = None if self.batch is None else self.batch[rows]
-        return Labelled(self.inputs.take(rows), self.success[rows], self.weight[rows], batch)
+        return replace(
+            self,
+            inputs=self.inputs.take(rows),
+            values=self.values[rows],
+            weight=self.weight[rows],
+            batch=None if self.batch is None else self.batch[rows],
+        )
 
 
 @runtime_checkable
@@ -128,7 +161,7 @@ class Model(Protocol):
         ...
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(success) of each row: float64 (n,), in [0, 1], never NaN; n may be 0.
+        """What it was fitted to predict, as `Output.kind` says; never NaN; n may be 0.
 
         Raises:
             ModelError: the inputs lack a column that the model was fitted with.

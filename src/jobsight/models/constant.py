@@ -1,4 +1,4 @@
-"""The model that knows nothing but the training part's rate of success."""
+"""The model that knows nothing but what became of the training part as a whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jobsight.errors import TrainingError
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.storage import load_body, save_body
 
-__all__ = ["Constant", "smoothed_rate"]
+__all__ = ["Constant", "smoothed_rate", "weighted_quantiles"]
 
 
 def smoothed_rate(success: float, weight: float) -> float:
@@ -19,16 +19,24 @@ def smoothed_rate(success: float, weight: float) -> float:
     return (success + 0.5) / (weight + 1.0)
 
 
-class Constant:
-    """Answers the weighted (and smoothed) rate of success of the training part, whatever is asked.
+def weighted_quantiles(values: Floats, weight: Floats, levels: tuple[float, ...]) -> Floats:
+    """The least values at or below which these shares of the weight are: float64 (levels,)."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order]) / weight.sum()
+    at = np.minimum(np.searchsorted(reached, np.array(levels) - 1e-12), len(order) - 1)
+    return np.asarray(values[order][at], np.float64)
 
-    Implements `jobsight.models.base.Model`.
+
+class Constant:
+    """Predicts the same for every row: a rate, the rates of kinds, quantiles or mean shares.
+
+    Rates are weighted and smoothed. Implements `jobsight.models.base.Model`.
     """
 
     name: ClassVar[str] = "constant"
     needs_both: ClassVar[bool] = False
 
-    def __init__(self, rate: float = 0.5) -> None:
+    def __init__(self, rate: float | Floats = 0.5) -> None:
         self.rate = rate
 
     def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
@@ -39,17 +47,27 @@ class Constant:
         """
         if not len(train):
             raise TrainingError("constant: there are no training examples; give a longer history")
-        self.rate = smoothed_rate(
-            float(train.weight[train.success].sum()), float(train.weight.sum())
-        )
+        values, weight, output = train.values, train.weight, train.output
+        total = float(weight.sum())
+        if output.kind == "binary":
+            self.rate = smoothed_rate(float(weight[train.success].sum()), total)
+        elif output.kind == "kinds":
+            k = len(output.columns)
+            counts = np.bincount(values, weight, k)
+            self.rate = np.asarray((counts + 0.5) / (total + 0.5 * k), np.float64)
+        elif output.kind == "quantiles":
+            self.rate = weighted_quantiles(values, weight, output.levels)
+        else:
+            self.rate = np.asarray(weight @ values, np.float64) / total
 
     def predict(self, inputs: Inputs) -> Floats:
-        """The rate, once for each row: float64 (n,)."""
-        return np.full(len(inputs), self.rate)
+        """The same, once for each row: float64 (n,) or (n, k)."""
+        rate = np.asarray(self.rate, np.float64)
+        return np.broadcast_to(rate, (len(inputs), *rate.shape)).copy()
 
     def save(self, folder: Path) -> None:
         """Write ``model.json``."""
-        save_body(folder, self.name, {"rate": self.rate})
+        save_body(folder, self.name, {"rate": np.asarray(self.rate).tolist()})
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -59,4 +77,5 @@ class Constant:
             ModelError: the file is missing, damaged or of another schema.
         """
         with load_body(folder, cls.name) as body:
-            return cls(float(body["rate"]))
+            rate = np.asarray(body["rate"], np.float64)
+            return cls(rate if rate.ndim else float(rate))

@@ -1,1 +1,7 @@
-"""The questions, one package each."""
+"""The questions, one package each, and the table that alone names them."""
+
+from jobsight.learning.asked import QUESTIONS, question_named
+
+__all__ = ["QUESTIONS", "question_named"]
+
+QUESTIONS["hold"] = "jobsight.questions.hold.question:HOLD"

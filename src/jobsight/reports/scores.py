@@ -1,14 +1,21 @@
-"""Which scores of a model reports show, in which order, and what they call them."""
+"""What reports call the scores of models."""
 
-__all__ = ["SCORES"]
+__all__ = ["HEADINGS"]
 
-SCORES = (
-    ("roc_auc", "ROC AUC"),
-    ("average_precision", "avg. prec."),
-    ("f1", "F1"),
-    ("f1_failure", "F1 of failure"),
-    ("brier", "Brier"),
-    ("ece", "ECE"),
-    ("log_loss", "log loss"),
-)
-"""Name of the metric, and its heading."""
+HEADINGS = {
+    "roc_auc": "ROC AUC",
+    "average_precision": "avg. prec.",
+    "f1": "F1",
+    "f1_failure": "F1 of failure",
+    "brier": "Brier",
+    "ece": "ECE",
+    "log_loss": "log loss",
+    "accuracy": "accuracy",
+    "pinball": "pinball loss",
+    "median_error": "error of median",
+    "coverage": "coverage",
+    "width": "width",
+    "divergence": "divergence",
+    "distance": "distance",
+}
+"""Headings of metrics, by name."""

@@ -1,4 +1,4 @@
-"""All settings with defaults: sections in `questions`, `gathering`; their places in `loading`."""
+"""All settings with defaults: sections in `shared`, `gathering`; their places in `loading`."""
 
 from jobsight.settings.gathering import (
     CollectSettings,
@@ -9,12 +9,12 @@ from jobsight.settings.gathering import (
     StoreSettings,
 )
 from jobsight.settings.loading import Settings
-from jobsight.settings.questions import (
+from jobsight.settings.shared import (
     STATE_EVENTS,
     Costs,
     FrameSettings,
-    HoldSettings,
     LstmSettings,
+    QuestionSettings,
 )
 
 __all__ = [
@@ -24,9 +24,9 @@ __all__ = [
     "Costs",
     "EventLogSettings",
     "FrameSettings",
-    "HoldSettings",
     "KafkaSettings",
     "LstmSettings",
+    "QuestionSettings",
     "Settings",
     "SlurmSettings",
     "StoreSettings",

@@ -8,9 +8,10 @@ Later wins: ``/etc/jobsight/jobsight.yaml``, ``~/.config/jobsight/jobsight.yaml`
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import pydantic
 from pydantic import Field
@@ -26,11 +27,12 @@ from jobsight.settings.gathering import (
     StoreSettings,
     data_folder,
 )
-from jobsight.settings.questions import HoldSettings
 from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import YamlFile, explain
 
 __all__ = ["Settings"]
+
+_S = TypeVar("_S", bound=Section)
 
 
 class Settings(Section):
@@ -44,7 +46,6 @@ class Settings(Section):
     """What the group of a file may do with all that holds data of jobs: stores, archives, models,
     exports, reports. The group is that of the folder, where that has the set-group-ID bit (``chmod
     g+s``), else of the process."""
-    hold: HoldSettings = HoldSettings()
     condor: CondorSettings = CondorSettings()
     eventlog: EventLogSettings = EventLogSettings()
     slurm: SlurmSettings = SlurmSettings()
@@ -64,25 +65,45 @@ class Settings(Section):
     def _at_home(cls, value: Path) -> Path:
         return value.expanduser()
 
+    def of(self, name: str, kind: type[_S]) -> _S:
+        """The settings of a question: those read, or its defaults where `load` was not given it."""
+        found = getattr(self, name, None)
+        return found if isinstance(found, kind) else kind()
+
     @classmethod
     def load(
-        cls, overrides: Mapping[str, Any] | None = None, *, config: Path | None = None
+        cls,
+        overrides: Mapping[str, Any] | None = None,
+        *,
+        config: Path | None = None,
+        questions: Mapping[str, type[Section] | None] = MappingProxyType({}),
     ) -> Settings:
         """Merge all places settings come from; `overrides` (nested, from flags) wins.
+
+        Args:
+            overrides: nested.
+            config: a file to read after the usual ones.
+            questions: names of the sections of questions, with the class of those that matter now;
+                what others hold is not looked at.
 
         Raises:
             SettingsError: a file cannot be read, or a setting is unknown or bad; names the file,
                 line and column where there is one.
         """
+        sections: dict[str, Any] = {
+            name: (kind, kind()) if kind else (Any, None) for name, kind in questions.items()
+        }
+        whole = pydantic.create_model(cls.__name__, __base__=cls, **sections)
         merged: dict[str, Any] = {}
         files = [YamlFile.read(path) for path in _config_files(config)]
-        for values in (*(file.values for file in files), _from_environment(), overrides or {}):
+        places = (*(file.values for file in files), _from_environment(whole.model_fields))
+        for values in (*places, overrides or {}):
             store = values.get("store")
             _merge(
                 merged, {**values, "store": {"url": store}} if isinstance(store, str) else values
             )
         try:
-            return cls.model_validate(merged)
+            return whole.model_validate(merged)
         except pydantic.ValidationError as error:
             raise explain(error, files) from None
 
@@ -94,7 +115,7 @@ def _config_files(config: Path | None) -> list[Path]:
     return [*found, Path(named)] if named else found
 
 
-def _from_environment() -> dict[str, Any]:
+def _from_environment(known: Container[str]) -> dict[str, Any]:
     """``JOBSIGHT_HOLD__FRAMES__M=30`` becomes ``{"hold": {"frames": {"m": "30"}}}``.
 
     An empty variable counts as not set. One without ``__`` that names no setting is left to others.
@@ -104,7 +125,7 @@ def _from_environment() -> dict[str, Any]:
         *sections, last = name.lower().removeprefix("jobsight_").split("__")
         if not value or not name.startswith("JOBSIGHT_"):
             continue
-        if [*sections, last][0] not in Settings.model_fields:
+        if [*sections, last][0] not in known:
             if sections:
                 raise SettingsError(f"{name[:80]!a}: there is no section {sections[0][:40]!a}")
             continue

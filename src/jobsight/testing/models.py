@@ -178,7 +178,7 @@ class ModelContract:
         nothing = train.take(np.zeros(0, dtype=np.int64))
         with pytest.raises(TrainingError):
             self.new_model().fit(nothing, select, seed=SEED)
-        one_class = replace(train, success=np.ones_like(train.success))
+        one_class = replace(train, values=np.ones_like(train.success))
         model = self.new_model()
         refused = pytest.raises(TrainingError) if model.needs_both else contextlib.nullcontext()
         with refused:

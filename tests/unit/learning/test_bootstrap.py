@@ -20,7 +20,7 @@ def pool(rows: int = 400, copies: int = 1) -> tuple[Bootstrap, np.ndarray]:
 def test_width_agrees_with_the_normal_theory() -> None:
     bootstrap, probability = pool()
     found = bootstrap.interval(brier, probability)
-    each = (probability - bootstrap.success) ** 2
+    each = (probability - bootstrap.values) ** 2
     assert found.value == pytest.approx(each.mean())
     assert found.low is not None
     assert found.high is not None
@@ -38,7 +38,7 @@ def test_copies_within_a_batch_add_no_certainty() -> None:
 def test_seeded() -> None:
     bootstrap, probability = pool()
     assert bootstrap.interval(roc_auc, probability) == bootstrap.interval(roc_auc, probability)
-    other = Bootstrap(bootstrap.success, bootstrap.weight, bootstrap.batch, 500, seed=1)
+    other = Bootstrap(bootstrap.values, bootstrap.weight, bootstrap.batch, 500, seed=1)
     assert other.interval(roc_auc, probability) != bootstrap.interval(roc_auc, probability)
 
 

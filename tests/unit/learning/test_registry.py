@@ -6,9 +6,10 @@ import pytest
 from tests.hold_models import Made, constant_model
 
 from jobsight.errors import ModelError, UsageError
+from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.registry import DEFAULT, Registry
 from jobsight.learning.registry.models import folder_name
-from jobsight.questions.hold.training.model import HoldModel
+from jobsight.questions.hold.question import HOLD
 
 
 def test_the_first_is_champion_and_a_later_one_only_when_promoted(
@@ -56,7 +57,7 @@ def test_what_is_put_is_the_very_model(registry: Path, made: Made) -> None:
     folder = made()
     kept = Registry(registry)
     entry = kept.find(kept.put(folder, "hold"))
-    assert HoldModel.open(entry.folder).label == HoldModel.open(folder).label
+    assert ModelDir.open(entry.folder, HOLD).label == ModelDir.open(folder, HOLD).label
     manifest, report = entry.open()
     assert manifest.digest == entry.digest
     assert report["question"] == "hold"
@@ -106,7 +107,6 @@ def test_a_removed_model_can_be_put_again(registry: Path, made: Made) -> None:
         None,
         ["constant", "rates"],
         {"boosted": {"log_loss": 0.1}},
-        {"boosted": {"log_loss": 0.1}, "constant": {"log_loss": 0.2}},
         {"boosted": {"log_loss": 0.1}, "rates": {"log_loss": 0.2}},
         {"boosted": {"log_loss": 0.1}, "constant": {}, "rates": {}},
     ],
@@ -119,7 +119,12 @@ def test_a_report_without_its_baselines_is_refused(
     assert not list(registry.rglob("registry.json"))
 
 
-def test_a_model_of_one_baseline_alone_is_refused(registry: Path, tmp_path: Path) -> None:
+def test_the_constant_is_baseline_enough(registry: Path, made: Made) -> None:
+    models = {"boosted": {"log_loss": 0.1}, "constant": {"log_loss": 0.2}}
+    assert Registry(registry).put(made(report={"models": models}), "hold")
+
+
+def test_a_model_without_a_report_is_refused(registry: Path, tmp_path: Path) -> None:
     constant_model(0.5).save(tmp_path / "model", seed=0, facts={})
     with pytest.raises(ModelError, match="lacks the baselines"):
         Registry(registry).put(tmp_path / "model", "hold")
@@ -128,7 +133,7 @@ def test_a_model_of_one_baseline_alone_is_refused(registry: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (lambda folder: (folder / "hold.json").write_text("{}"), "was changed since training"),
+        (lambda folder: (folder / "model.json").write_text("{}"), "was changed since training"),
         (lambda folder: (folder / "report.json").unlink(), "cannot read .*report.json"),
         (lambda folder: (folder / "more").write_text(""), "is not listed"),
         (lambda folder: (folder / "more").symlink_to("/etc"), "holds no links"),
@@ -155,7 +160,7 @@ def test_a_damaged_entry_is_told_and_mended_by_putting_it_again(registry: Path, 
     kept, folder = Registry(registry), made()
     digest = kept.put(folder, "hold")
     entry = kept.find(digest)
-    (entry.folder / "hold.json").write_text("{}")
+    (entry.folder / "model.json").write_text("{}")
     with pytest.raises(ModelError, match="was changed since training"):
         entry.open()
     with pytest.raises(ModelError, match="was changed since training"):

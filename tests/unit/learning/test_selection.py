@@ -3,7 +3,9 @@ import pytest
 
 from jobsight.errors import TrainingError
 from jobsight.learning.bootstrap import Bootstrap
-from jobsight.learning.selection import choose_model
+from jobsight.learning.selection import Choice, choose_model
+from jobsight.learning.targets import Binary
+from jobsight.models.base import Floats
 
 RANDOM = np.random.default_rng(0)
 TRUTH = RANDOM.choice([0.1, 0.9], 300)
@@ -17,10 +19,14 @@ NOISY, SLIGHTLY = (
 BASES = ("constant", "rates")
 
 
+def chosen(predictions: dict[str, Floats], bootstrap: Bootstrap, **more: str) -> Choice:
+    return choose_model(predictions, BASES, bootstrap, target=Binary(), **more)
+
+
 @pytest.mark.parametrize("metric", ["log_loss", "brier", "roc_auc", "f1", "f1_failure"])
 def test_a_model_that_surely_beats_every_baseline_answers(metric: str) -> None:
     predictions = {"constant": CONSTANT, "rates": NOISY, "boosted": TRUTH, "linear": NOISY}
-    choice = choose_model(predictions, BASES, BOOTSTRAP, metric=metric)
+    choice = chosen(predictions, BOOTSTRAP, metric=metric)
     assert (choice.name, choice.baseline, choice.metric) == ("boosted", False, metric)
     assert "boosted answers" in choice.reason
     assert set(choice.margins) == {"boosted", "linear"}
@@ -28,31 +34,29 @@ def test_a_model_that_surely_beats_every_baseline_answers(metric: str) -> None:
 
 
 def test_a_model_no_better_leaves_the_best_baseline_to_answer() -> None:
-    choice = choose_model(
-        {"constant": CONSTANT, "rates": TRUTH, "boosted": SLIGHTLY}, BASES, BOOTSTRAP
-    )
+    choice = chosen({"constant": CONSTANT, "rates": TRUTH, "boosted": SLIGHTLY}, BOOTSTRAP)
     assert (choice.name, choice.baseline) == ("rates", True)
     assert "No model surely beats every baseline" in choice.reason
 
 
 def test_it_must_beat_the_other_baselines_too() -> None:
-    choice = choose_model({"constant": CONSTANT, "worse": np.full(300, 0.4)}, BASES, BOOTSTRAP)
+    choice = chosen({"constant": CONSTANT, "worse": np.full(300, 0.4)}, BOOTSTRAP)
     assert choice.name == "constant"
 
 
 def test_only_baselines() -> None:
-    choice = choose_model({"constant": CONSTANT, "rates": TRUTH}, BASES, BOOTSTRAP)
+    choice = chosen({"constant": CONSTANT, "rates": TRUTH}, BOOTSTRAP)
     assert choice.name == "rates"
     assert "only baselines" in choice.reason
 
 
 def test_one_class_is_compared_by_log_loss() -> None:
     one = Bootstrap(np.ones(50, bool), np.ones(50), np.arange(50), 200)
-    choice = choose_model({"constant": np.full(50, 0.5)}, BASES, one, metric="roc_auc")
+    choice = chosen({"constant": np.full(50, 0.5)}, one, metric="roc_auc")
     assert choice.metric == "log_loss"
 
 
 def test_nothing_to_choose_from() -> None:
     nothing = Bootstrap(np.zeros(0, bool), np.zeros(0), np.zeros(0, np.int64))
     with pytest.raises(TrainingError, match="no decisions"):
-        choose_model({"constant": np.zeros(0)}, BASES, nothing)
+        chosen({"constant": np.zeros(0)}, nothing)

@@ -15,7 +15,7 @@ def test_training_rows_do_not_see_the_outcomes_of_their_own_block() -> None:
     block = slice(0, len(TRAIN) // BLOCKS)
     changed[block] = ~changed[block]
     _, after = CauseEncoder.fit(
-        replace(TRAIN, success=changed, batch=None), SELECT.take(np.zeros(0, dtype=int))
+        replace(TRAIN, values=changed, batch=None), SELECT.take(np.zeros(0, dtype=int))
     )
     assert np.array_equal(before[block], after[block])
     assert not np.array_equal(before, after)
@@ -30,7 +30,7 @@ def test_a_batch_across_a_border_of_blocks_does_not_see_itself() -> None:
     changed = TRAIN.success.copy()
     inside = batch == border
     changed[inside] = ~changed[inside]
-    _, after = CauseEncoder.fit(replace(train, success=changed), nothing)
+    _, after = CauseEncoder.fit(replace(train, values=changed), nothing)
     assert np.array_equal(before[inside], after[inside])
     assert not np.array_equal(before, after)
 

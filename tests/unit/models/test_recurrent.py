@@ -31,7 +31,7 @@ def test_it_reads_the_frames() -> None:
     inputs = replace(
         examples.inputs, frames=frames, features=np.zeros((400, 4), dtype=np.float32), causes={}
     )
-    learned = replace(examples, inputs=inputs, success=frames[:, 2, 0] >= 3)
+    learned = replace(examples, inputs=inputs, values=frames[:, 2, 0] >= 3)
     model = Recurrent(LstmSettings(hidden_size=16, epochs=60, learning_rate=0.01, dropout=0.0))
     model.fit(learned.take(np.arange(300)), learned.take(np.arange(300, 350)), seed=0)
     later = learned.take(np.arange(350, 400))

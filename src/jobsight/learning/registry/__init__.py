@@ -195,11 +195,10 @@ def _checked(folder: Path, question: str) -> Manifest:
     models = read_report(folder, manifest).get("models")
     named = [name for name, scores in models.items() if scores] if isinstance(models, dict) else []
     baselines = [name for name in named if is_baseline(name)]
-    if BASELINES[0] not in baselines or len(baselines) < 2:
+    if BASELINES[0] not in baselines:
         raise ModelError(
             f"the report of {folder} lacks the baselines (it has {', '.join(baselines) or 'none'}; "
-            f"at least {BASELINES[0]} and one of rules or rates must be next to a model); train it "
-            "with `jobsight train`"
+            f"at least {BASELINES[0]} must be next to a model); train it with `jobsight train`"
         )
     return manifest
 

@@ -10,14 +10,22 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pydantic
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from jobsight.errors import SettingsError
+from jobsight.learning.asked import QUESTIONS, question_named
 from jobsight.learning.sweep.distributions import size_of
 from jobsight.learning.sweep.parameters import Parameter, Trouble, parse
+from jobsight.learning.sweep.searched import (
+    check_parameters,
+    check_settings,
+    given,
+    merged,
+    setting_path,
+)
 from jobsight.learning.sweep.sections import (
     Drop,
     EarlyStopping,
@@ -34,19 +42,18 @@ from jobsight.learning.sweep.sections import (
     options_of,
     span_or_word,
 )
-from jobsight.learning.sweep.targets import (
-    check_parameters,
-    check_settings,
-    given,
-    merged,
-    setting_path,
-)
-from jobsight.settings import HoldSettings
+from jobsight.settings import QuestionSettings
 from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import Location, YamlFile, shown
 from jobsight.text import counted
 
-__all__ = ["MOST_RUNS", "SweepConfig", "data_place"]
+if TYPE_CHECKING:
+    from jobsight.learning.question import Question
+
+__all__ = ["MOST_RUNS", "RESUMABLE", "SweepConfig", "data_place"]
+
+RESUMABLE = ("lstm",)
+"""Models that are trained epoch by epoch, and go on where they stopped."""
 
 MOST_RUNS = 100_000
 
@@ -71,17 +78,26 @@ _SECTIONS: Mapping[str, type[Section]] = {
 _SECRET = re.compile(r"WANDB_API_KEY|\b[0-9a-f]{40}\b")
 
 
-def _checked_parameters(tree: Any) -> Any:
+def _known_question(name: str) -> str:
+    if name not in QUESTIONS:
+        raise ValueError(f"there is no such question; known are {', '.join(QUESTIONS)}")
+    return name
+
+
+def _checked_parameters(tree: Any, info: ValidationInfo) -> Any:
     try:
-        check_parameters(parse(tree))
+        parameters = parse(tree)
+        if "question" in info.data:
+            check_parameters(question_named(info.data["question"]), parameters)
     except Trouble as trouble:
         raise fail(trouble, tree) from None
     return tree
 
 
-def _checked_settings(tree: Any) -> Any:
+def _checked_settings(tree: Any, info: ValidationInfo) -> Any:
     try:
-        check_settings(tree)
+        if "question" in info.data:
+            check_settings(question_named(info.data["question"]), tree)
     except Trouble as trouble:
         raise fail(trouble, tree) from None
     return tree
@@ -100,7 +116,9 @@ def _runs_of_a_grid(data: Mapping[str, Any]) -> int:
 class SweepConfig(Section):
     """What is searched, on what, how, and where it runs."""
 
-    question: Literal["hold"] = "hold"
+    question: Annotated[str, AfterValidator(_known_question)] = Field(
+        default_factory=lambda: next(iter(QUESTIONS))
+    )
     data: Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(one_or_more)]
     """Logs, snapshots or one store, relative to the config file."""
     cluster: Name | None = None
@@ -117,8 +135,8 @@ class SweepConfig(Section):
     early_stopping: EarlyStopping = EarlyStopping()
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     """Of the search and of every run, so that runs differ by their points alone."""
-    model: Literal["lstm"] = "lstm"
-    """The model that is trained."""
+    model: str | None = None
+    """The model that is trained; None: the last of the question's, its slowest."""
     settings: Annotated[dict[str, Any], BeforeValidator(_checked_settings)] = Field(
         default_factory=dict
     )
@@ -165,22 +183,36 @@ class SweepConfig(Section):
         return parse(self.parameters)
 
     @property
-    def fixed_settings(self) -> HoldSettings:
+    def asked(self) -> Question[Any]:
+        """The question."""
+        return question_named(self.question)
+
+    @property
+    def trained(self) -> str:
+        """Name of the model that is trained."""
+        return self.model or self.asked.models[-1]
+
+    @property
+    def fixed_settings(self) -> QuestionSettings:
         """The settings of the question that all runs share.
 
         Seed, epochs and patience are the config's own, so that runs differ by their points alone.
         Runs that ask for GPUs train on one where PyTorch sees one, unless `settings` say otherwise.
         """
-        lstm: dict[str, Any] = {"epochs": self.epochs, "patience": self.early_stopping.patience}
-        if self.resources.gpus and not given(self.settings, ("lstm", "device")):
-            lstm["device"] = "auto"
-        return HoldSettings.model_validate(merged(self.settings, {"lstm": lstm, "seed": self.seed}))
+        own: dict[str, Any] = {"seed": self.seed}
+        if "lstm" in self.asked.settings.model_fields:
+            lstm: dict[str, Any] = {"epochs": self.epochs, "patience": self.early_stopping.patience}
+            if self.resources.gpus and not given(self.settings, ("lstm", "device")):
+                lstm["device"] = "auto"
+            own["lstm"] = lstm
+        settings: QuestionSettings = self.asked.settings.model_validate(merged(self.settings, own))
+        return settings
 
     @pydantic.model_validator(mode="after")
     def _whole(self) -> SweepConfig:
         try:
             self._check_runs()
-            self._check_twice()
+            self._check_asked()
         except Trouble as trouble:
             raise fail(trouble, None) from None
         return self
@@ -209,9 +241,20 @@ class SweepConfig(Section):
                 f"runs are dropped after {self.drop.after} epochs, but have {self.epochs} at most",
             )
 
-    def _check_twice(self) -> None:
+    def _check_asked(self) -> None:
+        question = self.asked
+        if self.trained not in question.models:
+            known = ", ".join(question.models)
+            raise Trouble(("model",), f"{question.name} has no such model; known are {known}")
+        if self.drop and self.trained not in RESUMABLE:
+            raise Trouble(("drop",), f"runs of {self.trained} have no epochs to drop them after")
+        metrics = next(iter(question.targets.values())).metrics
+        if self.metric.name not in metrics:
+            raise Trouble(
+                ("metric", "name"), f"there is no such metric; known are {', '.join(metrics)}"
+            )
         for one in self.space:
-            path = setting_path(one.name)
+            path = setting_path(question, one.name)
             if given(self.settings, path):
                 raise Trouble(
                     ("settings", *path), f"{'.'.join(path)} is searched as well; remove one of them"

@@ -70,7 +70,7 @@ def freeze(
     Raises:
         SweepError: there is no such image beside the config, or no such home folder.
     """
-    plain = config.model_dump(mode="json")
+    plain = {**config.model_dump(mode="json"), "model": config.trained}
     program = plain["program"]
     if program["image"] is not None:
         program["image"] = _image(program["image"], base)

@@ -22,7 +22,7 @@ from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.distributions import probability, quantile
 from jobsight.learning.sweep.parameters import Parameter
 from jobsight.learning.sweep.search import Point, Result, draw, metric_of
-from jobsight.learning.sweep.targets import allowed
+from jobsight.learning.sweep.searched import allowed
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -131,7 +131,8 @@ class Rounds:
                 else one.values[0]
                 for one in self._config.space
             }
-            sound = all(allowed(name, point[name]) is None for name in space)
+            asked = self._config.asked
+            sound = all(allowed(asked, name, point[name]) is None for name in space)
             if sound and (left == 0 or _key(point) not in tried):
                 return point
             study.tell(trial, state=TrialState.FAIL)

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from jobsight.errors import SweepError
+from jobsight.learning.question import Question
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.distributions import points_of, quantile
 from jobsight.learning.sweep.parameters import Parameter
 from jobsight.learning.sweep.runrecord import Goal
-from jobsight.learning.sweep.targets import allowed
+from jobsight.learning.sweep.searched import allowed
 
 __all__ = ["Point", "Result", "draw", "grid", "hopeless", "metric_of"]
 
@@ -38,17 +39,17 @@ chance of 3e-18."""
 
 def draw(config: SweepConfig, run: int) -> Point:
     """The point of a run (from 1) of a random search, by the config's parameters and seed."""
-    return {one.name: _drawn(one, config.seed, run) for one in config.space}
+    return {one.name: _drawn(config.asked, one, config.seed, run) for one in config.space}
 
 
-def _drawn(one: Parameter, seed: int, run: int) -> Any:
+def _drawn(question: Question[Any], one: Parameter, seed: int, run: int) -> Any:
     if one.distribution == "constant":
         return one.values[0]
     name = int.from_bytes(hashlib.sha256(one.name.encode()).digest()[:16], "big")
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run, name])))
     for _ in range(ATTEMPTS):
         value = quantile(one, float(generator.random()))
-        if one.listed or allowed(one.name, value) is None:
+        if one.listed or allowed(question, one.name, value) is None:
             return value
     raise SweepError(
         f"run {run}, parameter {one.name!r}: {ATTEMPTS} draws gave no value that its setting "

@@ -11,10 +11,10 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from jobsight.cluster.local import MOST_PROCESSES
 from jobsight.cluster.plan import looks_secret
-from jobsight.learning.metrics import HIGHER_IS_BETTER
 from jobsight.learning.sweep.amounts import megabytes, seconds
 from jobsight.learning.sweep.parameters import Trouble
 from jobsight.learning.sweep.runrecord import Goal
+from jobsight.learning.targets import MORE_IS_BETTER
 from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import shown
 
@@ -103,23 +103,21 @@ OptionMap = dict[OptionName, Text | Literal[""] | list[Text]]
 class SweepMetric(Section):
     """What the best run is best at, on the part that models are selected on."""
 
-    name: Literal[
-        "f1", "f1_failure", "roc_auc", "average_precision", "brier", "ece", "log_loss"
-    ] = "f1"
-    """One of `jobsight.learning.metrics.METRICS`."""
+    name: str = "f1"
+    """One of the metrics of the question's first target."""
     goal: Goal = Field(default_factory=lambda data: _goal(data.get("name", "f1")))
 
     @pydantic.model_validator(mode="after")
     def _consistent(self) -> SweepMetric:
         if self.goal != _goal(self.name):
-            better = "more" if self.name in HIGHER_IS_BETTER else "less"
+            better = "more" if self.name in MORE_IS_BETTER else "less"
             message = f"{better} of {self.name} is better; write goal: {_goal(self.name)}"
             raise fail(Trouble(("goal",), message), self.goal)
         return self
 
 
 def _goal(name: str) -> Goal:
-    return "maximize" if name in HIGHER_IS_BETTER else "minimize"
+    return "maximize" if name in MORE_IS_BETTER else "minimize"
 
 
 class EarlyStopping(Section):

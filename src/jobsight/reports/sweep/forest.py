@@ -30,7 +30,7 @@ class Tested:
         name: of the model.
         scores: by metric.
         auc: 95 % interval of the area under the ROC curve.
-        gain: log loss less the best baseline's: value, low, high; below 0 is better.
+        gain: loss less the best baseline's: value, low, high; below 0 is better.
         baseline: whether it needs no learning.
     """
 
@@ -55,7 +55,7 @@ def tested_models(report: Mapping[str, Any]) -> list[Tested]:
     """The models of a report, best ROC AUC first; whatever is not of its form is left out."""
     models = report.get("models")
     found = [
-        _tested(str(name), scores)
+        _tested(str(name), scores, report.get("loss"))
         for name, scores in (models.items() if isinstance(models, Mapping) else ())
         if isinstance(scores, Mapping)
     ]
@@ -64,13 +64,13 @@ def tested_models(report: Mapping[str, Any]) -> list[Tested]:
     ]
 
 
-def _tested(name: str, scores: Mapping[str, Any]) -> Tested:
+def _tested(name: str, scores: Mapping[str, Any], loss: object) -> Tested:
     bounds = scores.get("roc_auc_ci")
     ends = [number_of(one) for one in bounds] if isinstance(bounds, Sequence) else []
     auc = None
     if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
         auc = (ends[0], ends[1])
-    told = scores.get("log_loss_gain")
+    told = scores.get(f"{loss}_gain")
     gain = None
     if isinstance(told, Mapping) and (value := number_of(told.get("value"))) is not None:
         gain = (value, number_of(told.get("low")), number_of(told.get("high")))
@@ -90,13 +90,13 @@ def forest_plot(models: Sequence[Tested], network: str, kind: str) -> Markup | N
     Args:
         models: on the test part.
         network: the one of the best run, which stands out.
-        kind: ``auc``, or ``gain`` over the best baseline in log loss.
+        kind: ``auc``, or ``gain`` over the best baseline in loss.
     """
     rows = [(one, value, low, high) for one in models
             for value, low, high in [_values(one, kind)] if value is not None]  # fmt: skip
     if not rows:
         return None
-    name = "log loss less the best baseline's" if kind == "gain" else "ROC AUC"
+    name = "loss less the best baseline's" if kind == "gain" else "ROC AUC"
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()

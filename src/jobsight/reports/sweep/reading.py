@@ -57,7 +57,7 @@ def read_material(folder: Path) -> Material:
         chosen=chosen if isinstance(chosen, int) else None,
         test=_test(
             layout,
-            frozen.config.get("model", "lstm"),
+            frozen.config.get("model"),
             model if isinstance(model, Mapping) else {},
             notes,
         ),
@@ -92,7 +92,7 @@ def _test(
     path = layout.best_model / "report.json"
     report = _optional(lambda: read_json(path, dict), path, notes)
     if not report and isinstance(model.get("test"), Mapping):
-        report = {"models": model["test"], "chosen": model.get("chosen")}
+        report = {key: model.get(key) for key in ("chosen", "loss")} | {"models": model["test"]}
     if not isinstance(report.get("models"), Mapping):
         return None
     looks = model.get("looks")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jobsight.format import number
 from jobsight.reports.page import Markup, element, figure, section, table
-from jobsight.reports.scores import SCORES
+from jobsight.reports.scores import HEADINGS
 from jobsight.reports.sweep.forest import (
     Tested,
     best_baseline,
@@ -38,7 +38,7 @@ def gain_words(test: Examination) -> str:
 def _standing(one: Tested) -> str:
     auc = one.scores.get("roc_auc")
     ranked = "" if auc is None else f" has ROC AUC {auc:.2f};"
-    return f"its network{ranked} its log loss is {_gain(one)}."
+    return f"its network{ranked} its loss is {_gain(one)}."
 
 
 def _gain(one: Tested) -> str:
@@ -66,7 +66,7 @@ def tested_part(material: Material) -> Markup | None:
         figure(picture, words)
         for kind, words in (
             ("auc", "ROC AUC with 95 % intervals; 0.5 is chance."),
-            ("gain", "Log loss less the best baseline's: left of the line is better."),
+            ("gain", "Loss less the best baseline's: left of the line is better."),
         )
         if (picture := forest_plot(models, material.test.network, kind)) is not None
     ]
@@ -82,7 +82,7 @@ def tested_part(material: Material) -> Markup | None:
 def _lead(test: Examination) -> str:
     counts = [
         counted(int(number), noun, plural)
-        for key, noun, plural in (("batches", "batch", "batches"), ("examples", "release", None))
+        for key, noun, plural in (("batches", "batch", "batches"), ("examples", "decision", None))
         if (number := number_of(test.report.get(key))) is not None
     ]
     often = (
@@ -98,16 +98,18 @@ def _lead(test: Examination) -> str:
 
 
 def _table(models: list[Tested], chosen: str, network: str) -> Markup:
+    keys = [key for key in HEADINGS if any(key in one.scores for one in models)]
     rows = [
         [
             f"{printable(one.name, 60)}{' (answers)' if one.name == chosen else ''}",
-            *(number(one.scores.get(key)) for key, _ in SCORES),
+            *(number(one.scores.get(key)) for key in keys),
         ]
         for one in models
     ]
     return table(
-        ["model", *(heading for _, heading in SCORES)],
+        ["model", *(HEADINGS[key] for key in keys)],
         rows,
-        caption="By batch. Higher is better up to F1 of failure, lower from Brier on.",
+        caption="By batch. Higher is better of ROC AUC, precision, F1, accuracy and coverage, "
+        "lower of the others.",
         marked=[k for k, one in enumerate(models) if one.name == network],
     )

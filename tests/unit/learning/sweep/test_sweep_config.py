@@ -9,8 +9,10 @@ from jobsight.learning.metrics import HIGHER_IS_BETTER, METRICS
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.parameters import DISTRIBUTIONS
 from jobsight.learning.sweep.search import draw
+from jobsight.learning.sweep.searched import searchable, with_parameters
 from jobsight.learning.sweep.sections import SweepMetric
-from jobsight.learning.sweep.targets import searchable, with_parameters
+from jobsight.questions.hold.question import HOLD
+from jobsight.questions.hold.settings import HoldSettings
 
 ROOT = Path(__file__).resolve().parents[4]
 EXAMPLE = ROOT / "examples" / "sweep.yaml"
@@ -47,7 +49,8 @@ def test_the_example_is_the_seeds_search() -> None:
         "timeframe_len",
     ]
     for run in range(1, 60):
-        settings = with_parameters(config.fixed_settings, draw(config, run))
+        settings = with_parameters(HOLD, config.fixed_settings, draw(config, run))
+        assert isinstance(settings, HoldSettings)
         assert 10 <= settings.frames.j <= 100
         assert settings.lstm.batch_size % 8 == 0
         assert (settings.lstm.epochs, settings.lstm.patience, settings.seed) == (20, 5, 0)
@@ -156,7 +159,7 @@ def test_wrong_parameters_are_told_with_their_place(
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("metric: {name: accuracy}", "4:16: metric.name: Input should be 'f1', 'f1_failure', "),
+        ("metric: {name: accuracy}", "4:16: metric.name: there is no such metric; known are roc"),
         ("metric: {name: f1, goal: minimize}", "4:26: metric.goal: more of f1 is better; write go"),
         ("metric: {name: brier, goal: maximize}", "less of brier is better; write goal: minimize"),
         ("metric: f1", "4:9: metric is a mapping of names to values (given 'f1')"),
@@ -339,15 +342,16 @@ def test_settings_that_all_runs_share(tmp_path: Path) -> None:
         "parameters: {hidden_size: {values: [8]}, windows: {values: [[60, 240], auto]}}\n",
     )
     found = config.fixed_settings
+    assert isinstance(found, HoldSettings)
     assert (found.lstm.epochs, found.lstm.patience, found.seed) == (7, 2, 5)
     assert (found.frames.m, found.lstm.dropout, found.lstm.device) == (30, 0.4, "cpu")
 
 
 def test_runs_that_ask_for_gpus_use_them(tmp_path: Path) -> None:
-    text = ONE + "resources: {gpus: 1}\n"
-    assert read(tmp_path, text).fixed_settings.lstm.device == "auto"
-    text += "settings: {lstm: {device: cuda}}\n"
-    assert read(tmp_path, text).fixed_settings.lstm.device == "cuda"
+    for more, device in (("", "auto"), ("settings: {lstm: {device: cuda}}\n", "cuda")):
+        settings = read(tmp_path, ONE + "resources: {gpus: 1}\n" + more).fixed_settings
+        assert isinstance(settings, HoldSettings)
+        assert settings.lstm.device == device
 
 
 @pytest.mark.parametrize(
@@ -369,7 +373,7 @@ def test_the_page_tells_of_every_key_parameter_and_distribution(tmp_path: Path) 
     section = page.partition("## The config file")[2].partition("\n## ")[0]
     told = set(re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", section, flags=re.DOTALL)))
     assert set(SweepConfig.model_fields) <= told
-    assert {name for name in searchable() if "." not in name} <= told
+    assert {name for name in searchable(HOLD) if "." not in name} <= told
     assert set(DISTRIBUTIONS) - {"categorical_w_probabilities"} <= told
     example = re.search(r"```yaml\n(.*?)```", section, re.DOTALL)
     assert example

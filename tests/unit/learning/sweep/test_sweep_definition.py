@@ -9,7 +9,9 @@ from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.definition import from_wandb, to_wandb
 from jobsight.learning.sweep.distributions import quantile
 from jobsight.learning.sweep.parameters import parse
-from jobsight.learning.sweep.targets import with_parameters
+from jobsight.learning.sweep.searched import with_parameters
+from jobsight.questions.hold.question import HOLD
+from jobsight.questions.hold.settings import HoldSettings
 
 SPACE = {
     "m": {"min": 10, "max": 100},
@@ -68,7 +70,9 @@ def test_the_servers_points_are_read_back() -> None:
         "m": 30,
         "windows": "auto",
     }
-    assert with_parameters(config().fixed_settings, point).lstm.batch_size == 24
+    settings = with_parameters(HOLD, config().fixed_settings, point)
+    assert isinstance(settings, HoldSettings)
+    assert settings.lstm.batch_size == 24
     with pytest.raises(SweepError, match=r"lacks 'lstm\.batch_size'"):
         from_wandb(config(), given | {"lstm": 3})
     with pytest.raises(SweepError, match="has 'x', which the config does not search"):

@@ -13,7 +13,8 @@ from jobsight.learning.sweep.distributions import quantile
 from jobsight.learning.sweep.parameters import parse
 from jobsight.learning.sweep.rounds import Rounds, from_trial, to_trial
 from jobsight.learning.sweep.search import draw
-from jobsight.learning.sweep.targets import with_parameters
+from jobsight.learning.sweep.searched import with_parameters
+from jobsight.questions.hold.question import HOLD
 
 SPACE = {
     "learning_rate": {"distribution": "log_uniform_values", "min": 1e-5, "max": 0.1},
@@ -61,7 +62,7 @@ def test_points_follow_from_config_and_results_alone(capfd: pytest.CaptureFixtur
     assert points != Rounds(config(metric={"name": "log_loss"})).points(3, told)
     assert len({json.dumps(point) for point in points}) == 8
     for point in points:
-        with_parameters(config().fixed_settings, point)
+        with_parameters(HOLD, config().fixed_settings, point)
         assert list(point) == sorted(SPACE)
         assert point["batch_size"] % 8 == 0
     assert capfd.readouterr() == ("", "")

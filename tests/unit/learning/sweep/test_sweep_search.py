@@ -8,8 +8,9 @@ import pytest
 from jobsight.errors import SweepError
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.search import draw, grid, hopeless
-from jobsight.learning.sweep.targets import point_overrides, searchable, setting_path
-from jobsight.settings import HoldSettings
+from jobsight.learning.sweep.searched import point_overrides, searchable, setting_path
+from jobsight.questions.hold.question import HOLD
+from jobsight.questions.hold.settings import HoldSettings
 
 SPACE = {
     "learning_rate": {"distribution": "log_uniform_values", "min": 1e-5, "max": 0.1},
@@ -62,7 +63,8 @@ def test_points_are_what_they_have_always_been() -> None:
 
 def test_another_process_draws_the_same() -> None:
     code = (
-        "import json, sys; from jobsight.learning.sweep.config import SweepConfig; "
+        "import json, sys; import jobsight.questions; "
+        "from jobsight.learning.sweep.config import SweepConfig; "
         "from jobsight.learning.sweep.search import draw; "
         "c = SweepConfig.model_validate(json.load(sys.stdin)); print(json.dumps(draw(c, 3)))"
     )
@@ -128,16 +130,16 @@ def test_failed_runs_are_dropped_and_ended_ones_are_not() -> None:
 
 
 def test_names_mean_settings() -> None:
-    assert setting_path("m") == setting_path("frames.m") == ("frames", "m")
-    assert setting_path("windows") == ("windows",)
-    assert point_overrides({"m": 3, "lstm.dropout": 0.1, "hidden_size": 8, "seed": 1}) == {
+    assert setting_path(HOLD, "m") == setting_path(HOLD, "frames.m") == ("frames", "m")
+    assert setting_path(HOLD, "windows") == ("windows",)
+    assert point_overrides(HOLD, {"m": 3, "lstm.dropout": 0.1, "hidden_size": 8, "seed": 1}) == {
         "frames": {"m": 3},
         "lstm": {"dropout": 0.1, "hidden_size": 8},
         "seed": 1,
     }
     with pytest.raises(ValueError, match="means a setting that the point has twice"):
-        point_overrides({"m": 3, "frames.m": 4})
-    for path in searchable().values():
+        point_overrides(HOLD, {"m": 3, "frames.m": 4})
+    for path in searchable(HOLD).values():
         section: Any = HoldSettings()
         for part in path:
             section = getattr(section, part)

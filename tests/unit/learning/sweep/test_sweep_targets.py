@@ -1,8 +1,9 @@
 import pytest
 
 from jobsight.errors import SettingsError
-from jobsight.learning.sweep.targets import with_parameters
-from jobsight.settings import HoldSettings
+from jobsight.learning.sweep.searched import with_parameters
+from jobsight.questions.hold.question import HOLD
+from jobsight.questions.hold.settings import HoldSettings
 
 BASE = HoldSettings()
 
@@ -12,7 +13,7 @@ def test_the_first_studys_parameters_need_no_section() -> None:
         "j": 40, "m": 70, "timeframe_len": 90, "lstm_layers": 3, "hidden_size": 64,
         "learning_rate": 0.05, "batch_size": 128,
     }  # fmt: skip
-    made = with_parameters(BASE, point)
+    made = with_parameters(HOLD, BASE, point)
     assert (made.frames.j, made.frames.m, made.frames.timeframe_len) == (40, 70, 90.0)
     assert (made.lstm.lstm_layers, made.lstm.hidden_size) == (3, 64)
     assert (made.lstm.learning_rate, made.lstm.batch_size) == (0.05, 128)
@@ -20,7 +21,7 @@ def test_the_first_studys_parameters_need_no_section() -> None:
 
 
 def test_settings_may_be_named_in_full() -> None:
-    made = with_parameters(BASE, {"windows": [60, 120], "lstm.dropout": 0.5, "seed": 7})
+    made = with_parameters(HOLD, BASE, {"windows": [60, 120], "lstm.dropout": 0.5, "seed": 7})
     assert made.windows == (60.0, 120.0)
     assert (made.lstm.dropout, made.seed) == (0.5, 7)
 
@@ -44,6 +45,6 @@ def test_settings_may_be_named_in_full() -> None:
 )
 def test_what_is_wrong_is_said(point: dict[str, object], message: str) -> None:
     with pytest.raises(SettingsError, match=message) as error:
-        with_parameters(BASE, point)
+        with_parameters(HOLD, BASE, point)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 700

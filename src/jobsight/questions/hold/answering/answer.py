@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from jobsight.clock import format_micros
 from jobsight.codes import EventCode
 from jobsight.documents import condor_id
-from jobsight.errors import ModelError
 from jobsight.history.adjson import parse_ad
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES, held_by_hand
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
+from jobsight.learning.modeldir import Fitted, ModelDir
 from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
 from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings
 from jobsight.questions.hold.answering.heldjob import Held, about_job
@@ -39,11 +39,11 @@ from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.questions.hold.examples.evidence import Evidence
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
-from jobsight.questions.hold.training.model import HoldModel
-from jobsight.settings import Costs, HoldSettings
+from jobsight.questions.hold.settings import HoldSettings, require_answerable
+from jobsight.settings import Costs
 from jobsight.text import printable
 
-__all__ = ["Answer", "Answerer", "require_answerable"]
+__all__ = ["Answer", "Answerer", "delays_of"]
 
 NO_MODEL = "none"
 """What an answer names as its model where nothing is predicted: a hold by the user's own hand."""
@@ -130,20 +130,9 @@ class Answer:
         }
 
 
-def require_answerable(settings: HoldSettings) -> None:
-    """Refuse models that do not tell whether to release a job that is held now.
-
-    Args:
-        settings: that the model was trained with.
-
-    Raises:
-        ModelError: it was trained as of holds.
-    """
-    if settings.as_of == "hold":
-        raise ModelError(
-            "this model was trained on what is known at the hold, not on what is known now; "
-            "train one with hold.as_of: release"
-        )
+def delays_of(model: ModelDir) -> dict[float, Fitted]:
+    """What answers for each delay that "wait" may propose, by seconds."""
+    return {float(moment): fitted for moment, fitted in model.main.moments.items()}
 
 
 class Answerer:
@@ -160,7 +149,7 @@ class Answerer:
         self,
         history: History,
         settings: HoldSettings,
-        model: HoldModel | None = None,
+        model: ModelDir | None = None,
         *,
         here: str | None = None,
     ) -> None:
@@ -208,7 +197,7 @@ class Answerer:
             held: n rows of what `held` returned for this moment.
             moment: µs.
         """
-        scale = self._scale_of(moment) if self._model is None else self._model.scale
+        scale = self._scale_of(moment) if self._model is None else self._model.encoding
         findings = Findings(self._index, moment, scale.windows[len(scale.windows) // 2])
         mine = held.select(~held_by_hand()).to_series()
         asked = held if mine.all() else held.filter(mine)
@@ -311,7 +300,7 @@ class Answerer:
         chances: list[list[Chance]] = [[] for _ in range(len(asked))]
         if not len(asked):
             return chances, []
-        models = [(0.0, self._model.answering), *sorted(self._model.delays.items())]
+        models = [(0.0, self._model.answering), *sorted(delays_of(self._model).items())]
         waits = np.repeat([wait for wait, _ in models], len(asked))
         # One question for all waits: most of its cost does not grow with the rows.
         inputs = self._builder.ask(pl.concat([asked] * len(models)), delay=waits).inputs
@@ -363,10 +352,10 @@ def _fix(held: Held, retried: Count) -> Mend | None:
     return mend.though_retried(retried.succeeded, retried.releases)
 
 
-def _builder(model: HoldModel, labels: RowLabels, evidence: Evidence) -> ExampleBuilder:
+def _builder(model: ModelDir, labels: RowLabels, evidence: Evidence) -> ExampleBuilder:
     # Only the recurrent model reads frames.
     frames = model.answering.model.name == "lstm"
     return ExampleBuilder(
-        evidence.history, model.settings, model.scale,
+        evidence.history, model.settings, model.encoding,
         labels=labels, frames=frames, evidence=evidence,
     )  # fmt: skip

@@ -18,7 +18,7 @@ from jobsight.models.intervals import wilson
 from jobsight.models.rates import RateTable
 from jobsight.questions.hold.answering.findings import Finding, Findings
 from jobsight.questions.hold.answering.verdict import Chance
-from jobsight.questions.hold.training.rulesets import RULE_SETS
+from jobsight.questions.hold.rulesets import RULE_SETS
 
 __all__ = ["LABEL", "log_rate", "rule_findings"]
 

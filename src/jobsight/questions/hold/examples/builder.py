@@ -22,7 +22,7 @@ from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.questions.hold.examples.features import FeatureIndex
 from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.examples.views import delayed, views_of
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 __all__ = ["ExampleBuilder", "Examples"]
 
@@ -80,14 +80,15 @@ class ExampleBuilder:
         self._index = FeatureIndex(history, evidence, scale)
         self.features = self._index.names
 
-    def build(self, decisions: pl.DataFrame, *, delay: float = 0.0) -> Examples:
-        """Examples of released jobs, as of `delay` seconds before each decision.
+    def build(self, rows: pl.DataFrame, moment: str = "0.0") -> Examples:
+        """Examples of released jobs, as of `moment` seconds before each decision.
 
         Args:
-            decisions: rows of `jobsight.questions.hold.examples.decisions.Decisions.table`.
-            delay: seconds; jobs that were not yet held that long before are left out.
+            rows: of `jobsight.questions.hold.examples.decisions.Decisions.table`.
+            moment: seconds; jobs that were not yet held that long before are left out.
         """
-        return self.ask(delayed(self._history, decisions, delay), delay=delay)
+        delay = float(moment)
+        return self.ask(delayed(self._history, rows, delay), delay=delay)
 
     def ask(self, decisions: pl.DataFrame, *, delay: float | Floats = 0.0) -> Examples:
         """What is known at the cuts of `decisions`, of a release that lies `delay` seconds ahead.

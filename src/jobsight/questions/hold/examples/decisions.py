@@ -22,9 +22,9 @@ from jobsight.history.whereabouts import preceding
 from jobsight.jit import kernel
 from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
 from jobsight.questions.hold.examples.twins import first_told
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
-__all__ = ["LIFE", "Decisions", "batch_weights", "held_jobs", "held_rows", "hold_decisions",
+__all__ = ["LIFE", "Decisions", "held_jobs", "held_rows", "hold_decisions",
            "settled_releases", "summary"]  # fmt: skip
 
 LIFE = tuple(map(int, (EventCode.SUBMIT, EventCode.EXECUTE, EventCode.TERMINATED,
@@ -183,13 +183,6 @@ def summary(table: pl.DataFrame) -> dict[str, Any]:
         "successes": int(examples["outcome"].sum()),
         "censored": dict(by_kind.iter_rows()),
     }
-
-
-def batch_weights(batch: NDArray[np.integer]) -> NDArray[np.float64]:
-    """One over the number of members that each row's batch has among these rows: float64 (n,)."""
-    _, inverse, counts = np.unique(batch, return_inverse=True, return_counts=True)
-    weights: NDArray[np.float64] = 1.0 / counts[inverse]
-    return weights
 
 
 def _by_hand(history: History) -> NDArray[np.bool_]:

@@ -32,7 +32,7 @@ from jobsight.history.outcomes import apply_horizon
 from jobsight.history.timelines import History
 from jobsight.learning.manifest import Source, package_versions
 from jobsight.questions.hold.examples.scale import Scale
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 __all__ = ["SCHEMA", "write_frames"]
 

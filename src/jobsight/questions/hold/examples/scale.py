@@ -7,12 +7,13 @@ question `hold` is measured in *paces*, the median time from a release to its ou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import polars as pl
 
 from jobsight.history.outcomes import usual_horizon
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 __all__ = ["DEFAULT_PACE", "Scale", "resolve_scale"]
 
@@ -43,6 +44,10 @@ class Scale:
     delays: tuple[float, ...]
     timeframe_len: float
     horizon: float
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, with lists for tuples once it is JSON."""
+        return asdict(self)
 
     @property
     def horizon_micros(self) -> int:

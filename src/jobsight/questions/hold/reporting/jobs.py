@@ -41,10 +41,8 @@ def tally(material: Material) -> Counter[str]:
     return Counter(one.verdict.verb for one in material.answers)
 
 
-def jobs_part(material: Material) -> Markup | None:
+def jobs_part(material: Material) -> Markup:
     """The jobs held at the moment, with answers, most useful first."""
-    if material.moment is None:
-        return None
     title = f"The jobs held at {_clock(material.moment)}"
     if not material.answers:
         return section(title, element("p", "No job was held at that moment."))
@@ -221,7 +219,7 @@ def pool_part(material: Material) -> Markup:
 def frames_part(material: Material) -> Markup | None:
     """The frames of one held job: what the recurrent model reads."""
     mine = [one for one in material.answers if not one.by_hand]
-    if material.moment is None or not mine:
+    if not mine:
         return None
     first = group_answers(mine)[0].said_for[0]
     picture = _frames_picture(material, first)
@@ -233,8 +231,8 @@ def frames_part(material: Material) -> Markup | None:
             picture,
             f"Job {first.job} (top row, held: {cause}) and {settings.j - 1} jobs beside it, up to "
             f"the moment. {settings.m} frames of "
-            f"{format_span(material.model.scale.timeframe_len)}; a cell is the last state event of "
-            "that job by then. Half of the neighbours are related (same cause, site or owner).",
+            f"{format_span(material.model.encoding.timeframe_len)}; a cell is the last state event "
+            "of that job by then. Half of the neighbours are related (same cause, site or owner).",
             class_="wide",
         ),
         lead="The tensor of events × frames × jobs. The recurrent model reads it beside the other "
@@ -243,8 +241,7 @@ def frames_part(material: Material) -> Markup | None:
 
 
 def _frames_picture(material: Material, answer: Answer) -> Markup:
-    assert material.moment is not None
-    settings, scale = material.model.settings, material.model.scale
+    settings, scale = material.model.settings, material.model.encoding
     held = held_jobs(material.history, material.moment, material.labels)
     row = held.filter(
         held["access_point"].eq_missing(answer.access_point)

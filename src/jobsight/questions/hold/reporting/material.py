@@ -1,67 +1,111 @@
-"""What the report on held jobs is made of."""
+"""What the report on held jobs adds: the pool, the jobs held at a moment, one job's frames."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from jobsight.history.labels import RowLabels
-from jobsight.history.readreport import ReadReport
+from jobsight.clock import format_micros, format_span
+from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History
-from jobsight.learning.costs import cheapest_baseline
-from jobsight.questions.hold.answering.answer import Answer
-from jobsight.questions.hold.training.evaluation import Evaluation
-from jobsight.questions.hold.training.model import HoldModel
-from jobsight.text import printable
+from jobsight.learning.dataset import Dataset
+from jobsight.learning.modeldir import ModelDir
+from jobsight.questions.hold.answering.answer import Answer, Answerer
+from jobsight.questions.hold.answering.groups import by_use
+from jobsight.questions.hold.answering.lookup import current_jobs
+from jobsight.questions.hold.reporting.moment import later_outcomes, telling_moment
+from jobsight.reports.shown import OwnParts, Shown
 
-__all__ = ["Material", "cost_in_words"]
+__all__ = ["Material", "hold_parts"]
 
 
 @dataclass(frozen=True)
 class Material:
-    """Everything that one report shows.
+    """The answers that a report shows.
 
     Attributes:
-        model: that was evaluated and answers.
-        evaluation: of the model on these logs.
+        model: that answers.
         history: the logs, indexed.
         labels: of the history's rows.
-        read: how the reading of the logs went.
-        moment: µs since 1970, when the held jobs are asked about; None: no such part.
+        moment: µs since 1970, when the held jobs are asked about.
         answers: for every job held then.
         later: whether the next release of an access point's job id succeeded, as recorded later.
-        verification: what ``jobsight verify hold --json`` prints; None: no such part.
-        about: what these logs are, in the words of whoever made the report.
     """
 
-    model: HoldModel
-    evaluation: Evaluation
+    model: ModelDir
     history: History
     labels: RowLabels
-    read: ReadReport
-    moment: int | None = None
-    answers: Sequence[Answer] = ()
-    later: Mapping[tuple[str | None, str], bool] = field(default_factory=dict)
-    verification: Mapping[str, Any] | None = None
-    about: str = ""
+    moment: int
+    answers: Sequence[Answer]
+    later: Mapping[tuple[str | None, str], bool]
 
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """What the model's manifest tells of its training; empty where it was never saved."""
-        return {} if self.model.manifest is None else self.model.manifest.facts
+    @classmethod
+    def of(cls, shown: Shown) -> Material:
+        """Ask about the jobs held at the moment that shows most, or at the one named."""
+        model, history = shown.model, shown.source
+        decisions = Dataset.for_judging(history, model).decisions.table
+        moment = shown.at
+        if moment is None:
+            since = int(shown.evaluation.table["time"].to_numpy().min())
+            moment = telling_moment(decisions, since)
+        moment = int(history.clock.max()) if moment is None else moment
+        answerer = Answerer(history, model.settings, model)
+        held = answerer.held(moment, current_jobs(history, moment))
+        return cls(
+            model=model,
+            history=history,
+            labels=label_rows(history),
+            moment=moment,
+            answers=by_use(answerer.answer(held, moment)),
+            later=later_outcomes(decisions, moment),
+        )
 
 
-def cost_in_words(material: Material) -> str:
-    """What the chosen model's decisions cost, next to those of the cheapest baseline."""
-    costs, chosen = material.evaluation.costs, material.evaluation.chosen
-    best, own = cheapest_baseline(costs), costs[chosen]
-    words = f"per decision {own.cost:.2f} wasted runs, "
-    if chosen == best:
-        return f"{words}itself the best baseline"
-    words += f"{printable(best.replace('_', ' '))} {costs[best].cost:.2f}: "
-    difference = own.against_baseline
-    words += f"{own.cost - costs[best].cost:+.2f}"
-    if difference.low is None or difference.high is None:
-        return words
-    return f"{words} ({difference.low:+.2f} to {difference.high:+.2f})"
+def hold_parts(shown: Shown) -> OwnParts:
+    """See `jobsight.reports.shown.Reporting`."""
+    from jobsight.questions.hold.reporting.jobs import frames_part, jobs_part, pool_part
+
+    material, scale = Material.of(shown), shown.model.encoding
+    return OwnParts(
+        title="Release or remove?",
+        asked=_asked(material),
+        parts={
+            "The held jobs": jobs_part(material),
+            "The pool": pool_part(material),
+            "One job": frames_part(material),
+        },
+        words=_WORDS,
+        provenance=(
+            (
+                "Time scale of the pool",
+                f"{format_span(scale.pace)} from a release to its outcome (median); horizon "
+                f"{format_span(scale.horizon)}, frames of {format_span(scale.timeframe_len)}",
+            ),
+        ),
+    )
+
+
+def _asked(material: Material) -> str:
+    from jobsight.questions.hold.reporting.jobs import tally
+
+    counts = tally(material)
+    verbs = ("release", "wait", "fix", "remove", "unsure", "user_hold")
+    said = ", ".join(f"{verb.replace('_', ' ')} {counts[verb]}" for verb in verbs if counts[verb])
+    if not said:
+        return ""
+    moment = format_micros(material.moment)
+    return f"Asked about the {len(material.answers)} jobs held at {moment}, it says: {said}."
+
+
+_WORDS = {
+    "release": "Released as it is, the job is likely enough to succeed that trying pays.",
+    "wait": "It is better released later: by then what failed is likely over.",
+    "fix": "Released as it is, it would fail again; what to fix is known and next to it.",
+    "remove": "It would fail whenever it is released, no fix is known, and like jobs failed "
+    "before.",
+    "unsure": "Too little is known. Where many wait alike, releasing a few is a cheap way to know.",
+    "user hold": "Its user holds it, or its input is being spooled: nothing to decide.",
+    "P(success)": "The probability that the job, released as it is, terminates with return value 0 "
+    "before it is held again or removed by policy.",
+    "gain": "What the answer is expected to save, in wasted runs.",
+}

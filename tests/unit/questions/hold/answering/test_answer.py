@@ -18,15 +18,15 @@ from tests.hold_models import (
 from jobsight.errors import ModelError
 from jobsight.history.timelines import History
 from jobsight.ids import JobId
+from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import GroupAnswer, by_use, group_answers
 from jobsight.questions.hold.answering.lookup import current_jobs, find_held
-from jobsight.questions.hold.training.model import HoldModel
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 
 def ask(
-    of: History, at: float, model: HoldModel | None = None, **settings: Any
+    of: History, at: float, model: ModelDir | None = None, **settings: Any
 ) -> dict[str, Answer]:
     answerer = Answerer(of, HoldSettings.model_validate(settings), model)
     answers = answerer.answer(answerer.held(micros(at)), micros(at))

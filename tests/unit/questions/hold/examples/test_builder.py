@@ -12,7 +12,7 @@ from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.examples.views import delayed
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 SCALE = Scale(pace=10.0, windows=(10.0, 40.0), delays=(10.0,), timeframe_len=2.0, horizon=100.0)
 SETTINGS = HoldSettings.model_validate({"frames": {"m": 3, "j": 2}})
@@ -30,7 +30,7 @@ def event(at: float, code: int, cluster: int = 1, **more: Any) -> dict[str, Any]
 def built(rows: list[dict[str, Any]], delay: float = 0.0) -> Examples:
     history = History.from_table(table(rows))
     decisions = hold_decisions(history, SETTINGS).table
-    return ExampleBuilder(history, SETTINGS, SCALE).build(decisions, delay=delay)
+    return ExampleBuilder(history, SETTINGS, SCALE).build(decisions, str(delay))
 
 
 def value(examples: Examples, name: str, row: int = -1) -> float:

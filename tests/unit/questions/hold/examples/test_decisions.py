@@ -8,14 +8,14 @@ from tests.histories import micros, table
 
 from jobsight.history.outcomes import apply_horizon
 from jobsight.history.timelines import History
+from jobsight.learning.dataset import batch_weights
 from jobsight.questions.hold.examples.decisions import (
     Decisions,
-    batch_weights,
     held_jobs,
     hold_decisions,
     summary,
 )
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 
 def decide(*rows: dict[str, Any], **settings: Any) -> Decisions:

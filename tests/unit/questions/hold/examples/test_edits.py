@@ -12,7 +12,7 @@ from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.examples.edits import edited_releases
 from jobsight.questions.hold.examples.evidence import gather_evidence
 from jobsight.questions.hold.examples.scale import Scale
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 ASKS: dict[str, Any] = {"RequestMemory": 128, "Iwd": "/home/ann", "JobStatus": 5}
 

@@ -16,7 +16,7 @@ from jobsight.questions.hold.examples import framefiles
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.examples.framefiles import write_frames
 from jobsight.questions.hold.examples.scale import Scale
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 SCALE = Scale(pace=10.0, windows=(10.0,), delays=(10.0,), timeframe_len=10.0, horizon=100.0)
 SETTINGS = HoldSettings.model_validate({"frames": {"m": 4, "j": 3}, "seed": 5})

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from jobsight.questions.hold.examples.scale import DEFAULT_PACE, resolve_scale
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 
 def part(spans: list[float], outcome: bool | None = True) -> pl.DataFrame:

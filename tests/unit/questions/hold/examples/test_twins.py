@@ -9,7 +9,7 @@ from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.examples.evidence import FAMILIES, gather_evidence
 from jobsight.questions.hold.examples.twins import first_told
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 JOB = hold_models.released(10, 1, good=False)
 OTHER = hold_models.released(50, 2, good=True)

@@ -8,7 +8,7 @@ from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.reporting.moment import later_outcomes, telling_moment
 from jobsight.questions.hold.reporting.pictures import pool_timeline, short_cause
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
 
 
 def mixed() -> History:

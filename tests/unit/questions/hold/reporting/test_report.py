@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from tests.histories import micros, table
 from tests.hold_models import EXITED, MEMORY, Cause, constant_model, held, history
-from tests.hold_reports import HOSTILE, material
+from tests.hold_reports import HOSTILE, material, shown
 
 from jobsight.errors import OutputError
 from jobsight.history.timelines import History
 from jobsight.learning.bootstrap import Interval
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.reporting.jobs import jobs_part
-from jobsight.questions.hold.reporting.report import report_html, write_report
-from jobsight.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings
+from jobsight.reports.report import report_html, write_report
 
 VOID = {"br", "col", "hr", "meta"}
 OURS = {
@@ -62,7 +62,7 @@ def read(page: str) -> Reader:
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return report_html(material())
+    return report_html(shown())
 
 
 def test_nothing_hostile_becomes_markup(page: str) -> None:
@@ -135,20 +135,21 @@ def test_the_report_says_what_it_found(page: str) -> None:
 
 
 def test_the_headline_compares_with_the_best_baseline() -> None:
-    given = material()
+    given = shown()
     constant = given.evaluation.costs["constant"]
     found = {
         "constant": replace(constant, cost=0.5, against_baseline=Interval(0.1, -0.05, 0.25)),
         "rates": replace(constant, cost=0.4),
         "always_release": replace(constant, cost=2.0),
     }
-    page = report_html(replace(given, evaluation=replace(given.evaluation, costs=found)))
+    evaluations = {"outcome": replace(given.evaluation, costs=found)}
+    page = report_html(replace(given, evaluations=evaluations))
     text = " ".join("".join(read(page).text).split())
     assert "25 %more than the best baseline's cost" in text
     assert "per decision 0.50 wasted runs, rates 0.40: +0.10 (-0.05 to +0.25)" in text
 
 
-def shown(rate: float, *, later: float, cause: Cause) -> str:
+def advice_of(rate: float, *, later: float, cause: Cause) -> str:
     """The text of the report's part on a job held at second 10, asked about at second 20."""
     of = history(held(10, 1, cause=cause))
     answerer = Answerer(of, HoldSettings(), constant_model(rate, delays={90.0: later}))
@@ -159,11 +160,11 @@ def shown(rate: float, *, later: float, cause: Cause) -> str:
 
 
 def test_advice_is_shown_in_steps_with_what_a_wait_is_worth() -> None:
-    fix = shown(0.05, later=0.05, cause=MEMORY)
+    fix = advice_of(0.05, later=0.05, cause=MEMORY)
     steps = ["1. set RequestMemory", "condor_qedit", "2. then release it", "condor_release"]
     places = [fix.index(step) for step in steps]
     assert places == sorted(places)
-    wait = shown(0.3, later=0.9, cause=EXITED)
+    wait = advice_of(0.3, later=0.9, cause=EXITED)
     assert "until 2026-11-21 00:01:50Z, then release it: 90 % (85–95 %) to succeed then" in wait
     assert "TZ=UTC at -t 202611210002" in wait
 
@@ -189,28 +190,27 @@ def test_access_points_are_kept_apart() -> None:
 
 
 def test_the_same_material_gives_the_same_bytes(page: str) -> None:
-    assert report_html(material()) == page
+    assert report_html(shown()) == page
 
 
 def test_parts_without_material_are_left_out() -> None:
-    text = "".join(read(report_html(material(verification=None, moment=None, answers=()))).text)
+    text = "".join(read(report_html(shown(verification=None))).text)
     assert "Can this be trusted?" not in text
-    assert "The jobs held at" not in text
     assert "What the pool looked like" in text
 
 
 def test_a_moment_at_which_nothing_is_held() -> None:
-    assert "No job was held at that moment." in report_html(material(answers=(), later={}))
+    assert "No job was held at that moment." in str(jobs_part(material(answers=(), later={})))
 
 
 def test_written_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "new" / "report.html"
-    write_report(path, material())
+    write_report(path, shown())
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert [entry.name for entry in path.parent.iterdir()] == ["report.html"]
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError):
-        write_report(tmp_path / "file" / "report.html", material())
+        write_report(tmp_path / "file" / "report.html", shown())
 
 
 def test_hostile_text_is_hostile() -> None:

@@ -1,0 +1,289 @@
+"""Does anything reach the model that it could not have known?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import stats
+
+from jobsight.errors import TrainingError
+from jobsight.learning.audit.checks import (
+    DOUBTFUL,
+    OTHER_LOGS,
+    Audited,
+    Check,
+    Grade,
+    Result,
+    grade_of,
+    power,
+)
+from jobsight.learning.audit.truncation import prove_as_of
+from jobsight.learning.bootstrap import POWER
+from jobsight.learning.dataset import Dataset, batch_weights
+from jobsight.learning.splits import PARTS, split_random
+from jobsight.learning.train import fit_calibrated, fit_model
+from jobsight.models.base import Floats, Labelled
+
+__all__ = ["check_shuffled", "check_split", "check_truncation", "shuffle_batches",
+           "shuffle_check"]  # fmt: skip
+
+SHUFFLES = 8
+
+KINDS = 3
+"""Kinds of model that are tested at most: the p-value of each counts that often (Bonferroni)."""
+
+RANDOM_SPLITS, RANDOM_SPLITS_IF_SLOW = 5, 2
+PROVED = 100
+"""Examples that are built again from cut logs."""
+
+Ints = NDArray[np.int64]
+
+
+def shuffle_batches(outcome: pl.Series, batch: Ints, seed: int) -> pl.Series:
+    """The outcomes, each batch's given to another batch: what is alike stays alike.
+
+    Args:
+        outcome: n of them, known.
+        batch: int64 (n,).
+        seed: of the permutation.
+    """
+    _, number, counts = np.unique(batch, return_inverse=True, return_counts=True)
+    order = np.argsort(number, kind="stable")
+    start = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    giver = np.random.default_rng(seed).permutation(len(counts))
+    place = np.empty(len(batch), np.int64)
+    place[order] = np.arange(len(batch)) - np.repeat(start, counts)
+    taken = order[start[giver[number]] + place % counts[giver[number]]]
+    return outcome.gather(taken)
+
+
+def check_shuffled(it: Audited) -> Result:
+    """Train on outcomes shuffled over batches: what is then learned must be worth nothing.
+
+    Outcomes are shuffled in the decision table, within each part and in the test part too, before
+    examples are built. So a way from the table's outcomes into the inputs, from one part's examples
+    into another's, or from the order of the rows into the predictions shows as an AUC off one half.
+
+    It cannot show that inputs are made of what the source itself records later: it is not
+    shuffled, so what it gives away is unrelated to the shuffled outcomes. That is what
+    `check_truncation` finds.
+    """
+    if not it.own:
+        return Result(Check("shuffled_outcomes", "honesty", None, OTHER_LOGS.capitalize() + "."))
+    kinds = dict.fromkeys((it.model.chosen, it.studied, "boosted"))
+    rows: list[dict[str, Any]] = []
+    seeds = range(it.model.settings.seed + 1, it.model.settings.seed + 1 + SHUFFLES)
+    for seed in seeds:
+        parts = {name: _shuffled(it.data, table, seed) for name, (table, _) in it.parts.items()}
+        rows += [
+            {"model": kind, "seed": seed, "roc_auc": _auc(it.data, kind, parts)}
+            for kind in kinds
+            if kind in it.model.fitted
+        ]
+    return Result(shuffle_check(rows), {"shuffled_outcomes": rows})
+
+
+def _shuffled(data: Dataset, table: pl.DataFrame, seed: int) -> Labelled:
+    outcome = shuffle_batches(table[data.target], table["batch"].to_numpy(), seed)
+    return data.examples(table.with_columns(outcome.alias(data.target)))[1]
+
+
+def _auc(data: Dataset, kind: str, parts: dict[str, Labelled]) -> float | None:
+    try:
+        model = fit_model(kind, data, parts["train"], parts["select"])
+    except TrainingError:
+        return None
+    test = parts["test"]
+    auc = data.goal.ranking(model.predict(test.inputs), test.values, test.weight)
+    return auc if np.isfinite(auc) else None
+
+
+def shuffle_check(rows: list[dict[str, Any]]) -> Check:
+    """What test ROC AUCs on shuffled outcomes show: rows with `model`, `seed`, `roc_auc`."""
+    tests, words, numbers = [], [], {}
+    for kind in dict.fromkeys(row["model"] for row in rows):
+        known = [row["roc_auc"] for row in rows if row["model"] == kind]
+        known = [auc for auc in known if auc is not None]
+        if len(known) < 2:
+            continue
+        low, high = min(known), max(known)
+        numbers[kind] = {"mean": float(np.mean(known)), "low": low, "high": high}
+        tests.append(_by_chance(known))
+        words.append(f"{kind} {np.mean(known):.2f} ({low:.2f} to {high:.2f})")
+    if not tests:
+        detail = "No model could be trained on shuffled outcomes."
+        return Check("shuffled_outcomes", "honesty", None, detail, numbers)
+    grade = grade_of(min(p for p, _ in tests))
+    found = max(gap for _, gap in tests)
+    detail = (
+        f"Trained on outcomes shuffled over batches, {SHUFFLES} times, test ROC AUC is "
+        f"{'; '.join(words)}: "
+        + ("no outcome reaches the inputs through the table of decisions. What the logs record "
+           "later is for the check of truncation." if grade == "passed"
+           else "off one half, as if outcomes reached the inputs through the table of decisions.")
+    )  # fmt: skip
+    words_of_power = power(f"a mean that is off one half by {found:.2f}")
+    return Check("shuffled_outcomes", "honesty", grade, detail, numbers, words_of_power)
+
+
+def _by_chance(aucs: list[float]) -> tuple[float, float]:
+    """p-value of a mean off one half, by Student's t, and the distance that would be found."""
+    freedom = len(aucs) - 1
+    error = max(float(np.std(aucs, ddof=1) / np.sqrt(len(aucs))), 1e-9)
+    off = abs(float(np.mean(aucs)) - 0.5) / error
+    found = stats.t.isf(DOUBTFUL / (2 * KINDS), freedom) + stats.t.ppf(POWER, freedom)
+    return min(1.0, 2 * KINDS * float(stats.t.sf(off, freedom))), float(found) * error
+
+
+@dataclass(frozen=True)
+class _Scored:
+    roc_auc: float
+    loss: float
+
+
+def check_split(it: Audited) -> Result:
+    """Is the split one of time, and how much would a random one have flattered?"""
+    if not it.own:
+        return Result(Check("split", "honesty", None, OTHER_LOGS.capitalize() + "."))
+    kind = it.studied
+    evaluation = it.evaluation
+    ours = _scored(it, evaluation.predictions[kind], evaluation.labelled)
+    turns = range(RANDOM_SPLITS_IF_SLOW if it.slow else RANDOM_SPLITS)
+    rows: list[dict[str, Any]] = [{"split": "forward", "roc_auc": ours.roc_auc, "loss": ours.loss}]
+    table, labelled = it.data.examples(_all_known(it.data))
+    group = table["group"].rank("dense").cast(pl.Int64).to_numpy()
+    for name, unit in (("random groups", group), ("random rows", np.arange(len(table)))):
+        scored = [_random(it, table, labelled, unit, turn) for turn in turns]
+        known = [one for one in scored if one is not None]
+        rows.append(
+            {
+                "split": name,
+                "roc_auc": float(np.mean([one.roc_auc for one in known])) if known else None,
+                "loss": float(np.mean([one.loss for one in known])) if known else None,
+            }
+        )
+    for row in rows:
+        row["flatters"] = _difference(row["roc_auc"], ours.roc_auc)
+    return Result(_split_check(it, kind, rows), {"splits": rows})
+
+
+def _all_known(data: Dataset) -> pl.DataFrame:
+    return data.table.filter(pl.col(data.target).is_not_null() & pl.col("teaches"))
+
+
+def _random(
+    it: Audited, table: pl.DataFrame, labelled: Labelled, unit: Ints, turn: int
+) -> _Scored | None:
+    settings = it.data.settings
+    split = split_random(unit, shares=settings.parts, seed=settings.seed + turn)
+    batch = table["batch"].to_numpy()
+    parts = []
+    for name in PARTS:
+        rows = split.rows(name)
+        one = labelled.take(rows)
+        parts.append(replace(one, weight=batch_weights(batch[rows])))
+    *earlier, test = parts
+    try:
+        fitted = fit_calibrated(it.studied, it.data, *earlier)
+    except TrainingError:
+        return None
+    scored = _scored(it, fitted.predict(test.inputs), test)
+    return scored if np.isfinite(scored.roc_auc) else None
+
+
+def _scored(it: Audited, predicted: Floats, rows: Labelled) -> _Scored:
+    goal = it.data.goal
+    loss = float(goal.metric(goal.loss)(predicted, rows.values, rows.weight))
+    return _Scored(goal.ranking(predicted, rows.values, rows.weight), loss)
+
+
+def _difference(value: float | None, base: float | None) -> float | None:
+    return None if value is None or base is None else value - base
+
+
+def _split_check(it: Audited, kind: str, rows: list[dict[str, Any]]) -> Check:
+    shared = _shared(it)
+    forward = _outcomes_known(it)
+    passed = forward and not any(shared.values())
+    shown = "; ".join(
+        f"{row['split']} {row['roc_auc']:.2f}" for row in rows if row["roc_auc"] is not None
+    )
+    if passed:
+        words = (
+            "Every outcome that taught the model was known before the test began, and no batch and "
+            "no group is on both sides."
+        )
+    else:
+        words = (
+            "The split is not one of time: "
+            f"{shared['groups']} groups and {shared['batches']} batches are on both sides, so the "
+            "test part asks what the model has seen."
+        )
+    numbers = {"model": kind, "shared": shared, "forward": forward}
+    test = it.parts["test"][0]
+    compared = f"{test['batch'].n_unique()} batches and {test['group'].n_unique()} groups"
+    return Check(
+        "split",
+        "honesty",
+        "passed" if passed else "failed",
+        f"{words} Test ROC AUC of {kind} by split: {shown}.",
+        numbers,
+        f"All {compared} of the test part were compared: it would have found a single one.",
+    )
+
+
+def _outcomes_known(it: Audited) -> bool:
+    known = [it.parts[name][0]["known_at"].to_numpy() for name in PARTS[:3]]
+    return bool(np.concatenate(known).max() < it.data.borders[3])
+
+
+def _shared(it: Audited) -> dict[str, int]:
+    """How many groups and batches of the test part have rows in an earlier one."""
+    earlier = pl.concat([it.parts[name][0].select("group", "batch") for name in PARTS[:3]])
+    test = it.parts["test"][0]
+    return {
+        name: len(set(test[column].to_list()) & set(earlier[column].to_list()))
+        for name, column in (("groups", "group"), ("batches", "batch"))
+    }
+
+
+def check_truncation(it: Audited) -> Result:
+    """Build inputs again from a source that ends at the decision: they must be equal bit by bit."""
+    table = it.data.table
+    rows = np.unique(np.linspace(0, len(table) - 1, min(PROVED, len(table))).astype(np.int64))
+    proof = prove_as_of(
+        it.model.question, it.data.source, table[rows], it.model.settings, it.model.encoding
+    )
+    differ = len(proof.differences)
+    spread = "" if len(rows) == len(table) else f", spread over all {len(table)}"
+    if differ:
+        _, first = proof.differences[0]
+        detail = (
+            f"{differ} of {proof.checked} examples{spread} come out otherwise when built from a "
+            f"history that ends at the decision; the first difference is in {first!r}."
+        )
+    else:
+        detail = (
+            f"{proof.checked} examples{spread} were built again from a history that ends at "
+            "the decision: all are the same, bit by bit."
+        )
+    least = 1 if len(rows) == len(table) else (1.0 - POWER) ** (1.0 / max(len(rows), 1))
+    share = 1.0 - least
+    fault = "a single one that differs" if not share else f"a fault that {share:.1%} of them have"
+    numbers = {
+        "compared": proof.checked,
+        "different": differ,
+        "examples": len(table),
+        "detectable": share,
+    }
+    kinds: dict[str, int] = {}
+    for _, what in proof.differences:
+        kinds[what] = kinds.get(what, 0) + 1
+    listed = [{"what": what, "examples": count} for what, count in kinds.items()]
+    grade: Grade = "passed" if proof.holds else "failed"
+    check = Check("truncation", "honesty", grade, detail, numbers, power(fault))
+    return Result(check, {"truncation": listed})

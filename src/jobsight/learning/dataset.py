@@ -1,0 +1,199 @@
+"""The decisions of a source with their parts and outcomes, and examples made of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.errors import TrainingError
+from jobsight.learning.modeldir import ModelDir, fingerprints
+from jobsight.learning.question import Builder, Decisions, Question
+from jobsight.learning.splits import DROPS, PARTS, part_borders, split_forward
+from jobsight.learning.targets import Target
+from jobsight.models.base import Labelled
+from jobsight.settings import QuestionSettings
+
+__all__ = ["Dataset", "batch_weights"]
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def batch_weights(batch: NDArray[np.integer]) -> NDArray[np.float64]:
+    """One over the number of members that each row's batch has among these rows: float64 (n,)."""
+    _, inverse, counts = np.unique(batch, return_inverse=True, return_counts=True)
+    weights: NDArray[np.float64] = 1.0 / counts[inverse]
+    return weights
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The kept decisions of a source, and the encoding that they are seen by.
+
+    Attributes:
+        question: that is asked.
+        source: what the decisions were made of.
+        decisions: every decision, with the counts of what is none.
+        settings: of the question.
+        encoding: learned from the training part.
+        table: the kept decisions (n) in time order, settled within the encoding's horizon, and with
+            `part` (index into `PARTS`, −1: dropped), `dropped` (index into `DROPS`).
+        borders: int64 (5,), µs: of the parts.
+        target: name of what is predicted.
+    """
+
+    question: Question[Any]
+    source: Any
+    decisions: Decisions
+    settings: QuestionSettings
+    encoding: Any
+    table: pl.DataFrame
+    borders: Ints
+    target: str
+
+    @classmethod
+    def for_training(
+        cls, question: Question[Any], source: Any, settings: QuestionSettings
+    ) -> Dataset:
+        """Split a source into parts; the encoding is learned from its train part alone.
+
+        Raises:
+            TrainingError: there are no decisions, or none whose outcome was known in time.
+        """
+        decisions = question.decisions(source, settings)
+        kept = decisions.table.filter("kept")
+        if not len(kept):
+            raise TrainingError(decisions.nothing)
+        borders = part_borders(
+            kept["decided"].to_numpy(),
+            kept["batch"].to_numpy(),
+            settings.parts,
+            decisions.until + 1,
+        )
+        known = kept.filter(pl.max_horizontal("decided", "known_at") < borders[1])
+        encoding = question.encoding(known, settings)
+        return cls._split(question, source, decisions, settings, encoding, borders)
+
+    @classmethod
+    def for_judging(cls, source: Any, model: ModelDir) -> Dataset:
+        """All decisions of a source as one part, as a trained model sees them."""
+        return cls._as_trained(source, model, None)
+
+    @classmethod
+    def for_audit(cls, source: Any, model: ModelDir) -> Dataset:
+        """The parts that taught a model, where `source` is its own (see `holds_all_of`)."""
+        return cls._as_trained(source, model, model.borders)
+
+    @classmethod
+    def _as_trained(cls, source: Any, model: ModelDir, borders: Ints | None) -> Dataset:
+        decisions = model.question.decisions(source, model.settings)
+        if borders is None:
+            end = decisions.until + 1
+            borders = np.array([np.iinfo(np.int64).min] * 4 + [end], np.int64)
+        return cls._split(
+            model.question, source, decisions, model.settings, model.encoding, borders
+        )
+
+    @classmethod
+    def _split(
+        cls,
+        question: Question[Any],
+        source: Any,
+        decisions: Decisions,
+        settings: QuestionSettings,
+        encoding: Any,
+        borders: Ints,
+    ) -> Dataset:
+        table = question.settled(decisions.table.filter("kept"), encoding)
+        split = split_forward(
+            table["decided"].to_numpy(),
+            table["batch"].to_numpy(),
+            table["group"].rank("dense").cast(pl.Int64).to_numpy(),
+            table["known_at"].fill_null(np.iinfo(np.int64).max).to_numpy(),
+            borders=borders,
+            horizon=encoding.horizon_micros,
+        )
+        table = table.with_columns(part=pl.Series(split.part), dropped=pl.Series(split.dropped))
+        target = next(iter(question.targets))
+        return cls(question, source, decisions, settings, encoding, table, borders, target)
+
+    @cached_property
+    def builder(self) -> Builder:
+        """Builds inputs from this source; indexed once."""
+        return self.question.builder(self.source, self.encoding, self.settings)
+
+    def seen_by(self, target: str) -> Dataset:
+        """The same dataset for another target; what was indexed stays."""
+        other = replace(self, target=target)
+        other.__dict__["builder"] = self.builder
+        return other
+
+    @property
+    def goal(self) -> Target:
+        """What is predicted."""
+        return self.question.targets[self.target]
+
+    def part(self, name: str) -> Mask:
+        """The decisions of a part: bool (n,)."""
+        inside: Mask = self.table["part"].to_numpy() == PARTS.index(name)
+        return inside
+
+    def since_test(self) -> Mask:
+        """The decisions from the test part's beginning on, dropped ones too: bool (n,)."""
+        since: Mask = self.table["decided"].to_numpy() >= self.borders[3]
+        return since
+
+    def holds_all_of(self, model: ModelDir) -> bool:
+        """Whether every decision that taught `model` is here: its own source, or one that grew."""
+        here = fingerprints(self.table, self.question.key)
+        return bool(np.isin(model.seen, here).all())
+
+    def usable(self, rows: Mask) -> Mask:
+        """Those of `rows` that are in a part, have an outcome, and may teach."""
+        column = self.table.select(
+            (pl.col("part") >= 0) & pl.col(self.target).is_not_null() & pl.col("teaches")
+        ).to_series()
+        usable: Mask = rows & column.to_numpy()
+        return usable
+
+    def labelled(self, rows: Mask, *, moment: str | None = None) -> tuple[pl.DataFrame, Labelled]:
+        """Examples of the usable decisions among `rows`, and their part of the table.
+
+        Args:
+            rows: bool (n,).
+            moment: one of `Question.moments`, None: the first; decisions that were not yet open
+                then are left out.
+        """
+        return self.examples(self.table.filter(pl.Series(self.usable(rows))), moment=moment)
+
+    def examples(
+        self, table: pl.DataFrame, *, moment: str | None = None
+    ) -> tuple[pl.DataFrame, Labelled]:
+        """Examples of decisions with an outcome, as `labelled` gives them."""
+        first = self.question.moments(self.encoding)[0]
+        table, inputs = self.builder.build(table, first if moment is None else moment)
+        values = self.goal.values(table[self.target])
+        batch = table["batch"].cast(pl.Int64).to_numpy()
+        return table, Labelled(inputs, values, batch_weights(batch), batch, self.goal.output)
+
+    def censored(self, rows: Mask) -> dict[str, int]:
+        """Decisions among `rows` without outcome, by kind."""
+        kinds = self.table.filter(pl.Series(rows), pl.col(self.target).is_null())["censored"]
+        return dict(sorted(Counter(kinds.fill_null("unknown").to_list()).items()))
+
+    def dropped(self, rows: Mask) -> dict[str, int]:
+        """Decisions among `rows` that are in no part, or may not teach, by reason."""
+        table = self.table.filter(pl.Series(rows))
+        kinds = Counter(DROPS[kind] for kind in table["dropped"] if kind)
+        barred = table.filter(
+            pl.col("part") >= 0, pl.col(self.target).is_not_null(), ~pl.col("teaches")
+        )
+        return dict(sorted(kinds.items())) | (
+            {self.question.barred: len(barred)} if len(barred) else {}
+        )

@@ -1,0 +1,319 @@
+"""How good is it? Every model on decisions it has not seen, with its baselines and its costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.errors import TrainingError
+from jobsight.learning import metrics
+from jobsight.learning.bootstrap import Bootstrap, Interval, Simulation
+from jobsight.learning.costs import DecisionCost, decision_costs
+from jobsight.learning.dataset import Dataset
+from jobsight.learning.modeldir import ModelDir, TargetModel, fingerprints
+from jobsight.learning.question import Question
+from jobsight.learning.targets import Scores, Target
+from jobsight.models import is_baseline
+from jobsight.models.base import Floats, Labelled
+from jobsight.models.rules import Rules
+
+__all__ = ["Evaluation", "evaluate", "evaluate_all", "quality", "unseen"]
+
+_SURE = 0.02
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Every model on n decisions.
+
+    Attributes:
+        question: that was asked.
+        target: name of what was predicted.
+        chosen: name of the model that answers.
+        table: the n decisions, with their strata.
+        labelled: inputs, values and weights, in the same order.
+        predictions: calibrated, by model, of the n rows.
+        low, high: the chosen model's bounds, see `Calibrated.bounds`.
+        scores: by model, batches weighing 1; what right predictions show by chance among them.
+        scores_by_row: by model, every decision weighing 1.
+        headline: the target's headline metric with its interval by model, bootstrapped over
+            batches.
+        gain_over_baseline: loss of each model less that of the best baseline (paired).
+        costs: by way to decide; empty where decisions have no costs.
+        covered: whether the chosen model's bounds hold what was observed, of each row or group.
+        censored: decisions without outcome, by kind.
+        left_out: decisions that do not count here, by reason.
+    """
+
+    question: Question[Any]
+    target: str
+    chosen: str
+    table: pl.DataFrame
+    labelled: Labelled
+    predictions: dict[str, Floats]
+    low: Floats
+    high: Floats
+    scores: dict[str, Scores]
+    scores_by_row: dict[str, Scores]
+    headline: dict[str, Interval]
+    gain_over_baseline: dict[str, Interval]
+    costs: dict[str, DecisionCost]
+    covered: NDArray[np.bool_]
+    censored: dict[str, int]
+    left_out: dict[str, int]
+
+    @property
+    def goal(self) -> Target:
+        """What was predicted."""
+        return self.question.targets[self.target]
+
+    @property
+    def batches(self) -> int:
+        """Number of batches."""
+        return int(self.table["batch"].n_unique())
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of rows or groups whose observation is within the chosen model's bounds."""
+        return float(self.covered.mean()) if len(self.covered) else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data; None where a number is undefined."""
+        strata = [name for name, one in self.question.strata.items() if one.saved]
+        return {
+            "question": self.question.name,
+            "target": self.target,
+            "words": list(self.question.words),
+            "headline": self.goal.headline,
+            "loss": self.goal.loss,
+            "metrics": list(self.goal.metrics),
+            "higher": sorted(self.goal.higher),
+            "examples": len(self.table),
+            "batches": self.batches,
+            "base_rate": self.goal.mean(self.labelled.values, self.labelled.weight),
+            "censored": self.censored,
+            "left_out": self.left_out,
+            "models": {name: self._model_json(name) for name in self.predictions},
+            "chosen": self.chosen,
+            "interval_coverage": self.coverage,
+            "interval_groups": len(self.covered),
+            "sure_causes": self.sure_causes(),
+            "costs": {name: asdict(cost) for name, cost in self.costs.items()},
+            "strata": {name: self.stratum(name) for name in strata},
+        }
+
+    def _model_json(self, name: str) -> dict[str, Any]:
+        shown, gain = self.headline[name], self.gain_over_baseline.get(name)
+        return {
+            **self.scores[name],
+            f"{self.goal.headline}_ci": None if shown.low is None else [shown.low, shown.high],
+            f"{self.goal.loss}_gain": None if gain is None else asdict(gain),
+            "by_row": self.scores_by_row[name],
+        }
+
+    def sure_causes(self) -> dict[str, Any] | None:
+        """How much is easy: decisions in causes that (nearly) always or never come true.
+
+        Returns:
+            `share` of the decisions, by weight, in causes with a rate under 2 % or over 98 %, and
+            the chosen model's ROC AUC within the rest (None where undefined). None where the
+            target is not binary, or decisions have no causes.
+        """
+        if self.goal.output.kind != "binary" or not self.question.causes:
+            return None
+        weight, success = self.labelled.weight, self.labelled.success
+        cause = self.table.select(pl.struct(*self.question.causes).rank("dense")).to_series()
+        number = cause.to_numpy()
+        total = np.bincount(number, weight)
+        rate = np.bincount(number, weight * success) / np.maximum(total, 1e-12)
+        sure = (rate[number] < _SURE) | (rate[number] > 1.0 - _SURE)
+        rest = ~sure
+        auc = metrics.roc_auc(self.predictions[self.chosen][rest], success[rest], weight[rest])
+        return {
+            "share": float(weight[sure].sum() / weight.sum()),
+            "roc_auc_rest": float(auc) if np.isfinite(auc) else None,
+        }
+
+    def stratum(self, by: str) -> list[dict[str, Any]]:
+        """Quality of the chosen model by one of the question's strata; largest first."""
+        keys = self.labels(by)
+        rows = []
+        for value in keys.unique(maintain_order=True):
+            inside = (keys == value).to_numpy()
+            rows.append({"value": value, **self.quality(inside)})
+        return sorted(rows, key=lambda row: (-row["batches"], row["value"]))
+
+    def labels(self, by: str) -> pl.Series:
+        """What each decision belongs to, in words: text (n,)."""
+        label = self.question.strata[by].label.cast(pl.String).fill_null("unknown")
+        return self.table.select(label.alias(by)).to_series()
+
+    def quality(self, rows: NDArray[np.bool_]) -> dict[str, Any]:
+        """The chosen model on some of the decisions."""
+        taken = self.labelled.values[rows], self.labelled.weight[rows]
+        return quality(self.goal, self.predictions[self.chosen][rows], *taken)
+
+    def bootstrap(self, draws: int, seed: int, rows: NDArray[np.bool_] | None = None) -> Bootstrap:
+        """Resamples of the batches of all decisions, or of some."""
+        inside = np.ones(len(self.table), np.bool_) if rows is None else rows
+        return Bootstrap(
+            self.labelled.values[inside],
+            self.labelled.weight[inside],
+            self.table["batch"].to_numpy()[inside],
+            draws,
+            seed,
+        )
+
+
+def quality(
+    goal: Target, predicted: Floats, values: NDArray[Any], weight: Floats
+) -> dict[str, Any]:
+    """A row of a table of slices: counts, what was predicted and observed, and scores."""
+    binary = goal.output.kind == "binary"
+    shown = ("brier", "log_loss") if binary else goal.metrics
+    scores = goal.scores(predicted, values, weight)
+    auc = goal.ranking(predicted, values, weight)
+    mean = float(np.average(predicted, weights=weight)) if binary and len(values) else None
+    return {
+        "examples": len(values),
+        "batches": round(float(weight.sum()), 1),
+        "base_rate": goal.mean(values, weight),
+        "predicted": mean,
+        "roc_auc": auc if np.isfinite(auc) else None,
+        **{name: scores[name] for name in shown},
+    }
+
+
+def unseen(model: ModelDir, data: Dataset) -> tuple[NDArray[np.bool_], dict[str, int]]:
+    """Which decisions the model may be judged on: bool (n,), and the others counted.
+
+    A log that holds any decision the model was trained on counts only from the model's test start
+    on, whatever the file is called now and however it has grown.
+    """
+    known = np.isin(fingerprints(data.table, data.question.key), model.seen)
+    log = data.table["log"].to_numpy()
+    trained_on = np.isin(log, np.unique(log[known]))
+    earlier = trained_on & (data.table["decided"].to_numpy() < model.borders[3])
+    counts = {"before_test_start": int(earlier.sum())} | data.dropped(~earlier)
+    return ~earlier, {kind: count for kind, count in counts.items() if count}
+
+
+def evaluate_all(model: ModelDir, source: Any) -> dict[str, Evaluation]:
+    """Judge a model on what it has not seen of a source: one evaluation per target.
+
+    Raises:
+        TrainingError: no decision with an outcome is left to judge by.
+    """
+    data = Dataset.for_judging(source, model)
+    found = {}
+    for target, one in model.targets.items():
+        other = data.seen_by(target)
+        found[target] = evaluate(one, other, *unseen(model, other))
+    return found
+
+
+def evaluate(
+    model: TargetModel, data: Dataset, rows: NDArray[np.bool_], left_out: Mapping[str, int]
+) -> Evaluation:
+    """Judge every model of a target on those of the dataset's decisions that `rows` marks.
+
+    Args:
+        model: trained.
+        data: read with the model's encoding, seen by the model's target.
+        rows: bool, of `data.table`: the decisions that may count.
+        left_out: the others, by reason.
+
+    Raises:
+        TrainingError: no decision with an outcome is among them.
+    """
+    table, labelled = data.labelled(rows)
+    if not len(table):
+        raise TrainingError(
+            "no decision with an outcome is left to judge by; give a history from after the "
+            "training, or a longer one"
+        )
+    predictions = {name: fitted.predict(labelled.inputs) for name, fitted in model.fitted.items()}
+    answering, chosen = model.fitted[model.chosen].calibrated, predictions[model.chosen]
+    low, high = answering.bounds(chosen)
+    scores = _scores(model, data.goal, predictions, labelled, labelled.weight)
+    resampled = _resampled(model, data, table, labelled, predictions)
+    for name, by_chance in resampled.pop("by_chance").items():
+        scores[name] |= by_chance
+    return Evaluation(
+        question=data.question,
+        target=data.target,
+        chosen=model.chosen,
+        table=table,
+        labelled=labelled,
+        predictions=predictions,
+        low=low,
+        high=high,
+        scores=scores,
+        scores_by_row=_scores(model, data.goal, predictions, labelled, np.ones(len(labelled))),
+        **resampled,
+        covered=answering.covered(chosen, low, high, labelled.values, labelled.weight),
+        censored=data.censored(rows),
+        left_out=dict(left_out),
+    )
+
+
+def _scores(
+    model: TargetModel,
+    goal: Target,
+    predictions: Mapping[str, Floats],
+    labelled: Labelled,
+    weight: Floats,
+) -> dict[str, Scores]:
+    return {
+        name: goal.scores(column, labelled.values, weight, model.fitted[name].calibrated)
+        for name, column in predictions.items()
+    }
+
+
+def _resampled(
+    model: TargetModel,
+    data: Dataset,
+    table: pl.DataFrame,
+    labelled: Labelled,
+    predictions: dict[str, Floats],
+) -> dict[str, Any]:
+    """What draws over batches give: intervals, gains over the best baseline, errors by chance."""
+    goal, draws, seed = data.goal, data.settings.bootstrap, data.settings.seed
+    batch = table["batch"].to_numpy()
+    bootstrap = Bootstrap(labelled.values, labelled.weight, batch, draws, seed)
+    simulation = Simulation(batch, draws, seed)
+    loss = goal.metric(goal.loss)
+    losses = {
+        name: float(loss(column, labelled.values, labelled.weight))
+        for name, column in predictions.items()
+    }
+    best = min(_baselines(predictions), key=lambda name: losses[name])
+    costs = data.question.costs(data.settings)
+    return {
+        "headline": bootstrap.intervals(goal.metric(goal.headline), predictions),
+        "gain_over_baseline": bootstrap.differences(loss, predictions, best),
+        "costs": {}
+        if costs is None
+        else decision_costs(predictions, _rule_decisions(model, labelled), bootstrap, costs),
+        "by_chance": {
+            name: goal.by_chance(column, labelled.weight, simulation)
+            for name, column in predictions.items()
+        },
+    }
+
+
+def _baselines(names: Iterable[str]) -> list[str]:
+    return [name for name in names if is_baseline(name)]
+
+
+def _rule_decisions(model: TargetModel, labelled: Labelled) -> dict[str, NDArray[np.bool_]]:
+    return {
+        name: fitted.model.releases(labelled.inputs)
+        for name, fitted in model.fitted.items()
+        if isinstance(fitted.model, Rules)
+    }

@@ -1,0 +1,323 @@
+"""A trained answer to a question: a model directory, opened.
+
+The directory holds, for each target, the models that were trained (``TARGET/models/NAME``) and the
+chosen kind of model fitted for each later moment (``TARGET/moments/K``); what they were calibrated
+with (``model.json``), the reports of their test (``report.json``), what they were trained on
+(``seen.safetensors``: fingerprints, no names) and a manifest with hashes. Nothing in it is code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight import models
+from jobsight.errors import ModelError, UsageError
+from jobsight.files import read_json, write_json
+from jobsight.learning.manifest import Manifest, Source, read_manifest, write_manifest
+from jobsight.learning.question import Question
+from jobsight.learning.targets import Calibrated, Target
+from jobsight.models.base import Floats, Inputs, Model
+from jobsight.models.storage import load_arrays, save_arrays
+
+__all__ = ["SCHEMA", "Fitted", "ModelDir", "TargetModel", "fingerprints"]
+
+SCHEMA = 1
+"""Raised whenever features, decisions or files change so that an older model would be misread."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model with what makes its output a prediction one can act on.
+
+    Attributes:
+        model: fitted on the train part.
+        calibrated: learned on the calibrate part and on backtests.
+        train_batches: how many batches taught it.
+    """
+
+    model: Model
+    calibrated: Calibrated
+    train_batches: int
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """Calibrated predictions of n rows: float64 (n,) of a binary target, else (n, k)."""
+        return self.calibrated.apply(self.model.predict(inputs))
+
+    def bounds(self, predicted: Floats) -> tuple[Floats, Floats]:
+        """The bounds of calibrated predictions, see `Calibrated.bounds`."""
+        return self.calibrated.bounds(predicted)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the model itself, as plain data."""
+        return {
+            "name": self.model.name,
+            **self.calibrated.to_json(),
+            "train_batches": self.train_batches,
+        }
+
+
+@dataclass(frozen=True)
+class TargetModel:
+    """What answers for one target.
+
+    Attributes:
+        chosen: name of the model that answers.
+        reason: why it was chosen, in a sentence or two.
+        fitted: every model trained, by name, or the chosen one alone.
+        moments: the chosen kind of model fitted for each later moment, by `Question.moments`.
+        report: of the test part, as `evaluation.Evaluation.to_json` gives it.
+    """
+
+    chosen: str
+    reason: str
+    fitted: Mapping[str, Fitted]
+    moments: Mapping[str, Fitted]
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but models and report, as plain data."""
+        return {
+            "chosen": self.chosen,
+            "reason": self.reason,
+            "fitted": [fitted.to_json() for fitted in self.fitted.values()],
+            "moments": [[name, fitted.to_json()] for name, fitted in self.moments.items()],
+        }
+
+
+@dataclass
+class ModelDir:
+    """What training made, in memory or opened from its directory.
+
+    Attributes:
+        question: that it answers.
+        settings: of the question, as resolved at training.
+        encoding: see `jobsight.learning.question.Encoding`.
+        borders: int64 (5,), µs since 1970: the parts' borders.
+        names: of the features, in order.
+        targets: what answers for each target, by name; the first is the main one.
+        seen: uint64, sorted: fingerprints of the decisions of all parts but the last.
+        sources: the inputs it was trained on.
+        manifest: None until saved or opened.
+    """
+
+    question: Question[Any]
+    settings: Any
+    encoding: Any
+    borders: NDArray[np.int64]
+    names: tuple[str, ...]
+    targets: dict[str, TargetModel]
+    seen: NDArray[np.uint64]
+    sources: Sequence[Source] = ()
+    manifest: Manifest | None = None
+
+    @property
+    def main(self) -> TargetModel:
+        """What answers for the question's first target."""
+        return next(iter(self.targets.values()))
+
+    @property
+    def chosen(self) -> str:
+        """Name of the model that answers for the main target."""
+        return self.main.chosen
+
+    @property
+    def fitted(self) -> Mapping[str, Fitted]:
+        """Models of the main target."""
+        return self.main.fitted
+
+    @property
+    def answering(self) -> Fitted:
+        """The chosen model of the main target."""
+        return self.main.fitted[self.main.chosen]
+
+    @property
+    def label(self) -> str:
+        """How an answer names the model: its kind, and digits that tell it from any other."""
+        return self.chosen if self.manifest is None else f"{self.chosen}@{self.manifest.digest}"
+
+    @property
+    def digest(self) -> str:
+        """Eight hexadecimal digits that tell models apart; empty until saved."""
+        return "" if self.manifest is None else self.manifest.digest
+
+    def save(self, folder: Path, *, seed: int, facts: Mapping[str, Any]) -> None:
+        """Write the model into `folder` (existing, empty), its manifest last.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        for target, one in self.targets.items():
+            for name, fitted in one.fitted.items():
+                _save_model(fitted.model, folder / target / "models" / _folder_name(name))
+            for k, fitted in enumerate(one.moments.values()):
+                _save_model(fitted.model, folder / target / "moments" / str(k))
+        write_json(folder / "model.json", self._to_json())
+        first, *others = self.targets.items()
+        rest = {target: dict(one.report) for target, one in others}
+        write_json(folder / "report.json", {**first[1].report, "others": rest})
+        save_arrays(folder / "seen.safetensors", {"seen": self.seen})
+        self.manifest = write_manifest(
+            folder,
+            question=self.question.name,
+            seed=seed,
+            settings=self.settings.model_dump(mode="json"),
+            sources=self.sources,
+            facts=facts,
+        )
+
+    def _to_json(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "encoding": self.encoding.to_json(),
+            "borders": self.borders.tolist(),
+            "names": list(self.names),
+            "targets": {name: one.to_json() for name, one in self.targets.items()},
+        }
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        question: Question[Any],
+        *,
+        network: str | None = None,
+        only_chosen: bool = False,
+    ) -> Self:
+        """Open a model directory.
+
+        Args:
+            folder: what `save` wrote.
+            question: that it is to answer.
+            network: the network class that the user's settings name; a directory that names a
+                class of the user's own is opened only where both are the same.
+            only_chosen: load the models that answer, no others.
+
+        Raises:
+            ModelError: it is not a model directory of this question and schema, or a file in it is
+                missing, changed or damaged; names the file.
+        """
+        manifest = read_manifest(folder, question=question.name)
+        try:
+            body = read_json(folder / "model.json", dict)
+            if body.get("schema") != SCHEMA:
+                raise ModelError(
+                    f"{folder} has schema {body.get('schema')!r}, this version reads {SCHEMA}; "
+                    "train again"
+                )
+            first = read_json(folder / "report.json", dict)
+            others = dict(first.pop("others", {}))
+            opening = _Opening(folder, question, network, only_chosen)
+            return cls(
+                question=question,
+                settings=question.settings.model_validate(manifest.settings),
+                encoding=question.encoding_from(body["encoding"]),
+                borders=_borders(body["borders"]),
+                names=tuple(map(str, body["names"])),
+                targets={
+                    name: opening.target(
+                        name, target, body["targets"][name], others.get(name, first)
+                    )
+                    for name, target in question.targets.items()
+                },
+                sources=manifest.sources,
+                manifest=manifest,
+                seen=_seen(folder / "seen.safetensors"),
+            )
+        except _DAMAGE as error:
+            raise ModelError(
+                f"the model in {folder} is damaged ({type(error).__name__}: {error}); train again"
+            ) from None
+
+
+_DAMAGE = (
+    OSError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    UsageError,
+)
+"""What taking a damaged file apart may raise."""
+
+
+def _borders(data: Any) -> NDArray[np.int64]:
+    borders = np.array(data, np.int64)
+    if borders.shape != (5,):
+        raise ValueError("there are not five borders of parts")
+    return borders
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """How the models of a directory are opened; see `ModelDir.open`."""
+
+    folder: Path
+    question: Question[Any]
+    network: str | None
+    only_chosen: bool
+
+    def target(
+        self, name: str, target: Target, body: Mapping[str, Any], report: Mapping[str, Any]
+    ) -> TargetModel:
+        chosen = str(body["chosen"])
+        known = [self._known(data["name"]) for data in body["fitted"]]
+        if chosen not in known:
+            raise ValueError(f"the chosen model {chosen!r} is not among the trained ones")
+        place = self.folder / name
+        fitted = {
+            one: self._fitted(data, place / "models" / _folder_name(one), target)
+            for one, data in zip(known, body["fitted"], strict=True)
+            if not self.only_chosen or one == chosen
+        }
+        moments = {
+            str(moment): self._fitted(data, place / "moments" / str(k), target)
+            for k, (moment, data) in enumerate(body["moments"])
+        }
+        return TargetModel(chosen, str(body["reason"]), fitted, moments, dict(report))
+
+    def _fitted(self, data: Mapping[str, Any], folder: Path, target: Target) -> Fitted:
+        name = self._known(data["name"])
+        model = models.load(name, folder, network=self.network, output=target.output)
+        return Fitted(model, target.calibrated(data), int(data["train_batches"]))
+
+    def _known(self, name: str) -> str:
+        """`name` if it is a model's: it will name a folder, so it may be nothing else."""
+        if name not in (*models.NAMES, *self.question.models):
+            raise ValueError(f"no model is named {name!r}")
+        return name
+
+
+def _seen(path: Path) -> NDArray[np.uint64]:
+    seen = load_arrays(path)["seen"]
+    if seen.dtype != np.uint64 or seen.ndim != 1:
+        raise ValueError(f"{path.name} holds no fingerprints")
+    return seen
+
+
+def fingerprints(table: pl.DataFrame, key: pl.Expr) -> NDArray[np.uint64]:
+    """One number per decision that tells it again in another reading of its source: uint64 (n,).
+
+    Made of its key, which a reader of the model cannot get back from it.
+    """
+    keys = table.select(key.alias("key")).to_series()
+    digests = [hashlib.blake2b(key.encode(), digest_size=8).digest() for key in keys]
+    return np.frombuffer(b"".join(digests), np.uint64)
+
+
+def _folder_name(name: str) -> str:
+    return name.replace(":", "-")
+
+
+def _save_model(model: Model, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    model.save(folder)

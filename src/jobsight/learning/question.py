@@ -1,0 +1,206 @@
+"""The contract of a question: all that training, judging, reports and sweeps ask of one.
+
+A question is entered in `jobsight.questions.QUESTIONS` and named nowhere else. It turns a source
+(an event history, a job table, programs) into decisions with outcomes, and decisions into what
+models read, as of each decision. Everything else is written once over this contract.
+
+The table of decisions has one row per moment at which somebody must choose, with these columns and
+any others that the question itself needs:
+
+- ``decided`` i64: µs since 1970, when the decision was taken; the split is made by it;
+- ``known_at`` i64?: µs, when the outcome was known; null where it is not;
+- ``batch``, ``group``: rows of one batch share their fate and weigh 1 together; rows of a group are
+  never on both sides of a border;
+- ``log`` i64: number of the log or cluster that the row is of;
+- ``kept`` bool: whether it counts at all; ``teaches`` bool: whether its outcome may be learned;
+- ``censored`` str?: why the outcome is unknown, where it is;
+- one column per target, named like it: the outcome, null where it is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
+
+import polars as pl
+
+from jobsight.errors import UsageError
+from jobsight.learning.manifest import Source
+from jobsight.learning.targets import Target
+from jobsight.models.base import Inputs
+from jobsight.models.rules import RuleSet
+from jobsight.settings import Costs, QuestionSettings
+
+__all__ = ["Builder", "Decisions", "Encoding", "Question", "Stratum"]
+
+S = TypeVar("S", bound=QuestionSettings)
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The decisions of a source.
+
+    Attributes:
+        table: see the module.
+        since, until: µs: first and last moment that the source tells of.
+        left_out: rows that are no decision, by reason.
+        facts: counts for the manifest, such as events and jobs.
+        nothing: what to say where there are no decisions to learn from.
+    """
+
+    table: pl.DataFrame
+    since: int
+    until: int
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    nothing: str = "nothing to learn from: the history has no decisions"
+
+
+class Encoding(Protocol):
+    """What is learned from training rows alone before any model: scales, vocabularies."""
+
+    @property
+    def horizon_micros(self) -> int:
+        """µs within which an outcome must be known; 0: no limit."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, which `Question.encoding_from` reads back."""
+
+
+class Builder(Protocol):
+    """Makes inputs of decisions of one source; indexed once, usable from several threads."""
+
+    def build(self, rows: pl.DataFrame, moment: str) -> tuple[pl.DataFrame, Inputs]:
+        """The rows that were open at the moment, and what was known of each then, in their order.
+
+        Args:
+            rows: of the table of decisions.
+            moment: one of `Question.moments`.
+        """
+
+
+class Stratum(NamedTuple):
+    """What reports slice decisions by.
+
+    Attributes:
+        label: an expression over the table of decisions that gives text.
+        title: heading of the slices.
+        saved: whether its values may be kept in the model's report; not those that name people.
+        words: how values are shown, where not as they are.
+    """
+
+    label: pl.Expr
+    title: str
+    saved: bool = True
+    words: Mapping[str, str] = {}
+
+
+class Question(Protocol[S]):
+    """One question; stateless. Errors: `TrainingError` where a source cannot teach anything.
+
+    Attributes:
+        name: as in `jobsight.questions.QUESTIONS`.
+        title: the question itself, in a few words.
+        settings: class of its settings.
+        targets: what it predicts, by the name of their column; the first chooses the champion.
+        models: names that are trained, baselines among them (`jobsight.models.create`).
+        rule_sets: rule sets among the models, by name.
+        reads: what its source is made of: ``events``, an event history, or ``jobs``, a table with
+            one row per job of either scheduler.
+        searched: dotted settings, or sections of them, that sweeps may search.
+        same: settings that must be equal in two models that are compared.
+        key: text that tells a decision again in another reading of its source.
+        causes: columns that together name the cause of a decision; may be empty.
+        strata: what reports slice by.
+        words: names of a decision, one and several, and of its true outcome, for messages.
+        barred: why a decision with an outcome may not teach, in a word for counts.
+        families: features by what they are about: beginnings of their names, by family.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    settings: type[S]
+    targets: ClassVar[Mapping[str, Target]]
+    models: ClassVar[tuple[str, ...]]
+    rule_sets: ClassVar[Mapping[str, RuleSet]] = {}
+    reads: ClassVar[Literal["events", "jobs"]] = "events"
+    searched: ClassVar[tuple[str, ...]] = ("seed",)
+    same: ClassVar[tuple[str, ...]] = ()
+    key: ClassVar[pl.Expr]
+    causes: ClassVar[tuple[str, ...]] = ()
+    strata: ClassVar[Mapping[str, Stratum]] = {}
+    words: ClassVar[tuple[str, str, str]] = ("decision", "decisions", "true")
+    barred: ClassVar[str] = "not_taught"
+    families: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def decisions(self, source: Any, settings: S) -> Decisions:
+        """Every decision of a source, with what became of it."""
+        ...
+
+    def encoding(self, rows: pl.DataFrame, settings: S) -> Encoding:
+        """Learn scales from rows of the training part whose outcome was known in time."""
+        ...
+
+    def encoding_from(self, data: Mapping[str, Any]) -> Encoding:
+        """Read what `Encoding.to_json` gave; KeyError, TypeError, ValueError where it is not."""
+        ...
+
+    def builder(self, source: Any, encoding: Any, settings: S) -> Builder:
+        """What makes inputs of the decisions of a source."""
+        ...
+
+    def settled(self, table: pl.DataFrame, encoding: Any) -> pl.DataFrame:
+        """Decisions with what is known of them within the encoding's horizon."""
+        return table
+
+    def moments(self, encoding: Any) -> tuple[str, ...]:
+        """When it can be asked, the usual moment first; the chosen model is fitted for each."""
+        return ("",)
+
+    def costs(self, settings: S) -> Costs | None:
+        """What decisions cost, where acting on P(true) saves something."""
+        return None
+
+    def require_answerable(self, settings: S) -> None:
+        """Refuse settings whose models cannot answer what is asked now.
+
+        Raises:
+            ModelError: so.
+        """
+        return
+
+    def write_frames(
+        self, source: Any, settings: S, folder: Path, sources: Sequence[Source]
+    ) -> dict[str, Any]:
+        """Write the frames of all decisions into a folder; the manifest.
+
+        Raises:
+            UsageError: the question has no frames.
+        """
+        raise UsageError(f"decisions of {self.name} have no frames")
+
+    def practise(self, folder: Path) -> int:
+        """Build a few examples of a made-up history, so that kernels get compiled; how many."""
+        return 0
+
+    def again(
+        self, source: Any, row: pl.DataFrame, encoding: Any, settings: S, moment: str
+    ) -> Inputs | None:
+        """Inputs of one decision, built from the source cut off there; None: it is not there.
+
+        Audits compare them bit by bit with those that `Builder.build` gives with the decision.
+
+        Args:
+            source: whole.
+            row: one row, as `Builder.build` gave it.
+            encoding: as learned; it is not learned again.
+            settings: of the question.
+            moment: that `row` was built for.
+        """
+        ...
+
+    def checks(self) -> Mapping[str, Callable[[Any], Any]]:
+        """The question's own checks of an audit, after those of all questions."""
+        return {}

@@ -1,0 +1,252 @@
+"""One attempt at a run: what it keeps in the run's folder, and what it tells the tracker."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from jobsight.errors import OutputError
+from jobsight.files import read_json, sha256, write_json
+from jobsight.learning.sweep.saving import Saving
+from jobsight.learning.targets import Target
+from jobsight.learning.tracking import Ending, RunEnd, StopReason, Tracker
+from jobsight.models.base import Labelled, Model
+from jobsight.models.watching import Epoch, FittingWatch, Told
+from jobsight.settings import QuestionSettings
+
+__all__ = ["MODEL", "RESULT", "Attempt", "Stop", "Watch", "identity_of", "kept_files",
+           "peak_bytes", "read_result"]  # fmt: skip
+
+MODEL, RESULT = "model", "result.json"
+SCHEMA = "jobsight.run/1"
+
+Stop = Callable[[], StopReason | None]
+
+
+def peak_bytes() -> int:
+    """The most memory that this process ever held; 0 where the system does not tell.
+
+    Not ``ru_maxrss``, which starts at what the parent held when it forked.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) * 1024 if found else 0
+
+
+class Attempt:
+    """What one attempt at a run keeps, and tells the tracker.
+
+    Attributes:
+        epochs: done so far.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        run: int,
+        parameters: Mapping[str, Any],
+        settings: QuestionSettings,
+        tracker: Tracker,
+    ) -> None:
+        self.folder, self.run, self.parameters, self.tracker = folder, run, parameters, tracker
+        self.epochs = 0
+        self._seed = settings.seed
+        self._identity = identity_of(settings, parameters)
+        self._clock, self._cpu = time.perf_counter(), time.process_time()
+        self._before: tuple[Told, ...] = ()
+        self._begun: float | None = None
+
+    def done(self) -> RunEnd | None:
+        """The end, where an earlier attempt at this very point came to one."""
+        try:
+            run, end = read_result(self.folder, self._identity)
+        except (OSError, ValueError):
+            return None
+        return end if run == self.run else None
+
+    def begin(self, before: tuple[Told, ...] = (), notes: tuple[str, ...] = ()) -> None:
+        """Tell, once, that the attempt begins behind these epochs."""
+        if self._begun is None:
+            self._begun, self._before, self.epochs = time.perf_counter(), before, len(before)
+            self.tracker.start(
+                run=self.run, parameters=self.parameters, epoch=self.epochs, seed=self._seed
+            )
+        for note in notes:
+            self.tracker.note(note)
+
+    def may_save(self, saving: Saving, left: int) -> bool:
+        """Whether it is time to save, as `Saving.due` has it, with so many epochs to go at most."""
+        epochs = self.epochs - len(self._before)
+        if self._begun is None or epochs < 1:
+            return False
+        trained = time.perf_counter() - self._begun
+        begun = self._begun - self._clock
+        return saving.due(begun=begun, trained=trained, epochs=epochs, left=left)
+
+    def ending(
+        self,
+        status: Ending,
+        *,
+        cause: str | None = None,
+        best_epoch: int | None = None,
+        metrics: Mapping[str, float | None] | None = None,
+    ) -> RunEnd:
+        """The end as it is now, with what all attempts took."""
+        return RunEnd(
+            status,
+            cause,
+            self.epochs,
+            best_epoch,
+            metrics or {},
+            seconds=time.perf_counter() - self._clock + _spent(self._before, "seconds"),
+            cpu_seconds=time.process_time() - self._cpu + _spent(self._before, "cpu_seconds"),
+            peak_bytes=peak_bytes(),
+        )
+
+    def end(self, end: RunEnd, files: Mapping[str, str] | None = None) -> RunEnd:
+        """Tell the end, and write it down last of all: with ``result.json`` the run is over.
+
+        Args:
+            end: how it ended.
+            files: SHA-256 of the files of ``model/``.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        self.tracker.end(end)
+        body = {
+            "schema": SCHEMA,
+            "event": "end",
+            "time": time.time_ns() // 1000,
+            "run": self.run,
+            "parameters": dict(self.parameters),
+            "identity": self._identity,
+            "files": dict(files or {}),
+            **asdict(end),
+        }
+        write_json(self.folder / RESULT, body)
+        return end
+
+    def keep_model(self, model: Model) -> dict[str, str]:
+        """Write the model into ``model/``, in the place of what is there; SHA-256 of its files.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        folder = self.folder / MODEL
+        beside = folder.with_name(f".{MODEL}-{os.getpid()}.part")
+        try:
+            shutil.rmtree(beside, ignore_errors=True)
+            beside.mkdir(parents=True)
+            model.save(beside)
+            shutil.rmtree(folder, ignore_errors=True)
+            beside.rename(folder)
+            return kept_files(folder, [path.name for path in folder.iterdir()])
+        except OSError as error:
+            raise OutputError(f"cannot write {folder}: {error.strerror or error}") from None
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+
+class Watch(FittingWatch):
+    """Measures every epoch on the select part, tells the tracker, and passes on a wish to stop.
+
+    Attributes:
+        saving: it stopped the fit itself, so that what there is is fetched.
+    """
+
+    def __init__(
+        self,
+        attempt: Attempt,
+        goal: Target,
+        select: Labelled,
+        stop: Stop,
+        saving: Saving | None = None,
+    ) -> None:
+        self._goal = goal
+        self._attempt, self._select, self._stop, self._schedule = attempt, select, stop, saving
+        self.saving = False
+
+    def begins(self, told: tuple[Told, ...], notes: tuple[str, ...]) -> None:
+        """See `FittingWatch.begins`."""
+        self._attempt.begin(told, notes)
+
+    def measured(self, epoch: Epoch) -> Told:
+        """Losses, time, and all metrics of the select part: they cost milliseconds."""
+        rows = self._select
+        metrics = self._goal.scores(epoch.select, rows.values, rows.weight) if len(rows) else {}
+        spent = {"seconds": epoch.seconds, "cpu_seconds": epoch.cpu_seconds}
+        return {**super().measured(epoch), **spent, **metrics}
+
+    def saved(self, number: int, told: Told) -> None:
+        """See `FittingWatch.saved`."""
+        self._attempt.epochs = number
+        self._attempt.tracker.epoch(number, told)
+
+    def enough(self, left: int) -> bool:
+        """See `FittingWatch.enough`."""
+        schedule = self._schedule
+        self.saving = schedule is not None and self._attempt.may_save(schedule, left)
+        return self.saving
+
+    def stop(self) -> bool:
+        """See `FittingWatch.stop`."""
+        return self._stop() is not None
+
+
+def kept_files(folder: Path, names: Any) -> dict[str, str]:
+    """SHA-256 of the named files in `folder`, by name.
+
+    Raises:
+        OSError: one is missing. ValueError: a name is none of a file right in it.
+    """
+    for name in names:
+        if Path(name).name != name:
+            raise ValueError(f"{name!r} is no file of {folder}")
+    return {name: sha256(folder / name) for name in sorted(names)}
+
+
+def read_result(folder: Path, identity: str) -> tuple[int, RunEnd]:
+    """The number of the run that ended in `folder`, and how.
+
+    Args:
+        folder: of the run.
+        identity: see `identity_of`.
+
+    Raises:
+        OSError: ``result.json`` or a file of the model is missing.
+        ValueError: they are damaged, changed since, or of a run with other settings.
+    """
+    told = read_json(folder / RESULT, dict)
+    try:
+        if told["identity"] != identity:
+            raise ValueError("it tells of a run with other settings or parameters")
+        if told["files"] != kept_files(folder / MODEL, told["files"]):
+            raise ValueError("the model beside it was changed since")
+        end = RunEnd(**{field.name: told[field.name] for field in fields(RunEnd)})
+        return int(told["run"]), end
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"it is damaged ({type(error).__name__}: {error})") from None
+
+
+def identity_of(settings: QuestionSettings, parameters: Mapping[str, Any]) -> str:
+    """A digest of all that a run is told: the settings that the sweep fixes, and its point."""
+    told = {"settings": settings.model_dump(mode="json"), "parameters": dict(parameters)}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _spent(before: tuple[Told, ...], name: str) -> float:
+    spent = (told.get(name) for told in before)
+    return sum(one for one in spent if one is not None and math.isfinite(one))

@@ -1,0 +1,352 @@
+"""Training: every model on the train part, the choice on select, calibration, one look at test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from jobsight import models
+from jobsight.clock import format_micros
+from jobsight.errors import TrainingError, UsageError
+from jobsight.learning.backtest import Backtest, backtest
+from jobsight.learning.bootstrap import Bootstrap
+from jobsight.learning.dataset import Dataset
+from jobsight.learning.evaluation import Evaluation, evaluate
+from jobsight.learning.manifest import Source
+from jobsight.learning.modeldir import Fitted, ModelDir, TargetModel, fingerprints
+from jobsight.learning.question import Question
+from jobsight.learning.selection import Choice, choose_model
+from jobsight.learning.splits import PARTS
+from jobsight.models.base import Labelled, Model
+
+__all__ = ["Trained", "TrainedTarget", "fit_calibrated", "fit_model", "model_names", "train"]
+
+LEAST_BATCHES = {"train": 20, "select": 5, "calibrate": 5, "test": 5}
+"""Below these a part says nothing."""
+
+LEAST_FOR_MOMENT = 30
+"""Training batches that must support a later moment before an answer may propose it."""
+
+Progress = Callable[[str], None]
+Parts = dict[str, tuple[pl.DataFrame, Labelled]]
+
+
+@dataclass(frozen=True)
+class TrainedTarget:
+    """What training made for one target.
+
+    Attributes:
+        data: the dataset, seen by this target.
+        parts: table and examples of each part, by name.
+        choice: made on the select part.
+        evaluation: of the test part.
+        skipped: models that were not trained, with the reason.
+        model: what answers.
+    """
+
+    data: Dataset
+    parts: Parts
+    choice: Choice
+    evaluation: Evaluation
+    skipped: dict[str, str]
+    model: TargetModel
+
+    def facts(self) -> dict[str, Any]:
+        """What the manifest keeps of the parts and the choice."""
+        return {
+            "parts": {
+                name: {
+                    "examples": len(table),
+                    "batches": int(table["batch"].n_unique()),
+                    "base_rate": self.data.goal.mean(labelled.values, labelled.weight),
+                }
+                for name, (table, labelled) in self.parts.items()
+            },
+            "dropped": self.data.dropped(np.ones(len(self.data.table), np.bool_)),
+            "choice": {
+                "name": self.choice.name,
+                "reason": self.choice.reason,
+                "select": {name: asdict(value) for name, value in self.choice.values.items()},
+            },
+            "skipped_models": self.skipped,
+        }
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What training made.
+
+    Attributes:
+        model: ready to be saved.
+        data: the dataset, its parts included.
+        targets: by name.
+    """
+
+    model: ModelDir
+    data: Dataset
+    targets: dict[str, TrainedTarget]
+
+    @property
+    def main(self) -> TrainedTarget:
+        """The question's first target."""
+        return next(iter(self.targets.values()))
+
+    def facts(self) -> dict[str, Any]:
+        """What the manifest keeps of the training data; of other targets below their names."""
+        decisions = self.data.decisions
+        first, *others = self.targets.items()
+        return {
+            **decisions.facts,
+            "no_decision": dict(decisions.left_out),
+            "first": _moment(decisions.since),
+            "last": _moment(decisions.until),
+            "borders": [_moment(int(border)) for border in self.data.borders],
+            **first[1].facts(),
+            **({"targets": {name: one.facts() for name, one in others}} if others else {}),
+        }
+
+
+def model_names(question: Question[Any], wanted: str) -> tuple[str, ...]:
+    """The models that ``--model WANTED`` trains: the baselines always, to compare.
+
+    Raises:
+        UsageError: there is no such model.
+    """
+    if wanted == "all":
+        return question.models
+    if wanted not in question.models:
+        known = ", ".join(question.models)
+        raise UsageError(f"no model of {question.name} is named {wanted!r}; known are all, {known}")
+    return tuple(name for name in question.models if models.is_baseline(name) or name == wanted)
+
+
+def train(
+    data: Dataset,
+    *,
+    names: Sequence[str] | None = None,
+    required: bool = False,
+    given: Mapping[str, Model] | None = None,
+    sources: Sequence[Source] = (),
+    progress: Progress = lambda _step: None,
+) -> Trained:
+    """Train, choose, calibrate and test, one target of the question after the other.
+
+    Args:
+        data: of `Dataset.for_training`.
+        names: of the models, the baselines among them; None: all of the question.
+        required: whether a model that cannot be trained is an error, or left out and said so.
+        given: models by name that were fitted on these very train and select parts already, for
+            the main target; they are taken as they are.
+        sources: the inputs, for the manifest.
+        progress: is called with what is being done.
+
+    Raises:
+        TrainingError: there is too little to learn from; says what would be needed.
+    """
+    names = data.question.models if names is None else names
+    targets = {
+        target: _trained(data.seen_by(target), names, required,
+                         (given or {}) if target == data.target else {}, progress)
+        for target in data.question.targets
+    }  # fmt: skip
+    main = next(iter(targets.values()))
+    earlier = [table for name, (table, _) in main.parts.items() if name != "test"]
+    model = ModelDir(
+        question=data.question,
+        settings=data.settings,
+        encoding=data.encoding,
+        borders=data.borders,
+        names=main.parts["train"][1].inputs.names,
+        targets={name: one.model for name, one in targets.items()},
+        seen=np.unique(fingerprints(pl.concat(earlier), data.question.key)),
+        sources=sources,
+    )
+    return Trained(model, data, targets)
+
+
+def _trained(
+    data: Dataset,
+    names: Sequence[str],
+    required: bool,
+    given: Mapping[str, Model],
+    progress: Progress,
+) -> TrainedTarget:
+    progress("building examples")
+    parts = {name: data.labelled(data.part(name)) for name in PARTS}
+    _require_enough(parts, data)
+    made, skipped = _fit_all(data, parts, names, required, given, progress)
+    progress("backtesting")
+    before = backtest(data, list(made), _fitter(data))
+    train_part, select, later = (parts[name][1] for name in PARTS[:3])
+    fitted = {
+        name: _calibrated(data, model, train_part, select, later, before)
+        for name, model in made.items()
+    }
+    progress("choosing")
+    choice = _choose(data, select, fitted, before)
+    moments = _fit_moments(data, choice.name, progress)
+    progress("testing")
+    model = TargetModel(choice.name, choice.reason, fitted, moments)
+    left_out = data.dropped(data.since_test())
+    evaluation = evaluate(model, data, data.part("test"), left_out)
+    model = replace(model, report=evaluation.to_json())
+    return TrainedTarget(data, parts, choice, evaluation, skipped, model)
+
+
+def fit_model(name: str, data: Dataset, train_part: Labelled, select: Labelled) -> Model:
+    """A model of this name, fitted.
+
+    Raises:
+        TrainingError: the examples cannot teach it anything.
+    """
+    model = models.create(
+        name,
+        rule_sets=data.question.rule_sets,
+        lstm=getattr(data.settings, "lstm", None),
+        output=data.goal.output,
+    )
+    model.fit(train_part, select, seed=data.settings.seed)
+    return model
+
+
+def _fitter(data: Dataset) -> Callable[[str, Labelled, Labelled], Model]:
+    return lambda name, train_part, select: fit_model(name, data, train_part, select)
+
+
+def _fit_all(
+    data: Dataset,
+    parts: Parts,
+    names: Sequence[str],
+    required: bool,
+    given: Mapping[str, Model],
+    progress: Progress,
+) -> tuple[dict[str, Model], dict[str, str]]:
+    made: dict[str, Model] = {}
+    skipped: dict[str, str] = {}
+    for name in names:
+        if name in given:
+            made[name] = given[name]
+            continue
+        progress(f"training {name}")
+        try:
+            made[name] = fit_model(name, data, parts["train"][1], parts["select"][1])
+        except TrainingError as error:
+            if required:
+                raise
+            skipped[name] = str(error)
+    return made, skipped
+
+
+def fit_calibrated(
+    name: str,
+    data: Dataset,
+    train_part: Labelled,
+    select: Labelled,
+    later: Labelled,
+    *,
+    before: Backtest | None = None,
+) -> Fitted:
+    """A model of this name, fitted, and calibrated on `later`, the calibrate part.
+
+    Args:
+        name: of the model.
+        data: its settings and target count here, none of its decisions.
+        train_part: what it is taught.
+        select: may stop the fitting, and sets the thresholds.
+        later: what it is calibrated on.
+        before: of this model on these very parts; it is calibrated on that too.
+
+    Raises:
+        TrainingError: the examples cannot teach it anything.
+    """
+    model = fit_model(name, data, train_part, select)
+    return _calibrated(data, model, train_part, select, later, before or Backtest.none())
+
+
+def _calibrated(
+    data: Dataset,
+    model: Model,
+    train_part: Labelled,
+    select: Labelled,
+    later: Labelled,
+    before: Backtest,
+) -> Fitted:
+    raw, values, weight, _ = before.before(model.name, model.predict(later.inputs), later)
+    on_select = model.predict(select.inputs), select.values, select.weight
+    calibrated = data.goal.calibrate(raw, values, weight, on_select)
+    return Fitted(model, calibrated, round(float(train_part.weight.sum())))
+
+
+def _choose(
+    data: Dataset, select: Labelled, fitted: Mapping[str, Fitted], before: Backtest
+) -> Choice:
+    joined = {
+        name: before.before(name, one.model.predict(select.inputs), select)
+        for name, one in fitted.items()
+    }
+    _, values, weight, batch = next(iter(joined.values()))
+    backtested = f" and {before.batches} backtested batches" if before.batches else ""
+    return choose_model(
+        {name: predicted for name, (predicted, *_) in joined.items()},
+        [name for name in fitted if models.is_baseline(name)],
+        Bootstrap(values, weight, batch, data.settings.bootstrap, data.settings.seed),
+        target=data.goal,
+        metric=data.settings.metric if data.target == next(iter(data.question.targets)) else None,
+        where=f"the select part{backtested}",
+    )
+
+
+def _fit_moments(data: Dataset, name: str, progress: Progress) -> dict[str, Fitted]:
+    """The chosen kind of model once more for each moment that enough training batches support.
+
+    A baseline cannot tell one moment from another: where one answers, no other is proposed.
+    """
+    moments: dict[str, Fitted] = {}
+    later_moments = data.question.moments(data.encoding)[1:]
+    for moment in () if models.is_baseline(name) else later_moments:
+        progress(f"training {name} for {moment}")
+        train_part, select, later = (
+            data.labelled(data.part(part), moment=moment)[1] for part in PARTS[:3]
+        )
+        batches = float(train_part.weight.sum())
+        poor = data.goal.unlearnable(train_part.values, train_part.weight)
+        if batches < LEAST_FOR_MOMENT or poor or not len(select):
+            continue
+        try:
+            moments[moment] = fit_calibrated(
+                name, data, train_part, select, later,
+                before=backtest(data, [name], _fitter(data), moment=moment),
+            )  # fmt: skip
+        except TrainingError:
+            continue
+    return moments
+
+
+def _require_enough(parts: Parts, data: Dataset) -> None:
+    batches = {name: int(table["batch"].n_unique()) for name, (table, _) in parts.items()}
+    short = [name for name, least in LEAST_BATCHES.items() if batches[name] < least]
+    if short:
+        have = ", ".join(f"{name} {batches[name]}" for name in PARTS)
+        need = ", ".join(f"{name} {least}" for name, least in LEAST_BATCHES.items())
+        raise TrainingError(
+            f"too few batches of {data.question.words[1]} with a known outcome ({have}; at least "
+            f"{need} are needed, {_losses(data)}); give a history of a longer time"
+        )
+    train_part = parts["train"][1]
+    poor = data.goal.unlearnable(train_part.values, train_part.weight)
+    if poor:
+        raise TrainingError(f"{poor}; give a history of a longer time, or of more users")
+
+
+def _losses(data: Dataset) -> str:
+    everything = np.ones(len(data.table), np.bool_)
+    lost = data.dropped(everything) | data.censored(everything)
+    return "; ".join(f"{count} {kind}" for kind, count in lost.items()) or "none dropped"
+
+
+def _moment(microseconds: int) -> str:
+    return format_micros(microseconds).replace(" ", "T")

@@ -1,0 +1,148 @@
+"""Boosted trees (LightGBM) for outputs of several columns: kinds, quantiles, shares.
+
+One forest a column: kinds against the rest (log loss) and shares (cross entropy), both then made to
+add up to 1; quantiles by the pinball loss, then sorted so that they do not cross (Chernozhukov,
+Fernández-Val and Galichon, Econometrica 78, 2010). Saved as arrays and as LightGBM's text, like
+`jobsight.models.boosted`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from jobsight.errors import ModelError, TrainingError
+from jobsight.files import new_file
+from jobsight.models.base import Floats, Inputs, Labelled, Output
+from jobsight.models.boosted import LEAST_ROUNDS, MOST_ROUNDS, PARAMETERS, PATIENCE
+from jobsight.models.logistic import sigmoid
+from jobsight.models.storage import load_body, require_names, save_body
+from jobsight.models.trees import Trees
+
+__all__ = ["BoostedColumns"]
+
+_OBJECTIVES = {"kinds": "binary", "quantiles": "quantile", "shares": "cross_entropy"}
+_SMALLEST = 1e-6
+
+
+class BoostedColumns:
+    """Boosted trees, one forest for each column of the output.
+
+    Implements `jobsight.models.base.Model`.
+    """
+
+    name: ClassVar[str] = "boosted"
+    needs_both: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        self._features: tuple[str, ...] = ()
+        self._kind = ""
+        self._forests: list[Trees] = []
+        self._texts: list[str] = []
+
+    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
+        """Add trees to each forest until its loss on `select` stops falling.
+
+        Raises:
+            TrainingError: `train` has no rows or no features.
+        """
+        if not len(train) or not train.inputs.names:
+            raise TrainingError("boosted: there is nothing to learn from; give a longer history")
+        self._features, self._kind = train.inputs.names, train.output.kind
+        self._forests, self._texts = [], []
+        for column in range(len(train.output.columns)):
+            booster = _boost(train, select, column, seed)
+            self._texts.append(booster.model_to_string())
+            self._forests.append(Trees.from_dump(booster.dump_model()))
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """The k columns of each row: float64 (n, k).
+
+        Raises:
+            ModelError: the model is not fitted, or on other features.
+        """
+        if not self._forests:
+            raise ModelError("the model boosted is not fitted")
+        require_names(inputs, self._features)
+        columns = _columns(inputs)
+        margin = np.stack([trees.margin(columns) for trees in self._forests], axis=1)
+        if self._kind == "quantiles":
+            return np.sort(margin, axis=1)
+        share = np.clip(sigmoid(margin), _SMALLEST, None)
+        return np.asarray(share / share.sum(axis=1, keepdims=True), np.float64)
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.json``, and ``trees-K.safetensors``, ``lightgbm-K.txt`` for each column."""
+        for k, (trees, text) in enumerate(zip(self._forests, self._texts, strict=True)):
+            trees.save(folder / f"trees-{k}.safetensors")
+            with new_file(folder / f"lightgbm-{k}.txt") as temporary:
+                temporary.write_text(text, encoding="utf-8")
+        body = {"features": list(self._features), "output": self._kind, "k": len(self._forests)}
+        save_body(folder, self.name, body)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises:
+            ModelError: a file is missing, damaged or of another schema.
+        """
+        model = cls()
+        with load_body(folder, cls.name) as body:
+            model._features = tuple(str(name) for name in body["features"])
+            model._kind = str(body["output"])
+            for k in range(int(body["k"])):
+                text = (folder / f"lightgbm-{k}.txt").read_text(encoding="utf-8")
+                model._texts.append(text)
+                trees = Trees.load(folder / f"trees-{k}.safetensors", len(model._features))
+                model._forests.append(trees)
+        return model
+
+
+def _columns(inputs: Inputs) -> Floats:
+    features = inputs.features.astype(np.float64)
+    features[~np.isfinite(features)] = np.nan
+    return features
+
+
+def _target(rows: Labelled, column: int) -> Floats:
+    """What the forest of a column is to predict: float64 (n,)."""
+    if rows.output.kind == "kinds":
+        return np.asarray(rows.values == column, np.float64)
+    values = rows.values if rows.output.kind == "quantiles" else rows.values[:, column]
+    return np.asarray(values, np.float64)
+
+
+def _parameters(output: Output, column: int, seed: int) -> dict[str, Any]:
+    own: dict[str, Any] = {"objective": _OBJECTIVES[output.kind], "metric": "", "seed": seed}
+    if output.kind == "quantiles":
+        own["alpha"] = output.levels[column]
+    return {**PARAMETERS, **own, "boost_from_average": True, "min_sum_hessian_in_leaf": 1e-3}
+
+
+def _boost(train: Labelled, select: Labelled, column: int, seed: int) -> Any:
+    """A ``lightgbm.Booster`` of one column, stopped early on `select` where it has rows."""
+    import lightgbm
+
+    parameters = _parameters(train.output, column, seed)
+
+    def dataset(rows: Labelled, reference: Any = None) -> Any:
+        return lightgbm.Dataset(
+            _columns(rows.inputs), _target(rows, column), weight=rows.weight,
+            reference=reference, params=parameters,
+        )  # fmt: skip
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rounds = LEAST_ROUNDS
+        if len(select):
+            data = dataset(train)
+            stop: list[Any] = [lightgbm.early_stopping(PATIENCE, verbose=False)]
+            found = lightgbm.train(
+                parameters, data, MOST_ROUNDS, valid_sets=[dataset(select, data)], callbacks=stop
+            )
+            rounds = max(found.best_iteration, LEAST_ROUNDS)
+        return lightgbm.train(parameters, dataset(train), rounds)

@@ -1,0 +1,183 @@
+"""The question `hold` as the contract wants it: released jobs, whether they succeeded, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from jobsight.codes import EventCode
+from jobsight.history import outcomes
+from jobsight.history.timelines import History
+from jobsight.learning.manifest import Source
+from jobsight.learning.question import Decisions, Question, Stratum
+from jobsight.learning.targets import Binary, Target
+from jobsight.models.base import Inputs
+from jobsight.models.rules import RuleSet
+from jobsight.questions.hold.examples.builder import ExampleBuilder
+from jobsight.questions.hold.examples.decisions import hold_decisions
+from jobsight.questions.hold.examples.scale import Scale, resolve_scale
+from jobsight.questions.hold.rulesets import RULE_NAMES, RULE_SETS
+from jobsight.questions.hold.settings import HoldSettings, require_answerable
+from jobsight.settings import Costs
+
+__all__ = ["HOLD", "Hold"]
+
+_CAUSES = ("hold_code", "hold_subcode", "masked")
+
+
+class Hold(Question[HoldSettings]):
+    """Released as it is, does a held job succeed? See `jobsight.learning.question.Question`.
+
+    A moment is a number of seconds before the release, ``0.0`` the release itself.
+    """
+
+    name: ClassVar[str] = "hold"
+    title: ClassVar[str] = "It is held: release or remove?"
+    settings = HoldSettings
+    targets: ClassVar[Mapping[str, Target]] = {"outcome": Binary()}
+    models: ClassVar[tuple[str, ...]] = (
+        "constant", *RULE_NAMES, "rates", "linear", "boosted", "lstm"
+    )  # fmt: skip
+    rule_sets: ClassVar[Mapping[str, RuleSet]] = RULE_SETS
+    searched: ClassVar[tuple[str, ...]] = ("seed", "windows", "frames", "lstm")
+    same: ClassVar[tuple[str, ...]] = ("as_of", "success", "removed_by_user")
+    key: ClassVar[pl.Expr] = pl.format(
+        "{} {}.{} {}", pl.col("access_point").fill_null(""), "cluster", "proc", "time"
+    )
+    causes: ClassVar[tuple[str, ...]] = _CAUSES
+    strata: ClassVar[Mapping[str, Stratum]] = {
+        "cause": Stratum(
+            pl.format(
+                "{}/{} {}",
+                pl.col("hold_code").fill_null(0),
+                pl.col("hold_subcode").fill_null(0),
+                pl.col("masked").fill_null(""),
+            ),
+            "By cause",
+        ),
+        "owner": Stratum(pl.col("owner"), "By owner", saved=False),
+        "site": Stratum(pl.col("site"), "By site", saved=False),
+        "releaser": Stratum(pl.col("releaser"), "By who released"),
+        "edited": Stratum(
+            pl.col("edited"),
+            "By whether it was fixed",
+            words={"true": "fixed before its release", "false": "released as it was"},
+        ),
+    }
+    words: ClassVar[tuple[str, str, str]] = ("release", "releases", "succeeded")
+    barred: ClassVar[str] = "edited"
+    families: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "this job": ("job", "attempt", "held for", "job and cause"),
+        "its cluster": ("cluster", "cluster and cause"),
+        "its owner": ("owner", "owner and cause"),
+        "its cause": ("code", "cause"),
+        "its site": ("site", "cause at site"),
+        "its transfer origin": ("origin", "origin at site"),
+        "the whole pool": ("all",),
+        "how long it waits": ("delay", "held for at release"),
+    }
+
+    def decisions(self, source: History, settings: HoldSettings) -> Decisions:
+        """Every release of a job that its user's own hand did not hold."""
+        found = hold_decisions(source, settings)
+        facts = {"events": len(source), "jobs": len(source.jobs), "releases": found.releases}
+        return Decisions(
+            _named(found.table.with_columns(decided="released", teaches=~pl.col("edited"))),
+            int(source.clock.min(initial=np.iinfo(np.int64).max)),
+            int(source.clock.max(initial=0)),
+            found.left_out,
+            facts,
+            _nothing_released(source, found.releases, found.left_out),
+        )
+
+    def settled(self, table: pl.DataFrame, encoding: Scale) -> pl.DataFrame:
+        """Releases whose outcome came later than the horizon have none."""
+        return _named(outcomes.apply_horizon(table, encoding.horizon_micros))
+
+    def encoding(self, rows: pl.DataFrame, settings: HoldSettings) -> Scale:
+        """How long things take in this pool."""
+        return resolve_scale(rows, settings)
+
+    def encoding_from(self, data: Mapping[str, Any]) -> Scale:
+        """See `Scale.to_json`."""
+        pace, timeframe_len, horizon = (
+            float(data[name]) for name in ("pace", "timeframe_len", "horizon")
+        )
+        windows, delays = (tuple(map(float, data[name])) for name in ("windows", "delays"))
+        return Scale(pace, windows, delays, timeframe_len, horizon)
+
+    def builder(self, source: History, encoding: Scale, settings: HoldSettings) -> ExampleBuilder:
+        """Frames, features and causes, as of the cuts."""
+        return ExampleBuilder(source, settings, encoding)
+
+    def moments(self, encoding: Scale) -> tuple[str, ...]:
+        """The release, then the delays that "wait" may propose, in seconds before it."""
+        return ("0.0", *map(str, encoding.delays))
+
+    def costs(self, settings: HoldSettings) -> Costs:
+        """What a wasted run and a lost job cost."""
+        return settings.costs
+
+    def again(
+        self, source: History, row: pl.DataFrame, encoding: Scale, settings: HoldSettings,
+        moment: str,
+    ) -> Inputs | None:  # fmt: skip
+        """See `jobsight.questions.hold.examples.truncation`."""
+        from jobsight.questions.hold.examples.truncation import built_again
+
+        return built_again(source, row, encoding, settings, float(moment))
+
+    def require_answerable(self, settings: HoldSettings) -> None:
+        """See `jobsight.questions.hold.settings.require_answerable`."""
+        require_answerable(settings)
+
+    def write_frames(
+        self, source: History, settings: HoldSettings, folder: Path, sources: Sequence[Source]
+    ) -> dict[str, Any]:
+        """See `jobsight.questions.hold.examples.framefiles`."""
+        from jobsight.questions.hold.examples.framefiles import write_frames
+
+        found = hold_decisions(source, settings)
+        scale = resolve_scale(found.table, settings)
+        written = write_frames(source, found.table, folder, settings, scale, sources=sources)
+        return {**written, "no_decision": found.left_out}
+
+    def practise(self, folder: Path) -> int:
+        """See `jobsight.questions.hold.practice`."""
+        from jobsight.questions.hold.practice import practise
+
+        return practise(folder)
+
+    def own_parts(self, shown: Any) -> Any:
+        """See `jobsight.reports.shown.Reporting`."""
+        from jobsight.questions.hold.reporting.material import hold_parts
+
+        return hold_parts(shown)
+
+    def checks(self) -> Mapping[str, Callable[[Any], Any]]:
+        """Was it right to wait?"""
+        from jobsight.questions.hold.waiting import check_waiting
+
+        return {"waiting": check_waiting}
+
+
+def _named(table: pl.DataFrame) -> pl.DataFrame:
+    return table.with_columns(known_at="resolved_time")
+
+
+def _nothing_released(history: History, releases: int, left_out: Mapping[str, int]) -> str:
+    holds = int((history.code == EventCode.HELD).sum())
+    others = ", ".join(f"{count} {why}" for why, count in left_out.items())
+    return (
+        f"nothing to learn from: {len(history)} events with {holds} holds and {releases} releases, "
+        "of which none is of a job held by anything but its user"
+        + (f" ({others})" if others else "")
+        + "; give logs in which held jobs were released"
+    )
+
+
+HOLD = Hold()

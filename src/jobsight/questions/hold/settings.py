@@ -1,0 +1,48 @@
+"""Settings of the question `hold`: what is decided, learned and answered."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import PositiveFloat
+
+from jobsight.errors import ModelError
+from jobsight.settings import Costs, FrameSettings, LstmSettings, QuestionSettings
+
+__all__ = ["HoldSettings", "require_answerable"]
+
+
+class HoldSettings(QuestionSettings):
+    """The question `hold`."""
+
+    as_of: Literal["release", "hold"] = "release"
+    success: Literal["exit_zero", "terminated"] = "exit_zero"
+    removed_by_user: Literal["censored", "failure"] = "censored"
+    horizon: PositiveFloat | Literal["auto"] = "auto"
+    """Seconds; auto: the 95th percentile of the training outcomes' times."""
+    windows: tuple[PositiveFloat, ...] | Literal["auto"] = "auto"
+    """Seconds looked back at the pool; auto: 1, 4 and 16 paces. The pace is the median time from a
+    release to its outcome in the training part."""
+    delays: tuple[PositiveFloat, ...] | Literal["auto"] = "auto"
+    """Seconds that "wait" may propose; auto: 1, 2 and 4 paces."""
+    batch_seconds: PositiveFloat = 60.0
+    metric: Literal["log_loss", "brier", "roc_auc", "f1", "f1_failure"] = "log_loss"
+    costs: Costs = Costs()
+    frames: FrameSettings = FrameSettings()
+    lstm: LstmSettings = LstmSettings()
+
+
+def require_answerable(settings: HoldSettings) -> None:
+    """Refuse models that do not tell whether to release a job that is held now.
+
+    Args:
+        settings: that the model was trained with.
+
+    Raises:
+        ModelError: it was trained as of holds.
+    """
+    if settings.as_of == "hold":
+        raise ModelError(
+            "this model was trained on what is known at the hold, not on what is known now; "
+            "train one with hold.as_of: release"
+        )

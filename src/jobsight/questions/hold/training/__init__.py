@@ -1,1 +1,0 @@
-"""Learning to answer: the parts of a history, models, choice, evaluation."""

@@ -1,0 +1,258 @@
+"""Plots that show how good models are; each an inline SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jobsight.learning import metrics
+from jobsight.learning.evaluation import Evaluation
+from jobsight.models import is_baseline
+from jobsight.reports.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PALETTE, RED, draw
+from jobsight.reports.page import Markup
+from jobsight.text import printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "cost_plot",
+    "importance_plot",
+    "observed_plot",
+    "precision_recall_plot",
+    "reliability_plot",
+    "roc_plot",
+    "slices_plot",
+]
+
+_DASHES = ((1, 1), (4, 2), (6, 2, 1, 2), (3, 1, 1, 1, 1, 1), (8, 3), (2, 2))
+
+
+def _ordered(evaluation: Evaluation) -> list[str]:
+    """Names of the models, best ROC AUC first."""
+    return sorted(
+        evaluation.predictions,
+        key=lambda name: (-(evaluation.scores[name]["roc_auc"] or 0.0), name),
+    )
+
+
+def _styles(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
+    """Line style by model: the chosen one thick, learned ones in colour, the baselines dashed."""
+    learned = [name for name in evaluation.predictions if not is_baseline(name)]
+    baselines = [name for name in evaluation.predictions if is_baseline(name)]
+    styles: dict[str, dict[str, Any]] = {
+        name: {"color": PALETTE[1 + k % (len(PALETTE) - 1)], "lw": 1.7}
+        for k, name in enumerate(learned)
+    }
+    for k, name in enumerate(baselines):
+        styles[name] = {"color": GREY, "lw": 1.3, "ls": (0, _DASHES[k % len(_DASHES)])}
+    styles[evaluation.chosen] = {"color": BLUE, "lw": 3.0, "zorder": 5}
+    return styles
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"
+
+
+def _curves(axes: Axes, evaluation: Evaluation, kind: str) -> None:
+    styles = _styles(evaluation)
+    success, weight = evaluation.labelled.success, evaluation.labelled.weight
+    curve_of = metrics.roc_curve if kind == "roc_auc" else metrics.precision_recall_curve
+    for name in _ordered(evaluation):
+        curve = curve_of(evaluation.predictions[name], success, weight)
+        if not len(curve.x):
+            continue
+        label = f"{printable(name, 24)}  {_number(evaluation.scores[name][kind])}"
+        # Precision says nothing before the first success is found.
+        first = 0 if kind == "roc_auc" else int(np.argmax(curve.x > 0))
+        drawn = "default" if kind == "roc_auc" else "steps-pre"
+        axes.plot(curve.x[first:], curve.y[first:], label=label, drawstyle=drawn, **styles[name])
+    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
+    axes.set_aspect("equal")
+
+
+def _legend_below(axes: Axes, title: str) -> None:
+    axes.legend(
+        loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, title=title, title_fontsize=9.5
+    )
+
+
+def roc_plot(evaluation: Evaluation) -> Markup:
+    """ROC curves of all models, batches weighing 1."""
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        axes.plot([0, 1], [0, 1], color="#c3ccd3", lw=1, zorder=1)
+        _curves(axes, evaluation, "roc_auc")
+        axes.set(xlabel="failures taken for successes", ylabel="successes found")
+        _legend_below(axes, "area under the curve")
+
+    return draw(
+        "roc", 5.6, 6.6, _summary(evaluation, "roc_auc", "ROC curves; area by model"), paint
+    )
+
+
+def precision_recall_plot(evaluation: Evaluation) -> Markup:
+    """Precision over recall of success of all models."""
+    labelled = evaluation.labelled
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        axes.axhline(
+            float(np.average(labelled.success, weights=labelled.weight)),
+            color="#c3ccd3",
+            lw=1,
+            zorder=1,
+        )
+        _curves(axes, evaluation, "average_precision")
+        axes.set(xlabel="successes found (recall)", ylabel="share of them right (precision)")
+        _legend_below(axes, "average precision")
+
+    words = _summary(
+        evaluation, "average_precision", "Precision and recall; average precision by model"
+    )
+    return draw("precision-recall", 5.6, 6.6, words, paint)
+
+
+def _summary(evaluation: Evaluation, kind: str, what: str) -> str:
+    values = (f"{name} {_number(evaluation.scores[name][kind])}" for name in _ordered(evaluation))
+    return f"{what}: {', '.join(values)}."
+
+
+def reliability_plot(evaluation: Evaluation) -> Markup:
+    """Observed share over the probability predicted, with 90 % intervals.
+
+    Of kinds, how often the likeliest one was observed.
+    """
+    chosen, labelled = evaluation.chosen, evaluation.labelled
+    events = evaluation.goal.events(evaluation.predictions[chosen], labelled.values)
+    assert events is not None
+    predicted, happened = events
+    points = metrics.reliability(predicted, happened, labelled.weight)
+
+    def paint(figure: Figure) -> None:
+        axes, below = figure.subplots(2, 1, height_ratios=[5, 1], sharex=True)
+        axes.plot([0, 1], [0, 1], color="#c3ccd3", lw=1.2, zorder=1, label="perfectly calibrated")
+        middle = np.clip(points.observed, points.low, points.high)
+        errors = np.stack([middle - points.low, points.high - middle])
+        axes.errorbar(
+            points.predicted, middle, yerr=errors, fmt="o", color=BLUE, ecolor="#7fb2d4",
+            elinewidth=1.6, capsize=3, ms=6, label=f"{printable(chosen, 24)}, with 90 % interval",
+        )  # fmt: skip
+        axes.set(ylabel="share observed", ylim=(-0.03, 1.03), xlim=(-0.02, 1.02))
+        axes.legend(loc="upper left")
+        bins = np.linspace(0, 1, 21).tolist()
+        below.hist(predicted, bins=bins, weights=labelled.weight, color="#7fb2d4")
+        below.set(xlabel="probability predicted", ylabel="batches")
+
+    pairs = zip(points.predicted, points.observed, strict=True)
+    words = "; ".join(f"predicted {p:.0%}, observed {o:.0%}" for p, o in pairs)
+    return draw("reliability", 5.6, 5.3, f"Reliability of {chosen}: {words}.", paint)
+
+
+def observed_plot(evaluation: Evaluation) -> Markup:
+    """Observed over predicted: the median of quantiles, or each share."""
+    goal, chosen = evaluation.goal, evaluation.chosen
+    values = evaluation.labelled.values.reshape(len(evaluation.labelled), -1)
+    ranks = goal.ranks(evaluation.predictions[chosen])
+    names = goal.output.columns if values.shape[1] > 1 else ("median",)
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        for k, (name, predicted) in enumerate(zip(names, ranks, strict=True)):
+            axes.scatter(
+                predicted, values[:, k], s=8, alpha=0.4, color=PALETTE[k % len(PALETTE)],
+                label=printable(name, 24), rasterized=True,
+            )  # fmt: skip
+        ends = [float(min(values.min(), *(one.min() for one in ranks))),
+                float(max(values.max(), *(one.max() for one in ranks)))]  # fmt: skip
+        axes.plot(ends, ends, color="#c3ccd3", lw=1.2, zorder=1)
+        axes.set(xlabel="predicted", ylabel="observed")
+        axes.legend(loc="upper left")
+
+    words = f"Observed over predicted by {chosen}, {len(values)} decisions."
+    return draw("observed", 5.6, 5.3, words, paint)
+
+
+def cost_plot(evaluation: Evaluation, wasted_run: float, lost_job: float) -> Markup:
+    """Cost per decision of each way to decide, split into wasted runs and lost jobs."""
+    names = sorted(evaluation.costs, key=lambda name: (-evaluation.costs[name].cost, name))
+    wasted = np.array([evaluation.costs[name].wasted * wasted_run for name in names])
+    lost = np.array([evaluation.costs[name].lost * lost_job for name in names])
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        places = np.arange(len(names))
+        axes.barh(places, wasted, color=ORANGE, label="runs wasted", height=0.66)
+        axes.barh(places, lost, left=wasted, color=BLUE, label="jobs lost", height=0.66)
+        for place, total in zip(places, wasted + lost, strict=True):
+            axes.text(float(total), float(place), f" {total:.2f}", va="center", color=BLACK)
+        labels = [printable(name.replace("_", " "), 26) for name in names]
+        axes.set_yticks(places, labels)
+        for label, name in zip(axes.get_yticklabels(), names, strict=True):
+            label.set_fontweight("bold" if name == evaluation.chosen else "normal")
+        axes.grid(visible=False, axis="y")
+        axes.set(xlabel="cost per decision, in wasted runs", xlim=(0, 1.12 * max(wasted + lost)))
+        axes.legend(loc="upper right", framealpha=0.9, frameon=True, edgecolor="none")
+
+    words = ", ".join(f"{n} {w + x:.2f}" for n, w, x in zip(names, wasted, lost, strict=True))
+    height = 1.1 + 0.3 * len(names)
+    return draw("costs", 5.6, height, f"Cost per decision, worst first: {words}.", paint)
+
+
+def slices_plot(rows: Sequence[Mapping[str, Any]]) -> Markup:
+    """What was predicted and observed, over slices of time.
+
+    Args:
+        rows: of `Evaluation.quality`, each with `value`: the slice's name.
+    """
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        places = np.arange(len(rows))
+        observed = [row["base_rate"] or 0.0 for row in rows]
+        predicted = [row["predicted"] or 0.0 for row in rows]
+        axes.bar(places - 0.19, predicted, 0.36, color=BLUE, label="predicted")
+        axes.bar(places + 0.19, observed, 0.36, color=GREEN, label="observed")
+        axes.set_xticks(places, [printable(row["value"], 30) for row in rows])
+        axes.grid(visible=False, axis="x")
+        axes.set(ylabel="share", ylim=(0, max([0.5, *observed, *predicted]) * 1.15))
+        axes.legend(loc="upper right", ncols=2)
+
+    words = "; ".join(
+        f"{row['value']}: predicted {row['predicted'] or 0:.0%}, "
+        f"observed {row['base_rate'] or 0:.0%}"
+        for row in rows
+    )
+    return draw("slices", 5.6, 3.3, f"Shares by time: {words}.", paint)
+
+
+def importance_plot(
+    rows: Sequence[tuple[str, float, float | None, float | None]], axis: str, name: str
+) -> Markup:
+    """What the model loses without each feature, or family of features.
+
+    Args:
+        rows: name, loss, and the loss's bounds where known; greatest first.
+        axis: what the loss is.
+        name: of the figure on its page.
+    """
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        places = np.arange(len(rows))[::-1]
+        for place, (_, loss, low, high) in zip(places, rows, strict=True):
+            axes.barh(place, loss, color=BLUE if loss >= 0 else RED, height=0.64)
+            if low is not None and high is not None:
+                axes.plot([low, high], [place, place], color=BLACK, lw=1.1)
+        axes.set_yticks(places, [printable(row[0], 44) for row in rows])
+        axes.axvline(0, color=BLACK, lw=0.8)
+        axes.grid(visible=False, axis="y")
+        axes.set(xlabel=axis)
+
+    words = ", ".join(f"{row[0]} {row[1]:.3f}" for row in rows)
+    height = 1.0 + 0.27 * len(rows)
+    return draw(name, 5.6, height, f"Most important first, {axis}: {words}.", paint)

@@ -1,0 +1,68 @@
+"""Settings that the questions share: how models are trained, judged and drawn upon."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from jobsight.settings.section import Section
+
+__all__ = ["STATE_EVENTS", "Costs", "FrameSettings", "LstmSettings", "QuestionSettings"]
+
+STATE_EVENTS = (0, 1, 4, 5, 7, 9, 10, 11, 12, 13, 21, 22, 23, 24, 40)
+"""Event numbers that change a job's state; 006, 008, 028 and 033 only accompany."""
+
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+
+
+class FrameSettings(Section):
+    """The tensor e × m × j."""
+
+    state_events: tuple[Annotated[int, Field(ge=0, le=999)], ...] = STATE_EVENTS
+    m: Annotated[int, Field(ge=1, le=10_000)] = 24
+    j: Annotated[int, Field(ge=1, le=10_000)] = 16
+    timeframe_len: PositiveFloat | Literal["auto"] = "auto"
+    """Seconds a frame; auto: an eighth of the pool's pace (see `hold.windows`)."""
+    related_share: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """Share of the other jobs drawn among those of the same cause, site or owner."""
+
+
+class Costs(Section):
+    """What decisions cost, in units of one wasted run."""
+
+    wasted_run: PositiveFloat = 1.0
+    lost_job: PositiveFloat = 4.0
+    """A job removed, or left, that would have succeeded."""
+    delay_per_hour: Annotated[float, Field(ge=0)] | Literal["auto"] = "auto"
+    """Auto: one pace of the pool (see `hold.windows`) costs a twentieth of a run."""
+
+
+class LstmSettings(Section):
+    """The recurrent model."""
+
+    network: str = "lstm"
+    """A network's name, or ``package.module:Class`` of the user's own."""
+    lstm_layers: Annotated[int, Field(ge=1, le=8)] = 1
+    hidden_size: Annotated[int, Field(ge=1, le=4096)] = 32
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    learning_rate: Annotated[float, Field(gt=0, le=1)] = 0.003
+    weight_decay: Annotated[float, Field(ge=0)] = 0.001
+    batch_size: PositiveInt = 64
+    epochs: PositiveInt = 60
+    patience: PositiveInt = 8
+    """Epochs without a better select loss before training stops."""
+    device: Literal["auto", "cpu", "cuda"] = "cpu"
+    """Where it is trained; auto: on a GPU where PyTorch sees one. Answers always come from the CPU;
+    the same bits again only on the same kind of device."""
+
+
+class QuestionSettings(Section):
+    """What the settings of every question have."""
+
+    parts: tuple[Fraction, Fraction, Fraction, Fraction] = (0.5, 0.15, 0.15, 0.2)
+    """Shares of train, select, calibrate and test, in time order."""
+    metric: str | None = None
+    """What chooses among models and decides comparisons; None: the loss of the target."""
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 1000

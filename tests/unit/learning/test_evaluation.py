@@ -1,0 +1,91 @@
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from tests import pools
+
+from jobsight.errors import TrainingError
+from jobsight.history.timelines import History
+from jobsight.learning.dataset import Dataset
+from jobsight.learning.evaluation import Evaluation, evaluate, unseen
+from jobsight.learning.modeldir import ModelDir, fingerprints
+from jobsight.questions.hold.question import HOLD
+
+
+@pytest.fixture(scope="module")
+def model() -> ModelDir:
+    return pools.trained().model
+
+
+def judged(model: ModelDir, history: History) -> Evaluation:
+    data = Dataset.for_judging(history, model)
+    rows, left_out = unseen(model, data)
+    return evaluate(model.main, data, rows, left_out)
+
+
+def test_the_training_log_counts_only_from_the_test_start_on(model: ModelDir) -> None:
+    report = judged(model, pools.history())
+    assert (report.table["time"] >= model.borders[3]).all()
+    assert report.left_out["before_test_start"] > 0
+    assert report.scores.keys() == model.fitted.keys()
+    # The same decisions as the training's own test part, and so the same numbers.
+    assert report.to_json()["models"] == model.main.report["models"]
+
+
+def test_a_grown_log_counts_only_from_the_test_start_on(model: ModelDir) -> None:
+    shorter, grown = judged(model, pools.history()), judged(model, pools.grown())
+    assert (grown.table["time"] >= model.borders[3]).all()
+    assert len(grown.table) > len(shorter.table)
+
+
+def test_another_log_counts_whole(model: ModelDir) -> None:
+    events = pools.history(clusters=80, seed=9).table.with_columns(access_point=pl.lit("other"))
+    report = judged(model, History.from_table(events))
+    assert "before_test_start" not in report.left_out
+    assert len(report.table) > 50
+
+
+def test_nothing_to_judge_by_is_said(model: ModelDir) -> None:
+    data = Dataset.for_judging(pools.history(), model)
+    with pytest.raises(TrainingError, match="no decision with an outcome is left"):
+        evaluate(model.main, data, np.zeros(len(data.table), np.bool_), {})
+
+
+def test_strata_and_quality_add_up(model: ModelDir) -> None:
+    report = judged(model, pools.history())
+    for name in ("cause", "owner", "site", "releaser", "edited"):
+        rows = report.stratum(name)
+        assert sum(row["examples"] for row in rows) == len(report.table)
+        assert sum(row["batches"] for row in rows) == pytest.approx(report.batches, abs=0.5)
+    nothing = report.quality(np.zeros(len(report.table), np.bool_))
+    assert nothing["base_rate"] is None and nothing["roc_auc"] is None
+
+
+def test_the_report_is_plain_data_with_the_promised_keys(model: ModelDir) -> None:
+    report = judged(model, pools.history()).to_json()
+    wanted = {"question", "examples", "batches", "base_rate", "censored", "models", "chosen"}
+    assert wanted <= report.keys()
+    scores = {"roc_auc", "average_precision", "f1", "brier", "ece", "log_loss", "roc_auc_ci"}
+    for name, row in report["models"].items():
+        assert scores <= row.keys()
+        assert 0.0 <= row["ece_by_chance"] < 1.0
+        if name != "constant" and row["roc_auc_ci"] is not None:
+            assert row["roc_auc_ci"][0] <= row["roc_auc"] <= row["roc_auc_ci"][1]
+    assert report["models"]["constant"]["roc_auc"] == 0.5
+    assert {"always_release", "rules:ospool", report["chosen"]} <= report["costs"].keys()
+    for row in report["costs"].values():
+        assert row["low"] <= row["cost"] <= row["high"]
+        assert row["against_baseline"]["value"] is not None
+
+
+def test_a_release_in_the_test_part_counts_though_its_hold_was_before(model: ModelDir) -> None:
+    asked = replace(model, settings=pools.settings(as_of="hold"))
+    data = Dataset.for_judging(pools.history(), asked)
+    begin = int(model.borders[3])
+    across = (data.table["time"].to_numpy() < begin) & (data.table["released"].to_numpy() >= begin)
+    assert across.any()
+    seen = np.unique(fingerprints(data.table, HOLD.key))
+    rows, _ = unseen(replace(asked, seen=seen), data)
+    assert rows[across].all()
+    assert (data.table["released"].to_numpy()[rows] >= begin).all()

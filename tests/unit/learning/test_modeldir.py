@@ -1,0 +1,196 @@
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests import pools
+
+from jobsight.errors import ModelError
+from jobsight.learning.modeldir import ModelDir, fingerprints
+from jobsight.questions.hold.question import HOLD
+
+RATES = "outcome/models/rates/model.json"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = pools.trained()
+    (tmp_path / "model").mkdir()
+    made.model.save(tmp_path / "model", seed=0, facts=made.facts())
+    return tmp_path / "model"
+
+
+def test_an_opened_model_is_the_saved_one(folder: Path) -> None:
+    made = pools.trained()
+    opened = ModelDir.open(folder, HOLD)
+    inputs = made.main.parts["test"][1].inputs
+    assert opened.settings == made.model.settings
+    assert opened.encoding == made.model.encoding
+    assert opened.names == made.model.names
+    assert opened.borders.tolist() == made.model.borders.tolist()
+    assert opened.seen.tolist() == made.model.seen.tolist()
+    assert opened.main.report["chosen"] == opened.chosen
+    assert list(opened.fitted) == list(made.model.fitted)
+    for name, fitted in opened.fitted.items():
+        before = made.model.fitted[name].predict(inputs)
+        np.testing.assert_allclose(fitted.predict(inputs), before, atol=1e-12)
+    assert opened.label.startswith(opened.chosen)
+    assert opened.main.moments.keys() == made.model.main.moments.keys()
+
+
+def test_only_the_answering_model_can_be_loaded(folder: Path) -> None:
+    opened = ModelDir.open(folder, HOLD, only_chosen=True)
+    assert list(opened.fitted) == [opened.chosen]
+    assert opened.answering is opened.fitted[opened.chosen]
+
+
+@pytest.mark.parametrize("name", ["model.json", RATES, "seen.safetensors"])
+def test_a_changed_file_is_refused_by_name(folder: Path, name: str) -> None:
+    path = folder / name
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(ModelError, match=f"{name} was changed"):
+        ModelDir.open(folder, HOLD)
+
+
+def test_a_missing_file_is_refused_by_name(folder: Path) -> None:
+    (folder / "report.json").unlink()
+    with pytest.raises(ModelError, match=r"report\.json"):
+        ModelDir.open(folder, HOLD)
+
+
+def edit(path: Path, **changed: object) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+
+
+def reseal(folder: Path, name: str) -> None:
+    from jobsight.files import sha256
+
+    manifest = folder / "manifest.json"
+    files = json.loads(manifest.read_text())["files"]
+    edit(manifest, files=files | {name: sha256(folder / name)})
+
+
+def test_another_schema_or_question_is_refused(folder: Path) -> None:
+    edit(folder / "model.json", schema=99)
+    reseal(folder, "model.json")
+    with pytest.raises(ModelError, match="schema 99"):
+        ModelDir.open(folder, HOLD)
+    edit(folder / "manifest.json", question="fail")
+    with pytest.raises(ModelError, match="'fail'"):
+        ModelDir.open(folder, HOLD)
+    edit(folder / "manifest.json", schema="jobsight.model/9")
+    with pytest.raises(ModelError, match=r"jobsight\.model/9"):
+        ModelDir.open(folder, HOLD)
+
+
+def test_a_damaged_body_is_one_clear_error(folder: Path) -> None:
+    edit(folder / "model.json", encoding={"pace": 1})
+    reseal(folder, "model.json")
+    with pytest.raises(ModelError, match="damaged"):
+        ModelDir.open(folder, HOLD)
+    with pytest.raises(ModelError, match="no model directory"):
+        ModelDir.open(folder / "outcome", HOLD)
+
+
+def edit_outcome(folder: Path, **changed: object) -> None:
+    body = json.loads((folder / "model.json").read_text())
+    edit(folder / "model.json", targets={"outcome": body["targets"]["outcome"] | changed})
+    reseal(folder, "model.json")
+
+
+def rename(folder: Path, old: str, new: object) -> None:
+    fitted = json.loads((folder / "model.json").read_text())["targets"]["outcome"]["fitted"]
+    for data in fitted:
+        if data["name"] == old:
+            data["name"] = new
+    edit_outcome(folder, fitted=fitted)
+
+
+@pytest.mark.parametrize("name", ["rules:/../../../outside", "rules:none", "oracle", "", 3, ["x"]])
+def test_a_name_of_no_model_is_refused(folder: Path, name: object) -> None:
+    (folder / "outcome" / "models" / "rules-" / "x").mkdir(parents=True)
+    rename(folder, "rates", name)
+    with pytest.raises(ModelError, match="no model is named"):
+        ModelDir.open(folder, HOLD)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"borders": [1, 2]},
+        {"borders": []},
+        {"borders": [10**30] * 5},
+        {"names": None},
+        {"targets": {}},
+        {"targets": 7},
+    ],
+)
+def test_an_odd_body_is_one_clear_error(folder: Path, changed: dict[str, object]) -> None:
+    edit(folder / "model.json", **changed)
+    reseal(folder, "model.json")
+    with pytest.raises(ModelError, match="damaged"):
+        ModelDir.open(folder, HOLD)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"chosen": "lstm"},
+        {"chosen": ["rates"]},
+        {"fitted": [3]},
+        {"fitted": {"rates": {}}},
+        {"moments": [[1]]},
+        {"moments": 7},
+    ],
+)
+def test_an_odd_target_is_one_clear_error(folder: Path, changed: dict[str, object]) -> None:
+    edit_outcome(folder, **changed)
+    with pytest.raises(ModelError, match="damaged"):
+        ModelDir.open(folder, HOLD)
+
+
+@pytest.mark.parametrize("name", ["model.json", "report.json", RATES])
+@pytest.mark.parametrize("text", ["[]", "null", "[" * 100_000, '{"a":' * 100_000])
+def test_a_file_that_holds_something_else_is_one_clear_error(
+    folder: Path, name: str, text: str
+) -> None:
+    (folder / name).write_text(text)
+    reseal(folder, name)
+    with pytest.raises(ModelError):
+        ModelDir.open(folder, HOLD)
+
+
+def test_labels_tell_models_apart(folder: Path) -> None:
+    before = ModelDir.open(folder, HOLD).label
+    assert ModelDir.open(folder, HOLD).label == before
+    # Files alike in all models, such as that of the constant, do not decide.
+    edit(folder / "report.json", more=1)
+    reseal(folder, "report.json")
+    assert ModelDir.open(folder, HOLD).label != before
+
+
+def test_a_network_that_the_directory_names_is_not_imported(tmp_path: Path) -> None:
+    from jobsight.learning.dataset import Dataset
+    from jobsight.learning.train import train
+
+    data = Dataset.for_training(HOLD, pools.history(), pools.settings())
+    made = train(data, names=("constant", "lstm"))
+    made.model.save(tmp_path, seed=0, facts=made.facts())
+    name = "outcome/models/lstm/model.json"
+    path = tmp_path / name
+    body = json.loads(path.read_text())
+    edit(path, settings=body["settings"] | {"network": "antigravity:Net"})
+    reseal(tmp_path, name)
+    with pytest.raises(ModelError, match=r"antigravity:Net.*if you trust"):
+        ModelDir.open(tmp_path, HOLD)
+    assert "antigravity" not in sys.modules
+
+
+def test_fingerprints_tell_decisions_apart_and_again() -> None:
+    table = pools.trained().data.table
+    one = fingerprints(table, HOLD.key)
+    assert one.dtype == np.uint64
+    assert len(np.unique(one)) == len(table)
+    assert fingerprints(table.reverse(), HOLD.key).tolist() == one[::-1].tolist()
+    assert len(fingerprints(table.clear(), HOLD.key)) == 0

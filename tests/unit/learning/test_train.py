@@ -1,0 +1,120 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests import pools
+
+from jobsight.errors import TrainingError, UsageError
+from jobsight.files import sha256
+from jobsight.history.timelines import History
+from jobsight.learning.dataset import Dataset
+from jobsight.learning.targets import BinaryCalibrated
+from jobsight.learning.train import fit_calibrated, fit_model, model_names, train
+from jobsight.models.calibration import choose_calibration, cross_validated
+from jobsight.models.intervals import Intervals
+from jobsight.questions.hold import question
+from jobsight.questions.hold.answering.answer import delays_of
+from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
+from jobsight.questions.hold.question import HOLD
+from jobsight.questions.hold.settings import HoldSettings
+
+
+def saved(folder: Path, settings: HoldSettings) -> dict[str, str]:
+    names = ("constant", "rates", "boosted", "lstm")
+    made = train(Dataset.for_training(HOLD, pools.history(), settings), names=names)
+    folder.mkdir()
+    made.model.save(folder, seed=settings.seed, facts=made.facts())
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): sha256(path) for path in files}
+
+
+def test_same_input_and_seed_give_the_same_bytes(tmp_path: Path) -> None:
+    first = saved(tmp_path / "a", pools.settings(seed=3))
+    assert first == saved(tmp_path / "b", pools.settings(seed=3))
+    other = saved(tmp_path / "c", pools.settings(seed=4))
+    assert first.keys() == other.keys()
+    network = "outcome/models/lstm/network.safetensors"
+    assert first[network] != other[network]
+
+
+def test_training_beats_the_constant_and_knows_its_parts() -> None:
+    made = pools.trained()
+    scores = made.main.evaluation.scores
+    chosen = scores[made.model.chosen]
+    assert (chosen["roc_auc"] or 0.0) > 0.8
+    assert (chosen["log_loss"] or 1.0) < (scores["constant"]["log_loss"] or 0.0)
+    facts = made.facts()
+    assert sum(part["examples"] for part in facts["parts"].values()) < len(made.data.table)
+    assert len(facts["borders"]) == 5
+    assert made.model.seen.tolist() == sorted(made.model.seen.tolist())
+
+
+def test_one_class_only_says_what_is_needed() -> None:
+    events = pools.history().table.with_columns(
+        return_value=pl.when(pl.col("code") == 5).then(1).cast(pl.Int32)
+    )
+    data = Dataset.for_training(HOLD, History.from_table(events), pools.settings())
+    with pytest.raises(TrainingError, match=r"0 batches that succeeded.*at least 3 of each"):
+        train(data, names=("constant",))
+
+
+def test_too_few_batches_says_how_many_are_needed() -> None:
+    data = Dataset.for_training(HOLD, pools.history(clusters=30), pools.settings())
+    with pytest.raises(TrainingError, match=r"too few batches.*at least train 20, select 5"):
+        train(data, names=("constant",))
+
+
+def test_a_model_that_cannot_be_trained_is_an_error_only_if_it_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Blind(ExampleBuilder):
+        def build(self, rows: pl.DataFrame, moment: str = "0.0") -> Examples:
+            table, inputs = super().build(rows, moment)
+            return Examples(table, replace(inputs, frames=None))
+
+    monkeypatch.setattr(question, "ExampleBuilder", Blind)
+    data = Dataset.for_training(HOLD, pools.history(), pools.settings())
+    made = train(data, names=("constant", "lstm"))
+    assert "without frames" in made.main.skipped["lstm"]
+    with pytest.raises(TrainingError, match="without frames"):
+        train(data, names=("constant", "lstm"), required=True)
+
+
+def test_baselines_always_stand_beside_the_model_asked_for() -> None:
+    assert model_names(HOLD, "boosted")[-1] == "boosted"
+    assert {"constant", "rates", "rules:ospool"} < set(model_names(HOLD, "boosted"))
+    assert {"boosted", "lstm"} < set(model_names(HOLD, "all"))
+    with pytest.raises(
+        UsageError, match=r"no model of hold is named 'nope'; known are all, constant"
+    ):
+        model_names(HOLD, "nope")
+
+
+def test_delays_are_those_that_enough_batches_support() -> None:
+    made = pools.trained()
+    for delay, fitted in delays_of(made.model).items():
+        assert delay in made.model.encoding.delays
+        assert fitted.train_batches >= 30
+        assert fitted.model.name == made.model.chosen
+    inputs = made.main.parts["test"][1].inputs
+    predicted = made.model.answering.predict(inputs)
+    low, high = made.model.answering.bounds(predicted)
+    assert bool(((low <= predicted) & (predicted <= high)).all())
+    assert np.isfinite(predicted).all()
+
+
+def test_a_model_is_calibrated_on_the_parts_it_is_given_and_nothing_else() -> None:
+    made = pools.trained()
+    train_part, select, later = (
+        made.main.parts[name][1] for name in ("train", "select", "calibrate")
+    )
+    fitted = fit_calibrated("linear", made.data, train_part, select, later)
+    raw = fit_model("linear", made.data, train_part, select).predict(later.inputs)
+    calibrated = fitted.calibrated
+    assert isinstance(calibrated, BinaryCalibrated)
+    assert calibrated.calibration == choose_calibration(raw, later.success, later.weight)
+    validated = cross_validated(calibrated.calibration.kind, raw, later.success, later.weight)
+    intervals = Intervals.fit(validated, later.success, later.weight)
+    assert calibrated.intervals.to_json() == intervals.to_json()
