@@ -43,9 +43,15 @@ def collect(
     slurm: Annotated[bool, typer.Option("--slurm", help="Poll the Slurm cluster.")] = False,
     kafka: Annotated[bool, typer.Option("--kafka", help="Take job notices from Kafka.")] = False,
     store: StoreOption = None,
-    once: Annotated[bool, typer.Option("--once", help="Collect what is there, then end.")] = False,
-    status: Annotated[bool, typer.Option("--status", help="Show how the collector is.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="With --once: log all.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Collect what is there now, then end (for cron).")
+    ] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Show the state of the running collector.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="With --once: log more than errors.")
+    ] = False,
     log_format: Annotated[
         str | None, typer.Option(metavar="text|json", help="Form of the log on standard error.")
     ] = None,

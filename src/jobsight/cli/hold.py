@@ -74,20 +74,29 @@ def hold(
             "champion of the job's access point, else of the cluster default, else rules)."
         ),
     ] = None,
-    at: Annotated[str | None, typer.Option(help="As of when (default: now, or log's end).")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every held job, by cause.")] = False,
+    at: Annotated[
+        str | None, typer.Option(help="As of when (default: now of a store, the end of a log).")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every held job, by cause and cluster.")
+    ] = False,
     each: Annotated[bool, typer.Option("--each", help="As --all, one row per job.")] = False,
-    save: Annotated[bool, typer.Option("--save", help="Keep the answers in the store.")] = False,
-    publish: Annotated[bool, typer.Option("--publish", help="Send the answers to Kafka.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show other rule sets too.")] = False,
+    save: Annotated[
+        bool,
+        typer.Option("--save", help="Keep the answers in the store, in the documents of the jobs."),
+    ] = False,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Send the answers to the Kafka topic kafka.answers.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Also show what rule sets of other sites would do.")
+    ] = False,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     network: NetworkOption = None,
     as_json: Annotated[
         bool,
-        typer.Option(
-            "--json", help="One JSON object a job: for one JOBID 123.4 alone, else in a list."
-        ),
+        typer.Option("--json", help="One JSON object for one JOBID 123.4 alone, else a list."),
     ] = False,
 ) -> None:
     """Held jobs: release, wait, fix or remove? With probability, evidence and what to do."""

@@ -49,7 +49,9 @@ def import_(
         typer.Option(help="A YAML file that says what the columns of CSV or Parquet files mean."),
     ] = None,
     store: StoreOption = None,
-    cluster: Annotated[str | None, typer.Option(help="Cluster, where files name none.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Name of the cluster, where the files have none.")
+    ] = None,
     access_point: Annotated[
         str | None, typer.Option(help="Name of the access point (default: as the files say).")
     ] = None,

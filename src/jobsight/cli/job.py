@@ -38,7 +38,9 @@ def job(
         ),
     ],
     cluster: ClusterOption = None,
-    all_events: Annotated[bool, typer.Option("--all-events", help="Leave no event out.")] = False,
+    all_events: Annotated[
+        bool, typer.Option("--all-events", help="Show every event of a long timeline.")
+    ] = False,
     store: StoreOption = None,
     config: ConfigOption = None,
     as_json: Annotated[

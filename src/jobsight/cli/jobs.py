@@ -68,7 +68,9 @@ def jobs(
     store: StoreOption = None,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a list of documents.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON list of job documents.")
+    ] = False,
 ) -> None:
     """The jobs that the store knows, those first of which something happened last."""
     settings = load_settings(config, {"timezone": timezone, "store": store})

@@ -78,7 +78,9 @@ def promote(
     question: QuestionOption = None,
     cluster: ModelClusterOption = None,
     why: WhyOption = "",
-    force: Annotated[bool, typer.Option("--force", help="Even if it is not better.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Even if it is not surely better.")
+    ] = False,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     network: NetworkOption = None,

@@ -21,7 +21,9 @@ def pack(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The archive: NAME.tar.gz, or NAME.tar.")
     ],
-    with_python: Annotated[bool, typer.Option("--with-python", help="Pack Python too.")] = False,
+    with_python: Annotated[
+        bool, typer.Option("--with-python", help="Pack this Python and its library too.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Pack Jobsight and what it needs, for machines that do not have it."""

@@ -37,7 +37,9 @@ _REDRAWN = "\x1b[H\x1b[J"
 
 def status(
     file: FileArgument,
-    watch: Annotated[bool, typer.Option("--watch", help="Redraw it until it ends.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show it again and again until nothing works on it.")
+    ] = False,
     each: Annotated[bool, typer.Option("--runs", help="Show every run.")] = False,
     interval: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 5.0,
     config: ConfigOption = None,
