@@ -246,6 +246,8 @@ class Overlaps:
         if not len(wall):
             return wall
         changes, offsets = _changes(self._zone, int(wall.min()), int(wall.max()))
+        if not len(changes):
+            return wall - offsets[0]
         larger = np.maximum(offsets[:-1], offsets[1:])
         result: Int64 = wall - offsets[np.searchsorted(changes + larger, wall, "right")]
         for change, start, end, offset in self._set_back(changes, offsets):
