@@ -34,7 +34,7 @@ def page(report: Report) -> Iterator[str]:
         f"{span(status.get('uptime_s') or 0)}, {printable(status.get('memory_mb'), 20)} MB of "
         f"memory, as of {moment(status['written'])}"
     )
-    jobs = f": {counted(sum(states.values()), 'job')}, {store.get('active'):,} not ended"
+    jobs = f": {counted(sum(states.values()), 'job')}, {store.get('active') or 0:,} not ended"
     url = printable(store.get("url") or "not opened yet", 120)
     yield from wrap(f"store {url}{jobs if states else ''}")
     if last := _last_error(store):

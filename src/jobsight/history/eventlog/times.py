@@ -247,7 +247,8 @@ class Overlaps:
             return wall
         changes, offsets = _changes(self._zone, int(wall.min()), int(wall.max()))
         if not len(changes):
-            return wall - offsets[0]
+            moved: Int64 = wall - offsets[0]
+            return moved
         larger = np.maximum(offsets[:-1], offsets[1:])
         result: Int64 = wall - offsets[np.searchsorted(changes + larger, wall, "right")]
         for change, start, end, offset in self._set_back(changes, offsets):
