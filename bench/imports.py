@@ -86,7 +86,7 @@ def measure(path: str, store: str) -> Any:
         "peak": peak_mb(),
         "rows": run.report.rows,
         "bad": run.report.bad,
-        "jobs": run.tally.new + run.tally.changed + run.tally.unchanged,
+        "jobs": sum(run.tally.by_mark().values()),
         "bytes": run.report.bytes,
     }
 

@@ -15,7 +15,7 @@ from jobsight.cli.output import files_and_reasons, note, print_json, progress_ba
 from jobsight.errors import UsageError
 from jobsight.format import size, timestamp
 from jobsight.history.importers import FileImport, Mapped, Options
-from jobsight.history.importers.tally import Tally
+from jobsight.history.importers.tally import Mark, Tally
 from jobsight.history.slurm.sacct import FIELDS
 from jobsight.store import open_store
 from jobsight.text import counted, printable
@@ -166,12 +166,12 @@ class ImportRun:
 
     def _store(self, store: Store, batch: list[JobDocument]) -> None:
         merged = store.merge(batch)
-        self.tally.add_new(one.new for one in merged.changes if one.old is None)
-        self.tally.add_changed(one.new for one in merged.changes if one.old is not None)
+        self.tally.add((one.new for one in merged.changes if one.old is None), Mark.NEW)
+        self.tally.add((one.new for one in merged.changes if one.old is not None), Mark.CHANGED)
         changed = {change.new.id for change in merged.changes}
         rest = {one.id for one in batch} - changed - {id_ for id_, _ in merged.refused}
         if rest:
-            self.tally.add_unchanged(one.document for one in store.get(rest).values())
+            self.tally.add((one.document for one in store.get(rest).values()), Mark.UNCHANGED)
         for id_, reason in merged.refused:
             self._refused += 1
             self.report.note(f"{printable(id_, 80)} was left out: {printable(reason)}")
@@ -191,7 +191,7 @@ class ImportRun:
             ],
             "breaks": files_and_reasons(report.breaks),
             "unreadable": files_and_reasons(report.unreadable),
-            "jobs": {"new": tally.new, "changed": tally.changed, "unchanged": tally.unchanged},
+            "jobs": tally.by_mark(),
             "refused": self._refused,
             "states": dict(tally.by_state()),
             "first": timestamp(tally.first),
@@ -207,12 +207,12 @@ class ImportRun:
     def print(self, *, verbose: bool) -> None:
         """The summary for people; errors on standard error."""
         report, tally = self.report, self.tally
-        jobs = tally.new + tally.changed + tally.unchanged
+        jobs = tally.by_mark()
         say(
-            f"{counted(jobs, 'job')} from {counted(report.rows, 'row')} of "
+            f"{counted(sum(jobs.values()), 'job')} from {counted(report.rows, 'row')} of "
             f"{counted(len(report.files), 'file')} ({size(report.bytes)}) in {self.seconds:.1f} s"
         )
-        say(f"  {tally.new:,} new, {tally.changed:,} changed, {tally.unchanged:,} unchanged")
+        say("  " + ", ".join(f"{number:,} {mark}" for mark, number in jobs.items()))
         if tally.first is not None:
             say(f"  from {timestamp(tally.first)} to {timestamp(tally.last)}")
         for state, count in tally.by_state().most_common():

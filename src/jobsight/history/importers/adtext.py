@@ -34,7 +34,7 @@ class Piece(NamedTuple):
 
     Attributes:
         line: number of the line at which it begins.
-        data: the bytes; where `fault` tells why they hold none, only their beginning.
+        data: the bytes; where `fault` says why they hold none, only their beginning.
     """
 
     line: int

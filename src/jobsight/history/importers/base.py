@@ -1,7 +1,7 @@
-"""The contract of an importer: files of one format in, job documents out, and a report beside.
+"""The contract of an importer: files of one format in, job documents and a report out.
 
-An importer knows one format. It tells how sure it is that a file is of that format, what its
-source can never tell, and reads files in bounded memory: what it cannot read of them is counted in
+An importer knows one format. It says how sure it is that a file is of that format, what its
+source never records, and reads files in bounded memory: what it cannot read of them is counted in
 the report, the first rows of it are kept to be shown, and all the rest is imported.
 """
 
@@ -25,7 +25,7 @@ SHOWN = 10
 
 
 class Unknowable(NamedTuple):
-    """Something of a job that a source cannot tell."""
+    """Something of a job that a source does not record."""
 
     what: str
     """Fields of the document, such as ``request.memory_mb``, or a word for several."""
@@ -37,8 +37,8 @@ class Options:
     """What a user says of the files.
 
     Attributes:
-        cluster: name of the Slurm cluster (or of the trace); None: as the files tell.
-        access_point: name of the HTCondor access point; None: as the files tell.
+        cluster: name of the Slurm cluster (or of the trace); None: as in the files.
+        access_point: name of the HTCondor access point; None: as in the files.
         timezone: IANA name of the zone of times without one; None: the format's own, as of the
             traces of one machine, else the site's.
         slurm_timezone: the site's, of what Slurm's tools print; None: `site_timezone`.
@@ -46,7 +46,7 @@ class Options:
         columns: names of the columns, for sacct's output without a header.
         delimiter: between the fields of sacct's output; None: as its header shows.
         most_tasks: pending tasks of an array that one row may stand for; those beyond are counted.
-        progress: is told how many bytes are read, of how many (0: unknown).
+        progress: is called with the bytes that are read, of how many (0: unknown).
     """
 
     cluster: str | None = None
@@ -123,13 +123,13 @@ class ImportReport:
 
 
 class Importer(ABC):
-    """One format. Importers hold no state and belong to nobody.
+    """One format. Importers hold no state.
 
     Attributes:
         name: how ``--format`` names it; also the source of timeline entries, where the format has
             no name of its own for that.
         title: what it reads, in a few words.
-        unknowable: what no file of this format tells.
+        unknowable: what no file of this format records.
     """
 
     name: str
@@ -144,7 +144,7 @@ class Importer(ABC):
     def read(
         self, files: Sequence[LogFile], options: Options, report: ImportReport
     ) -> Iterator[list[JobDocument]]:
-        """Documents of all jobs that the files tell of, in bounded batches and bounded memory.
+        """Documents of all jobs of the files, in bounded batches and bounded memory.
 
         A job may come several times, each time with what was read of it since; merged in order they
         are what the files know. The report is whole when the iterator has ended.

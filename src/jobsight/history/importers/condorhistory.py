@@ -1,4 +1,4 @@
-"""What ``condor_history`` tells of jobs that left the queue, and what schedds keep of them.
+"""Ads of jobs that left the queue, as ``condor_history`` prints and schedds keep them.
 
 Forms: ``condor_history -l``, ``-json``, ``-jsonl``, and the history files of a schedd (``HISTORY``,
 also of ``PER_JOB_HISTORY_DIR``). ``condor_q -l`` and ``-json`` are read as well.
@@ -6,6 +6,7 @@ also of ``PER_JOB_HISTORY_DIR``). ``condor_q -l`` and ``-json`` are read as well
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -61,14 +62,9 @@ class CondorHistory(Importer):
         meter = Meter(files, report, options.progress)
         points: set[str] = set()
         for file in files:
-            good, batch = 0, []
-            for document in _documents(file, options, report, meter, points):
-                batch.append(document)
-                good += 1
-                if len(batch) >= BATCH:
-                    yield batch
-                    batch = []
-            if batch:
+            documents, good = _documents(file, options, report, meter, points), False
+            while batch := list(itertools.islice(documents, BATCH)):
+                good = True
                 yield batch
             if not good and report.first_bad:
                 raise SourceError(

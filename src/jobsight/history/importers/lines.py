@@ -18,7 +18,7 @@ _MARK = b"\xef\xbb\xbf"
 
 
 class Line(NamedTuple):
-    """A line without its end; text that is no UTF-8 has replacement characters."""
+    """A line without its end; bytes that are not UTF-8 become replacement characters."""
 
     number: int
     text: str

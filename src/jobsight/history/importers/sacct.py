@@ -85,8 +85,8 @@ def header_of(line: str) -> tuple[tuple[str, ...], str] | None:
     """The columns of a header and what separates them; None where the line is no header.
 
     A header names JobID or JobIDRaw and at least two other columns, with the same delimiter between
-    all, which may be any text without letters, or several characters. A last, empty name tells that
-    rows end with the delimiter, as the header does.
+    all, of one or more characters that are not in names. A last, empty name means that rows end
+    with the delimiter, as the header does.
     """
     text = line.strip("\r\n")
     names = list(_NAME.finditer(text))
@@ -193,17 +193,19 @@ class Rows:
             yield line
 
     def checked(self, rows: RowsRead, names: Mapping[str, str]) -> RowsRead:
-        """Rows that say what became of a job, and when; others are errors."""
+        """Rows with a state and a moment; others are errors."""
         moments = [names[name] for name in _MOMENTS if name in names]
         state, job = names["state"], names.get("jobid") or names["jobidraw"]
         for row in rows:
             self._rows += 1
             if not isinstance(row, ValueError) and "." not in row[job]:
                 if not _is_state(row[state][:100]):
-                    yield ValueError(f"column {state}: {row[state][:40]!r} is no state of Slurm's")
+                    yield ValueError(
+                        f"column {state}: {row[state][:40]!r} is not a state of Slurm's"
+                    )
                     continue
                 if all(row[name].strip().lower() in NOTHING for name in moments):
-                    yield ValueError("no time is told of it")
+                    yield ValueError("it has no time")
                     continue
             yield row
 
@@ -250,6 +252,6 @@ class Rows:
 
 
 def _newest(runs: Sequence[Run]) -> int:
-    """The newest moment told of the runs that is not foretold, µs since 1970."""
+    """The newest recorded moment of the runs, µs since 1970; predicted ones do not count."""
     known = [run.end or run.start or run.submit or run.eligible or 0 for run in runs]
     return max(known)

@@ -74,7 +74,7 @@ class Row(NamedTuple):
 
 @dataclass
 class _Header:
-    """What the comments at the top tell."""
+    """What the comments at the top say."""
 
     start: int | None = None
     queues: dict[int, str] = field(default_factory=dict)
@@ -252,7 +252,7 @@ def _whole_number(text: str) -> int:
 
 
 def _whole(submit: int, row: Row) -> tuple[Event, ...]:
-    """The life of a job that one line tells."""
+    """The life of a job of one line."""
     state = SWF_STATUS[row.status]
     began = row.wait >= 0 and (row.run > 0 or state is not State.CANCELLED)
     waited = submit + row.wait * 1_000_000
@@ -291,7 +291,7 @@ def _number(value: int) -> str | None:
 
 
 def _megabytes(kilobytes: int, processors: int) -> int | None:
-    """MB of a memory told for each processor."""
+    """MB of a memory that is given per processor."""
     if kilobytes < 0 or processors <= 0:
         return None
     return -(-kilobytes * processors // 1024)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import itertools
 from array import array
 from collections import Counter
@@ -11,19 +12,26 @@ import numpy as np
 
 from jobsight.documents import JobDocument, State
 
-__all__ = ["Tally"]
+__all__ = ["Mark", "Tally"]
 
 _STATES: list[State | None] = [None, *State]
 _PLACES = {state: place for place, state in enumerate(_STATES)}
-_UNCHANGED, _CHANGED, _NEW = range(3)
 _MOST_LOOSE = 1_000_000
+
+
+class Mark(enum.IntEnum):
+    """What an import did to a job; of several, the greatest counts."""
+
+    UNCHANGED = 0
+    CHANGED = 1
+    NEW = 2
 
 
 class Tally:
     """Jobs new, changed and unchanged, and the states they are in at last.
 
-    A job may be told of many times: it is new if it was so at first, changed if any time changed
-    it. Jobs are told apart by 64 bits of a hash of their ids: of ten million jobs, one pair in
+    A job may be added many times: it is new if it was so once, changed if any time changed it. Jobs
+    are identified by 64 bits of a hash of their ids: of ten million jobs, one pair in
     four hundred thousand runs would count as one.
 
     Attributes:
@@ -37,19 +45,8 @@ class Tally:
         self._marks = bytearray()
         self._states = bytearray()
 
-    def add_new(self, documents: Iterable[JobDocument]) -> None:
-        """Documents that the store did not have before."""
-        self._add(documents, _NEW)
-
-    def add_changed(self, documents: Iterable[JobDocument]) -> None:
-        """Documents of which the store knows more now."""
-        self._add(documents, _CHANGED)
-
-    def add_unchanged(self, documents: Iterable[JobDocument]) -> None:
-        """Documents of which nothing new was told, as the store has them."""
-        self._add(documents, _UNCHANGED)
-
-    def _add(self, documents: Iterable[JobDocument], mark: int) -> None:
+    def add(self, documents: Iterable[JobDocument], mark: Mark) -> None:
+        """Count documents as the store has them, after a merge that did this to them."""
         found = list(documents)
         self._ids.extend([hash(document.id) for document in found])
         self._marks.extend(itertools.repeat(mark, len(found)))
@@ -65,20 +62,10 @@ class Tally:
             self.first = min(times) if self.first is None else min(self.first, *times)
             self.last = max(times) if self.last is None else max(self.last, *times)
 
-    @property
-    def new(self) -> int:
-        """Jobs that the store did not have before."""
-        return self._count(_NEW)
-
-    @property
-    def changed(self) -> int:
-        """Jobs that the store had, and now knows more of."""
-        return self._count(_CHANGED)
-
-    @property
-    def unchanged(self) -> int:
-        """Jobs of which nothing new was told."""
-        return self._count(_UNCHANGED)
+    def by_mark(self) -> dict[str, int]:
+        """Number of jobs that are ``new``, ``changed`` and ``unchanged``."""
+        self._settle()
+        return {mark.name.lower(): self._marks.count(mark) for mark in reversed(Mark)}
 
     def by_state(self) -> Counter[str]:
         """Number of jobs by state, ``unknown`` where no state is known."""
@@ -86,10 +73,6 @@ class Tally:
         counts = np.bincount(np.frombuffer(self._states, np.uint8), minlength=len(_STATES))
         names = ["unknown" if state is None else str(state) for state in _STATES]
         return Counter({name: int(n) for name, n in zip(names, counts, strict=True) if n})
-
-    def _count(self, mark: int) -> int:
-        self._settle()
-        return self._marks.count(mark)
 
     def _settle(self) -> None:
         """Each job once: its highest mark, and its last state."""

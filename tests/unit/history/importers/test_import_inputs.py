@@ -17,7 +17,7 @@ from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.importers import IMPORTERS, Importer, ImportReport, Options
 from jobsight.history.importers.life import timeline_of
 from jobsight.history.importers.lines import LONGEST_LINE, Line, Meter, lines
-from jobsight.history.importers.tally import Tally
+from jobsight.history.importers.tally import Mark, Tally
 
 OF_EACH = {
     "sacct.psv": "sacct",
@@ -158,18 +158,18 @@ def document(number: int, state: State | None, time: int = 5) -> JobDocument:
 
 def test_a_job_told_of_many_times_counts_once() -> None:
     tally = Tally()
-    tally.add_new(document(number, State.PENDING) for number in range(100))
-    tally.add_changed(document(number, State.RUNNING) for number in range(50))
-    tally.add_unchanged(document(number, State.RUNNING) for number in range(40, 50))
-    tally.add_changed([document(200, State.FAILED)])
-    tally.add_unchanged([document(201, None)])
-    assert (tally.new, tally.changed, tally.unchanged) == (100, 1, 1)
+    tally.add((document(number, State.PENDING) for number in range(100)), Mark.NEW)
+    tally.add((document(number, State.RUNNING) for number in range(50)), Mark.CHANGED)
+    tally.add((document(number, State.RUNNING) for number in range(40, 50)), Mark.UNCHANGED)
+    tally.add([document(200, State.FAILED)], Mark.CHANGED)
+    tally.add([document(201, None)], Mark.UNCHANGED)
+    assert tally.by_mark() == {"new": 100, "changed": 1, "unchanged": 1}
     assert tally.by_state() == {"pending": 50, "running": 50, "failed": 1, "unknown": 1}
 
 
 def test_the_span_of_what_was_imported() -> None:
     tally = Tally()
-    assert (tally.first, tally.new, tally.by_state()) == (None, 0, {})
+    assert (tally.first, sum(tally.by_mark().values()), tally.by_state()) == (None, 0, {})
     tally.span([document(1, None, 7), document(2, None, 3), document(3, None, 5)])
     assert (tally.first, tally.last) == (3, 7)
 

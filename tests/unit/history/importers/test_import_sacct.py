@@ -256,8 +256,8 @@ def test_dumps_put_together_may_repeat_the_header(tmp_path: Path) -> None:
     ("row", "reason"),
     [
         ("7|COMPLETED", "2 fields"),
-        ("7|BAKED|c|2026-03-02T09:00:00||", "no state"),
-        ("7|COMPLETED|c|Unknown||None", "no time is told"),
+        ("7|BAKED|c|2026-03-02T09:00:00||", "not a state"),
+        ("7|COMPLETED|c|Unknown||None", "it has no time"),
         ("seven|COMPLETED|c|2026-03-02T09:00:00||", "not a Slurm job id"),
         ("7|COMPLETED|c|2026-13-02T09:00:00||", "month"),
         ("7|COMPLETED|c|2026-03-02||", "not a time such as"),
