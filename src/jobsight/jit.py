@@ -2,7 +2,7 @@
 
 Kernels release the GIL and are cached on disk, so that a command does not wait for the compiler.
 Where no cache directory is writable, kernels are compiled anew in each process and all else works.
-A pack (`jobsight.cluster.packedkernels`) has them compiled already, next to their sources.
+A pack (`jobsight.cluster.packing`) has them compiled already, next to their sources.
 """
 
 import contextlib

@@ -54,7 +54,7 @@ def options_of(plan: Plan) -> Options:
     """The plan's options ``dagman``, checked.
 
     Raises:
-        ClusterError: a name is none, or stands for what Jobsight writes; a value has line breaks.
+        ClusterError: a name is bad or is written by Jobsight itself; a value has line breaks.
     """
     commands: dict[str, str] = {}
     settings: dict[str, str] = {}
@@ -67,7 +67,7 @@ def options_of(plan: Plan) -> Options:
             settings[name] = text
         elif not _COMMAND.fullmatch(name):
             raise ClusterError(
-                f"option dagman.{printable(name, 60)} is no submit command; give names such as "
+                f"option dagman.{printable(name, 60)} is not a submit command; give names such as "
                 "requirements, accounting_group, MY.ProjectName, DAGMAN_MAX_JOBS_IDLE"
             )
         elif name.lower() in _OURS:

@@ -57,7 +57,7 @@ _OUTPUT = f"{SUBMITTED}/logs/slurm-%A_%a.log"
 there it is given up."""
 
 _NOTICE = 60
-"""Seconds before the time limit at which a node is told to save; sbatch may tell a minute early."""
+"""Seconds before the time limit at which a node is asked to save; sbatch may be a minute early."""
 
 
 @dataclass(frozen=True)
@@ -228,8 +228,8 @@ _RUNNING = r"""
 state=submitted/state/$node.jsonl
 out=submitted/logs/$node
 
-# One line of the state file; nothing that cannot be told is begun, or counts as done.
-tell() {
+# One line of the state file; nothing that cannot be recorded is begun, or counts as done.
+record() {
     printf '\n{"plan":"%s","submission":%d,"time":%d000000,"event":%s}\n' \
         "$digest" "$submission" "$(date +%s)" "$1" >> "$state" || exit 1
 }
@@ -240,10 +240,10 @@ fi
 # Run the node; signals are handed on, and `wait` is taken up again after each.
 run() {
     begun=$SECONDS
-    tell "\"start\",\"host\":\"$host\",\"job\":\"$job\""
+    record "\"start\",\"host\":\"$host\",\"job\":\"$job\""
     "$@" < /dev/null >> "$out.out" 2>> "$out.err" &
     child=$!
-    [ -z "$told" ] || kill -s "$told" "$child"
+    [ -z "$received" ] || kill -s "$received" "$child"
     while :; do
         interrupted=
         wait "$child"
@@ -254,10 +254,10 @@ run() {
     child=
 }
 hand_on() {
-    told=$1 interrupted=1
+    received=$1 interrupted=1
     [ -z "$child" ] || kill -s "$1" "$child" 2> /dev/null
 }
-told= child=
+received= child=
 trap 'hand_on USR1' USR1
 trap 'hand_on TERM' TERM
 
@@ -268,32 +268,32 @@ count() {
 while :; do
     status=
     run "$@"
-    # Told to save before it could listen: nothing but its start is lost.
-    if [ "$told$status" = USR1138 ] && [ -n "$checkpoint" ]; then status=$checkpoint; fi
-    [ "$status" != 0 ] || { tell '"end","status":0'; exit 0; }
+    # Asked to save before it could listen: nothing but its start is lost.
+    if [ "$received$status" = USR1138 ] && [ -n "$checkpoint" ]; then status=$checkpoint; fi
+    [ "$status" != 0 ] || { record '"end","status":0'; exit 0; }
     end="\"end\",\"status\":$status" quick=$(count '"quick":true')
     [ $((SECONDS - begun)) -ge 5 ] || { end="$end,\"quick\":true"; quick=$((quick + 1)); }
-    [ "$status" = "$checkpoint" ] && [ -z "$told" ] && [ "$quick" -lt 20 ] || break
-    tell "$end"
+    [ "$status" = "$checkpoint" ] && [ -z "$received" ] && [ "$quick" -lt 20 ] || break
+    record "$end"
     sleep "$quick"
 done
 
 queue_again() {
     scontrol requeue "$job" || echo "jobsight: it cannot be queued again; submit the plan again" >&2
 }
-if [ "$told" = TERM ]; then  # cancelled, or taken off its machine: then Slurm queues it again
-    tell "$end,\"cause\":\"stopped\""
+if [ "$received" = TERM ]; then  # cancelled, or taken off its machine: then Slurm queues it again
+    record "$end,\"cause\":\"stopped\""
 elif [ "$status" = "$checkpoint" ] && [ "$quick" -lt 20 ]; then
-    tell "$end"
+    record "$end"
     queue_again
 elif [ "$status" = "$checkpoint" ]; then
     cause="asked to be started again $quick times without progress"
-    tell "$end,\"final\":true,\"cause\":\"$cause\""
+    record "$end,\"final\":true,\"cause\":\"$cause\""
 elif [ "$(count '"failed":true')" -lt "$retries" ]; then
-    tell "$end,\"failed\":true"
+    record "$end,\"failed\":true"
     queue_again
 else
-    tell "$end,\"final\":true"
+    record "$end,\"final\":true"
 fi
 exit "$status"
 """.strip().splitlines()

@@ -41,7 +41,7 @@ class Settings(Section):
     timezone: str | None = None
     """Zone of log times without one; None: the machine's."""
     access_point: str | None = None
-    """Name of the access point the logs come from; None: as the log tells."""
+    """Name of the access point the logs come from; None: as in the log."""
     group_access: GroupAccess = "none"
     """What the group of a file may do with all that holds data of jobs: stores, archives, models,
     exports, reports. The group is that of the folder, where that has the set-group-ID bit (``chmod

@@ -170,7 +170,7 @@ def _run(
 
 
 def _state(record: RunRecord, node: NodeStatus | None) -> tuple[str, str | None]:
-    """How a run that ended did so is told by its record; where it stands before, by its node."""
+    """The end of a run is in its record; its state before that is its node's."""
     if record.status.ended or record.status is RunStatus.UNREADABLE:
         return record.status.value, record.cause
     if node is None or node.state is NodeState.DONE:
@@ -198,10 +198,10 @@ def _stages(plan: Plan, status: PlanStatus) -> Iterator[StageProgress]:
 def _troubles(runs: Sequence[RunProgress], status: PlanStatus) -> Iterator[Trouble]:
     for node in status.nodes.values():
         if node.state in (*_TROUBLED, NodeState.REMOVED):
-            yield Trouble(node.name, node.state.value, node.cause or "no cause told", node.log)
+            yield Trouble(node.name, node.state.value, node.cause or "no cause given", node.log)
     for one in runs:
         if one.state in (RunStatus.FAILED, RunStatus.UNREADABLE):
-            yield Trouble(f"run {one.run}", one.state, one.cause or "no cause told")
+            yield Trouble(f"run {one.run}", one.state, one.cause or "no cause given")
 
 
 def _best(records: Sequence[RunRecord], metric: str, goal: Goal) -> BestSoFar | None:

@@ -1,8 +1,8 @@
 """Records of runs, read back: ``record.jsonl`` in a run's folder, whole, growing, cut or damaged.
 
 `jobsight.learning.tracking` says which lines there are. Reading is tolerant and bounded: a line
-that cannot be used is skipped and counted, a later line about the same epoch wins, and of a record
-that is far larger than any run writes only the beginning and the end are read.
+that cannot be used is skipped and counted, a later line about the same epoch wins, and a record far
+larger than any run writes is not read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -33,8 +33,7 @@ from jobsight.text import printable
 
 __all__ = ["Attempt", "Best", "Epochs", "Goal", "RunRecord", "RunStatus", "read_all", "read_record"]
 
-HEAD_BYTES = 1 << 20
-TAIL_BYTES = 15 << 20
+MOST_BYTES = 64 << 20
 LINE_BYTES = 1 << 20
 MOST_EPOCHS = 100_000
 MOST_ATTEMPTS = 64
@@ -190,24 +189,21 @@ class _Reading:
         return True
 
 
-def _content(path: Path, most: int = HEAD_BYTES + TAIL_BYTES) -> Iterator[bytes]:
-    """The lines of a regular file, or the first and the last of one that is too large.
+def _content(path: Path, most: int = MOST_BYTES) -> bytes:
+    """What a regular file of bounded size holds.
 
     Raises:
-        OSError: it cannot be read, or is not a regular file.
+        OSError: it cannot be read, is too large, or is not a regular file.
     """
     # A pipe of that name must not keep us waiting for its writer.
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     with os.fdopen(file, "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise OSError(None, "it is not a regular file")
-        if status.st_size <= most:
-            yield from stream.read(most).split(b"\n")
-            return
-        yield from stream.read(HEAD_BYTES).split(b"\n")
-        stream.seek(-TAIL_BYTES, os.SEEK_END)
-        yield from stream.read(TAIL_BYTES).split(b"\n")
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise OSError(None, f"it is larger than {most >> 20} MiB")
+    return content
 
 
 def _complete(reading: _Reading) -> None:
@@ -226,7 +222,7 @@ def _complete(reading: _Reading) -> None:
 def _json(path: Path, kind: type[T]) -> T | None:
     """A small JSON file; None where there is none of that kind."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
-        return msgspec.json.decode(b"\n".join(_content(path, HEAD_BYTES)), type=kind)
+        return msgspec.json.decode(_content(path, LINE_BYTES), type=kind)
     return None
 
 
@@ -239,7 +235,7 @@ def read_record(folder: Path) -> RunRecord:
     reading = _Reading(folder)
     record = reading.record
     try:
-        for line in _content(folder / RECORD):
+        for line in _content(folder / RECORD).split(b"\n"):
             reading.line(line)
     except (FileNotFoundError, NotADirectoryError):
         pass

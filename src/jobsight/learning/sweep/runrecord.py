@@ -85,15 +85,15 @@ class Epochs:
     columns: Mapping[str, NDArray[np.float64]]
 
     @classmethod
-    def of(cls, told: Mapping[int, tuple[int, Mapping[str, float]]]) -> Epochs:
+    def of(cls, values: Mapping[int, tuple[int, Mapping[str, float]]]) -> Epochs:
         """Columns from epoch → its time and values."""
-        order = sorted(told)
-        names = dict.fromkeys(name for number in order for name in told[number][1])
+        order = sorted(values)
+        names = dict.fromkeys(name for number in order for name in values[number][1])
         columns = {
-            name: np.array([told[number][1].get(name, math.nan) for number in order], np.float64)
+            name: np.array([values[number][1].get(name, math.nan) for number in order], np.float64)
             for name in list(names)[:MOST_METRICS]
         }
-        time = np.array([told[number][0] for number in order], np.int64)
+        time = np.array([values[number][0] for number in order], np.int64)
         return cls(np.array(order, np.int64), time, columns)
 
     def __len__(self) -> int:

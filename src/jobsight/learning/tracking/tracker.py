@@ -53,7 +53,7 @@ class Tracker:
 
     Args:
         folder: of the run.
-        wandb: how W&B is told; None, or a mode of ``off``: not at all. It never fails a run.
+        wandb: how runs are reported to W&B; None, or a mode of ``off``: not at all.
         say: gets, in one line, what the user should know; the record keeps it as a note too.
 
     Raises:

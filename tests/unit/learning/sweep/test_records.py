@@ -179,14 +179,13 @@ def test_what_is_no_file_cannot_be_read(tmp_path: Path, there: str) -> None:
     assert RECORD in found.cause
 
 
-def test_of_a_record_too_large_the_beginning_and_the_end_count(tmp_path: Path) -> None:
-    note = json.dumps({"event": "note", "text": "x" * 1000}).encode() + b"\n"
-    write(tmp_path, start(), epoch(1), tail=note * 20_000)
-    with (tmp_path / RECORD).open("ab") as stream:
-        stream.write(json.dumps(epoch(9)).encode() + b"\n")
+def test_a_record_far_larger_than_any_run_writes_is_not_read(tmp_path: Path) -> None:
+    write(tmp_path, start(), epoch(1))
+    os.truncate(tmp_path / RECORD, (64 << 20) + 1)
     found = read_record(tmp_path)
-    assert found.parameters == POINT
-    assert found.epochs.number.tolist() == [1, 9]
+    assert found.status is RunStatus.UNREADABLE
+    assert found.cause is not None
+    assert found.cause.endswith("record.jsonl: it is larger than 64 MiB")
 
 
 def test_all_runs_in_order_and_quickly(tmp_path: Path) -> None:
