@@ -84,6 +84,12 @@ def test_trouble_that_is_over_has_its_time_and_that_of_now_is_told_among_the_pro
     assert any(line.startswith(f"  kafka:notices: {over}") for line in shown)
 
 
+def test_a_store_that_is_not_open_yet_is_shown_so() -> None:
+    found = report({}, "the store is not open yet")
+    found.status["store"] = {"url": None, "last_error": None}
+    assert any("store not opened yet" in line for line in lines(found))
+
+
 def test_what_was_missed_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     told = {"bytes_behind": 0, "gaps": 2, "gap_bytes": 4000, "advice": "keep more files"}
