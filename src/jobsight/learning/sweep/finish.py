@@ -58,7 +58,7 @@ def finish_sweep(
         progress: is told what is being done.
 
     Returns:
-        what `jobsight.questions.hold.training.train.train` made, to be saved as a model directory.
+        what `jobsight.learning.train.train` made, to be saved as a model directory.
 
     Raises:
         UsageError: the test part was looked at with another network, and `again` is not set.
