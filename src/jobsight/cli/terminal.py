@@ -6,9 +6,9 @@ import os
 import shutil
 import sys
 
-from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.cells import cell_len, chop_cells
 
-__all__ = ["STATE_COLOURS", "blocks", "field", "has_colours", "paint", "shorten", "width", "wrap"]
+__all__ = ["STATE_COLOURS", "blocks", "field", "has_colours", "paint", "width", "wrap"]
 
 STATE_COLOURS = {
     "pending": "33", "held": "35", "running": "36", "suspended": "35", "completed": "32",
@@ -77,22 +77,3 @@ def field(label: str, text: str, indent: int, *, before: str = "  ") -> str:
     lines = wrap(text, indent, least=10)
     head = f"{before}{label}".ljust(indent)
     return "\n".join([head + lines[0], *(" " * indent + line for line in lines[1:])])
-
-
-def shorten(text: str, size: int) -> str:
-    """A text such as ``eventlog:/var/log/condor/EventLog`` in at most `size` cells.
-
-    What is before the first colon and the end stay: ``eventlog:…/condor/EventLog``.
-    """
-    if cell_len(text) <= size:
-        return text
-    kind, colon, rest = text.partition(":")
-    head = kind + colon if cell_len(kind) + 8 <= size else ""
-    room = max(size - cell_len(head) - 1, 0)
-    tail = rest if head else text
-    while cell_len(tail) > room:
-        tail = tail[1:]
-    # Whole names of folders rather than the end of one.
-    name = tail.find("/")
-    tail = tail[name:] if 0 <= name < len(tail) - 1 else tail
-    return set_cell_size(f"{head}…{tail}", size).rstrip()

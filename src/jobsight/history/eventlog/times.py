@@ -27,6 +27,7 @@ __all__ = [
     "Overlaps",
     "TimeResolver",
     "YearCounter",
+    "offset_at",
 ]
 
 LOCAL, ABSOLUTE, LOCAL_NO_YEAR, UTC_NO_YEAR = 0, 1, 2, 3

@@ -8,7 +8,6 @@ strata `releaser` and `edited` are never features.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,7 +24,7 @@ from jobsight.questions.hold.examples.twins import first_told
 from jobsight.questions.hold.settings import HoldSettings
 
 __all__ = ["LIFE", "Decisions", "held_jobs", "held_rows", "hold_decisions",
-           "settled_releases", "summary"]  # fmt: skip
+           "settled_releases"]  # fmt: skip
 
 LIFE = tuple(map(int, (EventCode.SUBMIT, EventCode.EXECUTE, EventCode.TERMINATED,
                        EventCode.ABORTED, EventCode.HELD, EventCode.RELEASED)))  # fmt: skip
@@ -163,26 +162,6 @@ def held_rows(
     held = np.flatnonzero((last >= 0) & history.held[last])
     held = held[np.argsort(last[held], kind="stable")]
     return last[held], cuts[held]
-
-
-def summary(table: pl.DataFrame) -> dict[str, Any]:
-    """Counts for reports, of a decision table after `apply_horizon`.
-
-    Returns:
-        `decisions`, `kept`, `examples` (kept and with an outcome), `batches` (among the examples),
-        `successes`, and `censored`: kept decisions by kind.
-    """
-    kept = table.filter("kept")
-    examples = kept.filter(pl.col("outcome").is_not_null())
-    by_kind = kept["censored"].drop_nulls().value_counts().sort("censored")
-    return {
-        "decisions": len(table),
-        "kept": len(kept),
-        "examples": len(examples),
-        "batches": examples["batch"].n_unique(),
-        "successes": int(examples["outcome"].sum()),
-        "censored": dict(by_kind.iter_rows()),
-    }
 
 
 def _by_hand(history: History) -> NDArray[np.bool_]:
