@@ -29,6 +29,7 @@ REPORT: dict[str, Any] = {
     "examples": 233,
     "batches": 104,
     "chosen": "lstm",
+    "loss": "log_loss",
     "models": {
         name: {
             "roc_auc": auc,
@@ -119,6 +120,7 @@ def frozen(runs: int, **config: Any) -> Frozen:
         "question": "hold", "seed": 0, "runs": runs, "epochs": 60, "method": "random",
         "metric": {"name": "f1", "goal": "maximize"}, "early_stopping": {"patience": 8},
         "where": "dagman", "data": ["EventLog.gz"], "parameters": SPACE, "settings": {},
+        "model": "lstm",
         **config,
     }  # fmt: skip
     shard = Shard("s01", ("/data/EventLog.gz",))

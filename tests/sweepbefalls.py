@@ -111,7 +111,8 @@ class OnCondor:
             pids = [pid for one in self._processes(run) for pid in (self._starter(one), one)]
             self.pool.namespace.kill(f"condor_startd -f -local-name {site}")
             for pid in pids:
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # it went with its startd
+                    os.kill(pid, signal.SIGKILL)
             yield site
         finally:
             self.pool.configure([f"{site}.START = True"])

@@ -149,8 +149,8 @@ def test_what_cannot_be_read_in_a_folder_is_listed_and_the_rest_is_read(
 ) -> None:
     (tmp_path / "lost.log").symlink_to(tmp_path / "gone")
     frames = ("-o", str(tmp_path / "frames"), "--m", "4", "--j", "2")
-    for verb, *options in (("events",), ("frames", *frames)):
-        result = jobsight(verb, tmp_path, *options)
+    for verb, options in ((("events",), ()), (("frames", "hold"), frames)):
+        result = jobsight(*verb, tmp_path, *options)
         assert result.returncode == 1
         assert b"there is no file" in result.stderr
         assert b"lost.log" in result.stderr

@@ -78,7 +78,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         told = ReadReport(files=1, logs=1, events=len(history), first=first, last=last)
         return history, told, [Source(logs[0], "0" * 64, 1)]
 
-    for module in ("reading", "train", "modelcompare", "hold"):
+    for module in ("reading", "hold"):
         monkeypatch.setattr(f"jobsight.cli.{module}.read_history", read)
     assert reading.read_history is read
 
@@ -212,7 +212,7 @@ def test_a_registry_that_cannot_be_written_is_told_before_training(
     run: Run, registry: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry.write_text("")
-    monkeypatch.setattr("jobsight.cli.train._trained", None)
+    monkeypatch.setattr("jobsight.cli.train.train_models", None)
     done = run("train", "hold", "ap1", *QUICK)
     assert (done.status, done.err.count("\n")) == (1, 1)
     assert "cannot write into the registry" in done.err

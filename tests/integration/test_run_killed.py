@@ -34,7 +34,8 @@ from jobsight.errors import JobsightError
 from jobsight.history.timelines import History
 from jobsight.learning.tracking import Tracker
 from jobsight.learning.sweep.run import train_run
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.learning.sweep.config import SweepConfig
+import jobsight.questions
 
 order = json.loads(sys.argv[1])
 folder, chance = Path(order["folder"]), random.Random(order["seed"])
@@ -48,7 +49,7 @@ def attempt():
         with Tracker(folder) as tracker:
             result = train_run(
                 folder, lambda: History.from_table(pl.read_parquet(order["table"])),
-                HoldSettings.model_validate(order["settings"]),
+                SweepConfig.model_validate(order["config"]),
                 parameters=order["parameters"], run=3, tracker=tracker, stop=stop,
             )
     except JobsightError as error:
@@ -90,8 +91,8 @@ def attempts(folder: Path, table: Path, **order: Any) -> tuple[list[int], str]:
         "seed": 1,
         "signals": [],
         "parameters": {"m": 8, "batch_size": 16},
-        "settings": pools.settings(
-            lstm={"hidden_size": 8, "epochs": EPOCHS, "patience": EPOCHS}
+        "config": pools.sweep_of(
+            pools.settings(lstm={"hidden_size": 8, "epochs": EPOCHS, "patience": EPOCHS})
         ).model_dump(mode="json"),
     } | order
     done = subprocess.run(

@@ -123,7 +123,7 @@ def test_frames_and_answers_are_the_same(folder: Path, tmp_path: Path) -> None:
     for name, text in kinds(folder).items():
         option = "--store" if name in ("file", "url") else "--log"
         answers.append(json.loads(said("hold", "--all", option, text, "--at", AT, "--json")))
-        said("frames", text, "-o", tmp_path / name, "--m", "4", "--j", "3")
+        said("frames", "hold", text, "-o", tmp_path / name, "--m", "4", "--j", "3")
         frames.append((tmp_path / name / "frames.npy").read_bytes())
     assert len(answers[0]) > 5
     assert all(one == answers[0] for one in answers)

@@ -77,7 +77,7 @@ def test_a_report_replaces_neither_settings_nor_what_it_shows(
     assert "is a verification, not a report" in fails(*again)
 
 
-@pytest.mark.parametrize("verb", [["train", "hold"], ["frames"]])
+@pytest.mark.parametrize("verb", [["train", "hold"], ["frames", "hold"]])
 def test_no_folder_replaces_one_that_is_read(log: Path, verb: list[str]) -> None:
     (log.parent / "manifest.json").write_text("{}")
     assert "was not written by jobsight" in fails(*verb, log, "-o", log.parent)
@@ -108,7 +108,7 @@ def test_an_output_replaces_only_its_own_kind(log: Path, model: Path, tmp_path: 
     report = ("report", "hold", log, "--model", model, "-o")
     verify = ("verify", "hold", log, "--model", model, "-o")
     cases: list[tuple[tuple[object, ...], str]] = [
-        (("frames", log, "-o", other), "is a model, not frames"),
+        (("frames", "hold", log, "-o", other), "is a model, not frames"),
         (("store", "export", "--store", store, "-o", other), "is a model, not a snapshot"),
         ((*report, store), "is a store of jobs, not a report"),
         ((*verify, store), "is a store of jobs, not a verification"),
@@ -132,7 +132,7 @@ def test_nothing_else_is_written_into_a_registry(
     (cluster / "registry.json").write_text("{}")
     before = contents(registry)
     inside = "is in a registry of models, which only"
-    for verb in (("train", "hold", log), ("frames", log)):
+    for verb in (("train", "hold", log), ("frames", "hold", log)):
         for place in (cluster / "1a2b3c4d", cluster / "2a2b3c4d", cluster):
             assert inside in fails(*verb, "-o", place)
         assert "is a registry of models, not" in fails(*verb, "-o", registry)

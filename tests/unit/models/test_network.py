@@ -53,6 +53,7 @@ def test_as_on_one_hot_floats(
 @pytest.mark.parametrize("name", sorted(NETWORKS))
 def test_states_that_never_stand_anywhere_get_no_gradient(name: str) -> None:
     shape = NetworkShape(m=3, j=2, states=5, rest=0)
+    torch.manual_seed(1)  # some weights silence what follows
     network: Any = NETWORKS[name](shape, LstmSettings(hidden_size=4, dropout=0.0))
     network(torch.ones(6, 3, 2, dtype=torch.int64), torch.zeros(6, 0)).sum().backward()
     columns = network.embed.weight.grad.abs().sum(0).view(-1, 5)

@@ -67,7 +67,7 @@ def test_it_stands_alone_and_says_what_was_found(tmp_path: Path) -> None:
     reader = read(page)
     text = " ".join(" ".join(reader.text).split())
     assert "40 of 40 runs ended" in text
-    assert "its log loss is 0.08 below the best baseline's: surely better" in text
+    assert "its loss is 0.08 below the best baseline's: surely better" in text
     assert "The best baseline has ROC AUC 0.72" in text
     assert "SHA-256 " + "ab" * 32 in text
     titles = [
@@ -251,7 +251,7 @@ def test_hostile_reports_of_the_test_do_no_harm(tmp_path: Path) -> None:
         "boosted": None,
         "rates": {"roc_auc": 0.5, "roc_auc_ci": [None, 1], "log_loss_gain": {"value": 0.1}},
     }
-    report = {"models": models, "chosen": ["x"], "batches": HOSTILE}
+    report = {"models": models, "chosen": ["x"], "loss": "log_loss", "batches": HOSTILE}
     write_json(Layout(folder).best / "model" / "report.json", report)
     write_report(folder, tmp_path / "x.html")
     reader = read((tmp_path / "x.html").read_text(encoding="utf-8"))
