@@ -58,7 +58,7 @@ def _evidence(one: Answer, verbose: bool) -> list[str]:
             continue
         # A narrower group of releases with the same counts is the same releases.
         counts = (finding.get("releases"), finding.get("succeeded"))
-        if counts[0] is not None and finding["what"] not in ("mended", "own_releases"):
+        if counts[0] is not None and finding["what"] not in ("fixed", "own_releases"):
             if counts in shown:
                 continue
             shown.add(counts)

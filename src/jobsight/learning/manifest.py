@@ -178,7 +178,7 @@ def _check_listed(folder: Path, listed: Collection[str]) -> None:
 def _check(folder: Path, name: str, expected: str) -> None:
     parts = PurePosixPath(name)
     if parts.is_absolute() or ".." in parts.parts:
-        raise ModelError(f"{folder / NAME} lists {name!r}, which lies outside the model directory")
+        raise ModelError(f"{folder / NAME} lists {name!r}, which is outside the model directory")
     try:
         found = sha256(folder / parts)
     except OSError as error:

@@ -119,7 +119,7 @@ def _reason(
         margin = margins[chosen]
         return (
             f"{chosen} answers: {shown} on {where} against {base}, the best baseline; the "
-            f"difference lies between {margin.low:+.3f} and {margin.high:+.3f}."
+            f"difference is between {margin.low:+.3f} and {margin.high:+.3f}."
         )
     if not margins:
         return f"{chosen} answers: {shown} on {where}; only baselines were trained."

@@ -254,7 +254,7 @@ class Worker:
         """Log when a part of the source begins to fail; `_recovered` logs when none does."""
         trouble = self._source.trouble
         if trouble is not None and self._trouble is None:
-            self._record("source in trouble", "errors", SourceError(trouble))
+            self._record("source with errors", "errors", SourceError(trouble))
         self._trouble = trouble
 
     def _recovered(self) -> None:

@@ -197,7 +197,7 @@ def test_nothing_held(run: Run, log: str) -> None:
 @pytest.mark.parametrize(
     ("job", "said"),
     [
-        ("99.0", "no log or store that was read tells of job 99.0"),
+        ("99.0", "no log or store that was read has job 99.0"),
         ("7.0", "job 7.0 is not held as of 2026-11-21 01:05:00Z: it terminated at"),
         ("8.2", "it waits to start, submitted at"),
     ],

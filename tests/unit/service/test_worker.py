@@ -118,7 +118,7 @@ def test_a_source_half_in_trouble_is_not_well_and_is_told_once(
         until(lambda: worker.snapshot()["last_error"]["over"] is not None)
         until(lambda: "source recovered" in [one.message for one in caplog.records])
     events = [one.message for one in caplog.records]
-    assert events.count("source in trouble") == events.count("source recovered") == 1
+    assert events.count("source with errors") == events.count("source recovered") == 1
 
 
 def test_a_source_has_recovered_only_when_all_of_it_works_again(

@@ -28,8 +28,8 @@ class EventLogs(Importer):
     name = "eventlog"
     title = "HTCondor event logs (text, XML or JSON; rotated files are joined)"
     unknowable = (
-        Unknowable("request, user, project", "only where event 028 tells them"),
-        Unknowable("submission.command, arguments, directory", "only where event 028 tells them"),
+        Unknowable("request, user, project", "only where event 028 records them"),
+        Unknowable("submission.command, arguments, directory", "only where event 028 records them"),
         Unknowable("why a job waits", "logs say nothing between submission and start"),
         Unknowable("who released or removed a job", "only the reason that was given"),
         Unknowable("edits by condor_qedit", "written as no event, but seen in a later 028"),

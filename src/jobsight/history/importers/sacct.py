@@ -53,12 +53,12 @@ class Sacct(Importer):
     name = "sacct"
     title = "output of Slurm's sacct (-P or -p, any columns that include JobID and State)"
     unknowable = (
-        Unknowable("columns that were not asked for", "nothing stands in for them"),
+        Unknowable("columns that were not asked for", "nothing replaces them"),
         Unknowable("submission.script", "sacct prints it only with --batch-script, a job a call"),
         Unknowable("why and how long it was held or suspended", "only sums and the last reason"),
         Unknowable("earlier runs of a requeued job", "only with sacct --duplicates"),
         Unknowable("usage.memory_mb, read_mb, written_mb", "they stand in the rows of steps"),
-        Unknowable("start times foretold, priorities as they grew", "accounting has no history"),
+        Unknowable("predicted start times, priorities as they grew", "accounting has no history"),
     )
 
     def sniff(self, file: LogFile) -> float:
@@ -142,7 +142,7 @@ class Rows:
             names = {name.lower(): name for name in columns if name}
             if "state" not in names:
                 raise SourceError(
-                    f"{self._file.name} has no column State, which tells what became of a job; ask "
+                    f"{self._file.name} has no column State, which says what became of a job; ask "
                     "sacct for it: sacct -P -o JobID,State,Submit,Start,End,..."
                 )
             own = self._watched(itertools.chain(first, source), (columns, delimiter))
@@ -233,7 +233,7 @@ class Rows:
     def _cluster(self) -> str:
         if self._options.cluster is None:
             raise UsageError(
-                f"{self._file.name} has no column Cluster that tells which cluster it is of; "
+                f"{self._file.name} has no column Cluster that says which cluster it is of; "
                 "give --cluster NAME"
             )
         return self._options.cluster

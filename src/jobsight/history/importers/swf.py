@@ -133,7 +133,7 @@ def _trace_name(file: LogFile) -> str:
     name = _ENDINGS.sub("", PurePath(file.name).name).strip()
     if file.path is None or not name:
         raise UsageError(
-            f"nothing tells which cluster the jobs of {file.name!r} ran on; give --cluster NAME"
+            f"nothing says which cluster the jobs of {file.name!r} ran on; give --cluster NAME"
         )
     return name[:100]
 
@@ -190,7 +190,7 @@ class _Trace:
         row, *others = rows
         if self._header.start is None:
             raise SourceError(
-                f"{self._file.name} does not tell when it begins: add a line such as "
+                f"{self._file.name} does not say when it begins: add a line such as "
                 "'; UnixStartTime: 1293836400' (seconds since 1970) at its top"
             )
         timeline = self._timeline(row, others)
@@ -215,7 +215,7 @@ class _Trace:
         parts = [part for part in (row, *others) if part.status in _PARTS]
         summaries = [one for one in (row, *others) if one.status not in _PARTS]
         if summaries[1:]:
-            raise ValueError("several lines of one job number tell of a whole job")
+            raise ValueError("several lines of one job number describe a whole job")
         if row.submit < 0 or self._header.start is None:
             raise ValueError("the time of submission is not known (-1): nothing can be dated")
         submit = self._header.start + row.submit * 1_000_000

@@ -290,7 +290,7 @@ def check_intervals(it: Audited) -> Result:
     )
     if grade == "passed" and inside < promised * groups and found < HALF:
         grade = "doubtful"
-        detail += ": fewer than promised, which may be chance, but so few groups cannot tell"
+        detail += ": fewer than promised, which may be chance, but so few groups cannot decide it"
     fault = power(f"intervals that hold {found:.0%} of the groups")
     numbers |= {"p_value": value, "detectable": found}
     return Result(Check("intervals", "quality", grade, detail + ".", numbers, fault))

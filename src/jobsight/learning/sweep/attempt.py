@@ -232,9 +232,9 @@ def read_result(folder: Path, identity: str) -> tuple[int, RunEnd]:
     told = read_json(folder / RESULT, dict)
     try:
         if told["identity"] != identity:
-            raise ValueError("it tells of a run with other settings or parameters")
+            raise ValueError("it is of a run with other settings or parameters")
         if told["files"] != kept_files(folder / MODEL, told["files"]):
-            raise ValueError("the model beside it was changed since")
+            raise ValueError("the model next to it was changed since")
         end = RunEnd(**{field.name: told[field.name] for field in fields(RunEnd)})
         return int(told["run"]), end
     except (KeyError, TypeError) as error:

@@ -80,7 +80,7 @@ def best_of(records: Sequence[RunRecord], metric: str, goal: Goal) -> RunRecord:
     failed = next((one for one in records if one.status is RunStatus.FAILED), records[0])
     raise SweepError(
         f"all runs that ended failed or were dropped; run {failed.run}: "
-        f"{printable(failed.cause or 'no cause told', _WIDTH)}; widen the search space, or mend "
+        f"{printable(failed.cause or 'no cause recorded', _WIDTH)}; widen the search space, or fix "
         "the settings, and name another `folder`"
     )
 

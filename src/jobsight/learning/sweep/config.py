@@ -62,9 +62,9 @@ _HINTS = {
     "run_cap": "the number of runs is 'runs'",
     "name": "a sweep has the name of its file",
     "command": "a run is always `jobsight`; how it starts is said in 'program'",
-    "project": "it stands in 'tracking'",
-    "entity": "it stands in 'tracking'",
-    "wandb": "it stands in 'tracking'",
+    "project": "it belongs to 'tracking'",
+    "entity": "it belongs to 'tracking'",
+    "wandb": "it belongs to 'tracking'",
 }
 _SECTIONS: Mapping[str, type[Section]] = {
     "metric": SweepMetric,

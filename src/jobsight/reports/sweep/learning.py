@@ -71,7 +71,7 @@ def _how_found(material: Material) -> str:
     told = f"The second half of the search gained {short(gained, 2) if gained else 'nothing'}"
     told += f" in {material.metric}"
     if spread > 0:
-        told += f", beside a middle half of runs that spans {short(spread, 2)}"
+        told += f", next to a middle half of runs that spans {short(spread, 2)}"
     return words + told + "."
 
 
@@ -174,7 +174,7 @@ def failures_part(material: Material) -> Markup | None:
     kinds = [
         ("failed", "Failed", "These ended by their own parameters. They took no other run with "
          "them, and count nowhere above."),
-        ("dropped", "Dropped", "Hopeless beside the others at that time, so their machines went "
+        ("dropped", "Dropped", "Hopeless next to the others at that time, so their machines went "
          "to better ones."),
     ]  # fmt: skip
     parts = [
@@ -189,7 +189,7 @@ def _failures(material: Material, status: str, title: str, lead: str) -> Markup 
     causes: dict[str, list[Run]] = defaultdict(list)
     for run in material.runs:
         if run.status == status:
-            causes[printable(run.cause or "no cause was told", 300)].append(run)
+            causes[printable(run.cause or "no cause was recorded", 300)].append(run)
     if not causes:
         return None
     order = sorted(causes, key=lambda cause: (-len(causes[cause]), cause))

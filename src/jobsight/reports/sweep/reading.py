@@ -190,7 +190,7 @@ def _provenance(frozen: Frozen, layout: Layout, facts: Mapping[str, Any]) -> lis
         if isinstance(told.get("first"), int) and isinstance(told.get("last"), int):
             rows.append((f"History, {printable(shard.name, 40)}", _read_words(told)))
     for source in sources[:_MOST_SOURCES]:
-        digest = printable(source.get("sha256", "not told"), 80)
+        digest = printable(source.get("sha256", "unknown"), 80)
         rows.append((f"Read: {printable(source.get('name', ''), 120)}", f"SHA-256 {digest}"))
     if len(sources) > _MOST_SOURCES:
         rows.append(("Read", f"{len(sources) - _MOST_SOURCES} more files"))
@@ -203,7 +203,7 @@ def _provenance(frozen: Frozen, layout: Layout, facts: Mapping[str, Any]) -> lis
         role = "champion" if registry.get("champion") else "challenger"
         rows.append(("Registry", f"{role} of {place}"))
     versions = (f"{name} {version}" for name, version in frozen.versions.items())
-    rows.append(("Versions", printable(", ".join(versions), 600) or "not told"))
+    rows.append(("Versions", printable(", ".join(versions), 600) or "unknown"))
     return rows
 
 

@@ -178,7 +178,7 @@ def _test_card(material: Material) -> Markup | None:
     if one is None or one.scores.get("roc_auc") is None:
         return None
     best = best_baseline(tested_models(material.test.report))
-    beside = "no baseline beside it" if best is None else f"the best baseline has {best:.2f}"
+    beside = "no baseline next to it" if best is None else f"the best baseline has {best:.2f}"
     interval = "" if one.auc is None else f"95 % interval {one.auc[0]:.2f} to {one.auc[1]:.2f}; "
     return card(
         f"{one.scores['roc_auc']:.2f}",
@@ -190,7 +190,7 @@ def _test_card(material: Material) -> Markup | None:
 _WORDS = {
     "run": "One training with one choice of parameters.",
     "select part": "The stretch of history, later than the training, on which runs are compared. "
-    "The best of many is flattered by it: only the test part tells what to expect.",
+    "The best of many is flattered by it: only the test part says what to expect.",
     "test part": "The last stretch, looked at once, with the best run alone.",
     "baseline": "What needs no learning: a constant, the rules that sites use today, smoothed "
     "rates.",

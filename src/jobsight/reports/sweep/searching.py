@@ -42,7 +42,7 @@ def glance_part(material: Material, told: Mapping[str, Importance]) -> Markup | 
     hidden = len(material.judged) - len(material.drawn)
     more += f" {hidden:,} of the weaker runs are not drawn." if hidden else ""
     few = len(material.judged) < FEW_RUNS
-    order = "" if few else " The further right a parameter stands, the more it tells of the metric."
+    order = "" if few else " The further right a parameter is, the more it says of the metric."
     return section(
         "All runs at a glance",
         _buttons(material),
@@ -95,7 +95,7 @@ def parameters_part(material: Material, told: Mapping[str, Importance]) -> Marku
     order = sorted(material.columns, key=lambda one: -(told[one.name].share or 0.0))
     panels = [_panel(material, column, told[column.name]) for column in order[:_MOST_PANELS]]
     more = len(order) - len(panels)
-    rest = element("p", f"{more} parameters that tell less have no picture.", class_="small")
+    rest = element("p", f"{more} parameters that say less have no picture.", class_="small")
     return section(
         "Which parameters matter",
         element("div", *panels, class_="panels"),
@@ -131,7 +131,7 @@ def _panel(material: Material, column: Column, told: Importance) -> Markup:
 
 def _verdict(told: Importance) -> str:
     if told.share is None:
-        return "too few runs to tell"
+        return "too few runs to say"
     if not told.sure:
         return "no more than chance"
     return f"tells {percent(told.share)}"
@@ -153,7 +153,7 @@ def _table(material: Material, order: list[Column], told: Mapping[str, Importanc
     return table(
         ["parameter", "searched", "best run", "best tenth", "share", "direction"],
         rows,
-        caption="What was searched, where the best lie, and what it tells of the metric."
+        caption="What was searched, where the best are, and what it says of the metric."
         + (f" {more} more parameters are not listed." if more > 0 else ""),
         text_columns=(0, 1, 2, 3, 5),
     )

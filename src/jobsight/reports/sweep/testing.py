@@ -32,7 +32,7 @@ def gain_words(test: Examination) -> str:
     if answers is not None and answers is not network:
         name = f"{printable(answers.name, 40)}{', a baseline,' if answers.baseline else ''}"
         words.append(f"Of all models {name} was chosen to answer.")
-    return " ".join(words) or "Its test report does not tell of its network."
+    return " ".join(words) or "Its test report has no numbers of its network."
 
 
 def _standing(one: Tested) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NOWHERE", "places_of", "timeline_plot"]
 
-NOWHERE = "not told"
+NOWHERE = "unknown"
 _OTHERS = "other machines"
 _MOST_PLACES = 14
 _HEIGHT = 420.0

@@ -1,1 +1,1 @@
-"""Answers for held jobs: the decision, its evidence, what to mend, what to type."""
+"""Answers for held jobs: the decision, its evidence, what to fix, what to type."""

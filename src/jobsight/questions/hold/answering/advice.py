@@ -14,7 +14,7 @@ from typing import Any
 from jobsight.clock import format_micros, format_span
 from jobsight.format import chance
 from jobsight.ids import JobId
-from jobsight.questions.hold.answering.mending import Mend
+from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.questions.hold.answering.verdict import Chance, Verdict
 from jobsight.text import counted, printable
 
@@ -148,35 +148,35 @@ class Group:
 
 
 def advise(
-    verdict: Verdict, mend: Mend | None, group: Group, *, moment: int, alike: Sequence[JobId]
+    verdict: Verdict, fix: Fix | None, group: Group, *, moment: int, alike: Sequence[JobId]
 ) -> Advice:
     """The advice that goes with a verdict.
 
     Args:
         verdict: of the decision table.
-        mend: what is known to mend the cause.
+        fix: what is known to fix the cause.
         group: the jobs it is for.
         moment: µs, now.
         alike: jobs that are held alike, see `Findings.alike`.
     """
     if verdict.verb == "release":
         why = "" if verdict.why is None else f": {verdict.why}"
-        return Advice([group.step(f"release it as it is{why}" + _hint(mend), "condor_release")])
+        return Advice([group.step(f"release it as it is{why}" + _hint(fix), "condor_release")])
     if verdict.verb == "wait" and verdict.best is not None:
         why = "" if verdict.why is None else f"; {verdict.why}"
-        return Advice([_wait(verdict.best, why + _hint(mend), group, moment)])
-    if verdict.verb == "fix" and mend is not None:
-        return Advice([_fix(mend, group), _release(group)])
+        return Advice([_wait(verdict.best, why + _hint(fix), group, moment)])
+    if verdict.verb == "fix" and fix is not None:
+        return Advice([_fix(fix, group), _release(group)])
     if verdict.verb == "remove":
-        text = "remove it: releases as it is have failed before, and no mend is known"
+        text = "remove it: releases as it is have failed before, and no fix is known"
         return Advice([group.step(text, "condor_rm")])
-    return _unsure(mend, group, alike)
+    return _unsure(fix, group, alike)
 
 
 def by_hand(code: int | None) -> Advice:
     """The advice for a job that is held by its user's own hand, or for a reason not told."""
     if code is None:
-        text = "the log tells no hold code, so nothing can be said of this hold"
+        text = "the log has no hold code, so nothing can be said of this hold"
     elif code in (15, 16):
         text = "nothing to decide: it was submitted on hold, or its input is being spooled"
     elif code == 1:
@@ -186,8 +186,8 @@ def by_hand(code: int | None) -> Advice:
     return Advice([Step(text)])
 
 
-def _hint(mend: Mend | None) -> str:
-    return "" if mend is None else f"; should it be held again: {mend.text}"
+def _hint(fix: Fix | None) -> str:
+    return "" if fix is None else f"; should it be held again: {fix.text}"
 
 
 def _release(group: Group) -> Step:
@@ -208,11 +208,11 @@ def _wait(best: Chance, remark: str, group: Group, moment: int) -> Step:
     )
 
 
-def _fix(mend: Mend, group: Group) -> Step:
-    return Step(mend.text, None if mend.edit is None else group.edit(*mend.edit))
+def _fix(fix: Fix, group: Group) -> Step:
+    return Step(fix.text, None if fix.edit is None else group.edit(*fix.edit))
 
 
-def _unsure(mend: Mend | None, group: Group, alike: Sequence[JobId]) -> Advice:
+def _unsure(fix: Fix | None, group: Group, alike: Sequence[JobId]) -> Advice:
     few = replace(group, jobs=list(alike)[:TRIAL], cause=None)
     if len(alike) >= WAIT_ALIKE:
         clusters = len({job.cluster for job in alike})
@@ -221,10 +221,10 @@ def _unsure(mend: Mend | None, group: Group, alike: Sequence[JobId]) -> Advice:
             f"{counted(len(alike), 'job')} {of}wait alike: release {TRIAL} of them as a trial, and "
             "ask again when these have ended"
         )
-        fixes = [] if mend is None else [_fix(mend, few)]
+        fixes = [] if fix is None else [_fix(fix, few)]
         return Advice([*fixes, few.step(text, "condor_release")])
     little = "too little is known to say whether it would succeed as it is"
-    if mend is None:
+    if fix is None:
         return Advice([Step(little)])
-    fix = _fix(mend, group)
-    return Advice([replace(fix, text=f"{fix.text}; {little}"), _release(group)])
+    step = _fix(fix, group)
+    return Advice([replace(step, text=f"{step.text}; {little}"), _release(group)])

@@ -24,8 +24,8 @@ from jobsight.ids import JobId
 from jobsight.learning.modeldir import Fitted, ModelDir
 from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
 from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings
+from jobsight.questions.hold.answering.fixes import Fix, known_fix
 from jobsight.questions.hold.answering.heldjob import Held, about_job
-from jobsight.questions.hold.answering.mending import Mend, known_mend
 from jobsight.questions.hold.answering.tallies import Count
 from jobsight.questions.hold.answering.uncalibrated import LABEL, log_rate, rule_findings
 from jobsight.questions.hold.answering.verdict import (
@@ -66,7 +66,7 @@ class Answer:
         cause: number of its cause in this history (code, sub-code, masked reason).
         schedd: whom commands are addressed to.
         alike: the jobs that are held alike, this one among them, see `Findings.alike`.
-        mend: what is known to mend the cause.
+        fix: what is known to fix the cause.
         evidence: findings, see `jobsight.questions.hold.answering.findings`.
         advice: what to do.
         model: what gave the probability.
@@ -86,7 +86,7 @@ class Answer:
     cause: int
     schedd: Schedd
     alike: Sequence[JobId]
-    mend: Mend | None
+    fix: Fix | None
     evidence: list[Finding] = field(repr=False)
     advice: Advice
     model: str
@@ -225,20 +225,20 @@ class Answerer:
         extra: list[Finding],
     ) -> Answer:
         what_held = self._what_held(row, moment)
-        mend = _fix(what_held, findings.retried(row["hold_row"]))
+        fix = _fix(what_held, findings.retried(row["hold_row"]))
         if chances:
             verdict = decide(
                 chances,
                 self._costs,
                 delay_per_hour=hourly_delay_cost(self._costs, scale.pace),
-                mendable=mend is not None,
+                fixable=fix is not None,
                 failed_batches=findings.ended("cause", row["hold_row"]).failed_batches,
-                bug=mend is not None and mend.bug,
+                bug=fix is not None and fix.bug,
             )
         else:
-            verdict = decide_without(mend is not None and mend.certain)
+            verdict = decide_without(fix is not None and fix.certain)
         reason = row["reason"] or ""
-        lasting = mend is not None and (mend.certain or mend.edit is not None)
+        lasting = fix is not None and (fix.certain or fix.edit is not None)
         evidence = findings.about(row["job"], row["hold_row"], row["site"], reason, lasting=lasting)
         alike = findings.alike(row["hold_row"], reason, lasting=lasting)
         job, schedd = JobId(row["cluster"], row["proc"]), self._schedd(row["access_point"])
@@ -248,9 +248,9 @@ class Answerer:
             verdict=verdict,
             now=chances[0] if chances else None,
             alike=alike,
-            mend=mend,
+            fix=fix,
             evidence=[*about_job(what_held), *evidence, *extra],
-            advice=advise(verdict, mend, Group([job], schedd=schedd), moment=moment, alike=alike),
+            advice=advise(verdict, fix, Group([job], schedd=schedd), moment=moment, alike=alike),
             model=LABEL if self._model is None else self._model.label,
         )
 
@@ -263,7 +263,7 @@ class Answerer:
             verdict=Verdict("user_hold" if personal else "unsure", None, 0.0),
             now=None,
             alike=[JobId(row["cluster"], row["proc"])],
-            mend=None,
+            fix=None,
             evidence=findings.own(row["job"]),
             advice=by_hand(row["hold_code"]),
             model=NO_MODEL,
@@ -344,12 +344,12 @@ class Answerer:
         )
 
 
-def _fix(held: Held, retried: Count) -> Mend | None:
+def _fix(held: Held, retried: Count) -> Fix | None:
     """What to fix; `retried`: how retries of the same program ended here."""
-    mend = known_mend(held)
-    if mend is None or not mend.bug or not retried.succeeded:
-        return mend
-    return mend.though_retried(retried.succeeded, retried.releases)
+    fix = known_fix(held)
+    if fix is None or not fix.bug or not retried.succeeded:
+        return fix
+    return fix.though_retried(retried.succeeded, retried.releases)
 
 
 def _builder(model: ModelDir, labels: RowLabels, evidence: Evidence) -> ExampleBuilder:

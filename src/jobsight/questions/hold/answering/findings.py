@@ -60,10 +60,10 @@ class FindingIndex:
         self.cause = labels.cause
         self.evidence: Evidence = gather_evidence(history, labels, decisions)
         settled = decisions.filter("kept", pl.col("outcome").is_not_null())
-        as_it_was, mended = settled.filter(~pl.col("edited")), settled.filter("edited")
+        as_it_was, fixed = settled.filter(~pl.col("edited")), settled.filter("edited")
         self.ended = {name: self._tally(as_it_was, name) for name in ("code", *_ENDED)}
         self.ended["all"] = _tally(as_it_was, np.zeros(len(as_it_was), np.int64))
-        self.mended = self._tally(mended, "cause")
+        self.fixed = self._tally(fixed, "cause")
         self.held = {name: self.evidence.index(self.evidence.held, name) for name in _ACTIVE}
         self.waiting = tuple(
             self.evidence.index(stream, "cluster and cause")
@@ -221,10 +221,10 @@ class Findings:
         if not self.ended("cause", hold_row).releases:
             text = "no release with this cause has ended before"
             found.insert(0, {"what": "same_cause", "text": text, "releases": 0})
-        mended = self._index.mended.count(self._index.key("cause", hold_row), self._moment)
-        if mended.releases:
+        fixed = self._index.fixed.count(self._index.key("cause", hold_row), self._moment)
+        if fixed.releases:
             label = "with this cause, after the job was edited,"
-            found.append(_ended("mended", label, mended, (0, 0), self._window))
+            found.append(_ended("fixed", label, fixed, (0, 0), self._window))
         return found
 
     def _activity(self, hold_row: int, since: int, place: str) -> list[Finding]:
@@ -284,7 +284,7 @@ class Findings:
             return []
         about = f"on {source}" if source else f"at {place}" if place else "with this cause"
         state = "over" if good else "goes_on"
-        words = "the trouble seems over" if good else "the trouble goes on"
+        words = "the outage seems over" if good else "the outage goes on"
         return [
             {
                 "what": "outage",
@@ -326,7 +326,7 @@ class Findings:
         return [
             {
                 "what": "missing",
-                "text": "these logs tell of one user's jobs only, so how others fared with this "
+                "text": "these logs have one user's jobs only, so how others fared with this "
                 "cause and at this site is missing: give the access point's EVENT_LOG too",
                 "owners": owners,
             }

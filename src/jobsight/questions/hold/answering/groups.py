@@ -121,14 +121,14 @@ def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
         else None
     )
     group = Group([one.job for one in said_for], cause, first.schedd)
-    mend = first.mend
-    if mend is not None and len({one.mend.text for one in said_for if one.mend}) > 1:
+    fix = first.fix
+    if fix is not None and len({one.fix.text for one in said_for if one.fix}) > 1:
         # Each has its own file or figure; the command serves all, the words one of them.
-        mend = replace(mend, text=f"{mend.text} (this for {first.job}, the others likewise)")
-    return advise(first.verdict, mend, group, moment=first.moment, alike=first.alike)
+        fix = replace(fix, text=f"{fix.text} (this for {first.job}, the others likewise)")
+    return advise(first.verdict, fix, group, moment=first.moment, alike=first.alike)
 
 
 def _need(answer: Answer) -> tuple[int, float]:
-    edit = answer.mend.edit if answer.mend else None
+    edit = answer.fix.edit if answer.fix else None
     best = answer.verdict.best
     return (edit[1] if edit else 0, best.wait if best else 0.0)

@@ -24,7 +24,7 @@ _MOST = 1e15
 
 @dataclass(frozen=True)
 class Held:
-    """What is known of a held job that a mend may rest on.
+    """What is known of a held job that a fix may rest on.
 
     Attributes:
         code, subcode: of the hold; None where the log tells none.

@@ -97,7 +97,7 @@ def _problem(history: History, one: JobId, jobs: NDArray[np.int32], moment: int)
             wanted = wanted.filter(pl.col("proc") == one.proc)
         later = " before that time, only later" if len(wanted) else "; name one that does"
         what = "cluster" if one.proc is None else "job"
-        return f"no log or store that was read tells of {what} {one} as of {at}{later}"
+        return f"no log or store that was read has {what} {one} as of {at}{later}"
     if len(jobs) > 1:
         return f"none of the {counted(len(jobs), 'job')} of {one} is held as of {at}"
     return f"job {_name(history, int(jobs[0]))} is not held as of {at}: " + _state(
@@ -115,7 +115,7 @@ def _state(history: History, job: int, moment: int) -> str:
     rows = rows[history.clock[rows] <= moment]
     telling = rows[np.isin(history.code[rows], list(_STATES))]
     if not len(telling):
-        return "the log does not tell its state"
+        return "the log does not say its state"
     last = int(telling[-1])
     state = f"{_STATES[int(history.code[last])]} {format_micros(int(history.clock[last]))}"
     reason = history.table["reason"][last]

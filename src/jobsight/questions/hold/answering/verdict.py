@@ -9,13 +9,13 @@ gain of a release after a wait of h::
 the program has a bug that no retry of it has got past here                       ``fix``
 else: the best gain is not below 0, and no wait beats releasing now               ``release``
 the best gain is not below 0, and a wait h beats releasing now                    ``wait``
-else: a mend is known and the upper bound of p(0) is under θ                      ``fix``
-else: no mend is known, the upper bound of every p(h) is under θ, and at least
+else: a fix is known and the upper bound of p(0) is under θ                      ``fix``
+else: no fix is known, the upper bound of every p(h) is under θ, and at least
 five like batches failed                                                          ``remove``
 else                                                                              ``unsure``
 ================================================================================  ==========
 
-Where there is no probability at all, a mend that is certain is still to be made first: ``fix``;
+Where there is no probability at all, a fix that is certain is still to be made first: ``fix``;
 else ``unsure``. What its user holds (`PERSONAL_HOLD_CODES`) is not decided: ``user_hold``.
 """
 
@@ -106,7 +106,7 @@ def decide(
     costs: Costs,
     *,
     delay_per_hour: float,
-    mendable: bool,
+    fixable: bool,
     failed_batches: int,
     bug: bool = False,
 ) -> Verdict:
@@ -116,7 +116,7 @@ def decide(
         chances: of releasing now (first, wait 0), then of every wait that training supports.
         costs: of a wasted run and of a lost job.
         delay_per_hour: what an hour's delay costs.
-        mendable: whether a mend of the cause is known.
+        fixable: whether a fix of the cause is known.
         failed_batches: like batches of which no release succeeded.
         bug: whether the cause is a bug of the program, and no retry of it has succeeded.
     """
@@ -130,7 +130,7 @@ def decide(
         verb: Verb = "wait" if best.wait > 0 else "release"
         return Verdict(verb, best, gains[place], _why(best, costs))
     threshold = release_threshold(costs)
-    if mendable:
+    if fixable:
         if now.high < threshold:
             return Verdict("fix", best, -gains[0])
     elif failed_batches >= FAILED_BATCHES and all(c.high < threshold for c in chances):

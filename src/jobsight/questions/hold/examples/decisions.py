@@ -95,7 +95,7 @@ def settled_releases(
     told = first_told(history)
     again = held & (told[history.job[rows]] != history.job[rows])
     mine = held & ~again & ~_by_hand(history)[life]
-    left_out = {"not held": int((~held).sum()), "told by another log": int(again.sum())}
+    left_out = {"not held": int((~held).sum()), "recorded in another log": int(again.sum())}
     left_out |= _by_code(history, life[held & ~again & ~mine])
     left_out = {why: count for why, count in left_out.items() if count}
     rows, hold_rows = rows[mine], life[mine]

@@ -155,7 +155,7 @@ def _after(group: GroupAnswer, material: Material) -> str | None:
     ends = [material.later[key] for one in group.members if (key := _key(one)) in material.later]
     if not ends:
         return None
-    return f"What the log tells later: {len(ends)} were released, {sum(ends)} of them succeeded."
+    return f"What the log records later: {len(ends)} were released, {sum(ends)} of them succeeded."
 
 
 def _key(answer: Answer) -> tuple[str | None, str]:
@@ -182,14 +182,14 @@ def _hindsight(material: Material) -> Markup | None:
             element("h3", "And what became of them"),
             element(
                 "p",
-                "The log goes on, so it tells how these jobs fared when their owners released them "
+                "The log goes on, so it shows how these jobs fared when their owners released them "
                 "at last, at a time of their own choice and without having asked. No answer knew "
                 "this.",
             ),
             table(
                 ["answer at the moment", "released later", "of these succeeded", "share"],
                 rows,
-                caption="What the log tells after the moment, by answer.",
+                caption="What the log records after the moment, by answer.",
             ),
         ]
     )
@@ -229,7 +229,7 @@ def frames_part(material: Material) -> Markup | None:
         "One held job and its neighbours, as the network sees them",
         figure(
             picture,
-            f"Job {first.job} (top row, held: {cause}) and {settings.j - 1} jobs beside it, up to "
+            f"Job {first.job} (top row, held: {cause}) and {settings.j - 1} jobs next to it, up to "
             f"the moment. {settings.m} frames of "
             f"{format_span(material.model.encoding.timeframe_len)}; a cell is the last state event "
             "of that job by then. Half of the neighbours are related (same cause, site or owner).",

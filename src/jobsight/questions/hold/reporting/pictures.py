@@ -224,7 +224,7 @@ def _mark(axes: Axes, moment: int | None, borders: Sequence[int], *, named: bool
     if borders and named:
         place = days(borders[-1:])[0]
         axes.annotate(
-            "◂ trained on what lies before  ", (place, 1.015), xycoords=("data", "axes fraction"),
+            "◂ trained on what is before  ", (place, 1.015), xycoords=("data", "axes fraction"),
             ha="right", color="#52606d", fontsize=9,
         )  # fmt: skip
     if moment is not None:

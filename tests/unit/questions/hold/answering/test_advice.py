@@ -4,20 +4,20 @@ import pytest
 
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
-from jobsight.questions.hold.answering.mending import Mend
+from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.questions.hold.answering.verdict import Chance, Verb, Verdict
 
 JOB = JobId(12, 3)
-MEND = Mend("memory", "set RequestMemory to 256 MB", ("RequestMemory", 256))
+FIX = Fix("memory", "set RequestMemory to 256 MB", ("RequestMemory", 256))
 
 
 def advice(
-    verb: Verb, mend: Mend | None = None, group: Group | None = None, *, alike: int = 1
+    verb: Verb, fix: Fix | None = None, group: Group | None = None, *, alike: int = 1
 ) -> Advice:
     best = Chance(90.0 if verb == "wait" else 0.0, 0.5, 0.4, 0.6)
     return advise(
         Verdict(verb, best, 0.0),
-        mend,
+        fix,
         group or Group([JOB]),
         moment=0,
         alike=[JobId(12, proc) for proc in range(alike)],
@@ -35,11 +35,11 @@ def test_commands() -> None:
 
 
 def test_a_fix_comes_before_its_release() -> None:
-    edit, release = advice("fix", MEND).steps
-    assert (edit.text, edit.command) == (MEND.text, "condor_qedit 12.3 RequestMemory 256")
+    edit, release = advice("fix", FIX).steps
+    assert (edit.text, edit.command) == (FIX.text, "condor_qedit 12.3 RequestMemory 256")
     assert (release.text, release.command) == ("then release it", "condor_release 12.3")
     assert [
-        (step.text, step.command) for step in advice("fix", Mend("input", "supply x")).steps
+        (step.text, step.command) for step in advice("fix", Fix("input", "supply x")).steps
     ] == [
         ("supply x", None),
         ("then release it", "condor_release 12.3"),
@@ -71,21 +71,21 @@ def test_a_trial_where_many_wait_alike() -> None:
 
 
 def test_a_trial_is_made_with_the_fix_that_is_known() -> None:
-    edit, release = advice("unsure", MEND, alike=5).steps
-    assert edit.text == MEND.text
+    edit, release = advice("unsure", FIX, alike=5).steps
+    assert edit.text == FIX.text
     assert edit.command == (
         "condor_qedit -constraint 'ClusterId == 12 && "
         "(ProcId == 0 || ProcId == 1 || ProcId == 2)' RequestMemory 256"
     )
     assert release.command == "condor_release 12.0 12.1 12.2"
-    assert commands(advice("unsure", MEND)) == [
+    assert commands(advice("unsure", FIX)) == [
         "condor_qedit 12.3 RequestMemory 256",
         "condor_release 12.3",
     ]
 
 
 def test_a_release_names_the_mend_as_well() -> None:
-    assert "set RequestMemory" in advice("release", MEND).steps[0].text
+    assert "set RequestMemory" in advice("release", FIX).steps[0].text
 
 
 def test_a_release_against_the_odds_says_why() -> None:
@@ -110,7 +110,7 @@ def test_a_removal_never_names_a_whole_cluster() -> None:
 
 def test_edits_of_several_jobs_take_a_constraint() -> None:
     edit = "condor_qedit -constraint 'ClusterId == 12 && (ProcId == 0 || ProcId == 1)'"
-    assert commands(advice("fix", MEND, Group(MANY[:2]))) == [
+    assert commands(advice("fix", FIX, Group(MANY[:2]))) == [
         f"{edit} RequestMemory 256",
         "condor_release 12.0 12.1",
     ]
@@ -123,7 +123,7 @@ def addressed(access_point: str | None, *others: str, here: str | None = None) -
 
 def test_commands_name_the_schedd() -> None:
     group = addressed("submit@ap1.example.org", "ap2")
-    assert commands(advice("fix", MEND, group)) == [
+    assert commands(advice("fix", FIX, group)) == [
         "condor_qedit -name submit@ap1.example.org 12.3 RequestMemory 256",
         "condor_release -name submit@ap1.example.org 12.3",
     ]
@@ -153,7 +153,7 @@ def test_this_machines_own_schedd_is_not_named_where_it_is_the_only_one() -> Non
 )  # fmt: skip
 def test_a_name_that_is_not_plain_gives_no_command_but_the_reason(name: str) -> None:
     for verb in ("release", "wait", "fix", "remove"):
-        found = advice(verb, MEND, addressed(name, "ap2"))
+        found = advice(verb, FIX, addressed(name, "ap2"))
         assert set(commands(found)) == {None}
         assert "no command is given: the log has " in found.steps[-1].text
         assert found.steps[-1].text.isprintable()
@@ -170,7 +170,7 @@ def test_an_access_point_without_a_name() -> None:
 
 @pytest.mark.parametrize("verb", ["release", "wait", "fix", "remove", "unsure"])
 def test_no_text_of_a_log_in_a_command(verb: Verb) -> None:
-    hostile = Mend("input", "input $(rm -rf ~); `x` is missing", MEND.edit)
+    hostile = Fix("input", "input $(rm -rf ~); `x` is missing", FIX.edit)
     for command in commands(advice(verb, hostile, alike=9)):
         assert re.fullmatch(r"[A-Za-z0-9_. &|=()'\"-]*", command or "")
 

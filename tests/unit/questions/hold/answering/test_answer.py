@@ -120,7 +120,7 @@ def test_edited_releases_stand_apart() -> None:
     job = {"cluster": 5, "proc": 0, "owner": "ann"}
     edited = [*released(100, 5, good=True), job | {"at": 101, "code": 33}]
     found = ask(history(edited, held(200, 6)), 210, constant_model(0.5))["6.0"]
-    assert finding(found, "mended")["succeeded"] == 1
+    assert finding(found, "fixed")["succeeded"] == 1
     assert finding(found, "same_cause")["releases"] == 0
 
 
@@ -362,7 +362,7 @@ def test_finding_jobs_by_id() -> None:
     found, problems = find(of, 60, JobId(20, 1), JobId(21, 0), JobId(99, 0))
     assert found == ["20.1"]
     assert "21.0 is not held as of 2026-11-21 00:01:00Z: it terminated at" in problems[0]
-    assert "no log or store that was read tells of job 99.0" in problems[1]
+    assert "no log or store that was read has job 99.0" in problems[1]
     assert "only later" in find(of, 30, JobId(21, None))[1][0]
 
 

@@ -21,13 +21,13 @@ def chance(probability: float, low: float = 0.0, high: float = 1.0, wait: float 
 
 def verdict(
     *chances: Chance,
-    mendable: bool = False,
+    fixable: bool = False,
     failed: int = 0,
     bug: bool = False,
     costs: Costs = COSTS,
 ) -> Verdict:
     return decide(
-        chances, costs, delay_per_hour=3.6, mendable=mendable, failed_batches=failed, bug=bug
+        chances, costs, delay_per_hour=3.6, fixable=fixable, failed_batches=failed, bug=bug
     )  # 3.6 an hour: 100 s cost 0.1
 
 
@@ -59,11 +59,11 @@ def test_no_wait_that_pays_less_than_nothing() -> None:
 
 @pytest.mark.parametrize(("high", "expected"), [(0.19, "fix"), (0.2, "unsure"), (0.9, "unsure")])
 def test_fix_needs_the_upper_bound_under_the_threshold(high: float, expected: str) -> None:
-    assert verdict(chance(0.05, 0.0, high), mendable=True).verb == expected
+    assert verdict(chance(0.05, 0.0, high), fixable=True).verb == expected
 
 
 def test_a_mend_does_not_keep_from_a_release_that_pays() -> None:
-    assert verdict(chance(0.4), mendable=True).verb == "release"
+    assert verdict(chance(0.4), fixable=True).verb == "release"
 
 
 @pytest.mark.parametrize(("failed", "expected"), [(FAILED_BATCHES, "remove"), (4, "unsure")])
@@ -79,13 +79,13 @@ def test_remove_needs_every_upper_bound_under_the_threshold() -> None:
 
 
 def test_never_remove_what_can_be_mended() -> None:
-    assert verdict(chance(0.01, 0.0, 0.1), mendable=True, failed=9).verb == "fix"
+    assert verdict(chance(0.01, 0.0, 0.1), fixable=True, failed=9).verb == "fix"
 
 
 def test_a_bug_is_fixed_whatever_the_odds() -> None:
-    found = verdict(chance(0.7), mendable=True, bug=True)
+    found = verdict(chance(0.7), fixable=True, bug=True)
     assert (found.verb, found.gain) == ("fix", 0.0)
-    assert verdict(chance(0.05), mendable=True, bug=True).gain == pytest.approx(0.95 - 0.2)
+    assert verdict(chance(0.05), fixable=True, bug=True).gain == pytest.approx(0.95 - 0.2)
 
 
 def test_a_release_that_probably_fails_says_why_it_is_tried() -> None:
@@ -99,7 +99,7 @@ def test_a_release_that_probably_fails_says_why_it_is_tried() -> None:
 
 
 def test_gain_of_not_releasing() -> None:
-    assert verdict(chance(0.05, 0.0, 0.1), mendable=True).gain == pytest.approx(0.95 - 0.2)
+    assert verdict(chance(0.05, 0.0, 0.1), fixable=True).gain == pytest.approx(0.95 - 0.2)
     assert verdict(chance(0.05, 0.0, 0.9)).gain == 0.0
 
 

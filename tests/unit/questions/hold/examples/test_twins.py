@@ -55,7 +55,7 @@ def test_two_logs_of_the_same_jobs_teach_and_count_as_one() -> None:
     one, two = hold_decisions(once, settings), hold_decisions(twice, settings)
     same = ["cluster", "proc", "time", "outcome", "batch", "repeat", "weight"]
     assert two.table.select(same).equals(one.table.select(same))
-    assert two.left_out == {"told by another log": len(one.table)}
+    assert two.left_out == {"recorded in another log": len(one.table)}
     single, double = (
         gather_evidence(h, label_rows(h), found.table) for h, found in ((once, one), (twice, two))
     )

@@ -2,16 +2,16 @@ from typing import Any
 
 import pytest
 
+from jobsight.questions.hold.answering.fixes import Fix, known_fix, memory_request
 from jobsight.questions.hold.answering.heldjob import Held, about_job
-from jobsight.questions.hold.answering.mending import Mend, known_mend, memory_request
 
 
-def mend(code: int | None, subcode: int | None, reason: str, **more: Any) -> Mend | None:
-    return known_mend(Held(code, subcode, reason, **more))
+def fix(code: int | None, subcode: int | None, reason: str, **more: Any) -> Fix | None:
+    return known_fix(Held(code, subcode, reason, **more))
 
 
-def sure(code: int | None, subcode: int | None, reason: str, **more: Any) -> Mend:
-    found = mend(code, subcode, reason, **more)
+def sure(code: int | None, subcode: int | None, reason: str, **more: Any) -> Fix:
+    found = fix(code, subcode, reason, **more)
     assert found is not None
     return found
 
@@ -119,7 +119,7 @@ def test_known_causes(code: int, subcode: int, reason: str, what: str, said: str
     ],
 )
 def test_unknown_causes(code: int | None, subcode: int | None, reason: str) -> None:
-    assert mend(code, subcode, reason) is None
+    assert fix(code, subcode, reason) is None
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_exits_that_say_what_to_fix() -> None:
     killed, ad = "job exited with code 137", {"RequestMemory": 1000}
     found = sure(3, 137, killed, ad=ad, memory_mb=990.0)
     assert (found.what, found.edit, found.certain) == ("memory", ("RequestMemory", 1536), False)
-    assert mend(3, 137, killed, ad=ad, memory_mb=200.0) is None
+    assert fix(3, 137, killed, ad=ad, memory_mb=200.0) is None
     assert sure(26, 0, "cmsRun exit code 50660", ad={"RequestMemory": 1000}).what == "memory"
-    assert mend(13, 2, "job exited with code 139") is None
+    assert fix(13, 2, "job exited with code 139") is None
 
 
 POLICY = "The job attribute PeriodicHold expression '{}' evaluated to TRUE"
@@ -237,4 +237,4 @@ def test_hostile_reasons_are_made_plain() -> None:
     )
     assert found.text.isprintable()
     assert len(found.text) < 400
-    assert known_mend(Held(34, 102, "memory " * 100_000)) is not None
+    assert known_fix(Held(34, 102, "memory " * 100_000)) is not None

@@ -1,4 +1,4 @@
-"""What to mend before a held job is released, for the causes that are known.
+"""What to fix before a held job is released, for the causes that are known.
 
 Shapes of reasons are those of HTCondor's starter, shadow and ``file_transfer.cpp``; hold codes are
 those of ``condor_holdcodes.h``. Where code and words disagree the words win: codes 12 and 13
@@ -18,18 +18,18 @@ from jobsight.history.reasons import memory_figures, missing_file
 from jobsight.questions.hold.answering.heldjob import Held
 from jobsight.text import printable
 
-__all__ = ["Mend", "is_about_memory", "known_mend", "memory_request"]
+__all__ = ["Fix", "is_about_memory", "known_fix", "memory_request"]
 
 
 @dataclass(frozen=True)
-class Mend:
+class Fix:
     """What to change.
 
     Attributes:
         what: memory, disk, duration, input, output, executable, permission, directory,
             credential, image, space, size, schedule, expression, script or bug.
         text: what to do, in a sentence.
-        edit: job attribute and new value that ``condor_qedit`` sets, where that mends it.
+        edit: job attribute and new value that ``condor_qedit`` sets, where that fixes it.
         certain: the cause cannot be anything else; a missing URL may be an outage of its server.
         bug: of the program: releasing it as it is only runs into it again.
     """
@@ -40,18 +40,18 @@ class Mend:
     certain: bool = True
     bug: bool = False
 
-    def though_retried(self, succeeded: int, retries: int) -> Mend:
+    def though_retried(self, succeeded: int, retries: int) -> Fix:
         """This, where retries succeeded all the same: then it is not sure to come again."""
         text = f"{self.text}; yet {succeeded:,} of {retries:,} retries succeeded here"
         return replace(self, text=text, certain=False, bug=False)
 
 
-def known_mend(held: Held) -> Mend | None:
-    """The mend of a hold's cause; None where no cause is known."""
-    for mend_of in _MENDS:
-        mend = mend_of(held)
-        if mend is not None:
-            return mend
+def known_fix(held: Held) -> Fix | None:
+    """The fix of a hold's cause; None where no cause is known."""
+    for fix_of in _FIXES:
+        fix = fix_of(held)
+        if fix is not None:
+            return fix
     return None
 
 
@@ -72,21 +72,21 @@ def is_about_memory(held: Held) -> bool:
     return held.code in _RESOURCE_CODES and _MEMORY.search(held.reason[:2000]) is not None
 
 
-def _memory(held: Held) -> Mend | None:
+def _memory(held: Held) -> Fix | None:
     return _ask_for_memory(held) if is_about_memory(held) else None
 
 
-def _ask_for_memory(held: Held) -> Mend:
+def _ask_for_memory(held: Held) -> Fix:
     request = memory_request(held)
     if request is None:
-        return Mend("memory", "ask for more memory (request_memory) than it used")
+        return Fix("memory", "ask for more memory (request_memory) than it used")
     used, limit = _memory_known(held)
     known = [
         f"it used {used:,.0f} MB" if used else "",
         f"was allowed {limit:,.0f} MB" if limit else "",
     ]
     because = " and ".join(text for text in known if text).removeprefix("was ")
-    return Mend(
+    return Fix(
         "memory",
         f"set RequestMemory to {request:,} MB ({because})",
         edit=("RequestMemory", request),
@@ -127,7 +127,7 @@ _KIB = {"k": 1.0, "m": 1024.0, "g": 1024.0**2}
 _MOST_KIB = 1024.0**4
 
 
-def _disk(held: Held) -> Mend | None:
+def _disk(held: Held) -> Fix | None:
     by_code = (held.code, held.subcode) in ((34, 104), (21, 103), (21, 104))
     by_words = held.code in _RESOURCE_CODES and _DISK.search(held.reason[:2000])
     if not by_code and not by_words:
@@ -140,10 +140,10 @@ def _disk(held: Held) -> Mend | None:
     request = held.number("RequestDisk") or 0.0
     wanted = max(used * _HEADROOM, request * 2.0)
     if not 0 < wanted < _MOST_KIB:
-        return Mend("disk", "ask for more disk (request_disk) than it used")
+        return Fix("disk", "ask for more disk (request_disk) than it used")
     step = 1024 if wanted <= 1024**2 else 1024**2
     target = math.ceil(wanted / step) * step
-    return Mend(
+    return Fix(
         "disk",
         f"set RequestDisk to {target:,} KB (it asked for {request:,.0f} KB)"
         if request
@@ -152,21 +152,21 @@ def _disk(held: Held) -> Mend | None:
     )
 
 
-_EXIT_FIXES: Mapping[int, Mend] = {
-    126: Mend(
+_EXIT_FIXES: Mapping[int, Fix] = {
+    126: Fix(
         "permission",
         "a command that it calls cannot be executed where it ran: make it executable (chmod +x), "
         "and built for that machine",
         certain=False,
     ),
-    127: Mend(
+    127: Fix(
         "executable",
         "a command that it calls is not found where it ran: call it by its path, bring it along, "
         "or use a container that has it",
         certain=False,
     ),
 }
-_SEGFAULT = Mend(
+_SEGFAULT = Fix(
     "bug",
     "it crashed with a segmentation fault, a bug of the program or its libraries: find it (core "
     "file, debugger, valgrind) and fix it",
@@ -175,7 +175,7 @@ _SEGFAULT = Mend(
 _MEMORY_EXITS = (8004, 8030, 8031, 50660, 50661)
 
 
-def _exited(held: Held) -> Mend | None:
+def _exited(held: Held) -> Fix | None:
     code, signal = held.ended()
     if code is not None:
         signal = exit_signal(code)
@@ -191,30 +191,30 @@ def _exited(held: Held) -> Mend | None:
 _DURATION = re.compile(r"(?i)exceeded (?:the )?allowed (job|execute) duration")
 
 
-def _duration(held: Held) -> Mend | None:
+def _duration(held: Held) -> Fix | None:
     words = _DURATION.search(held.reason[:2000])
     if held.code not in (46, 47) and not words:
         return None
     execute = words[1].lower() == "execute" if words else held.code == 47
     name = "allowed_execute_duration" if execute else "allowed_job_duration"
-    return Mend(
+    return Fix(
         "duration",
         f"it ran longer than it may: raise {name} or choose a longer duration category, split the "
         "work, or let it save its progress (checkpoint)",
     )
 
 
-def _credential(held: Held) -> Mend | None:
+def _credential(held: Held) -> Fix | None:
     if held.code != 4:
         return None
-    return Mend("credential", "renew the job's credential (proxy or token)")
+    return Fix("credential", "renew the job's credential (proxy or token)")
 
 
-def _image(held: Held) -> Mend | None:
+def _image(held: Held) -> Fix | None:
     if held.code not in (35, 45):
         return None
     kind = "Docker" if held.code == 35 else "container"
-    return Mend("image", f"correct the {kind} image: its name, its tag, and that it can be read")
+    return Fix("image", f"correct the {kind} image: its name, its tag, and that it can be read")
 
 
 _INTERPRETER = re.compile(r"invalid interpreter \(([^)]{1,400})\)")
@@ -222,11 +222,11 @@ _EXECUTABLE = re.compile(r"Failed to execute '([^']{1,400})'")
 _LAST_REASON = re.compile(r"\(errno ?=? ?(\d{1,3})")
 
 
-def _executable(held: Held) -> Mend | None:
+def _executable(held: Held) -> Fix | None:
     text = held.reason[:2000]
     interpreter, executable = _INTERPRETER.search(text), _EXECUTABLE.search(text)
     if interpreter:
-        return Mend(
+        return Fix(
             "executable",
             f"the script's first line names {_shown(interpreter[1])}, which is missing where it "
             "ran: name one that is there, bring it along, or ask for places that have it",
@@ -237,15 +237,15 @@ def _executable(held: Held) -> Mend | None:
     errno = _LAST_REASON.search(text)
     number = int(errno[1]) if errno else held.subcode
     if number == 8:
-        return Mend(
+        return Fix(
             "executable",
             f"{name} cannot be executed there: a script needs a first line such as #!/bin/bash, a "
             "program the machines' architecture",
         )
     if number == 13:
-        return Mend("permission", f"make {name} executable (chmod +x)")
+        return Fix("permission", f"make {name} executable (chmod +x)")
     if number == 2:
-        return Mend(
+        return Fix(
             "executable",
             f"{name} or the interpreter on its first line is missing where it ran; Windows line "
             "ends do that too",
@@ -256,38 +256,38 @@ def _executable(held: Held) -> Mend | None:
 _STANDARD = re.compile(r"Failed to open '([^']{1,400})' as standard (\w{1,10}): ([^(]{1,100})")
 
 
-def _standard_file(held: Held) -> Mend | None:
+def _standard_file(held: Held) -> Fix | None:
     if held.code not in (7, 8, 9, 10):
         return None
     found = _STANDARD.search(held.reason[:2000])
     name = _shown(found[1]) if found else "the file"
     stream = found[2] if found else ("input" if held.code in (8, 10) else "output")
     if "denied" in held.reason or held.subcode == 13:
-        return Mend("permission", f"let the job open {name}, its standard {stream} (permissions)")
+        return Fix("permission", f"let the job open {name}, its standard {stream} (permissions)")
     if stream == "input":
-        return Mend("input", f"supply {name}, the job's standard input")
-    return Mend("directory", f"make the folder of {name}, the job's standard {stream}")
+        return Fix("input", f"supply {name}, the job's standard input")
+    return Fix("directory", f"make the folder of {name}, the job's standard {stream}")
 
 
 _FOLDER = re.compile(r"initial working directory (/[^:]{1,400})")
 
 
-def _folder(held: Held) -> Mend | None:
+def _folder(held: Held) -> Fix | None:
     found = _FOLDER.search(held.reason[:2000])
     if held.code != 14 and not found:
         return None
     name = _shown(found[1]) if found else "its initial working directory"
-    return Mend("directory", f"make {name}, or let the job enter it")
+    return Fix("directory", f"make {name}, or let the job enter it")
 
 
 _SIZE = {32: ("input", "max_transfer_input_mb"), 33: ("output", "max_transfer_output_mb")}
 
 
-def _size(held: Held) -> Mend | None:
+def _size(held: Held) -> Fix | None:
     if held.code not in _SIZE:
         return None
     kind, setting = _SIZE[held.code]
-    return Mend("size", f"its {kind} files are larger than allowed: shrink them or raise {setting}")
+    return Fix("size", f"its {kind} files are larger than allowed: shrink them or raise {setting}")
 
 
 _SPACE = re.compile(r"(?i)no space left|quota exceeded|disk is full")
@@ -297,7 +297,7 @@ _OUTPUT = re.compile(r"(?i)transfer output files? failure|STARTER at \S{1,80} fa
 _INPUT = re.compile(r"(?i)transfer input files? failure|SHADOW at \S{1,80} failed to send file")
 
 
-def _transfer(held: Held) -> Mend | None:
+def _transfer(held: Held) -> Fix | None:
     text = held.reason[:2000]
     output = _OUTPUT.search(text) or (held.code == 12 and not _INPUT.search(text))
     if not output and held.code != 13 and not _INPUT.search(text):
@@ -306,29 +306,29 @@ def _transfer(held: Held) -> Mend | None:
     is_url = file is not None and "://" in file
     if _SPACE.search(text):
         where = "where its output goes" if output else "where it ran"
-        return Mend("space", f"make room {where} (disk full or quota)", certain=bool(output))
+        return Fix("space", f"make room {where} (disk full or quota)", certain=bool(output))
     if file is None:
         return None
     if _DENIED.search(text):
-        return Mend("permission", f"let the job reach {_shown(file)} (denied)", certain=not is_url)
+        return Fix("permission", f"let the job reach {_shown(file)} (denied)", certain=not is_url)
     if not _MISSING.search(text):
         return None
     if output:
         return _missing_output(file)
     where = "put it there" if is_url else "supply it"
-    return Mend(
+    return Fix(
         "input",
         f"input {_shown(file)} is missing: {where}, or correct transfer_input_files",
         certain=not is_url,
     )
 
 
-def _missing_output(file: str) -> Mend | None:
+def _missing_output(file: str) -> Fix | None:
     name = _name_in_sandbox(file)
     # HTCondor makes these itself: if one is gone, the sandbox is, and the job is not to blame.
     if name.startswith(("_condor_", ".machine.ad", ".job.ad")):
         return None
-    return Mend(
+    return Fix(
         "output",
         f"the job never wrote {_shown(name)}: see its own output for why, or correct "
         "transfer_output_files",
@@ -339,35 +339,35 @@ def _missing_output(file: str) -> Mend | None:
 _DOLLARS = re.compile(r"^Cannot expand \$\$\(([\w.]{1,100})")
 
 
-def _unexpanded(held: Held) -> Mend | None:
+def _unexpanded(held: Held) -> Fix | None:
     """A ``$$(Attribute)`` of the submit file that the matched machine does not have."""
     if not held.reason.startswith("Cannot expand $$"):
         return None
     found = _DOLLARS.match(held.reason)
     name = found[1] if found else "Attribute"
-    return Mend(
+    return Fix(
         "expression",
         f"the machine that it matched does not advertise what $$({name}) in its submit file asks "
         f"for: require it (TARGET.{name} =!= undefined) or give a default, $$({name}:default)",
     )
 
 
-_BY_CODE: Mapping[int, Mend] = {
-    5: Mend("expression", "one of its policy expressions is undefined: define what it refers to"),
-    19: Mend("script", "its prepare hook failed: see the hook's own output", certain=False),
-    20: Mend("schedule", "the time it was deferred to has passed: set a new deferral_time"),
-    22: Mend("permission", "let the job's log file be written: its folder and permissions"),
-    25: Mend("schedule", "correct its cron_* settings"),
-    43: Mend("script", "its pre-command failed: see that command's own output"),
-    44: Mend("script", "its post-command failed: see that command's own output"),
+_BY_CODE: Mapping[int, Fix] = {
+    5: Fix("expression", "one of its policy expressions is undefined: define what it refers to"),
+    19: Fix("script", "its prepare hook failed: see the hook's own output", certain=False),
+    20: Fix("schedule", "the time it was deferred to has passed: set a new deferral_time"),
+    22: Fix("permission", "let the job's log file be written: its folder and permissions"),
+    25: Fix("schedule", "correct its cron_* settings"),
+    43: Fix("script", "its pre-command failed: see that command's own output"),
+    44: Fix("script", "its post-command failed: see that command's own output"),
 }
 
 
-def _by_code(held: Held) -> Mend | None:
+def _by_code(held: Held) -> Fix | None:
     return None if held.code is None else _BY_CODE.get(held.code)
 
 
-_MENDS: tuple[Callable[[Held], Mend | None], ...] = (
+_FIXES: tuple[Callable[[Held], Fix | None], ...] = (
     _memory,
     _disk,
     _duration,
