@@ -78,7 +78,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         told = ReadReport(files=1, logs=1, events=len(history), first=first, last=last)
         return history, told, [Source(logs[0], "0" * 64, 1)]
 
-    for module in ("reading", "hold"):
+    for module in ("hold", "reading"):  # whose import of the other is not to find it patched
         monkeypatch.setattr(f"jobsight.cli.{module}.read_history", read)
     assert reading.read_history is read
 
