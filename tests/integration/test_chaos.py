@@ -315,8 +315,10 @@ def _end_of_read(segment: Segment, documents: Mapping[str, JobDocument]) -> int:
     }
     ends = segment.ends()
     last = max((end for start, end in ends if start in told), default=0)
+    # No job has the header; two writers that rotate at once may write two.
     before = {start for start, end in ends if end <= last}
-    assert not last or before == told | {0}, "a hole in what was read"  # no job has the header
+    before -= {start for start in before if segment.data.startswith(b"008 (-01.", start)}
+    assert not last or before == told, "a hole in what was read"
     return last
 
 
