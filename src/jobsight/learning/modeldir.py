@@ -143,11 +143,6 @@ class ModelDir:
         """How an answer names the model: its kind, and digits that tell it from any other."""
         return self.chosen if self.manifest is None else f"{self.chosen}@{self.manifest.digest}"
 
-    @property
-    def digest(self) -> str:
-        """Eight hexadecimal digits that tell models apart; empty until saved."""
-        return "" if self.manifest is None else self.manifest.digest
-
     def save(self, folder: Path, *, seed: int, facts: Mapping[str, Any]) -> None:
         """Write the model into `folder` (existing, empty), its manifest last.
 
@@ -305,7 +300,7 @@ def _seen(path: Path) -> NDArray[np.uint64]:
 
 
 def fingerprints(table: pl.DataFrame, key: pl.Expr) -> NDArray[np.uint64]:
-    """One number per decision that tells it again in another reading of its source: uint64 (n,).
+    """One number per decision that identifies it in another reading of its source: uint64 (n,).
 
     Made of its key, which a reader of the model cannot get back from it.
     """

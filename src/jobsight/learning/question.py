@@ -44,7 +44,7 @@ class Decisions:
 
     Attributes:
         table: see the module.
-        since, until: µs: first and last moment that the source tells of.
+        since, until: µs: first and last moment of the source.
         left_out: rows that are no decision, by reason.
         facts: counts for the manifest, such as events and jobs.
         nothing: what to say where there are no decisions to learn from.
@@ -111,7 +111,7 @@ class Question(Protocol[S]):
             one row per job of either scheduler.
         searched: dotted settings, or sections of them, that sweeps may search.
         same: settings that must be equal in two models that are compared.
-        key: text that tells a decision again in another reading of its source.
+        key: text that identifies a decision in another reading of its source.
         causes: columns that together name the cause of a decision; may be empty.
         strata: what reports slice by.
         words: names of a decision, one and several, and of its true outcome, for messages.

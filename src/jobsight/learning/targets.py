@@ -119,7 +119,7 @@ class Target(ABC):
     @property
     @abstractmethod
     def output(self) -> Output:
-        """What models are told to predict."""
+        """What models are to predict."""
 
     @abstractmethod
     def values(self, column: pl.Series) -> Values:
@@ -548,10 +548,6 @@ class Quantiles(Target):
         """See `Target.values`."""
         numbers = column.cast(pl.Float64).to_numpy()
         return np.log1p(np.maximum(numbers, 0.0)) if self.log else numbers
-
-    def natural(self, predicted: Floats) -> Floats:
-        """Predictions in the unit of the table of decisions, of the same shape."""
-        return np.expm1(predicted) if self.log else predicted
 
     def metric(self, name: str) -> Metric:
         """See `Target.metric`."""

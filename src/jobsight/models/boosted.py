@@ -11,6 +11,7 @@ what predictions are made from: they need neither LightGBM nor scikit-learn.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -25,7 +26,7 @@ from jobsight.models.rates import RateTable
 from jobsight.models.storage import load_body, require_names, save_body
 from jobsight.models.trees import Trees
 
-__all__ = ["Boosted"]
+__all__ = ["PARAMETERS", "Boosted", "boost", "known_features"]
 
 _START = -2
 """Index of the column that holds the rate of the finest cause (see `CauseEncoder.names`)."""
@@ -79,15 +80,18 @@ class Boosted:
         columns, later = _join(train.inputs, encoded), self._columns(select.inputs)
         rising = [name in train.inputs.rising for name in self._features]
         rising += [name.startswith("rate of ") for name in self._causes.names]
-        booster = _boost(
-            _Set(columns, _start(columns, self._causes), train),
-            _Set(later, _start(later, self._causes), select),
-            {
-                **PARAMETERS,
-                "num_leaves": _leaves(float(train.weight.sum())),
-                "monotone_constraints": [int(rises) for rises in rising],
-                "seed": seed,
-            },
+        parameters = {
+            **PARAMETERS,
+            "num_leaves": _leaves(float(train.weight.sum())),
+            "monotone_constraints": [int(rises) for rises in rising],
+            "seed": seed,
+        }
+        fitted = _Set(columns, _start(columns, self._causes), train)
+        stopping = _Set(later, _start(later, self._causes), select)
+        booster = boost(
+            lambda: fitted.dataset(parameters),
+            (lambda data: stopping.dataset(parameters, data)) if len(select) else None,
+            parameters,
         )
         self._text = booster.model_to_string()
         self._trees = Trees.from_dump(booster.dump_model())
@@ -158,10 +162,15 @@ class Boosted:
         return model
 
 
-def _join(inputs: Inputs, encoded: Floats) -> Floats:
+def known_features(inputs: Inputs) -> Floats:
+    """The features as trees read them, NaN for all that is not finite: float64 (n, f)."""
     features = inputs.features.astype(np.float64)
     features[~np.isfinite(features)] = np.nan
-    return np.ascontiguousarray(np.concatenate([features, encoded], axis=1))
+    return features
+
+
+def _join(inputs: Inputs, encoded: Floats) -> Floats:
+    return np.ascontiguousarray(np.concatenate([known_features(inputs), encoded], axis=1))
 
 
 def _start(columns: Floats, causes: CauseEncoder) -> Floats:
@@ -196,25 +205,31 @@ class _Set(NamedTuple):
         )
 
 
-def _boost(train: _Set, select: _Set, parameters: dict[str, Any]) -> Any:
-    """A ``lightgbm.Booster`` fitted on `train`, stopped early on `select` where it has rows.
+def boost(
+    train: Callable[[], Any], select: Callable[[Any], Any] | None, parameters: dict[str, Any]
+) -> Any:
+    """A ``lightgbm.Booster``, its rounds chosen by the loss on a select part where there is one.
 
     A short select part stops too soon by chance, so the first `LEAST_ROUNDS` are always made; they
     are few and weak enough not to harm.
+
+    Args:
+        train: makes the ``lightgbm.Dataset`` to fit on.
+        select: makes that of the select part, with the other for reference; None: it has no rows.
+        parameters: of LightGBM.
     """
     import lightgbm
 
-    data = train.dataset(parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rounds = LEAST_ROUNDS
-        if len(select.rows):
+        data, rounds = train(), LEAST_ROUNDS
+        if select is not None:
             stopped = lightgbm.train(
                 parameters,
                 data,
                 MOST_ROUNDS,
-                valid_sets=[select.dataset(parameters, data)],
+                valid_sets=[select(data)],
                 callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
             )
             rounds = max(stopped.best_iteration, LEAST_ROUNDS)
-        return lightgbm.train(parameters, train.dataset(parameters), rounds)
+        return lightgbm.train(parameters, train(), rounds)

@@ -8,7 +8,6 @@ Fernández-Val and Galichon, Econometrica 78, 2010). Saved as arrays and as Ligh
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -17,7 +16,7 @@ import numpy as np
 from jobsight.errors import ModelError, TrainingError
 from jobsight.files import new_file
 from jobsight.models.base import Floats, Inputs, Labelled, Output
-from jobsight.models.boosted import LEAST_ROUNDS, MOST_ROUNDS, PARAMETERS, PATIENCE
+from jobsight.models.boosted import PARAMETERS, boost, known_features
 from jobsight.models.logistic import sigmoid
 from jobsight.models.storage import load_body, require_names, save_body
 from jobsight.models.trees import Trees
@@ -67,7 +66,7 @@ class BoostedColumns:
         if not self._forests:
             raise ModelError("the model boosted is not fitted")
         require_names(inputs, self._features)
-        columns = _columns(inputs)
+        columns = known_features(inputs)
         margin = np.stack([trees.margin(columns) for trees in self._forests], axis=1)
         if self._kind == "quantiles":
             return np.sort(margin, axis=1)
@@ -102,12 +101,6 @@ class BoostedColumns:
         return model
 
 
-def _columns(inputs: Inputs) -> Floats:
-    features = inputs.features.astype(np.float64)
-    features[~np.isfinite(features)] = np.nan
-    return features
-
-
 def _target(rows: Labelled, column: int) -> Floats:
     """What the forest of a column is to predict: float64 (n,)."""
     if rows.output.kind == "kinds":
@@ -124,25 +117,16 @@ def _parameters(output: Output, column: int, seed: int) -> dict[str, Any]:
 
 
 def _boost(train: Labelled, select: Labelled, column: int, seed: int) -> Any:
-    """A ``lightgbm.Booster`` of one column, stopped early on `select` where it has rows."""
+    """A ``lightgbm.Booster`` of one column."""
     import lightgbm
 
     parameters = _parameters(train.output, column, seed)
 
     def dataset(rows: Labelled, reference: Any = None) -> Any:
         return lightgbm.Dataset(
-            _columns(rows.inputs), _target(rows, column), weight=rows.weight,
+            known_features(rows.inputs), _target(rows, column), weight=rows.weight,
             reference=reference, params=parameters,
         )  # fmt: skip
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        rounds = LEAST_ROUNDS
-        if len(select):
-            data = dataset(train)
-            stop: list[Any] = [lightgbm.early_stopping(PATIENCE, verbose=False)]
-            found = lightgbm.train(
-                parameters, data, MOST_ROUNDS, valid_sets=[dataset(select, data)], callbacks=stop
-            )
-            rounds = max(found.best_iteration, LEAST_ROUNDS)
-        return lightgbm.train(parameters, dataset(train), rounds)
+    later = (lambda data: dataset(select, data)) if len(select) else None
+    return boost(lambda: dataset(train), later, parameters)

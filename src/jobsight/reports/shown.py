@@ -46,7 +46,7 @@ class Shown:
         read: how the reading went.
         verification: what ``jobsight verify QUESTION --json`` prints; None: no such part.
         about: what these data are, in the words of who made the report.
-        at: the moment of the answers, as the user names it; None: one that tells most.
+        at: the moment of the answers, as the user names it; None: one that shows most.
     """
 
     model: ModelDir

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from jobsight.clock import format_micros, format_span
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History
-from jobsight.learning.dataset import Dataset
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import by_use
@@ -43,7 +42,7 @@ class Material:
     def of(cls, shown: Shown) -> Material:
         """Ask about the jobs held at the moment that shows most, or at the one named."""
         model, history = shown.model, shown.source
-        decisions = Dataset.for_judging(history, model).decisions.table
+        decisions = model.question.decisions(history, model.settings).table
         moment = shown.at
         if moment is None:
             since = int(shown.evaluation.table["time"].to_numpy().min())
