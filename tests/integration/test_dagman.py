@@ -6,7 +6,6 @@ import os
 import random
 import re
 import signal
-import tarfile
 import time
 from pathlib import Path
 
@@ -247,30 +246,6 @@ def test_a_cancelled_plan_can_be_submitted_again(pool: HtcondorPool) -> None:
     work.submit(shorter)
     assert set(states(work.wait(shorter)).values()) == {"done"}
     assert len(work.told("done")) == 1
-
-
-def test_a_packed_environment_is_unpacked_where_a_node_runs(pool: HtcondorPool) -> None:
-    script = '#!/bin/sh\nexec python3 "$@"\n'
-    plans = []
-    for shared in (False, True):
-        work = Work.at(pool, f"packed {shared}")
-        (work.folder / "packed-program").write_text(script)
-        (work.folder / "packed-program").chmod(0o755)
-        with tarfile.open(work.folder / "environment.tar.gz", "w:gz") as archive:
-            archive.add(work.folder / "packed-program", "bin/packed-program")
-        packed = Program(
-            ("packed-program", "program.py"),
-            pack=work.folder / "environment.tar.gz",
-            near=("/usr/bin/python3", "program.py"),
-        )
-        nodes = tuple(work.node(f"n{number}", "make", f"out/{number}") for number in range(3))
-        near = (work.node("near", "make", "near", near=True),)
-        plans.append((work, work.plan(nodes, near, shared=shared, program=packed)))
-        work.submit(plans[-1][1])
-    for work, plan in plans:
-        status = work.wait(plan)
-        assert set(states(status).values()) == {"done"}, status
-        assert (work.folder / "submitted/jobsight-environment").exists() is plan.shared
 
 
 def test_what_submit_refuses_is_told_before_anything_is_submitted(pool: HtcondorPool) -> None:

@@ -19,9 +19,7 @@ from tests.sweepproof import (
     SPACE,
     Sweep,
     assert_same,
-    differences,
     open_umask,
-    packed,
     program,
 )
 from tests.testbed import HtcondorPool, SlurmCluster
@@ -236,24 +234,3 @@ def test_rounds_are_planned_and_runs_dropped_alike_on_slurm(
     befalls = on_slurm(slurm_cluster, "learned", **LEARNED)
     finish(befalls.sweep)
     assert_same(befalls.sweep, learned)
-
-
-@prove
-def test_a_packed_environment_trains_alike(
-    pool: HtcondorPool, expected: dict[str, Any], record_property: Record
-) -> None:
-    pack = pool.folder / "work/pack.tar"
-    told = packed(pack)
-    how = {**PLAN, "runs": 2, "resources": {"memory": 1500, "disk": 8000}}
-    blas = program(pool)["environment"]
-    del blas["NUMBA_CACHE_DIR"]  # of other paths
-    befalls = on_a_pool(pool, "packed", program={"pack": str(pack), "environment": blas}, **how)
-    befalls.wait_training({1, 2}, 2, timeout=PATIENCE)
-    befalls.check_processes()
-    finish(befalls.sweep)
-    runs = befalls.sweep.runs()
-    assert {1, 2} == runs.keys()
-    found = list(differences(runs, {run: expected["runs"][run] for run in runs}))
-    assert not found, found[:30]
-    record_property("packages", len(told["packages"]))
-    record_property("bytes packed", told["bytes"])

@@ -17,7 +17,6 @@ import typer
 
 from jobsight.cli.common import load_settings
 from jobsight.cli.output import note
-from jobsight.questions import QUESTIONS, question_named
 from jobsight.text import counted
 
 if TYPE_CHECKING:
@@ -137,13 +136,6 @@ def register_node(folder: FolderArgument) -> None:
     from jobsight.cli.sweepend import register_best
 
     register_best(*_opened(folder))
-
-
-@app.command()
-def practise(folder: FolderArgument) -> None:
-    """Do a little of all that, in any folder, so that the kernels are compiled for a pack."""
-    made = sum(question_named(name).practise(folder) for name in QUESTIONS)
-    note(f"made {counted(made, 'example')}")
 
 
 class _Asked:

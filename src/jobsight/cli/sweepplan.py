@@ -241,6 +241,4 @@ def _where(frozen: Frozen) -> str:
     elif config["where"] != "here":
         often = "10 min" if every == "auto" else span(every)
         text += f"; files are sent, and fetched every {often} of training"
-    if program["pack"]:
-        return f"{text}; by the pack {printable(program['pack'], 80)}"
     return f"{text}; in {printable(program['image'], 80)}" if program["image"] else text

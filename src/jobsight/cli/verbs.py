@@ -41,7 +41,6 @@ VERBS = {
         "sweepstatus:cleanup",
         "Remove checkpoints, other models and scheduler files.",
     ),
-    "sweep pack": ("sweeppack:pack", "Pack Jobsight for machines that do not have it."),
     "evaluate": ("evaluate:evaluate", "Judge a trained model on logs."),
     "verify": ("verify:verify", "Audit a trained model."),
     "hold": ("hold:hold", "Held jobs: release, wait, fix or remove?"),

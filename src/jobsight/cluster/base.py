@@ -19,8 +19,8 @@ SUBMITTED = "submitted"
 """Folder, in the plan's, of what a scheduler is given and what it writes."""
 
 NO_PROGRAM = (
-    "the program is not there under that path; name `program: {pack: …}` or `{image: …}` in the "
-    "config, or use a Python that all machines see"
+    "the program is not there under that path; name `program: {image: …}` in the config, "
+    "or use a Python that all machines see"
 )
 """Advice where a node could not be started."""
 

@@ -30,7 +30,7 @@ from pathlib import PurePosixPath
 from jobsight.cluster.base import SUBMITTED
 from jobsight.cluster.dagoptions import Options, options_of
 from jobsight.cluster.plan import CHECKPOINT, Node, Plan, Resources
-from jobsight.cluster.starting import START_SCRIPT, command_of, unpacking
+from jobsight.cluster.starting import command_of
 from jobsight.errors import ClusterError
 from jobsight.text import printable
 
@@ -75,7 +75,6 @@ _FAILURES = ("NumJobCompletions", "NumHolds", "NumShadowExceptions")
 _LOST = "member(MY.VacateReasonCode ?: 0, {1002, 1003, 1006, 1007, 1008})"
 """The machine was lost, or could start nothing (no container, say), which those do not count."""
 
-_UNPACKED = "jobsight-environment"
 _FOR_NEAR = frozenset({"accounting_group", "accounting_group_user", "priority", "nice_user"})
 """Commands that a job of the submitting machine takes too; attributes as well."""
 
@@ -185,20 +184,13 @@ def _universe(plan: Plan, kind: Kind) -> str:
 
 def _starting_lines(plan: Plan, kind: Kind) -> Iterator[str]:
     """What is started; a node's own arguments follow the words here."""
-    node = Node("any", (), near=kind.near)
-    transferred = plan.program.pack is not None and not (kind.near or plan.shared)
-    if transferred:
-        assert plan.program.pack is not None
-        words = (plan.program.pack.name, _UNPACKED, *command_of(plan, node))
-        yield f"executable = {START_SCRIPT}"
-    else:
-        words = unpacking(plan, node, f"{SUBMITTED}/{_UNPACKED}")
-        if "/" in words[0]:
-            yield f"executable = {macro_text(words[0])}"
-            words = words[1:]
-        else:  # HTCondor does not look on the PATH
-            yield "executable = /usr/bin/env"
-    yield f"transfer_executable = {transferred}"
+    words = command_of(plan, Node("any", (), near=kind.near))
+    if "/" in words[0]:
+        yield f"executable = {macro_text(words[0])}"
+        words = words[1:]
+    else:  # HTCondor does not look on the PATH
+        yield "executable = /usr/bin/env"
+    yield "transfer_executable = False"
     if plan.program.image and not kind.near:
         yield f"container_image = {macro_text(plan.program.image)}"
         if plan.shared:  # or it would be transferred, which such a job does not
@@ -217,8 +209,7 @@ def _transfer_lines(plan: Plan, kind: Kind) -> Iterator[str]:
     yield "should_transfer_files = YES"
     yield "when_to_transfer_output = ON_EXIT_OR_EVICT"
     yield "preserve_relative_paths = True"
-    pack = "" if plan.program.pack is None else f"{macro_text(str(plan.program.pack))}, "
-    yield f"transfer_input_files = {pack}$(node_inputs)"
+    yield "transfer_input_files = $(node_inputs)"
     yield "transfer_output_files = $(node_outputs)"
     if kind.checkpoints:
         yield "transfer_checkpoint_files = $(node_outputs)"

@@ -25,7 +25,6 @@ from jobsight.cluster.base import (
 from jobsight.cluster.dagoptions import options_of
 from jobsight.cluster.nodelogs import follow_nodes, read_rows
 from jobsight.cluster.plan import Plan
-from jobsight.cluster.starting import write_start_script
 from jobsight.cluster.states import explained, last_line, tail
 from jobsight.errors import ClusterError, OutputError
 from jobsight.files import new_file
@@ -150,7 +149,7 @@ def _write_files(plan: Plan) -> list[Path]:
     for name, lines in files.items():
         with new_file(folder / name) as temporary:
             temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return [*(folder / name for name in files), *write_start_script(plan)]
+    return [folder / name for name in files]
 
 
 def _try(plan: Plan, file: Path) -> None:

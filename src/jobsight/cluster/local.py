@@ -19,7 +19,7 @@ from types import FrameType
 from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler, busy
 from jobsight.cluster.manager import STOPPED, Limits, Manager
 from jobsight.cluster.plan import Node, Plan
-from jobsight.cluster.starting import contained, unpacking, write_start_script
+from jobsight.cluster.starting import contained
 from jobsight.cluster.states import (
     Attempt,
     done,
@@ -61,12 +61,12 @@ class Local(Scheduler):
         self._limits = limits or Limits()
 
     def write(self, plan: Plan) -> list[Path]:
-        """Make folders, and the script that unpacks a pack; see `Scheduler.write`."""
+        """Make folders; see `Scheduler.write`."""
         if is_locked(_place(plan) / _LOCK):
             raise busy(plan, _who(plan))
         processes_of(plan)
         make_folders(plan.folder)
-        return write_start_script(plan)
+        return []
 
     def submit(self, plan: Plan) -> str:
         """Run the plan's nodes that are not done, and return when none can go on; this process.
@@ -82,7 +82,6 @@ class Local(Scheduler):
         lock = self._lock(plan)
         try:
             make_folders(plan.folder)
-            write_start_script(plan)
             states = read_states(plan)
             require_undone(plan, states)
             manager = Manager(
@@ -217,14 +216,11 @@ def _status(plan: Plan, name: str, state: NodeState, attempts: Sequence[Attempt]
 
 
 def _command(plan: Plan, node: Node) -> tuple[Sequence[str], Mapping[str, str]]:
-    """How a node is started here: in the plan's folder, in a container, or from a pack."""
-    if plan.program.image is not None and not node.near:
-        runner = next(filter(shutil.which, ("apptainer", "singularity")), None)
-        if runner is None:
-            raise ClusterError("the plan has a container image, and apptainer is not on the PATH")
-        words = contained(plan, node, runner=runner)
-    else:
-        words = unpacking(plan, node, _place(plan) / "pack")
+    """How a node is started here: in the plan's folder, or in a container."""
+    runner = next(filter(shutil.which, ("apptainer", "singularity")), None)
+    if runner is None and plan.program.image is not None and not node.near:
+        raise ClusterError("the plan has a container image, and apptainer is not on the PATH")
+    words = contained(plan, node, runner=runner or "apptainer")
     threads = {"OMP_NUM_THREADS": str(node.resources.cpus)}  # as HTCondor and Slurm jobs have it
     return words, {**os.environ, **threads, **plan.program.environment}
 

@@ -24,7 +24,6 @@ from jobsight.cluster.slurmscript import (
     script_lines,
 )
 from jobsight.cluster.slurmstatus import Record, queued, ran, status_of, supposed, unexplained
-from jobsight.cluster.starting import write_start_script
 from jobsight.cluster.states import (
     Attempt,
     done,
@@ -236,4 +235,4 @@ def _write(plan: Plan) -> list[Path]:
         with new_file(plan.folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8", errors="surrogateescape")
         written.append(plan.folder / name)
-    return written + write_start_script(plan)
+    return written

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from jobsight.cluster.base import SUBMITTED
 from jobsight.cluster.plan import CHECKPOINT, Node, Option, Plan
-from jobsight.cluster.starting import contained, unpacking
+from jobsight.cluster.starting import contained
 from jobsight.errors import ClusterError
 from jobsight.text import printable
 
@@ -116,7 +116,7 @@ def script_lines(plan: Plan, array: Array, digest: str) -> Iterator[str]:
     yield 'case "$place" in'
     for place, node in enumerate(array.nodes):
         yield f"{place}) node={node.name} retries={node.retries}"
-        yield f"    set -- {shlex.join(_command(plan, node))} ;;"
+        yield f"    set -- {shlex.join(contained(plan, node))} ;;"
     yield '*) echo "jobsight: no node has place $place" >&2; exit 1 ;;'
     yield "esac"
     yield f"checkpoint={CHECKPOINT if array.nodes[0].checkpoints else ''}"
@@ -124,12 +124,6 @@ def script_lines(plan: Plan, array: Array, digest: str) -> Iterator[str]:
     for name, value in {**threads, **plan.program.environment}.items():
         yield f"export {name}={shlex.quote(value)}"
     yield from _RUNNING
-
-
-def _command(plan: Plan, node: Node) -> Sequence[str]:
-    if plan.program.image is not None:
-        return contained(plan, node)
-    return unpacking(plan, node, f"{SUBMITTED}/pack")
 
 
 def _options(plan: Plan, array: Array) -> Iterator[str]:

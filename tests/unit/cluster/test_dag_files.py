@@ -161,23 +161,6 @@ def test_a_container_image_is_not_sent_where_folders_are_shared() -> None:
     assert value(lines, "should_transfer_files") == "NO"
 
 
-def test_a_pack_goes_with_the_script_that_unpacks_it() -> None:
-    made = plan(program=Program(("jobsight",), pack=Path("/packs/my pack.tar.gz")))
-    lines = submit(made, "runs.sub")
-    assert value(lines, "executable") == "submitted/start.sh"
-    assert value(lines, "transfer_executable") == "True"
-    assert value(lines, "transfer_input_files") == "/packs/my pack.tar.gz, $(node_inputs)"
-    assert value(lines, "arguments") == (
-        "\"'my pack.tar.gz' jobsight-environment jobsight $(node_arguments)\""
-    )
-    shared = submit(replace(made, shared=True), "runs.sub")
-    assert value(shared, "executable") == "/usr/bin/env"
-    assert value(shared, "arguments") == (
-        "\"sh submitted/start.sh '/packs/my pack.tar.gz' submitted/jobsight-environment jobsight "
-        '$(node_arguments)"'
-    )
-
-
 def test_the_users_requirements_hold_beside_ours() -> None:
     options = {"dagman": {"requirements": ['GLIDEIN_Site == "X"', "HasGpu"], "elsewhere": "5"}}
     told = value(submit(plan(options=options), "runs.sub"), "requirements") or ""

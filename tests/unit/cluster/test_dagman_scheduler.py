@@ -222,13 +222,6 @@ def test_a_folder_that_cannot_be_written_is_one_error(plan: Plan, tools: Tools) 
         Dagman().write(plan)
 
 
-def test_the_script_that_unpacks_can_be_run(plan: Plan, tools: Tools) -> None:
-    program = Program(("jobsight",), pack=Path("/pack.tar.gz"))
-    packed = Plan("sweep", plan.folder, plan.stages, program, shared=False)
-    script = next(path for path in Dagman().write(packed) if path.name == "start.sh")
-    assert script.stat().st_mode & 0o555 == 0o555
-
-
 def test_states_and_errors_are_read_as_written() -> None:
     assert states_told("rubbish", 6) == []
     assert last_error("") is None

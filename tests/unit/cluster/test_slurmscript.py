@@ -11,7 +11,6 @@ from tests.limits import limit
 from tests.testbed.namespace import until
 
 from jobsight.cluster import Node, Plan, Program, Resources, Stage
-from jobsight.cluster.slurm import Slurm
 from jobsight.cluster.slurmscript import Array, arrays_of, at_once, exported, script_lines, task_log
 from jobsight.cluster.states import Attempt, done, make_folders, plan_digest, read_states
 from jobsight.errors import ClusterError
@@ -136,16 +135,10 @@ def test_our_own_options_are_checked() -> None:
         exported(with_option("export", ["KEY=secret"]), there)
 
 
-def test_images_and_packs(tmp_path: Path) -> None:
+def test_images() -> None:
     image = plan(Path("/p"), node("a", "x"), program=Program(("job sight",), image="it's.sif"))
     assert any("apptainer exec" in line and "'it'\"'\"'s.sif'" in line for line in lines(image))
     assert not any("singularity" in line for line in lines(plan(Path("/p"), node("a", "x"))))
-    pack = Program(("python3",), pack=tmp_path / "env.tar")
-    made = plan(tmp_path, node("a", "x"), program=pack)
-    written = [path.name for path in Slurm().write(made)]
-    assert written == ["00-runs.sh", "start.sh"]
-    start = f"    set -- sh submitted/start.sh {tmp_path}/env.tar submitted/pack python3 x ;;"
-    assert start in lines(made)
 
 
 class Task:

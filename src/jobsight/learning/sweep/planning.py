@@ -65,7 +65,7 @@ def freeze(
         config: as read.
         settings: time zone and access point of the logs, and where the registry is.
         shards: of `config.data`.
-        base: folder of the config, from which it names an image or a pack.
+        base: folder of the config, from which it names an image.
 
     Raises:
         SweepError: there is no such image beside the config, or no such home folder.
@@ -74,8 +74,6 @@ def freeze(
     program = plain["program"]
     if program["image"] is not None:
         program["image"] = _image(program["image"], base)
-    if program["pack"] is not None:
-        program["pack"] = str(named_by(base, program["pack"]).resolve())
     return Frozen(
         config=plain,
         settings=dict(settings),
@@ -144,12 +142,10 @@ def _plan_of(frozen: Frozen, layout: Layout, command: Command) -> Plan:
     """The plan of a frozen config."""
     config = frozen.config
     asked = config["program"]
-    pack = None if asked["pack"] is None else Path(asked["pack"])
-    elsewhere = asked["image"] is not None or pack is not None
+    elsewhere = asked["image"] is not None
     program = Program(
         command=("jobsight",) if elsewhere else tuple(command),
         image=asked["image"],
-        pack=pack,
         environment=dict(asked["environment"]),
         near=tuple(command) if elsewhere else (),
     )

@@ -170,20 +170,10 @@ class ProgramSettings(Section):
 
     image: Text | None = None
     """A container image: a file or folder, or an address such as ``docker://…``."""
-    pack: Text | None = None
-    """What ``jobsight sweep pack`` wrote, relative to the config file."""
     environment: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")], str] = Field(
         default_factory=dict
     )
     """Variables of the runs; no keys or passwords."""
-
-    @pydantic.model_validator(mode="after")
-    def _one_of_them(self) -> ProgramSettings:
-        if self.image is not None and self.pack is not None:
-            raise fail(
-                Trouble(("pack",), "runs start from an image or from a pack; keep one"), None
-            )
-        return self
 
     @pydantic.field_validator("environment", mode="before")
     @classmethod

@@ -146,12 +146,6 @@ class Hold(Question[HoldSettings]):
         written = write_frames(source, found.table, folder, settings, scale, sources=sources)
         return {**written, "no_decision": found.left_out}
 
-    def practise(self, folder: Path) -> int:
-        """See `jobsight.questions.hold.practice`."""
-        from jobsight.questions.hold.practice import practise
-
-        return practise(folder)
-
     def own_parts(self, shown: Any) -> Any:
         """See `jobsight.reports.shown.Reporting`."""
         from jobsight.questions.hold.reporting.material import hold_parts

@@ -293,7 +293,9 @@ def test_an_image_has_versions_of_its_own_but_for_jobsight(
         planned(tmp_path / "a", **image)
 
 
-@pytest.mark.parametrize(("first", "then"), [({}, {"pack": "env.tar"}), ({"pack": "env.tar"}, {})])
+@pytest.mark.parametrize(
+    ("first", "then"), [({}, {"image": "docker://x/y"}), ({"image": "docker://x/y"}, {})]
+)
 def test_what_nodes_are_started_by_may_change_while_jobsight_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: Any, then: Any
 ) -> None:

@@ -182,7 +182,6 @@ def test_wrong_parameters_are_told_with_their_place(
         ("tracking: {wandb: on}", "Input should be 'online', 'offline' or 'off'"),
         ("tracking: {api_key: x}", "there is no 'tracking.api_key'"),
         ("program: {environment: {MY_TOKEN: x}}", "looks like a secret, which has no place in a c"),
-        ("program: {image: a, pack: b}", "runs start from an image or from a pack; keep one"),
         ("dagman: {environment: WANDB_API_KEY=3}", "4:10: this looks like a key of Weights & Bias"),
         (
             "slurm: {comment: 0123456789abcdef0123456789abcdef01234567}",
