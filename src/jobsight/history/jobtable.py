@@ -105,7 +105,7 @@ class JobTable:
 
     Attributes:
         table: the columns of this module, sorted by `seen` (the submission) and `id`.
-        starts: row i64 (in `table`), start; the first starts, sorted by `start`.
+        starts: row i64 (in `table`), start, host; the first starts, sorted by `start`.
         ends: row i64, state, end, reported, exit_code, signal; all dated ends, sorted by
             `reported`.
         changes: what the tables follow from: row i64, known (datetime), time (i64, µs), state,
@@ -148,6 +148,7 @@ class JobTable:
         runs = states.filter(started).group_by("row", maintain_order=True).agg(
             start=pl.col("known").first(), last_start=pl.col("known").last(),
             starts=pl.len().cast(pl.Int64), host=pl.col("host").last(),
+            first_host=pl.col("host").first(),
         )  # fmt: skip
         end = pl.when(dated).then(pl.col("time").cast(_MOMENT)).alias("end")
         present = pl.concat([states, _states(changes.filter(undated))]).select(
@@ -167,7 +168,7 @@ class JobTable:
         ).with_columns(end=pl.when(early).then("last_start").otherwise("end"))
         return cls(
             table=table.select(*_FROM_SUBMISSION, *_FROM_CHANGES, *_OF_END, *_USAGE),
-            starts=runs.select("row", "start").sort("start", "row"),
+            starts=runs.select("row", "start", host="first_host").sort("start", "row"),
             ends=present.filter(over)
             .drop_nulls("reported")
             .sort("reported", "row", maintain_order=True),
@@ -180,6 +181,13 @@ class JobTable:
         usage = pl.when(pl.col("reported") < at).then(pl.col(*_USAGE))
         jobs = self.table.filter(pl.col("seen") < at).select(*_FROM_SUBMISSION, usage)
         return self._derived(jobs, self.changes.filter(pl.col("known") < at))
+
+    def states(self) -> pl.DataFrame:
+        """The dated changes of state, in the columns of `changes`, job after job in order.
+
+        The removal of a job that had terminated is left out (HTCondor's leave_in_queue).
+        """
+        return _states(self.changes.filter(pl.col("known").is_not_null()))
 
     def known_before(self, moments: Ints) -> tuple[Ints, Ints, Ints]:
         """How many first rows of `table`, `starts`, `ends` precede moments (µs): int64 (n,)."""

@@ -1,0 +1,244 @@
+"""The walks of `jobsight.history.past`: the events of one key in order of time, and what is known.
+
+The jobs asked about and the events are grouped by key first, so that one key at a time is walked,
+with one state; memory is linear in jobs and events, for few keys and for millions.
+"""
+
+from __future__ import annotations
+
+from math import exp, log, log1p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jobsight.jit import helper, kernel
+
+__all__ = [
+    "CANCELLED", "COLUMNS", "ENDED", "EVENT", "NO_END", "PRIOR", "RUNNING", "SUBMITTED", "WAITING",
+    "grouped", "matched", "walk",
+]  # fmt: skip
+
+Floats32 = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Ints32 = NDArray[np.int32]
+Record = np.void
+
+COLUMNS = (
+    "outcomes", "rate", "rate 5", "rate 50", "rate hour", "rate day", "rate week", "last", "streak",
+    "since end", "since failure", "runtime", "limit against runtime", "share of limit",
+    "memory against peak", "running", "pending", "submitted lately", "since submission",
+    "timeouts", "out of memory", "node failures", "cancelled", "memory against last",
+    "limit against last",
+)  # fmt: skip
+PRIOR = 2.0
+NO_END, CANCELLED = -1, 5
+"""In place of an outcome: the event is not an end; the end says nothing of success."""
+SUBMITTED, WAITING, RUNNING, ENDED = -1, 0, 1, 2
+"""What a job does before and after an event; before its submission, `SUBMITTED`."""
+EVENT = np.dtype(
+    [("time", "i8"), ("seconds", "f4"), ("used", "f4"), ("memory", "f4"), ("limit", "f4"),
+     ("before", "i1"), ("after", "i1"), ("outcome", "i1")], align=True,
+)  # fmt: skip
+"""One event, half a cache line: time in µs; of an end, the seconds of its run and the MB used;
+the job's request in MB and s; unknown numbers are NaN."""
+
+# The state of a key. The first are pairs: outcomes and failures, each with weights of its own.
+(_ALL, _, _LAST_5, _, _LAST_50, _, _HOUR, _, _DAY, _, _WEEK, _, _STREAK, _LAST, _END, _FAILURE,
+ _RUNS, _RUN, _LIMITS, _SHARE, _LONGEST, _PEAK, _RUNNING, _WAITING, _LATELY, _SUBMISSION, _TIMEOUTS,
+ _MEMORY, _NODE, _ENDS, _CANCELLED, _LAST_MEMORY, _LAST_LIMIT, _STATES,
+) = range(34)  # fmt: skip
+_D5, _D50 = 0.5 ** (1 / 5), 0.5 ** (1 / 50)
+_PER_HOUR, _PER_DAY, _PER_WEEK = (log(2.0) / (hours * 3600e6) for hours in (1, 24, 168))
+_FADING = 0.95
+"""Share of the largest runtime and memory that is left with each further one."""
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def matched(asked: NDArray[np.uint64], others: NDArray[np.uint64]) -> tuple[Ints32, Ints32, int]:
+    """Number the values of `asked` from 0 on, in order; 0 is no value and gets −1.
+
+    Returns:
+        Numbers of `asked` and of `others` (−1 for what is not in `asked`), and how many there are.
+    """
+    bits = 4
+    while (1 << bits) < len(asked) + (len(asked) >> 1):
+        bits += 1
+    shift, mask = np.uint64(64 - bits), (1 << bits) - 1
+    values = np.zeros(1 << bits, np.uint64)
+    numbers = np.empty(1 << bits, np.int32)
+    found, of_others = np.empty(len(asked), np.int32), np.empty(len(others), np.int32)
+    count = 0
+    for k, value in enumerate(asked):
+        slot = _slot(values, value, shift, mask)
+        if value != 0 and values[slot] == 0:
+            values[slot], numbers[slot] = value, count
+            count += 1
+        found[k] = numbers[slot] if value != 0 else -1
+    for k, value in enumerate(others):
+        slot = _slot(values, value, shift, mask)
+        of_others[k] = numbers[slot] if values[slot] != 0 else -1
+    return found, of_others, count
+
+
+@helper
+def _slot(values: NDArray[np.uint64], value: np.uint64, shift: np.uint64, mask: int) -> np.int64:
+    """Where a value is in an open-addressed table, or the free slot for it."""
+    slot = np.int64((value * _MIX) >> shift)
+    while values[slot] != 0 and values[slot] != value:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel
+def grouped(codes: Ints32, count: int) -> tuple[Ints, Ints32]:
+    """Places of each code below `count`, in order: those of k are `places[at[k] : at[k + 1]]`."""
+    at = np.zeros(count + 1, np.int64)
+    for code in codes:
+        if code >= 0:
+            at[code + 1] += 1
+    for code in range(count):
+        at[code + 1] += at[code]
+    places, free = np.empty(at[count], np.int32), at[:-1].copy()
+    for place, code in enumerate(codes):
+        if code >= 0:
+            places[free[code]] = place
+            free[code] += 1
+    return at, places
+
+
+@kernel
+def walk(
+    asked: tuple[Ints, Ints32],
+    happened: tuple[Ints, Ints32],
+    events: NDArray[Record],
+    moments: Ints,
+    memory: Floats32,
+    limit: Floats32,
+    base: Floats32,
+    out: Floats32,
+) -> None:
+    """Fill the rows of `out`, float32 (n, COLUMNS), of the jobs that have a key.
+
+    Args:
+        asked: the jobs asked about, `grouped`, in order of their moments within each key.
+        happened: the events, `grouped` by the same keys, in order of time.
+        events: `EVENT` (e,).
+        moments: (n,), µs.
+        memory: (n,), MB that the job asks for, NaN where unknown.
+        limit: (n,), seconds that the job asks for, NaN where unknown.
+        base: (n,), the rate of failure of all jobs.
+        out: where to.
+    """
+    one = np.empty(_STATES)
+    for key in range(len(asked[0]) - 1):
+        one[:] = 0.0
+        one[_END] = one[_FAILURE] = one[_SUBMISSION] = one[_LAST] = np.nan
+        one[_LAST_MEMORY] = one[_LAST_LIMIT] = np.nan
+        event, last = happened[0][key], happened[0][key + 1]
+        for place in range(asked[0][key], asked[0][key + 1]):
+            job = asked[1][place]
+            while event < last and events[happened[1][event]]["time"] < moments[job]:
+                _happened(one, events[happened[1][event]])
+                event += 1
+            _known(one, float(moments[job]), memory[job], limit[job], base[job], out[job])
+
+
+@kernel
+def _happened(one: NDArray[np.float64], event: Record) -> None:
+    one[_RUNNING] += (event["after"] == RUNNING) - (event["before"] == RUNNING)
+    one[_WAITING] += (event["after"] == WAITING) - (event["before"] == WAITING)
+    now = float(event["time"])
+    if event["before"] == SUBMITTED:
+        one[_LATELY] = one[_LATELY] * _left(now, one[_SUBMISSION], _PER_HOUR) + 1.0
+        one[_SUBMISSION] = now
+    if event["outcome"] == NO_END:
+        return
+    one[_ENDS] = one[_ENDS] * _D50 + 1.0
+    one[_CANCELLED] = one[_CANCELLED] * _D50 + (event["outcome"] == CANCELLED)
+    if event["outcome"] == CANCELLED:
+        return
+    _counted(one, now, event["outcome"])
+    if event["seconds"] >= 0.0:
+        one[_RUNS] = one[_RUNS] * _D5 + 1.0
+        one[_RUN] = one[_RUN] * _D5 + log1p(event["seconds"])
+        one[_LONGEST] = max(one[_LONGEST] * _FADING, event["seconds"])
+        if event["limit"] > 0.0:
+            one[_LIMITS] = one[_LIMITS] * _D5 + 1.0
+            one[_SHARE] = one[_SHARE] * _D5 + min(event["seconds"] / event["limit"], 1.0)
+    if event["used"] > 0.0:
+        one[_PEAK] = max(one[_PEAK] * _FADING, event["used"])
+    one[_LAST_MEMORY], one[_LAST_LIMIT] = event["memory"], event["limit"]
+
+
+@kernel
+def _counted(one: NDArray[np.float64], now: float, outcome: int) -> None:
+    """Count an outcome: 0 a success, else the number of a failure."""
+    failed = 1.0 if outcome > 0 else 0.0
+    _weighed(one, _ALL, 1.0, failed)
+    _weighed(one, _LAST_5, _D5, failed)
+    _weighed(one, _LAST_50, _D50, failed)
+    _weighed(one, _HOUR, _left(now, one[_END], _PER_HOUR), failed)
+    _weighed(one, _DAY, _left(now, one[_END], _PER_DAY), failed)
+    _weighed(one, _WEEK, _left(now, one[_END], _PER_WEEK), failed)
+    one[_END] = now
+    if failed > 0.0:
+        one[_FAILURE] = now
+    one[_STREAK] = one[_STREAK] + 1.0 if one[_LAST] == failed else 1.0
+    one[_LAST] = failed
+    one[_TIMEOUTS] = one[_TIMEOUTS] * _D50 + (outcome == 2)
+    one[_MEMORY] = one[_MEMORY] * _D50 + (outcome == 3)
+    one[_NODE] = one[_NODE] * _D50 + (outcome == 4)
+
+
+@helper
+def _weighed(one: NDArray[np.float64], at: int, left: float, failed: float) -> None:
+    one[at], one[at + 1] = one[at] * left + 1.0, one[at + 1] * left + failed
+
+
+@helper
+def _left(now: float, then: float, per_us: float) -> float:
+    """What is left of a weight of `then`; 1 where there was none."""
+    return exp(per_us * (then - now)) if then <= now else 1.0
+
+
+@helper
+def _rate(one: NDArray[np.float64], at: int, left: float, base: float) -> float:
+    failures, outcomes = one[at + 1] * left, one[at] * left
+    return float((failures + PRIOR * base) / (outcomes + PRIOR))
+
+
+@kernel
+def _known(
+    one: NDArray[np.float64], now: float, memory: float, limit: float, base: float, out: Floats32
+) -> None:
+    out[0] = log1p(one[_ALL])
+    out[1] = _rate(one, _ALL, 1.0, base)
+    out[2] = _rate(one, _LAST_5, 1.0, base)
+    out[3] = _rate(one, _LAST_50, 1.0, base)
+    out[4] = _rate(one, _HOUR, _left(now, one[_END], _PER_HOUR), base)
+    out[5] = _rate(one, _DAY, _left(now, one[_END], _PER_DAY), base)
+    out[6] = _rate(one, _WEEK, _left(now, one[_END], _PER_WEEK), base)
+    out[7] = one[_LAST]
+    out[9] = log1p((now - one[_END]) / 1e6)
+    out[10] = log1p((now - one[_FAILURE]) / 1e6)
+    if one[_RUNS] > 0.0:
+        out[11] = one[_RUN] / one[_RUNS]
+        out[12] = log(limit / (one[_LONGEST] + 1.0))
+    if one[_LIMITS] > 0.0:
+        out[13] = one[_SHARE] / one[_LIMITS]
+    if one[_PEAK] > 0.0:
+        out[14] = log(memory / one[_PEAK])
+    out[15] = log1p(one[_RUNNING])
+    out[16] = log1p(one[_WAITING])
+    out[17] = log1p(one[_LATELY] * _left(now, one[_SUBMISSION], _PER_HOUR))
+    out[18] = log1p((now - one[_SUBMISSION]) / 1e6)
+    if one[_ALL] > 0.0:
+        out[8] = log1p(one[_STREAK]) * (1.0 if one[_LAST] > 0.0 else -1.0)
+        out[19] = one[_TIMEOUTS] / one[_LAST_50]
+        out[20] = one[_MEMORY] / one[_LAST_50]
+        out[21] = one[_NODE] / one[_LAST_50]
+    if one[_ENDS] > 0.0:
+        out[22] = one[_CANCELLED] / one[_ENDS]
+    out[23] = log(memory / one[_LAST_MEMORY])
+    out[24] = log(limit / one[_LAST_LIMIT])
