@@ -238,6 +238,7 @@ class SqliteFile:
         try:
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA trusted_schema = OFF")
+            db.execute("PRAGMA temp_store = MEMORY")  # a statement's undo journal needs no file
         except BaseException:
             db.close()
             raise

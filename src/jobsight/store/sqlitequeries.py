@@ -12,7 +12,8 @@ from jobsight.store.rows import Order, Query, Row
 
 __all__ = ["live_rows", "read_rows", "revisions", "selection"]
 
-_COLUMNS = "id, state, user, time, revision, document, raw"
+_COLUMNS = "jobs.id, state, user, time, revision, document, raw"
+_ASKED = "FROM json_each(?) AS asked CROSS JOIN jobs ON jobs.id = asked.value"
 _PAGE_BYTES = 16 << 20
 
 
@@ -75,7 +76,7 @@ def live_rows(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, Row]:
     if not ids:
         return {}
     cursor = db.execute(
-        f"SELECT {_COLUMNS} FROM jobs WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608
+        f"SELECT {_COLUMNS} {_ASKED}",  # noqa: S608
         (json.dumps(list(ids)),),
     )
     return {columns[0]: _row(*columns) for columns in cursor}
@@ -100,7 +101,7 @@ def revisions(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, int]:
     """Revisions of the live jobs among these."""
     return dict(
         db.execute(
-            "SELECT id, revision FROM jobs WHERE id IN (SELECT value FROM json_each(?))",
+            f"SELECT jobs.id, revision {_ASKED}",  # noqa: S608
             (json.dumps(list(ids)),),
         )
     )
