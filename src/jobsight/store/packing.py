@@ -14,8 +14,8 @@ import re
 import threading
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
+import msgspec
 import zstandard
 
 from jobsight.documents import JobDocument, decode, encode
@@ -73,7 +73,7 @@ _LEVEL = 1
 _tools = threading.local()
 
 
-class Keys(NamedTuple):
+class Keys(msgspec.Struct, frozen=True, gc=False):
     """What a store's indexes know of a document.
 
     Attributes:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import asdict
+
 from jobsight.errors import StoreError
 from jobsight.store.packing import LEAST_TIME, MOST_TIME, Keys
 from jobsight.store.rows import Row
@@ -86,7 +88,7 @@ def _groups(rows: Iterable[Row]) -> Iterator[list[dict[str, Any]]]:
         if group and (len(group) == _GROUP_ROWS or held + len(text) > _GROUP_BYTES):
             yield group
             group, held = [], 0
-        group.append({**row.keys._asdict(), "revision": row.revision, "document": text})
+        group.append({**asdict(row.keys), "revision": row.revision, "document": text})
         held += len(text)
     if group:
         yield group

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+import msgspec
 
 from jobsight.documents import JSON, JobDocument
 
@@ -34,7 +35,7 @@ class Stored:
     revision: int | None
 
 
-class Put(NamedTuple):
+class Put(msgspec.Struct, frozen=True, gc=False):
     """A document to be stored in place of what the store has.
 
     `based_on` is the revision that it was made from; None: the store does not have the job live.
@@ -53,7 +54,7 @@ class Move:
     new: Position
 
 
-class Change(NamedTuple):
+class Change(msgspec.Struct, frozen=True, gc=False):
     """A document before (None: it is new) and after a merge."""
 
     old: JobDocument | None
