@@ -45,6 +45,8 @@ from jobsight.documents.timelines import (
 
 __all__ = ["FIRST_EVENTS", "MOST_EVENTS", "MOST_PREDICTIONS", "merge"]
 
+_ABORTED, _TERMINATED = EventCode.ABORTED, EventCode.TERMINATED  # for speed
+
 
 def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
     """What `old` and `new` know together; `old` itself where `new` adds nothing.
@@ -140,7 +142,7 @@ def _last_with_state(timeline: Sequence[Event]) -> Event | None:
     for event in reversed(timeline):
         if event.state is None:
             continue
-        if event.code != EventCode.ABORTED:
-            return event if last is None or event.code == EventCode.TERMINATED else last
+        if event.code != _ABORTED:
+            return event if last is None or event.code == _TERMINATED else last
         last = last or event
     return last

@@ -8,6 +8,8 @@ from jobsight.documents import Event, State
 
 __all__ = ["timeline_of"]
 
+_RUNNING = State.RUNNING  # an enumeration takes longer to find it than an event to be made
+
 
 def timeline_of(
     source: str,
@@ -54,9 +56,9 @@ def timeline_of(
     if waiting is not None and waiting != submit:
         events.append(_waits(source, waiting))
     if start is not None:
-        if start < max(eligible or 0, waiting or 0):
+        if start < (eligible or 0) or start < (waiting or 0):
             raise ValueError("it waits still when it has started")
-        events.append(Event(time=start, source=source, state=State.RUNNING, host=host))
+        events.append(Event(time=start, source=source, state=_RUNNING, host=host))
     if state is not None and state.ended:
         events.append(
             Event(
