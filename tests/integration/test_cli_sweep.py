@@ -223,22 +223,6 @@ def test_collect_finishes_by_hand_what_ended(swept: Path) -> None:
     assert told("collect", swept)["model"]["digest"] == digest
 
 
-def test_cleanup_keeps_records_and_the_best(swept: Path, tmp_path: Path) -> None:
-    folder = swept.with_suffix(".sweep")
-    facts = told("best", swept)
-    with pytest.raises(UsageError, match="--yes"):
-        raise call("cleanup", swept).exception or AssertionError
-    removed = told("cleanup", swept, "--yes")
-    assert removed["bytes"] > 0
-    assert not (folder / "submitted").exists()
-    models = [int(path.parent.name) for path in folder.glob("runs/*/model")]
-    assert models == [facts["run"]] and not list(folder.glob("runs/*/checkpoint"))
-    assert told("cleanup", swept, "--yes")["removed"] == []
-    assert told("best", swept) == facts
-    assert [one.status.value for one in read_all(folder / "runs")] == ["finished"] * 2
-    assert said("status", swept).startswith("done (here)")
-
-
 def test_another_terminal_cancels_it(file: Path) -> None:
     small_sweeps.config(file.parent, runs=1, epochs=9999, early_stopping={"patience": 9999})
     folder = file.with_suffix(".sweep")
@@ -271,8 +255,8 @@ def test_slurms_tools_are_those_of_the_settings_named(file: Path, tmp_path: Path
         assert missing in refused(verb, file, "--config", settings, kind=ClusterError)
     shown = said("status", file, "--config", settings)
     assert shown.startswith("running, by its files") and missing in shown
-    for verb in ("collect", "cleanup"):  # for all we know it is being worked on
-        assert "being worked on" in refused(verb, file, "--config", settings)
+    # For all we know it is being worked on.
+    assert "being worked on" in refused("collect", file, "--config", settings)
 
 
 @pytest.mark.parametrize(

@@ -200,34 +200,31 @@ def assert_went_on(sweep: Sweep, disturbed: set[int], record_property: Record) -
 
 
 LEARNED: dict[str, Any] = {
-    "method": "bayes", "round": 4, "runs": 7, "epochs": 8, "drop": {"after": 2, "keep": 0.5},
+    "method": "bayes", "round": 4, "runs": 7, "epochs": 8,
     "parameters": {**SPACE, "weight_decay": {"values": [0.001, 0.01]}},
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a sweep comes to here whose second round is learned, and whose worst are dropped."""
+    """What a sweep comes to here whose second round is learned."""
     sweep = Sweep.new(tmp_path_factory.mktemp("learned") / "sweep", "here", **LEARNED)
     sweep.told("submit")
     sweep.check_best()
     result = sweep.result()
-    statuses = [one.end["status"] for one in result["runs"].values()]
-    assert len(statuses) == 7 and statuses.count("dropped") >= 2, statuses
+    assert len(result["runs"]) == 7
     return result
 
 
 @prove
-def test_rounds_are_planned_and_runs_dropped_alike_on_a_pool(
-    pool: HtcondorPool, learned: dict[str, Any]
-) -> None:
+def test_rounds_are_planned_alike_on_a_pool(pool: HtcondorPool, learned: dict[str, Any]) -> None:
     befalls = on_a_pool(pool, "learned", **LEARNED)
     finish(befalls.sweep)
     assert_same(befalls.sweep, learned)
 
 
 @prove
-def test_rounds_are_planned_and_runs_dropped_alike_on_slurm(
+def test_rounds_are_planned_alike_on_slurm(
     slurm_cluster: SlurmCluster, learned: dict[str, Any]
 ) -> None:
     require(slurm_cluster)

@@ -1,4 +1,4 @@
-"""``jobsight sweep status|cancel|cleanup``: how far a sweep is; stop it; remove its leftovers."""
+"""``jobsight sweep status|cancel``: how far a sweep is; stop it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ from jobsight.cli.sweepopening import FileArgument, Sweep, command
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import blocks
 from jobsight.cluster import NodeState
-from jobsight.errors import SweepError, UsageError
-from jobsight.format import UNKNOWN, short, size
-from jobsight.learning.sweep.tidying import leftovers, remove
+from jobsight.format import UNKNOWN, short
 from jobsight.text import abridged, counted, printable
 
 if TYPE_CHECKING:
     from jobsight.cluster import Plan, Scheduler
     from jobsight.learning.sweep.progress import Progress, StageProgress
 
-__all__ = ["cancel", "cleanup", "progress_lines", "show", "status"]
+__all__ = ["cancel", "progress_lines", "show", "status"]
 
 _SHOWN = 10
 _BAR = 24
@@ -89,31 +87,6 @@ def _cancel(scheduler: Scheduler, plan: Plan) -> bool:
             return True
         time.sleep(0.5)
     return False
-
-
-def cleanup(
-    file: FileArgument,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    config: ConfigOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Remove checkpoints, the models of all runs but the best, and the scheduler's files."""
-    sweep = Sweep.open(file, config)
-    if sweep.progress().active:
-        raise SweepError(
-            f"{sweep.layout.folder} is being worked on; clean up when it is done, or cancel it "
-            f"({command('cancel', file)})"
-        )
-    found = leftovers(sweep.frozen, sweep.layout)
-    amount = f"{counted(len(found), 'path')}, {size(sum(found.values()))}"
-    if found and not yes:
-        if not sys.stdin.isatty():
-            raise UsageError("this asks before it removes anything; say --yes in a script")
-        if not typer.confirm(f"remove {amount}?", err=True):
-            raise SweepError("nothing was removed")
-    remove(found)
-    removed = {"removed": [str(path) for path in found], "bytes": sum(found.values())}
-    answer(removed, f"removed {amount}; records and results are kept", as_json=as_json)
 
 
 def show(progress: Progress, where: str, *, as_json: bool, each: bool = False) -> None:

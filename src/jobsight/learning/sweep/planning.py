@@ -269,7 +269,7 @@ def _clear(layout: Layout) -> None:
     for folder in (layout.runs, layout.history, layout.folder / "rounds", layout.best):
         shutil.rmtree(folder, ignore_errors=True)
     shutil.rmtree(layout.submitted, ignore_errors=True)
-    for file in (layout.plan, layout.frozen, layout.tracking):
+    for file in (layout.plan, layout.frozen):
         file.unlink(missing_ok=True)
 
 
@@ -287,8 +287,6 @@ def _places(frozen: Frozen, layout: Layout) -> Iterator[Path]:
 def _points(frozen: Frozen) -> Iterator[tuple[int, dict[str, Any]]]:
     """The points that are known before anything ran."""
     config = SweepConfig.model_validate(frozen.config)
-    if config.tracking.wandb == "online":
-        return  # the server's sweep decides, when each run asks
     if config.method == "bayes":
         first = rounds_of(frozen)[0]
         yield from zip(first, Rounds(config).points(1, []), strict=True)

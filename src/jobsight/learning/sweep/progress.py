@@ -34,7 +34,7 @@ class StageProgress:
 class RunProgress:
     """One run.
 
-    `state` is how it ended (finished, early, failed, dropped); before that running, queued, held,
+    `state` is how it ended (finished, early, failed); before that running, queued, held,
     or waiting; ``broken`` where its node failed for good. `value` is of the kept weights once it
     ended, else the best so far; `where` the machine it runs or ran on last.
     """
@@ -208,8 +208,7 @@ def _best(records: Sequence[RunRecord], metric: str, goal: Goal) -> BestSoFar | 
     found = [
         BestSoFar(record.run or 0, best.value, best.epoch, record.status.ended)
         for record in sorted(records, key=lambda one: one.run or 0)
-        if record.status not in (RunStatus.FAILED, RunStatus.DROPPED)
-        and (best := record.best(metric, goal)) is not None
+        if record.status is not RunStatus.FAILED and (best := record.best(metric, goal)) is not None
     ]
     choose = max if goal == "maximize" else min
     return choose(found, key=lambda one: one.value, default=None)

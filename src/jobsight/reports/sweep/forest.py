@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jobsight.models import is_baseline
 from jobsight.reports.drawing import BLACK, BLUE, GREY, draw
 from jobsight.reports.page import Markup
-from jobsight.reports.sweep.plotting import BEST
+from jobsight.reports.sweep.pictures import BEST
 from jobsight.reports.sweep.scales import short
 from jobsight.text import printable
 
