@@ -28,6 +28,7 @@ __all__ = [
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _FIRST = dt.datetime.min.replace(tzinfo=dt.UTC)
 _LAST = dt.datetime.max.replace(tzinfo=dt.UTC)
+_ZERO, _MICROSECOND = dt.timedelta(), dt.timedelta(microseconds=1)
 
 QUARTER = 900_000_000
 """µs in which no zone changes its offset from UTC."""
@@ -106,7 +107,7 @@ def format_moment(moment: dt.datetime) -> str:
 
 def micros(moment: dt.datetime) -> int:
     """A moment as µs since 1970."""
-    return (moment - _EPOCH) // dt.timedelta(microseconds=1)
+    return (moment - _EPOCH) // _MICROSECOND
 
 
 def local_micros(shown: int, zone: dt.tzinfo) -> tuple[int, int]:
@@ -125,8 +126,8 @@ def local_micros(shown: int, zone: dt.tzinfo) -> tuple[int, int]:
 @lru_cache(1 << 16)
 def _offsets(quarter: int, zone: dt.tzinfo) -> tuple[int, int]:
     moment = (_EPOCH + dt.timedelta(microseconds=quarter * QUARTER)).replace(tzinfo=zone)
-    first, again = (micros(moment.replace(fold=fold)) for fold in (0, 1))
-    return quarter * QUARTER - first, quarter * QUARTER - again
+    first, again = moment.utcoffset(), moment.replace(fold=1).utcoffset()
+    return (first or _ZERO) // _MICROSECOND, (again or _ZERO) // _MICROSECOND
 
 
 def likeliest(

@@ -393,6 +393,21 @@ def test_connections_of_threads_that_ended_are_closed(store: SqliteStore) -> Non
     assert count() <= before + 6
 
 
+def test_new_and_changed_documents_in_a_put_of_several_statements(store: SqliteStore) -> None:
+    users = ("ada", None, "")
+    documents = [made_document(at, user=users[at % 3]) for at in range(450)]
+    store.put([Put(one) for one in documents[::2]])
+    before = store.get([one.id for one in documents])
+    after = [made_document(at, State.FAILED, user=users[-at % 3]) for at in range(450)]
+    store.put(
+        [Put(one, old.revision if old else None) for one in after for old in [before.get(one.id)]]
+    )
+    found = store.get([one.id for one in after])
+    assert [found[one.id].document for one in after] == after
+    assert store.check().documents == 450
+    assert not store.check().problems
+
+
 def test_room_is_given_back(store: SqliteStore, path: Path) -> None:
     noise = "".join(f"{at * 2654435761 % 2**32:08x}" for at in range(1000))
     for start in range(0, 4000, 500):
