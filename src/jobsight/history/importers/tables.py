@@ -143,8 +143,7 @@ def _parquet(file: LogFile) -> tuple[pq.ParquetFile, list[str]]:
     plain = file if file.seekable else spool(file)
     descriptor = plain.descriptor()
     try:
-        end = plain.start + plain.size
-        memory = memoryview(mmap.mmap(descriptor, end, prot=mmap.PROT_READ))[plain.start :]
+        memory = memoryview(mmap.mmap(descriptor, plain.size, prot=mmap.PROT_READ))
         table = pq.ParquetFile(pa.BufferReader(memory))
         return table, list(table.schema_arrow.names)
     except (pa.ArrowException, *_FAULTS) as error:

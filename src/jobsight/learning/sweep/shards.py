@@ -58,9 +58,6 @@ def shards_of(
                 logs += find_logs([placed])
         except (SourceError, SweepError, UsageError) as error:
             raise type(error)(f"{place(number)}: {error}") from None
-    archive = next((one.archive for one in logs if one.archive is not None), None)
-    if archive is not None:
-        raise SourceError(f"a sweep reads no archives: unpack {archive!r} and name the folder")
     groups = _groups(find_logs(logs)) if logs else []
     shards = []
     for k, group in enumerate(groups, start=1):
