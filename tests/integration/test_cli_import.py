@@ -149,7 +149,6 @@ def test_help_says_what_each_format_cannot_tell(tmp_path: Path) -> None:
     for name in (
         "sacct",
         "sacct-json",
-        "slurmdbd",
         "swf",
         "eagle",
         "graham",
@@ -157,7 +156,7 @@ def test_help_says_what_each_format_cannot_tell(tmp_path: Path) -> None:
         "eventlog",
     ):
         assert f"  {name}" in said
-    assert said.count("never: ") == 8
+    assert said.count("never: ") == 7
 
 
 def shared(name: str) -> Path:

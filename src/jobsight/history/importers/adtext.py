@@ -7,6 +7,7 @@ array or one behind another (``-json``, ``-jsonl``). Ads come one by one, in bou
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -14,18 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["LONGEST_AD", "Piece", "cut_json", "cut_text", "parse_json", "parse_text"]
+__all__ = ["LONGEST_AD", "Piece", "cut_json", "cut_text", "parse_text"]
 
 LONGEST_AD = 8 << 20
 """Bytes of the longest ad that is read."""
 
-_SEARCHED, _SEARCHED_PER_BYTE = 32 << 20, 16
-"""Bytes that may be looked through in vain for the end of an object, so and so many for each byte
-of the file; where there are no more, damage ends at the next object that begins after it."""
-
-_BETWEEN = re.compile(rb"[\s\[\],]*")
-_TOKEN = re.compile(rb'"(?:[^"\\]+|\\.)*(?P<close>"|\Z|\\\Z)|[{}]', re.DOTALL)
-_RESUME = re.compile(rb"\n[ \t]*\{")
+_DECODER = json.JSONDecoder()
+_BETWEEN = re.compile(r"[\s\[\],]*")
+_RESUME = re.compile(r"\n[ \t]*\{")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -83,125 +80,69 @@ def _raw_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 class _Objects:
-    """Finds the ends of JSON objects in a buffer that grows."""
+    """Takes JSON objects out of a text that grows."""
 
     def __init__(self) -> None:
-        self._buffer = b""
-        self._at = 0
-        self._line = 1
-        self._torn = False
-        self._budget = _SEARCHED
+        self._text, self._at, self._line = "", 0, 1
+        self._damaged = False
 
-    def feed(self, block: bytes) -> Iterator[Piece]:
-        """The objects that are whole now."""
-        self._budget += _SEARCHED_PER_BYTE * len(block)
-        self._buffer, self._at = self._buffer[self._at :] + block, 0
-        while (piece := self._next(last=False)) is not None:
-            yield piece
-
-    def close(self) -> Iterator[Piece]:
-        """What is left at the end."""
-        while (piece := self._next(last=True)) is not None:
-            yield piece
-
-    def resume(self, piece: Piece) -> None:
-        """The piece, just given, was no sound object: look for another one inside it."""
-        self._budget -= len(piece.data)
-        found = _RESUME.search(piece.data, 1)
-        if found is not None and self._budget > 0:
-            self._at -= len(piece.data) - found.start()
-            self._line -= piece.data.count(b"\n", found.start())
-
-    def _next(self, *, last: bool) -> Piece | None:
-        if (piece := self._between()) is not None:
-            return piece
-        left = len(self._buffer) - self._at
-        if not left:
-            return None
-        end = self._end()
-        if end:
-            return self._cut(end, None)
-        if last:
-            return self._unended("the ad is cut short")
-        return self._unended(f"longer than {LONGEST_AD} bytes") if left > LONGEST_AD else None
-
-    def _between(self) -> Piece | None:
-        """Go to where an object begins; what stands before it is a piece of its own.
-
-        None: nothing does, or the rest of a piece that was given already.
-        """
-        blank = _BETWEEN.match(self._buffer, self._at)
-        assert blank is not None
-        self._take(blank.end())
-        if self._at == len(self._buffer) or self._buffer.startswith(b"{", self._at):
-            return None
-        torn, found = self._torn, self._buffer.find(b"{", self._at)
-        piece = self._cut(found, "no ad")
-        return None if torn else piece
-
-    def _end(self) -> int:
-        """Where the first object ends; 0 where that is not to be seen yet."""
-        depth = 0
-        for token in _TOKEN.finditer(self._buffer, self._at):
-            first = token[0][:1]
-            if first == b'"':
-                if token["close"] != b'"':
-                    break
+    def feed(self, text: str, *, last: bool) -> Iterator[tuple[Piece, dict[str, Any] | None]]:
+        """The objects that are whole now, parsed, and damage between them."""
+        self._text, self._at = self._text[self._at :] + text, 0
+        while self._begins():
+            if self._text[self._at] != "{":
+                yield self._skip(self._at, "no ad")
+                continue
+            try:
+                value, end = _DECODER.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                fault = f"no sound JSON ({error.msg})"
+                if "\n" not in self._text[error.pos :].rstrip():  # there may be more to come
+                    if not last and len(self._text) - self._at <= LONGEST_AD:
+                        return
+                    fault = "the ad is cut short" if last else f"longer than {LONGEST_AD} bytes"
+                yield self._skip(error.pos, fault)
+            except RecursionError:
+                yield self._skip(self._at + 1, "nested too deeply")
             else:
-                depth += 1 if first == b"{" else -1
-                if not depth:
-                    return token.end()
-        self._budget -= len(self._buffer) - self._at
-        return 0
+                ad = {_sound(name): _sound(item) for name, item in value.items()}
+                yield Piece(self._line, self._text[self._at : self._at + 200].encode()), ad
+                self._go(end)
 
-    def _unended(self, why: str) -> Piece:
-        found = _RESUME.search(self._buffer, self._at + 1) if self._budget > 0 else None
-        return self._cut(found.start() if found else -1, why)
+    def _begins(self) -> bool:
+        """Go to where an object begins; whether there is one."""
+        if self._damaged:
+            found = _RESUME.search(self._text, self._at)
+            if found is None:
+                line = self._text.rfind("\n", self._at)
+                self._go(len(self._text) if line < 0 else line)
+                return False
+            self._go(found.start())
+            self._damaged = False
+        blank = _BETWEEN.match(self._text, self._at)
+        assert blank is not None
+        self._go(blank.end())
+        return self._at < len(self._text)
 
-    def _cut(self, end: int, fault: str | None) -> Piece:
-        """The bytes up to `end`; −1: all there are, and what follows is no piece of its own."""
-        line, self._torn = self._line, end < 0
-        data = self._take(len(self._buffer) if end < 0 else end)
-        return Piece(line, data if fault is None else data[:200], fault)
+    def _skip(self, found: int, fault: str) -> tuple[Piece, None]:
+        """Damage: go on with the first line after `found` that begins an object."""
+        piece = Piece(self._line, self._text[self._at : self._at + 200].encode(), fault)
+        self._go(found)
+        self._damaged = True
+        return piece, None
 
-    def _take(self, end: int) -> bytes:
-        data, self._at = self._buffer[self._at : end], end
-        self._line += data.count(b"\n")
-        return data
+    def _go(self, at: int) -> None:
+        self._line += self._text.count("\n", self._at, at)
+        self._at = at
 
 
 def cut_json(blocks: Iterable[bytes]) -> Iterator[tuple[Piece, dict[str, Any] | None]]:
     """The objects of a JSON text, parsed; None where a piece holds none, see its `fault`."""
     objects = _Objects()
-
-    def parsed(pieces: Iterator[Piece]) -> Iterator[tuple[Piece, dict[str, Any] | None]]:
-        for piece in pieces:
-            try:
-                yield piece, None if piece.fault else parse_json(piece.data)
-            except ValueError as error:
-                objects.resume(piece)
-                yield piece._replace(fault=str(error), data=piece.data[:200]), None
-
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
     for block in blocks:
-        yield from parsed(objects.feed(block))
-    yield from parsed(objects.close())
-
-
-def parse_json(data: bytes) -> dict[str, Any]:
-    """The attributes of an ad in JSON.
-
-    Raises:
-        ValueError: it is no JSON object.
-    """
-    try:
-        value = json.loads(_unicode(data))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"no sound JSON ({error.msg})") from None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not isinstance(value, dict):
-        raise ValueError("no ad")
-    return {_sound(name): _sound(item) for name, item in value.items()}
+        yield from objects.feed(decoder.decode(block), last=False)
+    yield from objects.feed(decoder.decode(b"", True), last=True)
 
 
 def parse_text(data: bytes) -> dict[str, Any]:
@@ -216,14 +157,10 @@ def parse_text(data: bytes) -> dict[str, Any]:
     buffer = np.frombuffer(bytearray(data), np.uint8)
     out = np.empty(room(len(data), 1), np.uint8)
     size = ad_to_json(buffer, 0, len(data), out, 0, np.empty(3, np.int64))
-    ad = parse_json(out[:size].tobytes())
-    if not ad:
+    found = json.loads(out[:size].tobytes().decode("utf-8", "replace"))
+    if not found:
         raise ValueError("no attribute such as 'ClusterId = 12'")
-    return ad
-
-
-def _unicode(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    return {_sound(name): _sound(item) for name, item in found.items()}
 
 
 def _sound(value: Any) -> Any:

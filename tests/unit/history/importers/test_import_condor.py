@@ -90,7 +90,7 @@ def test_ads_are_cut_alike_in_blocks_of_any_size(path: Path, size: int) -> None:
         ('{"ClusterId": 5, "ProcId": }', "no sound JSON"),
         ('{"ClusterId": 5}', "without ClusterId and ProcId"),
         ("[" * 3 + "nonsense", "no ad"),
-        ('{"ClusterId": 5, "ProcId": 0, "A": "cut', "cut short"),
+        ('{"ClusterId": 5, "ProcId": 0, "A": "cut', "no sound JSON"),
         ('{"ClusterId": ' + '{"A":' * 5000 + "1" + "}" * 5001, "nested"),
         ('{"ClusterId": 5, "ProcId": 0, "QDate": 5}', "access point"),
     ],
