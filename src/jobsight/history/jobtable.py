@@ -200,6 +200,8 @@ class JobTable:
 
 def _states(changes: pl.DataFrame) -> pl.DataFrame:
     """The changes of state, without the removal of a job that had terminated (leave_in_queue)."""
+    if not (changes["code"] == EventCode.ABORTED).any():
+        return changes.filter(pl.col("state").is_not_null())
     removal = (pl.col("code") == EventCode.ABORTED).fill_null(False)
     before = pl.when(~removal).then(pl.col("code").fill_null(-1)).forward_fill().over("row")
     states = changes.filter(pl.col("state").is_not_null())

@@ -6,7 +6,7 @@ with one state; memory is linear in jobs and events, for few keys and for millio
 
 from __future__ import annotations
 
-from math import exp, log, log1p
+from math import exp, isnan, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ the job's request in MB and s; unknown numbers are NaN."""
  _MEMORY, _NODE, _ENDS, _CANCELLED, _LAST_MEMORY, _LAST_LIMIT, _STATES,
 ) = range(34)  # fmt: skip
 _D5, _D50 = 0.5 ** (1 / 5), 0.5 ** (1 / 50)
-_PER_HOUR, _PER_DAY, _PER_WEEK = (log(2.0) / (hours * 3600e6) for hours in (1, 24, 168))
+_PER_WEEK = log(2.0) / (7 * 86_400e6)
 _FADING = 0.95
 """Share of the largest runtime and memory that is left with each further one."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -127,7 +127,7 @@ def walk(
         moments: (n,), µs.
         memory: (n,), MB that the job asks for, NaN where unknown.
         limit: (n,), seconds that the job asks for, NaN where unknown.
-        base: (n,), the rate of failure of all jobs.
+        base: (n,), the rate of failure of all jobs as of the moment.
         out: where to.
     """
     one = np.empty(_STATES)
@@ -135,13 +135,27 @@ def walk(
         one[:] = 0.0
         one[_END] = one[_FAILURE] = one[_SUBMISSION] = one[_LAST] = np.nan
         one[_LAST_MEMORY] = one[_LAST_LIMIT] = np.nan
-        event, last = happened[0][key], happened[0][key + 1]
+        event, last, before = happened[0][key], happened[0][key + 1], -1
         for place in range(asked[0][key], asked[0][key + 1]):
             job = asked[1][place]
             while event < last and events[happened[1][event]]["time"] < moments[job]:
                 _happened(one, events[happened[1][event]])
-                event += 1
+                event, before = event + 1, -1
+            # The tasks of an array ask for the same at the same moment.
+            if (
+                before >= 0
+                and moments[before] == moments[job]
+                and (_same(memory[before], memory[job]) and _same(limit[before], limit[job]))
+            ):
+                out[job] = out[before]
+                continue
+            before = job
             _known(one, float(moments[job]), memory[job], limit[job], base[job], out[job])
+
+
+@helper
+def _same(one: float, other: float) -> bool:
+    return one == other or (isnan(one) and isnan(other))
 
 
 @kernel
@@ -150,7 +164,7 @@ def _happened(one: NDArray[np.float64], event: Record) -> None:
     one[_WAITING] += (event["after"] == WAITING) - (event["before"] == WAITING)
     now = float(event["time"])
     if event["before"] == SUBMITTED:
-        one[_LATELY] = one[_LATELY] * _left(now, one[_SUBMISSION], _PER_HOUR) + 1.0
+        one[_LATELY] = one[_LATELY] * _left(now, one[_SUBMISSION])[0] + 1.0
         one[_SUBMISSION] = now
     if event["outcome"] == NO_END:
         return
@@ -161,7 +175,7 @@ def _happened(one: NDArray[np.float64], event: Record) -> None:
     _counted(one, now, event["outcome"])
     if event["seconds"] >= 0.0:
         one[_RUNS] = one[_RUNS] * _D5 + 1.0
-        one[_RUN] = one[_RUN] * _D5 + log1p(event["seconds"])
+        one[_RUN] = one[_RUN] * _D5 + _log(1.0 + event["seconds"])
         one[_LONGEST] = max(one[_LONGEST] * _FADING, event["seconds"])
         if event["limit"] > 0.0:
             one[_LIMITS] = one[_LIMITS] * _D5 + 1.0
@@ -178,9 +192,10 @@ def _counted(one: NDArray[np.float64], now: float, outcome: int) -> None:
     _weighed(one, _ALL, 1.0, failed)
     _weighed(one, _LAST_5, _D5, failed)
     _weighed(one, _LAST_50, _D50, failed)
-    _weighed(one, _HOUR, _left(now, one[_END], _PER_HOUR), failed)
-    _weighed(one, _DAY, _left(now, one[_END], _PER_DAY), failed)
-    _weighed(one, _WEEK, _left(now, one[_END], _PER_WEEK), failed)
+    hour, day, week = _left(now, one[_END])
+    _weighed(one, _HOUR, hour, failed)
+    _weighed(one, _DAY, day, failed)
+    _weighed(one, _WEEK, week, failed)
     one[_END] = now
     if failed > 0.0:
         one[_FAILURE] = now
@@ -197,9 +212,22 @@ def _weighed(one: NDArray[np.float64], at: int, left: float, failed: float) -> N
 
 
 @helper
-def _left(now: float, then: float, per_us: float) -> float:
-    """What is left of a weight of `then`; 1 where there was none."""
-    return exp(per_us * (then - now)) if then <= now else 1.0
+def _left(now: float, then: float) -> tuple[float, float, float]:
+    """What is left of weights of `then`, halved by each hour, day, week; 1 where there was none."""
+    if not then < now:
+        return 1.0, 1.0, 1.0
+    week = exp(_PER_WEEK * (then - now))
+    week2 = week * week
+    week4 = week2 * week2
+    day = week4 * week2 * week
+    day8 = ((day * day) ** 2) ** 2
+    return day8 * day8 * day8, day, week
+
+
+@helper
+def _log(value: float) -> float:
+    """To the precision of what is returned, in a third of the time."""
+    return log(np.float32(value))
 
 
 @helper
@@ -212,33 +240,34 @@ def _rate(one: NDArray[np.float64], at: int, left: float, base: float) -> float:
 def _known(
     one: NDArray[np.float64], now: float, memory: float, limit: float, base: float, out: Floats32
 ) -> None:
-    out[0] = log1p(one[_ALL])
+    out[0] = _log(1.0 + one[_ALL])
     out[1] = _rate(one, _ALL, 1.0, base)
     out[2] = _rate(one, _LAST_5, 1.0, base)
     out[3] = _rate(one, _LAST_50, 1.0, base)
-    out[4] = _rate(one, _HOUR, _left(now, one[_END], _PER_HOUR), base)
-    out[5] = _rate(one, _DAY, _left(now, one[_END], _PER_DAY), base)
-    out[6] = _rate(one, _WEEK, _left(now, one[_END], _PER_WEEK), base)
+    hour, day, week = _left(now, one[_END])
+    out[4] = _rate(one, _HOUR, hour, base)
+    out[5] = _rate(one, _DAY, day, base)
+    out[6] = _rate(one, _WEEK, week, base)
     out[7] = one[_LAST]
-    out[9] = log1p((now - one[_END]) / 1e6)
-    out[10] = log1p((now - one[_FAILURE]) / 1e6)
+    out[9] = _log(1.0 + (now - one[_END]) / 1e6)
+    out[10] = _log(1.0 + (now - one[_FAILURE]) / 1e6)
     if one[_RUNS] > 0.0:
         out[11] = one[_RUN] / one[_RUNS]
-        out[12] = log(limit / (one[_LONGEST] + 1.0))
+        out[12] = _log(limit / (one[_LONGEST] + 1.0))
     if one[_LIMITS] > 0.0:
         out[13] = one[_SHARE] / one[_LIMITS]
     if one[_PEAK] > 0.0:
-        out[14] = log(memory / one[_PEAK])
-    out[15] = log1p(one[_RUNNING])
-    out[16] = log1p(one[_WAITING])
-    out[17] = log1p(one[_LATELY] * _left(now, one[_SUBMISSION], _PER_HOUR))
-    out[18] = log1p((now - one[_SUBMISSION]) / 1e6)
+        out[14] = _log(memory / one[_PEAK])
+    out[15] = _log(1.0 + one[_RUNNING])
+    out[16] = _log(1.0 + one[_WAITING])
+    out[17] = _log(1.0 + one[_LATELY] * _left(now, one[_SUBMISSION])[0])
+    out[18] = _log(1.0 + (now - one[_SUBMISSION]) / 1e6)
     if one[_ALL] > 0.0:
-        out[8] = log1p(one[_STREAK]) * (1.0 if one[_LAST] > 0.0 else -1.0)
+        out[8] = _log(1.0 + one[_STREAK]) * (1.0 if one[_LAST] > 0.0 else -1.0)
         out[19] = one[_TIMEOUTS] / one[_LAST_50]
         out[20] = one[_MEMORY] / one[_LAST_50]
         out[21] = one[_NODE] / one[_LAST_50]
     if one[_ENDS] > 0.0:
         out[22] = one[_CANCELLED] / one[_ENDS]
-    out[23] = log(memory / one[_LAST_MEMORY])
-    out[24] = log(limit / one[_LAST_LIMIT])
+    out[23] = _log(memory / one[_LAST_MEMORY])
+    out[24] = _log(limit / one[_LAST_LIMIT])

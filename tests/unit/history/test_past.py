@@ -20,7 +20,7 @@ from tests.storedjobs import START, job, told
 from jobsight.documents import Event, JobDocument, Request, State, Submission, Usage
 from jobsight.history.importers import Options
 from jobsight.history.jobtable import JobTable
-from jobsight.history.past import COLUMNS, KEYS, Past, asked_columns
+from jobsight.history.past import COLUMNS, FAILURES, KEYS, Past, asked_columns
 
 SECOND = 1_000_000
 SHARED = Path(__file__).parents[3] / "../shared/data/slurm"
@@ -37,6 +37,7 @@ TIMES = [
     4 * 10**15,
 ]
 MOMENTS = st.sampled_from(TIMES)
+ASKED = st.sampled_from([*TIMES, 10_000 * SECOND, 20_000 * SECOND])
 
 
 # What the columns mean.
@@ -191,12 +192,34 @@ documents = st.builds(
     timeline=st.lists(events, max_size=6).map(tuple),
     usage=st.builds(Usage, memory_mb=st.sampled_from([None, 0, 1, 5])),
 )  # fmt: skip
-tables = st.lists(st.tuples(documents, st.integers(1, 3)), max_size=8).map(
-    lambda found: JobTable.read(
+ends = st.sampled_from([State.COMPLETED, State.COMPLETED, State.FAILED, *FAILURES, State.CANCELLED])
+spans = st.lists(st.integers(0, 9_000 * SECOND), min_size=3, max_size=3).map(np.cumsum)
+usual = st.builds(
+    lambda spans, end, memory, limit, used: JobDocument(
+        id="", updated=0, usage=Usage(memory_mb=used),
+        submission=Submission(submitted=int(spans[0]), user="ann", name="fit 1"),
+        request=Request(cpus=1, memory_mb=memory, time_limit_s=limit, partition="x"),
+        timeline=tuple(
+            Event(time=int(at), source="sacct", state=state, host="n1")
+            for at, state in zip(spans, (State.PENDING, State.RUNNING, end), strict=True)
+        ),
+    ),
+    spans, ends, sizes, sizes, st.none() | st.integers(1, 9),
+)  # fmt: skip
+
+
+def table_of(found: list[tuple[JobDocument, int]]) -> JobTable:
+    return JobTable.read(
         msgspec.structs.replace(one, id=f"slurm:c:{group}_{number}")
         for number, (one, group) in enumerate(found)
     )
-)
+
+
+def lists(kind: st.SearchStrategy[JobDocument], most: int) -> st.SearchStrategy[JobTable]:
+    return st.lists(st.tuples(kind, st.integers(1, 3)), max_size=most).map(table_of)
+
+
+tables = lists(documents, 8) | lists(usual, 12)
 
 
 def built(
@@ -212,7 +235,7 @@ def test_all_columns_are_those_of_a_plain_reference(jobs: JobTable, data: st.Dat
         if len(jobs.table)
         else []
     )
-    moments = data.draw(st.lists(MOMENTS, min_size=len(rows), max_size=len(rows)))
+    moments = data.draw(st.lists(ASKED, min_size=len(rows), max_size=len(rows)))
     started = data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
     asked = jobs.table[rows]
     found = built(jobs, asked, moments, started)
@@ -231,7 +254,7 @@ def test_all_columns_are_those_of_a_plain_reference(jobs: JobTable, data: st.Dat
 def test_a_table_cut_at_the_moment_gives_the_same_bytes(
     jobs: JobTable, data: st.DataObject
 ) -> None:
-    moment = data.draw(MOMENTS)
+    moment = data.draw(ASKED)
     at, started = [moment] * len(jobs.table), [True] * len(jobs.table)
     whole = built(jobs, jobs.table, at, started)
     cut = built(jobs.as_of(moment), jobs.table, at, started)
