@@ -16,7 +16,7 @@ from tests.testbed import HtcondorPool
 from tests.testbed.namespace import until
 from tests.testbed.sites import SitePool
 
-from jobsight.cluster import NodeState, Plan, Program, Resources, create
+from jobsight.cluster import NodeState, Plan, Program, Resources, create, dagfiles
 from jobsight.cluster.dagman import Dagman
 from jobsight.errors import ClusterError
 
@@ -35,6 +35,7 @@ def pool(condor_pool: HtcondorPool, monkeypatch: pytest.MonkeyPatch) -> Htcondor
     if isinstance(condor_pool, SitePool):
         pytest.skip("needs the test bed's own pool: its jobs run as another user")
     monkeypatch.setenv("PATH", first_in_path(condor_pool))
+    monkeypatch.setattr(dagfiles, "RELEASE_AFTER", 1)
     return condor_pool
 
 
@@ -123,7 +124,10 @@ def test_a_near_node_that_fails_is_given_up(pool: HtcondorPool) -> None:
     assert len(work.told("flaky")) == 2
 
 
-def test_a_node_that_is_held_is_given_up_and_tried_once_more(pool: HtcondorPool) -> None:
+def test_a_node_that_is_held_is_given_up_and_tried_once_more(
+    pool: HtcondorPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dagfiles, "RELEASES", 1)
     work = Work.at(pool, "held")
     slow = Resources(1, 100, 10, 0, seconds=2)
     plan = work.plan(
@@ -132,7 +136,6 @@ def test_a_node_that_is_held_is_given_up_and_tried_once_more(pool: HtcondorPool)
             work.node("slow", "train", "slow", "100", "1", "0", resources=slow),
             work.node("tries", "train", "tries", "9", "0.5", "0", resources=slow, checkpoints=True),
         ),
-        options={"releases": "1"},
     )
     work.submit(plan)
     status = work.wait(plan)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -133,7 +132,7 @@ def test_sbatch_reads_every_script(cluster: SlurmCluster) -> None:
     wide = Resources(cpus=2, memory_mb=500, seconds=90)
     options: dict[str, Option] = {"partition": "main", "account": "science", "nice": "5"}
     options |= {"mail-user": "a.b@example.org", "mail-type": ["FAIL", "END"]}
-    options |= {"begin": "now+60", "at_once": "1"}
+    options |= {"begin": "now+60"}
     stages = (node("save"), node("x", asks=wide), node("y", asks=wide)), (node("z"),)
     plan = planned(cluster, *stages, options=options)
     scripts = slurm(cluster).write(plan)
@@ -145,7 +144,6 @@ def test_sbatch_reads_every_script(cluster: SlurmCluster) -> None:
     told = cluster.run("scontrol", "-o", "show", "job", number.split(",")[1])
     slurm(cluster).cancel(plan)
     assert "TimeLimit=00:02:00" in told
-    assert "ArrayTaskThrottle=1" in told
     assert f"WorkDir={plan.folder}" in told
 
 
@@ -217,17 +215,15 @@ def test_keys_stay_where_they_are(
 ) -> None:
     monkeypatch.setenv("WANDB_API_KEY", "local-secret")
     monkeypatch.setenv("JOBSIGHT_STORE_PASSWORD", "local-secret")
-    monkeypatch.setenv("SITE_TOKEN", "wanted")
-    plan = planned(slurm_cluster, (node("env"),), options={"export": ["SITE_TOKEN"]})
+    plan = planned(slurm_cluster, (node("env"),))
     scheduler = slurm(slurm_cluster)
     scheduler.submit(plan)
     until(scheduler, plan, ended)
     seen = (plan.folder / "seen").read_text()
     assert "local-secret" not in seen
-    assert "SITE_TOKEN=wanted" in seen
     assert "OMP_NUM_THREADS=1" in seen
     for path in (plan.folder / "submitted").rglob("*"):
-        assert path.is_dir() or not re.search("wanted|local-secret", path.read_text())
+        assert path.is_dir() or "local-secret" not in path.read_text()
 
 
 def test_without_accounts_and_with_small_arrays(bed_ready: None) -> None:

@@ -163,7 +163,7 @@ def test_what_befalls_runs_on_slurm_changes_nothing(
     slurm_cluster: SlurmCluster, expected: dict[str, Any], record_property: Record
 ) -> None:
     require(slurm_cluster)
-    befalls = on_slurm(slurm_cluster, "proof", slurm={"at_once": 3}, **PLAN)
+    befalls = on_slurm(slurm_cluster, "proof", **PLAN)
     run = min(LONG)
     befalls.wait_epoch(run, 3, timeout=PATIENCE)
     befalls.requeue(run)

@@ -19,6 +19,7 @@ from jobsight.cli.common import (
 from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import read_for
 from jobsight.files import Kind
+from jobsight.learning.framefiles import write_frames
 from jobsight.questions import question_named
 
 __all__ = ["frames"]
@@ -50,7 +51,8 @@ def frames(
     own = {"as_of": as_of, "seed": seed, "frames": frames}
     settings = load_settings(config, {"timezone": timezone, question: own}, asked)
     source, _, sources = read_for(asked, logs, settings)
-    manifest = asked.write_frames(source, settings.of(question, asked.settings), output, sources)
+    own_settings = settings.of(question, asked.settings)
+    manifest = write_frames(asked, source, own_settings, output, sources)
     if as_json:
         print_json({"frames": str(output), **manifest})
     else:
@@ -59,9 +61,8 @@ def frames(
 
 def _print(manifest: dict[str, Any], output: Path) -> None:
     shape = " × ".join(str(size) for size in manifest["shapes"]["frames"])
-    say(f"frames {shape} (examples × m × j) of {manifest['timeframe_len']:g} s each")
     counts = manifest["counts"]
-    say(f"{counts['successes']} succeeded, {counts['examples'] - counts['successes']} failed")
+    say(f"frames {shape} (examples × m × j), of {counts['decisions']} decisions")
     for kind, count in counts["censored"].items():
         say(f"  no outcome: {count} {kind.replace('_', ' ')}")
     for why, count in manifest["no_decision"].items():

@@ -6,7 +6,7 @@ the DAG file. HTCondor's own writer (`htcondor2.dags`) is not used: it writes ``
 manual page condor_submit(1) (``arguments``, ``environment``, "Using Macros"), and DAGMan's (VARS).
 
 - A node that failed (exit status, signal) is started again, at most `retries` times; for
-  `elsewhere` seconds not where it ran last, which the queue remembers of a job.
+  `ELSEWHERE` seconds not where it ran last, which the queue remembers of a job.
 - One held by an error of a machine or a transfer is released a few times, then removed. One held by
   anything else but a person (memory, size, time) is removed. So none is left held.
 - One whose machine is out of touch is started elsewhere after `LEASE_SECONDS`.
@@ -64,6 +64,11 @@ VACATE_SECONDS = 120
 
 LEASE_SECONDS = 600
 """HTCondor's own default is 40 minutes. The option `job_lease_duration` overrides it."""
+
+ELSEWHERE = 600
+"""Seconds for which a node that failed avoids where it ran last."""
+RELEASE_AFTER, RELEASES = 60, 3
+"""Seconds after which a job held by a passing error is released, and how often."""
 
 PASSING = (6, 7, 8, 9, 10, 11, 12, 13, 14, 18, 19, 21, 23, 35, 36, 45, 48, 49)
 """Hold codes of errors that may not be there on another machine, or later (see codes.py)."""
@@ -228,8 +233,8 @@ def _policy_lines(kind: Kind, options: Options, *, sent: bool) -> Iterator[str]:
     """When a job is started again, where, and when it is given up."""
     if kind.retries and not kind.near:
         yield f"max_retries = {kind.retries}"
-    passing = f"{_held_by(PASSING)} && NumHolds <= {options.releases}"
-    waited = f"time() - EnteredCurrentStatus >= {options.release_after}"
+    passing = f"{_held_by(PASSING)} && NumHolds <= {RELEASES}"
+    waited = f"time() - EnteredCurrentStatus >= {RELEASE_AFTER}"
     yield f"periodic_release = {passing} && {waited}"
     yield f"periodic_remove = JobStatus == 5 && !({passing}) && !{_held_by(BY_HAND)}"
     yield from _limit_lines(kind, options.starts if sent else 0)
@@ -239,17 +244,15 @@ def _policy_lines(kind: Kind, options: Options, *, sent: bool) -> Iterator[str]:
     if "job_lease_duration" not in given:
         yield f"job_lease_duration = {LEASE_SECONDS}"
     wanted = [given["requirements"]] if "requirements" in given else []
-    if options.elsewhere:
-        yield "job_machine_attrs = Name"
-        yield "job_machine_attrs_history_length = 1"
-        failures = " + ".join(f"(MY.{name} ?: 0)" for name in _FAILURES)
-        wanted.append(
-            f"{failures} == 0 && !{_LOST} || "
-            f"{_startd('TARGET.Name')} =!= {_startd('MY.MachineAttrName0')} || "
-            f"time() - EnteredCurrentStatus > {options.elsewhere}"
-        )
-    if wanted:
-        yield f"requirements = {' && '.join(f'({one})' for one in wanted)}"
+    yield "job_machine_attrs = Name"
+    yield "job_machine_attrs_history_length = 1"
+    failures = " + ".join(f"(MY.{name} ?: 0)" for name in _FAILURES)
+    wanted.append(
+        f"{failures} == 0 && !{_LOST} || "
+        f"{_startd('TARGET.Name')} =!= {_startd('MY.MachineAttrName0')} || "
+        f"time() - EnteredCurrentStatus > {ELSEWHERE}"
+    )
+    yield f"requirements = {' && '.join(f'({one})' for one in wanted)}"
 
 
 def _limit_lines(kind: Kind, starts: int) -> Iterator[str]:

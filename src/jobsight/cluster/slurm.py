@@ -18,7 +18,6 @@ from jobsight.cluster.slurmscript import (
     FOLDER,
     Array,
     arrays_of,
-    at_once,
     exported,
     job_name,
     script_lines,
@@ -52,8 +51,7 @@ _MOST_ARRAY = 1001
 class Slurm(Scheduler):
     """A Slurm cluster whose nodes see the plan's folder.
 
-    Options: those of sbatch in `slurmscript.OPTIONS` and `FLAGS`; ``at_once``: tasks of an array
-    that may run at the same time; ``export``: names of further variables that jobs get.
+    Options: those of sbatch in `slurmscript.OPTIONS` and `FLAGS`.
     """
 
     def __init__(self, settings: SlurmSettings | None = None) -> None:
@@ -153,8 +151,8 @@ class Slurm(Scheduler):
             "sbatch",
             "--parsable",
             f"--chdir={plan.folder}",
-            f"--export={exported(plan, child_environment())}",
-            f"--array={pack(place - first for place in places)}{at_once(plan)}",
+            f"--export={exported(child_environment())}",
+            f"--array={pack(place - first for place in places)}",
             *after,
             str(plan.folder / array.script),
             str(first),
@@ -227,8 +225,6 @@ def _write(plan: Plan) -> list[Path]:
         array.script: "\n".join((*script_lines(plan, array, digest), ""))
         for array in arrays_of(plan)
     }
-    at_once(plan)
-    exported(plan, {})
     make_folders(plan.folder)
     written = []
     for name, text in texts.items():

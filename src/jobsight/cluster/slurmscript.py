@@ -22,7 +22,6 @@ __all__ = [
     "FOLDER",
     "Array",
     "arrays_of",
-    "at_once",
     "exported",
     "job_name",
     "script_lines",
@@ -37,13 +36,12 @@ OPTIONS = (
     *("mail-user", "mcs-label", "nice", "nodelist", "partition", "prefer", "priority", "profile"),
     *("qos", "reservation", "time-min", "tmp", "wckey"),
 )
-"""Options of sbatch that a plan may set; `at_once` and `export` are our own."""
+"""Options of sbatch that a plan may set."""
 FLAGS = ("contiguous", "exclusive", "oversubscribe")
 """Likewise, of those that may stand without a value: they are given an empty one."""
 
 _VALUE = re.compile(r"[A-Za-z0-9_.,:;=@%+*/|&()\[\]!~^-]{1,500}", re.ASCII)
 """What needs no quotes in a line of sbatch options."""
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 _USUAL = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "LD_LIBRARY_PATH", "PYTHONPATH"),
@@ -155,10 +153,8 @@ def _checked(options: Mapping[str, Option]) -> dict[str, str]:
     """Options of sbatch, checked."""
     found = {}
     for name, value in options.items():
-        if name in ("at_once", "export"):
-            continue
         if name not in (*OPTIONS, *FLAGS):
-            known = ", ".join((*OPTIONS, *FLAGS, "at_once", "export"))
+            known = ", ".join((*OPTIONS, *FLAGS))
             raise ClusterError(f"slurm: no option {printable(name, 60)!r}; known are {known}")
         text = value if isinstance(value, str) else ",".join(value)
         if not _VALUE.fullmatch(text) and not (name in FLAGS and not text):
@@ -170,37 +166,9 @@ def _checked(options: Mapping[str, Option]) -> dict[str, str]:
     return found
 
 
-def at_once(plan: Plan) -> str:
-    """The end of ``--array``: how many tasks of an array may run at once.
-
-    Raises:
-        ClusterError: the option ``at_once`` is no number.
-    """
-    given = plan.options.get("slurm", {}).get("at_once")
-    if given is None:
-        return ""
-    if not isinstance(given, str) or not re.fullmatch(r"[1-9][0-9]{0,6}", given, re.ASCII):
-        raise ClusterError(f"slurm: at_once is {printable(given, 40)!r}; give a number from 1")
-    return f"%{given}"
-
-
-def exported(plan: Plan, environment: Mapping[str, str]) -> str:
-    """The value of ``--export``: names alone, so no value is written anywhere by us.
-
-    The option ``export`` names further variables, such as a key that a site lets jobs have so.
-
-    Raises:
-        ClusterError: one of them is no name.
-    """
-    given = plan.options.get("slurm", {}).get("export", [])
-    more = given.split(",") if isinstance(given, str) else given
-    for name in more:
-        if not _VARIABLE.fullmatch(name):
-            raise ClusterError(
-                f"slurm: export has {printable(name, 40)!r}; give names of variables, no values"
-            )
-    names = [name for name in dict.fromkeys((*_USUAL, *more)) if name in environment]
-    return ",".join(names) or "NIL"
+def exported(environment: Mapping[str, str]) -> str:
+    """The value of ``--export``: names alone, so no value is written anywhere by us."""
+    return ",".join(name for name in _USUAL if name in environment) or "NIL"
 
 
 _OLDER = 'command -v apptainer > /dev/null || apptainer() { exec singularity "$@"; }'

@@ -162,18 +162,16 @@ def test_a_container_image_is_not_sent_where_folders_are_shared() -> None:
 
 
 def test_the_users_requirements_hold_beside_ours() -> None:
-    options = {"dagman": {"requirements": ['GLIDEIN_Site == "X"', "HasGpu"], "elsewhere": "5"}}
+    options = {"dagman": {"requirements": ['GLIDEIN_Site == "X"', "HasGpu"]}}
     told = value(submit(plan(options=options), "runs.sub"), "requirements") or ""
     assert told.startswith('((GLIDEIN_Site == "X") && (HasGpu)) && (')
-    assert "time() - EnteredCurrentStatus > 5" in told
-    nowhere = {"dagman": {"elsewhere": 0}}
-    assert value(submit(plan(options=nowhere), "runs.sub"), "requirements") is None
+    assert "time() - EnteredCurrentStatus > 600" in told
 
 
 def test_no_job_is_left_held_but_by_a_person() -> None:
-    lines = submit(plan(options={"dagman": {"releases": "2", "release_after": "9"}}), "runs.sub")
+    lines = submit(plan(), "runs.sub")
     release, remove = value(lines, "periodic_release"), value(lines, "periodic_remove")
-    assert release and release.endswith("NumHolds <= 2 && time() - EnteredCurrentStatus >= 9")
+    assert release and release.endswith("NumHolds <= 3 && time() - EnteredCurrentStatus >= 60")
     assert remove and remove.startswith("JobStatus == 5 && !(member(HoldReasonCode")
     assert remove.endswith("!member(HoldReasonCode, {1, 15, 16})")
 
@@ -227,8 +225,8 @@ def test_dagmans_own_settings_have_a_file() -> None:
         ("rank", "1\nqueue 5", "line breaks"),
         ("rank", "", "is empty"),
         ("rank", [], "is empty"),
-        ("releases", "many", "whole number"),
-        ("elsewhere", "-1", "whole number"),
+        ("starts", "many", "whole number"),
+        ("starts", "-1", "whole number"),
     ],
 )
 def test_options_that_would_break_out_are_refused(name: str, given: Any, words: str) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ import polars as pl
 from jobsight.codes import EventCode
 from jobsight.history import outcomes
 from jobsight.history.timelines import History
-from jobsight.learning.manifest import Source
 from jobsight.learning.question import Decisions, Question, Stratum
 from jobsight.learning.targets import Binary, Target
 from jobsight.models.base import Inputs
@@ -134,17 +132,6 @@ class Hold(Question[HoldSettings]):
     def require_answerable(self, settings: HoldSettings) -> None:
         """See `jobsight.questions.hold.settings.require_answerable`."""
         require_answerable(settings)
-
-    def write_frames(
-        self, source: History, settings: HoldSettings, folder: Path, sources: Sequence[Source]
-    ) -> dict[str, Any]:
-        """See `jobsight.questions.hold.examples.framefiles`."""
-        from jobsight.questions.hold.examples.framefiles import write_frames
-
-        found = hold_decisions(source, settings)
-        scale = resolve_scale(found.table, settings)
-        written = write_frames(source, found.table, folder, settings, scale, sources=sources)
-        return {**written, "no_decision": found.left_out}
 
     def own_parts(self, shown: Any) -> Any:
         """See `jobsight.reports.shown.Reporting`."""
