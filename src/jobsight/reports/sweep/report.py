@@ -11,7 +11,6 @@ from typing import Any
 from jobsight.files import Kind, new_file, without_nan
 from jobsight.format import memory, span
 from jobsight.reports.page import Markup, card, document, element, join, section, table
-from jobsight.reports.sweep.forest import best_baseline, tested_models
 from jobsight.reports.sweep.learning import cost_part, curves_part, failures_part
 from jobsight.reports.sweep.material import Material
 from jobsight.reports.sweep.pictures import parameter_words
@@ -19,7 +18,12 @@ from jobsight.reports.sweep.reading import read_material
 from jobsight.reports.sweep.runs import runs_part
 from jobsight.reports.sweep.scales import short
 from jobsight.reports.sweep.searching import importances, parameters_part
-from jobsight.reports.sweep.testing import gain_words, tested_part
+from jobsight.reports.sweep.testing import (
+    best_baseline,
+    gain_words,
+    tested_models,
+    tested_part,
+)
 from jobsight.text import counted, printable
 
 __all__ = ["report_html", "write_report"]
