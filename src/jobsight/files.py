@@ -184,10 +184,6 @@ def require_replaceable(path: Path, kind: Kind) -> None:
     whose manifest lists exactly the files in it, a file that ends as it should. Into a registry
     only the registry itself writes.
 
-    Args:
-        path: of the output.
-        kind: what is to be written there.
-
     Raises:
         OutputError: it may not be replaced; says what it is.
     """

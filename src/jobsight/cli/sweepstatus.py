@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight.cli.common import ConfigOption, JsonOption
-from jobsight.cli.output import answer, note, say
+from jobsight.cli.output import answer, say
 from jobsight.cli.sweepopening import FileArgument, Sweep, command
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import blocks
@@ -44,12 +44,7 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """How far it is: stages, runs, what failed and why, the best run so far."""
-    sweep = Sweep.open(file, config, moved=True)
-    if sweep.moved:
-        note(
-            f"it was planned as {printable(sweep.plan.folder)} and moved since: no scheduler is "
-            "asked, and this is what its runs recorded"
-        )
+    sweep = Sweep.open(file, config)
     while True:
         progress = sweep.progress()
         if watch and sys.stdout.isatty():
@@ -96,13 +91,7 @@ def show(progress: Progress, where: str, *, as_json: bool, each: bool = False) -
 
 
 def progress_lines(progress: Progress, where: str, *, each: bool = False) -> Iterator[str]:
-    """How far a sweep is.
-
-    Args:
-        progress: as the scheduler and the records have it.
-        where: name of the scheduler.
-        each: list every run.
-    """
+    """How far a sweep is."""
     manager = "" if progress.manager is None else f", {printable(progress.manager, 300)}"
     yield f"{_headline(progress)} ({where}{manager})"
     for stage in progress.stages:
@@ -127,7 +116,7 @@ def progress_lines(progress: Progress, where: str, *, each: bool = False) -> Ite
 
 def _headline(progress: Progress) -> str:
     if progress.active:
-        return "running" if progress.asked else "running, by its files"
+        return "running"
     if progress.done:
         return "done"
     if progress.manager is None and progress.updated is None:

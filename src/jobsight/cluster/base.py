@@ -71,14 +71,11 @@ class PlanStatus:
         nodes: every node of the plan, by name, in the plan's order.
         manager: one line about what drives the plan (the DAGMan job, a process); None: it was not
             submitted.
-        asked: the scheduler answered; else `manager` says why not, `nodes` is by files alone, and
-            a node without an end there counts as active.
     """
 
     active: bool
     nodes: Mapping[str, NodeStatus]
     manager: str | None = None
-    asked: bool = True
 
 
 def busy(plan: Plan, who: str) -> ClusterError:

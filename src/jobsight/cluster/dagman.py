@@ -105,7 +105,7 @@ class Dagman(Scheduler):
         if manager.failed and not any(node.cause for node in nodes.values()):
             words = last_error(_text(folder / f"{dagfiles.DAG}.dagman.out"))
             line = line if words is None else f"{line}: {words}"
-        return PlanStatus(manager.active, nodes, line, manager.asked)
+        return PlanStatus(manager.active, nodes, line)
 
     def cancel(self, plan: Plan) -> None:
         """Remove the DAGMan job, which removes its nodes' and writes a rescue file."""
@@ -228,16 +228,14 @@ class Manager:
 
     Attributes:
         job: its cluster; None: never submitted.
-        active: it, or a job of it, is in the queue, or the queue does not answer.
+        active: it, or a job of it, is in the queue.
         failed: it ended by itself with an error.
-        asked: False where the queue had to be asked, and does not answer.
     """
 
     job: int | None
     active: bool
     status: str | None
     failed: bool = False
-    asked: bool = True
 
 
 def manager_of(dag: Path) -> Manager:
@@ -275,15 +273,11 @@ def _logged(log: Path) -> Manager:
 
 def _queued(job: int) -> Manager:
     """By the queue, where its log has no end."""
-    try:
-        queue = run_tool(
-            ("condor_q", "-allusers"),
-            ("-constraint", f"ClusterId == {job} || DAGManJobId == {job}"),
-            ("-af:t", "ClusterId", "JobStatus", "HoldReason"),
-        )
-    except ClusterError as error:
-        status = f"DAGMan job {job}, of unknown state: {error}"
-        return Manager(job, True, status, asked=False)
+    queue = run_tool(
+        ("condor_q", "-allusers"),
+        ("-constraint", f"ClusterId == {job} || DAGManJobId == {job}"),
+        ("-af:t", "ClusterId", "JobStatus", "HoldReason"),
+    )
     lines = queue.stdout.decode("utf-8", "replace").splitlines()
     jobs = {line.split("\t")[0]: line.split("\t")[1:] for line in lines if line.count("\t") >= 2}
     if not jobs:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from jobsight.cluster.base import PlanStatus, Scheduler, busy
@@ -22,7 +21,7 @@ from jobsight.cluster.slurmscript import (
     job_name,
     script_lines,
 )
-from jobsight.cluster.slurmstatus import Record, queued, ran, status_of, supposed, unexplained
+from jobsight.cluster.slurmstatus import Record, queued, ran, status_of, unexplained
 from jobsight.cluster.states import (
     Attempt,
     done,
@@ -89,17 +88,11 @@ class Slurm(Scheduler):
         return ",".join(record.arrays)
 
     def status(self, plan: Plan) -> PlanStatus:
-        """The status by one call of squeue, and one of sacct where that is not enough.
-
-        Where squeue is missing or does not answer, by what the nodes themselves wrote.
-        """
+        """The status by one call of squeue, and one of sacct where that is not enough."""
         record = Record.read(plan.folder)
         if record.digest != plan_digest(plan):
             record = Record()
-        try:
-            seen = queued(self._rows(record.arrays)) if record.arrays else {}
-        except ClusterError as error:
-            return _unasked(plan, record, error)
+        seen = queued(self._rows(record.arrays)) if record.arrays else {}
         states = read_states(plan)  # after the queue: what has ended there is recorded here
         if lacking := unexplained(plan, states, record.tasks, seen):
             with contextlib.suppress(SlurmError):  # without accounts, the nodes' states must do
@@ -201,16 +194,6 @@ def _errors() -> Iterator[None]:
         yield
     except SlurmError as error:
         raise ClusterError(str(error)) from None
-
-
-def _unasked(plan: Plan, record: Record, error: ClusterError) -> PlanStatus:
-    """The status of a plan where squeue does not answer."""
-    states = read_states(plan)
-    seen = supposed(states, record.tasks, record.submission)
-    status = status_of(plan, states, record.tasks, seen, record.submission)
-    if not status.active:
-        return status
-    return replace(status, manager=f"{status.manager}, of unknown state: {error}", asked=False)
 
 
 def _write(plan: Plan) -> list[Path]:

@@ -195,10 +195,6 @@ def _dictionary() -> zstandard.ZstdCompressionDict:
 def unpack(data: bytes, id_: str) -> JobDocument:
     """The document of bytes.
 
-    Args:
-        data: what `pack` returned.
-        id_: of the job that it should be of.
-
     Raises:
         StoreError: the bytes are damaged, or are another job's document.
     """

@@ -137,7 +137,6 @@ def test_a_tool_that_cannot_be_run_is_named(tools: Tools) -> None:
         ("printf '12\\t5\\tno \\033[3m disk\\n13\\t2\\t\\n'", True, "12 is held: no [3m disk"),
         ("printf '13\\t2\\tundefined\\n'", True, "is gone, but 1 job of it are in the queue"),
         ("true", False, "left the queue without an end"),
-        ("echo 'Error: no schedd' >&2; exit 1", True, "unknown state: condor_q refused: Error:"),
     ],
 )  # fmt: skip
 def test_what_the_queue_tells(

@@ -32,9 +32,6 @@ _PLAIN = (*MOMENTS, "id", "task", "cluster", "state", "reason", "host", "exit_co
 class Mapped(Importer):
     """A table as a mapping describes it.
 
-    Args:
-        path: of the mapping.
-
     Raises:
         SettingsError: as by `Mapping.read`.
     """

@@ -117,11 +117,7 @@ class Rows:
         self._rows = self._runs = self._steps = self._refused = self._beyond = 0
 
     def batches(self, rows: RowsRead) -> Iterator[list[JobDocument]]:
-        """Documents; all runs of a job that follow each other are in one batch.
-
-        Args:
-            rows: by the names of sacct's columns; each is `given` before.
-        """
+        """Documents; all runs of a job that follow each other are in one batch."""
         runs = join_runs(rows, self._zone, self._refuse)
         waiting: list[Run] = []
         for run in runs:

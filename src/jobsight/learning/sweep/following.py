@@ -28,11 +28,6 @@ def has_begun(layout: Layout) -> bool:
 def follow_up(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
     """The wanted sweep as it follows the one that is there.
 
-    Args:
-        before: the sweep that was planned.
-        frozen: the one that is wanted.
-        layout: of both.
-
     Raises:
         SweepError: runs of the one and of the other cannot be compared, or some have to end first.
     """

@@ -168,12 +168,8 @@ def _options(told: Mapping[str, Any]) -> dict[str, Option]:
     }
 
 
-def read_plan(layout: Layout, *, moved: bool = False) -> Plan:
+def read_plan(layout: Layout) -> Plan:
     """The plan that lies in a sweep's folder.
-
-    Args:
-        layout: of the folder.
-        moved: also where the folder was moved since, so that no scheduler knows it.
 
     Raises:
         SweepError: there is none, it is damaged, or the folder was moved since.
@@ -186,10 +182,10 @@ def read_plan(layout: Layout, *, moved: bool = False) -> Plan:
         raise SweepError(f"cannot read {layout.plan}: {error.strerror or error}") from None
     except (ValueError, PlanError) as error:
         raise SweepError(f"{layout.plan} is damaged ({error}); plan the sweep again") from None
-    if plan.folder != layout.folder.resolve() and not moved:
+    if plan.folder != layout.folder.resolve():
         raise SweepError(
             f"{layout.folder} was planned as {plan.folder} and moved since; move it back, or plan "
-            "it again here if nothing works on it"
+            "it again here if nothing works on it (`jobsight report sweep` reads it as it is)"
         )
     return plan
 

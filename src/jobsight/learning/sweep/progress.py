@@ -77,8 +77,7 @@ class Progress:
 
     Attributes:
         manager: what drives it; None: it was not submitted.
-        asked: the scheduler answered, where it was needed; else `manager` says why not.
-        stages: in order; none where no scheduler was asked.
+        stages: in order.
         runs: in order of their numbers.
         states: runs by state.
         epochs: trained by all runs, of at most `epochs_most` where none stops early.
@@ -91,7 +90,6 @@ class Progress:
 
     active: bool
     manager: str | None
-    asked: bool
     stages: tuple[StageProgress, ...]
     runs: tuple[RunProgress, ...]
     states: dict[str, int]
@@ -114,10 +112,8 @@ class Progress:
         return {**asdict(self), "ended": self.ended}
 
 
-def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus | None) -> Progress:
-    """Join a scheduler's status with the records; None: no scheduler can be asked."""
-    stages = () if status is None else tuple(_stages(plan, status))
-    status = status or PlanStatus(active=False, nodes={})
+def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus) -> Progress:
+    """Join a scheduler's status with the records."""
     records = {one.run: one for one in read_all(layout.runs) if one.run is not None}
     metric, goal = frozen.metric
     nodes = _nodes_of_runs(status)
@@ -128,8 +124,7 @@ def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus |
     return Progress(
         active=status.active,
         manager=status.manager,
-        asked=status.asked,
-        stages=stages,
+        stages=tuple(_stages(plan, status)),
         runs=runs,
         states=dict(Counter(one.state for one in runs)),
         epochs=sum(one.epochs for one in runs),

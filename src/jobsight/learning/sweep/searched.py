@@ -112,11 +112,6 @@ def point_overrides(question: Question[Any], point: Mapping[str, Any]) -> dict[s
 def with_parameters(question: Question[Any], settings: S, point: Mapping[str, Any]) -> S:
     """The settings that all runs share, with a point's values in their places.
 
-    Args:
-        question: that is asked.
-        settings: of the question.
-        point: values by the names that `searchable` gives.
-
     Raises:
         SettingsError: a name is unknown or its value bad, or two mean one setting.
     """

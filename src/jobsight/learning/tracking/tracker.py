@@ -47,9 +47,6 @@ class Tracker:
 
     For one thread. A second attempt that starts while the first still writes spoils nothing.
 
-    Args:
-        folder: of the run.
-
     Raises:
         OutputError: from every method: the record cannot be opened or written; it then ends with a
             whole line, or with a cut one that the next attempt closes off.

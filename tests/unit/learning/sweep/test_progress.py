@@ -108,15 +108,6 @@ def test_what_is_tested_and_not_registered_is_not_done(tmp_path: Path) -> None:
     assert by_hand.done and next(progress_lines(by_hand, "slurm")) == "done (slurm, job 7)"
 
 
-def test_without_a_scheduler_records_tell(tmp_path: Path) -> None:
-    made = planned(tmp_path, runs=1)
-    assert progress_of(made.frozen, made.layout, made.plan, None).stages == ()
-    tell(made.layout, 1, 0.5)
-    told = progress_of(made.frozen, made.layout, made.plan, None)
-    assert (told.manager, told.states, told.stages) == (None, {"running": 1}, ())
-    assert next(progress_lines(told, "here")) == "not done; submit again to continue (here)"
-
-
 def test_nothing_told_yet(tmp_path: Path) -> None:
     told = looked(planned(tmp_path))
     assert told.best is None and told.updated is None and told.states == {"waiting": 4}
