@@ -19,12 +19,15 @@ any others that the question itself needs:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 import polars as pl
 
+from jobsight.errors import UsageError
+from jobsight.learning.manifest import Source
 from jobsight.learning.targets import Target
 from jobsight.models.base import Inputs
 from jobsight.models.rules import RuleSet
@@ -167,6 +170,16 @@ class Question(Protocol[S]):
             ModelError: so.
         """
         return
+
+    def write_frames(
+        self, source: Any, settings: S, folder: Path, sources: Sequence[Source]
+    ) -> dict[str, Any]:
+        """Write the frames of all decisions into a folder; the manifest.
+
+        Raises:
+            UsageError: the question has no frames.
+        """
+        raise UsageError(f"decisions of {self.name} have no frames")
 
     def again(
         self, source: Any, row: pl.DataFrame, encoding: Any, settings: S, moment: str
