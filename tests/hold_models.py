@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from jobsight.history.timelines import History
-from jobsight.learning.modeldir import Fitted, ModelDir, TargetModel
+from jobsight.learning.fitted import Fitted
+from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.learning.targets import BinaryCalibrated
 from jobsight.models.calibration import Calibration
 from jobsight.models.constant import Constant
@@ -74,7 +75,10 @@ def constant_model(
         calibrated = BinaryCalibrated(Calibration(), intervals, 0.5, 0.5)
         return Fitted(Constant(rate), calibrated, 50)
 
-    moments = {str(delay): fitted(rate) for delay, rate in (delays or {}).items()}
+    moments = {
+        str(delay): TargetModel("constant", "for tests", {"constant": fitted(rate)}, {})
+        for delay, rate in (delays or {}).items()
+    }
     main = TargetModel("constant", "for tests", {"constant": fitted(probability)}, moments)
     return ModelDir(
         question=HOLD,

@@ -2,7 +2,8 @@
 
 import pytest
 
-from jobsight.models import NAMES, Model, create
+from jobsight.models import NAMES, create
+from jobsight.models.base import Loadable
 from jobsight.models.rules import Among, Arm, Between, RuleSet
 from jobsight.settings import LstmSettings
 from jobsight.testing import ModelContract
@@ -33,7 +34,7 @@ class TestModels(ModelContract):
             pytest.importorskip("torch", reason="PyTorch is not installed")
         self.name = model_name
 
-    def new_model(self) -> Model:
+    def new_model(self) -> Loadable:
         if self.name == "lstm-flat":
             return create("lstm", lstm=SMALL.model_copy(update={"network": "lstm-flat"}))
         return create(self.name, rule_sets=RULE_SETS, lstm=SMALL)

@@ -12,7 +12,8 @@ from tests.histories import table
 from tests.hold_models import BY_USER, EXITED, MEMORY, TIMED_OUT, constant_model
 
 from jobsight.history.timelines import History
-from jobsight.learning.modeldir import Fitted, ModelDir
+from jobsight.learning.fitted import Fitted
+from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.lookup import current_jobs
@@ -72,7 +73,8 @@ def sum_model() -> ModelDir:
     def fitted() -> Fitted:
         return Fitted(SumOfAll(), usual.calibrated, 50)  # type: ignore[arg-type]
 
-    one = replace(model.main, fitted={"constant": fitted()}, moments={"20.0": fitted()})
+    later = TargetModel("constant", "for tests", {"constant": fitted()}, {})
+    one = replace(model.main, fitted={"constant": fitted()}, moments={"20.0": later})
     return replace(model, targets={"outcome": one})
 
 

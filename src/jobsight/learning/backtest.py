@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
-from jobsight.learning.dataset import Dataset, Ints
+from jobsight.learning.dataset import Dataset, Ints, drawn_together
+from jobsight.learning.mixture import Times
 from jobsight.learning.splits import Split, part_borders, split_forward
 from jobsight.models.base import Floats, Labelled, Model
 
@@ -46,15 +47,27 @@ class Backtest:
 
     Attributes:
         values: what became of n rows.
-        batch: int64 (n,), of the decision table.
+        batch: int64 (n,), equal for rows that are drawn together.
         weight: float64 (n,), batches have weight 1.
         predictions: by model, uncalibrated, of the n rows; empty where there are none.
+        decided, known_at: int64 (n,), µs.
     """
 
     values: NDArray[Any]
     batch: Ints
     weight: Floats
     predictions: dict[str, Floats]
+    decided: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    known_at: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @property
+    def times(self) -> Times:
+        """Outcomes and when they were known."""
+        return Times(self.values, self.weight, self.decided, self.known_at)
+
+    def of(self, *names: str) -> Floats:
+        """Predictions of these models: float64 (n, names)."""
+        return np.stack([self.predictions[name] for name in names], axis=1)
 
     @property
     def batches(self) -> int:
@@ -127,9 +140,10 @@ def backtest(
     chosen = np.concatenate(rows)
     return Backtest(
         labelled.values[chosen],
-        table["batch"].cast(pl.Int64).to_numpy()[chosen],
+        drawn_together(table)[chosen],
         labelled.weight[chosen],
         {name: np.concatenate(parts) for name, parts in columns.items()},
+        *(table[name].to_numpy()[chosen] for name in ("decided", "known_at")),
     )
 
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from jobsight.clock import format_micros
 from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.bootstrap import Bootstrap, Interval
-from jobsight.learning.dataset import Dataset, batch_weights
+from jobsight.learning.dataset import Dataset, batch_weights, drawn_together
 from jobsight.learning.evaluation import unseen
+from jobsight.learning.mixture import foretold
 from jobsight.learning.modeldir import ModelDir, fingerprints
 from jobsight.learning.targets import Scores, Target
 from jobsight.models import is_baseline
@@ -150,6 +151,7 @@ class _Judged:
     """A model with the decisions it may be judged on."""
 
     model: ModelDir
+    data: Dataset
     table: pl.DataFrame
     labelled: Labelled
     left_out: dict[str, int]
@@ -162,7 +164,7 @@ class _Judged:
         earlier = int((rows & ~late).sum())
         left_out = left_out | ({"before_both_tests": earlier} if earlier else {})
         table, labelled = data.labelled(rows & late)
-        return cls(model, table, labelled, left_out)
+        return cls(model, data, table, labelled, left_out)
 
     def at(self, rows: NDArray[np.int64]) -> _Judged:
         """The same for the rows given alone, batches weighing 1 again."""
@@ -179,7 +181,7 @@ class _Judged:
         return self.table["batch"].cast(pl.Int64).to_numpy()
 
     def predicted(self, name: str) -> Floats:
-        return self.model.fitted[name].predict(self.labelled.inputs)
+        return foretold(self.model.fitted[name], self.data, self.table, self.labelled, None)
 
 
 def _in_both(a: _Judged, b: _Judged) -> tuple[list[NDArray[np.int64]], int]:
@@ -235,7 +237,7 @@ def _bootstrap(a: _Judged, b: _Judged) -> Bootstrap:
     return Bootstrap(
         a.labelled.values,
         a.labelled.weight,
-        a.batch,
+        drawn_together(a.table),
         max(one.bootstrap for one in settings),
         min(one.seed for one in settings),
     )

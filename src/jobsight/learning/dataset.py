@@ -19,7 +19,7 @@ from jobsight.learning.targets import Target
 from jobsight.models.base import Labelled
 from jobsight.settings import QuestionSettings
 
-__all__ = ["Dataset", "batch_weights"]
+__all__ = ["Dataset", "batch_weights", "drawn_together"]
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -32,6 +32,12 @@ def batch_weights(batch: NDArray[np.integer]) -> NDArray[np.float64]:
     return weights
 
 
+def drawn_together(table: pl.DataFrame) -> Ints:
+    """What resampling draws as a whole, of each row of a table of decisions: int64 (n,)."""
+    name = "drawn" if "drawn" in table.columns else "batch"
+    return table[name].cast(pl.Int64).to_numpy()
+
+
 @dataclass(frozen=True)
 class Dataset:
     """The kept decisions of a source, and the encoding that they are seen by.
@@ -42,8 +48,8 @@ class Dataset:
         decisions: every decision, with the counts of what is none.
         settings: of the question.
         encoding: learned from the training part.
-        table: the kept decisions (n) in time order, settled within the encoding's horizon, and with
-            `part` (index into `PARTS`, −1: dropped), `dropped` (index into `DROPS`).
+        table: the kept decisions (n) in time order, settled within the horizon, with `place` (the
+            row), `part` (index into `PARTS`, −1: dropped), `dropped` (index into `DROPS`).
         borders: int64 (5,), µs: of the parts.
         target: name of what is predicted.
     """
@@ -119,7 +125,11 @@ class Dataset:
             borders=borders,
             horizon=encoding.horizon_micros,
         )
-        table = table.with_columns(part=pl.Series(split.part), dropped=pl.Series(split.dropped))
+        table = table.with_columns(
+            place=pl.int_range(pl.len()),
+            part=pl.Series(split.part),
+            dropped=pl.Series(split.dropped),
+        )
         target = next(iter(question.targets))
         return cls(question, source, decisions, settings, encoding, table, borders, target)
 
@@ -179,8 +189,8 @@ class Dataset:
         first = self.question.moments(self.encoding)[0]
         table, inputs = self.builder.build(table, first if moment is None else moment)
         values = self.goal.values(table[self.target])
-        batch = table["batch"].cast(pl.Int64).to_numpy()
-        return table, Labelled(inputs, values, batch_weights(batch), batch, self.goal.output)
+        weight = batch_weights(table["batch"].to_numpy())
+        return table, Labelled(inputs, values, weight, drawn_together(table), self.goal.output)
 
     def censored(self, rows: Mask) -> dict[str, int]:
         """Decisions among `rows` without outcome, by kind."""

@@ -14,7 +14,8 @@ from jobsight.errors import TrainingError
 from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Bootstrap, Interval, Simulation
 from jobsight.learning.costs import DecisionCost, decision_costs
-from jobsight.learning.dataset import Dataset
+from jobsight.learning.dataset import Dataset, drawn_together
+from jobsight.learning.mixture import foretold
 from jobsight.learning.modeldir import ModelDir, TargetModel, fingerprints
 from jobsight.learning.question import Question
 from jobsight.learning.targets import Scores, Target
@@ -48,6 +49,7 @@ class Evaluation:
         covered: whether the chosen model's bounds hold what was observed, of each row or group.
         censored: decisions without outcome, by kind.
         left_out: decisions that do not count here, by reason.
+        by_moment: the same for decisions at later moments, where the question is asked then.
     """
 
     question: Question[Any]
@@ -66,6 +68,7 @@ class Evaluation:
     covered: NDArray[np.bool_]
     censored: dict[str, int]
     left_out: dict[str, int]
+    by_moment: dict[str, Evaluation]
 
     @property
     def goal(self) -> Target:
@@ -96,6 +99,7 @@ class Evaluation:
             "examples": len(self.table),
             "batches": self.batches,
             "base_rate": self.goal.mean(self.labelled.values, self.labelled.weight),
+            "base_rate_bounds": self.bounds_of_rate(),
             "censored": self.censored,
             "left_out": self.left_out,
             "models": {name: self._model_json(name) for name in self.predictions},
@@ -105,7 +109,21 @@ class Evaluation:
             "sure_causes": self.sure_causes(),
             "costs": {name: asdict(cost) for name, cost in self.costs.items()},
             "strata": {name: self.stratum(name) for name in strata},
+            **(
+                {"by_moment": {name: one.to_json() for name, one in self.by_moment.items()}}
+                if self.by_moment
+                else {}
+            ),
         }
+
+    def bounds_of_rate(self) -> list[float] | None:
+        """The base rate if no censored decision had come true, and if all had."""
+        rate = self.goal.mean(self.labelled.values, self.labelled.weight)
+        if rate is None:
+            return None
+        known, unknown = len(self.table), sum(self.censored.values())
+        low = rate * known / (known + unknown)
+        return [low, low + unknown / (known + unknown)]
 
     def _model_json(self, name: str) -> dict[str, Any]:
         shown, gain = self.headline[name], self.gain_over_baseline.get(name)
@@ -164,7 +182,7 @@ class Evaluation:
         return Bootstrap(
             self.labelled.values[inside],
             self.labelled.weight[inside],
-            self.table["batch"].to_numpy()[inside],
+            drawn_together(self.table)[inside],
             draws,
             seed,
         )
@@ -204,7 +222,7 @@ def unseen(model: ModelDir, data: Dataset) -> tuple[NDArray[np.bool_], dict[str,
 
 
 def evaluate_all(model: ModelDir, source: Any) -> dict[str, Evaluation]:
-    """Judge a model on what it has not seen of a source: one evaluation per target.
+    """Judge a model on what it has not seen of a source: one evaluation per target that it shows.
 
     Raises:
         TrainingError: no decision with an outcome is left to judge by.
@@ -213,12 +231,21 @@ def evaluate_all(model: ModelDir, source: Any) -> dict[str, Evaluation]:
     found = {}
     for target, one in model.targets.items():
         other = data.seen_by(target)
-        found[target] = evaluate(one, other, *unseen(model, other))
+        try:
+            found[target] = evaluate(one, other, *unseen(model, other))
+        except TrainingError:
+            if target == data.target:
+                raise
     return found
 
 
 def evaluate(
-    model: TargetModel, data: Dataset, rows: NDArray[np.bool_], left_out: Mapping[str, int]
+    model: TargetModel,
+    data: Dataset,
+    rows: NDArray[np.bool_],
+    left_out: Mapping[str, int],
+    *,
+    moment: str | None = None,
 ) -> Evaluation:
     """Judge every model of a target on those of the dataset's decisions that `rows` marks.
 
@@ -227,17 +254,22 @@ def evaluate(
         data: read with the model's encoding, seen by the model's target.
         rows: bool, of `data.table`: the decisions that may count.
         left_out: the others, by reason.
+        moment: that the model is for, None: the first; then the later ones are judged too, where
+            the question is asked then.
 
     Raises:
         TrainingError: no decision with an outcome is among them.
     """
-    table, labelled = data.labelled(rows)
+    table, labelled = data.labelled(rows, moment=moment)
     if not len(table):
         raise TrainingError(
             "no decision with an outcome is left to judge by; give a history from after the "
             "training, or a longer one"
         )
-    predictions = {name: fitted.predict(labelled.inputs) for name, fitted in model.fitted.items()}
+    predictions = {
+        name: foretold(fitted, data, table, labelled, moment)
+        for name, fitted in model.fitted.items()
+    }
     answering, chosen = model.fitted[model.chosen].calibrated, predictions[model.chosen]
     low, high = answering.bounds(chosen)
     scores = _scores(model, data.goal, predictions, labelled, labelled.weight)
@@ -259,6 +291,10 @@ def evaluate(
         covered=answering.covered(chosen, low, high, labelled.values, labelled.weight),
         censored=data.censored(rows),
         left_out=dict(left_out),
+        by_moment={
+            name: evaluate(one, data, rows, left_out, moment=name)
+            for name, one in (model.moments if data.question.each_moment else {}).items()
+        },
     )
 
 
@@ -284,9 +320,8 @@ def _resampled(
 ) -> dict[str, Any]:
     """What draws over batches give: intervals, gains over the best baseline, errors by chance."""
     goal, draws, seed = data.goal, data.settings.bootstrap, data.settings.seed
-    batch = table["batch"].to_numpy()
-    bootstrap = Bootstrap(labelled.values, labelled.weight, batch, draws, seed)
-    simulation = Simulation(batch, draws, seed)
+    bootstrap = Bootstrap(labelled.values, labelled.weight, drawn_together(table), draws, seed)
+    simulation = Simulation(table["batch"].to_numpy(), draws, seed)
     loss = goal.metric(goal.loss)
     losses = {
         name: float(loss(column, labelled.values, labelled.weight))

@@ -1,7 +1,7 @@
 """A trained answer to a question: a model directory, opened.
 
-The directory holds, for each target, the models that were trained (``TARGET/models/NAME``) and the
-chosen kind of model fitted for each later moment (``TARGET/moments/K``); what they were calibrated
+The directory holds, for each target, the models that were trained (``TARGET/models/NAME``) and
+those fitted for each later moment (``TARGET/moments/K/models/NAME``); what they were calibrated
 with (``model.json``), the reports of their test (``report.json``), what they were trained on
 (``seen.safetensors``: fingerprints, no names) and a manifest with hashes. Nothing in it is code.
 """
@@ -21,65 +21,36 @@ from numpy.typing import NDArray
 from jobsight import models
 from jobsight.errors import ModelError, UsageError
 from jobsight.files import read_json, write_json
+from jobsight.learning.fitted import Fitted
 from jobsight.learning.manifest import Manifest, Source, read_manifest, write_manifest
+from jobsight.learning.mixture import Mixture
 from jobsight.learning.question import Question
-from jobsight.learning.targets import Calibrated, Target
-from jobsight.models.base import Floats, Inputs, Model
+from jobsight.learning.targets import Target
+from jobsight.models.base import Model
 from jobsight.models.storage import load_arrays, save_arrays
 
-__all__ = ["SCHEMA", "Fitted", "ModelDir", "TargetModel", "fingerprints"]
+__all__ = ["SCHEMA", "ModelDir", "TargetModel", "fingerprints"]
 
 SCHEMA = 1
 """Raised whenever features, decisions or files change so that an older model would be misread."""
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """A model with what makes its output a prediction one can act on.
-
-    Attributes:
-        model: fitted on the train part.
-        calibrated: learned on the calibrate part and on backtests.
-        train_batches: how many batches taught it.
-    """
-
-    model: Model
-    calibrated: Calibrated
-    train_batches: int
-
-    def predict(self, inputs: Inputs) -> Floats:
-        """Calibrated predictions of n rows: float64 (n,) of a binary target, else (n, k)."""
-        return self.calibrated.apply(self.model.predict(inputs))
-
-    def bounds(self, predicted: Floats) -> tuple[Floats, Floats]:
-        """The bounds of calibrated predictions, see `Calibrated.bounds`."""
-        return self.calibrated.bounds(predicted)
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything but the model itself, as plain data."""
-        return {
-            "name": self.model.name,
-            **self.calibrated.to_json(),
-            "train_batches": self.train_batches,
-        }
-
-
-@dataclass(frozen=True)
 class TargetModel:
-    """What answers for one target.
+    """What answers for one target at one moment.
 
     Attributes:
         chosen: name of the model that answers.
         reason: why it was chosen, in a sentence or two.
         fitted: every model trained, by name, or the chosen one alone.
-        moments: the chosen kind of model fitted for each later moment, by `Question.moments`.
+        moments: what answers at each later moment, by `Question.moments`.
         report: of the test part, as `evaluation.Evaluation.to_json` gives it.
     """
 
     chosen: str
     reason: str
     fitted: Mapping[str, Fitted]
-    moments: Mapping[str, Fitted]
+    moments: Mapping[str, TargetModel]
     report: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -88,8 +59,22 @@ class TargetModel:
             "chosen": self.chosen,
             "reason": self.reason,
             "fitted": [fitted.to_json() for fitted in self.fitted.values()],
-            "moments": [[name, fitted.to_json()] for name, fitted in self.moments.items()],
+            "moments": [[name, one.to_json()] for name, one in self.moments.items()],
         }
+
+    @property
+    def answering(self) -> Fitted:
+        """The chosen model."""
+        return self.fitted[self.chosen]
+
+    def save(self, folder: Path) -> None:
+        """Write the models into a new folder."""
+        for name, fitted in self.fitted.items():
+            place = folder / "models" / _folder_name(name)
+            place.mkdir(parents=True)
+            fitted.model.save(place)
+        for k, one in enumerate(self.moments.values()):
+            one.save(folder / "moments" / str(k))
 
 
 @dataclass
@@ -136,7 +121,7 @@ class ModelDir:
     @property
     def answering(self) -> Fitted:
         """The chosen model of the main target."""
-        return self.main.fitted[self.main.chosen]
+        return self.main.answering
 
     @property
     def label(self) -> str:
@@ -150,10 +135,7 @@ class ModelDir:
             OutputError: it cannot be written.
         """
         for target, one in self.targets.items():
-            for name, fitted in one.fitted.items():
-                _save_model(fitted.model, folder / target / "models" / _folder_name(name))
-            for k, fitted in enumerate(one.moments.values()):
-                _save_model(fitted.model, folder / target / "moments" / str(k))
+            one.save(folder / target)
         write_json(folder / "model.json", self._to_json())
         first, *others = self.targets.items()
         rest = {target: dict(one.report) for target, one in others}
@@ -209,7 +191,7 @@ class ModelDir:
                 )
             first = read_json(folder / "report.json", dict)
             others = dict(first.pop("others", {}))
-            opening = _Opening(folder, question, network, only_chosen)
+            opening = _Opening(question, network, only_chosen)
             return cls(
                 question=question,
                 settings=question.settings.model_validate(manifest.settings),
@@ -218,9 +200,10 @@ class ModelDir:
                 names=tuple(map(str, body["names"])),
                 targets={
                     name: opening.target(
-                        name, target, body["targets"][name], others.get(name, first)
+                        folder / name, target, body["targets"][name], others.get(name, first)
                     )
                     for name, target in question.targets.items()
+                    if name in body["targets"] or target is next(iter(question.targets.values()))
                 },
                 sources=manifest.sources,
                 manifest=manifest,
@@ -256,33 +239,41 @@ def _borders(data: Any) -> NDArray[np.int64]:
 class _Opening:
     """How the models of a directory are opened; see `ModelDir.open`."""
 
-    folder: Path
     question: Question[Any]
     network: str | None
     only_chosen: bool
 
     def target(
-        self, name: str, target: Target, body: Mapping[str, Any], report: Mapping[str, Any]
+        self, place: Path, target: Target, body: Mapping[str, Any], report: Mapping[str, Any]
     ) -> TargetModel:
         chosen = str(body["chosen"])
         known = [self._known(data["name"]) for data in body["fitted"]]
         if chosen not in known:
             raise ValueError(f"the chosen model {chosen!r} is not among the trained ones")
-        place = self.folder / name
         fitted = {
             one: self._fitted(data, place / "models" / _folder_name(one), target)
             for one, data in zip(known, body["fitted"], strict=True)
             if not self.only_chosen or one == chosen
         }
         moments = {
-            str(moment): self._fitted(data, place / "moments" / str(k), target)
+            str(moment): self.target(place / "moments" / str(k), target, data, {})
             for k, (moment, data) in enumerate(body["moments"])
         }
         return TargetModel(chosen, str(body["reason"]), fitted, moments, dict(report))
 
     def _fitted(self, data: Mapping[str, Any], folder: Path, target: Target) -> Fitted:
         name = self._known(data["name"])
-        model = models.load(name, folder, network=self.network, output=target.output)
+        model: Model
+        if name == Mixture.name:
+            model = Mixture.load(folder, lambda one, place: self._fitted(one, place, target))
+        else:
+            model = models.load(
+                name,
+                folder,
+                columns=self.question.columns,
+                network=self.network,
+                output=target.output,
+            )
         return Fitted(model, target.calibrated(data), int(data["train_batches"]))
 
     def _known(self, name: str) -> str:
@@ -311,8 +302,3 @@ def fingerprints(table: pl.DataFrame, key: pl.Expr) -> NDArray[np.uint64]:
 
 def _folder_name(name: str) -> str:
     return name.replace(":", "-")
-
-
-def _save_model(model: Model, folder: Path) -> None:
-    folder.mkdir(parents=True)
-    model.save(folder)

@@ -12,6 +12,7 @@ any others that the question itself needs:
 - ``batch``, ``group``: rows of one batch share their fate and weigh 1 together; rows of a group are
   never on both sides of a border;
 - ``log`` i64: number of the log or cluster that the row is of;
+- ``drawn``, optional: rows that resampling draws together; without it those of a batch;
 - ``kept`` bool: whether it counts at all; ``teaches`` bool: whether its outcome may be learned;
 - ``censored`` str?: why the outcome is unknown, where it is;
 - one column per target, named like it: the outcome, null where it is unknown.
@@ -107,6 +108,9 @@ class Question(Protocol[S]):
         targets: what it predicts, by the name of their column; the first chooses the champion.
         models: names that are trained, baselines among them (`jobsight.models.create`).
         rule_sets: rule sets among the models, by name.
+        columns: the features that baselines of these names answer (`jobsight.models.column`).
+        each_moment: whether models are chosen and judged at every moment, or the one chosen at the
+            first is fitted for the others too.
         reads: what its source is made of: ``events``, an event history, or ``jobs``, a table with
             one row per job of either scheduler.
         searched: dotted settings, or sections of them, that sweeps may search.
@@ -125,6 +129,8 @@ class Question(Protocol[S]):
     targets: ClassVar[Mapping[str, Target]]
     models: ClassVar[tuple[str, ...]]
     rule_sets: ClassVar[Mapping[str, RuleSet]] = {}
+    columns: ClassVar[Mapping[str, str]] = {}
+    each_moment: ClassVar[bool] = False
     reads: ClassVar[Literal["events", "jobs"]] = "events"
     searched: ClassVar[tuple[str, ...]] = ("seed",)
     same: ClassVar[tuple[str, ...]] = ()
@@ -156,7 +162,7 @@ class Question(Protocol[S]):
         return table
 
     def moments(self, encoding: Any) -> tuple[str, ...]:
-        """When it can be asked, the usual moment first; the chosen model is fitted for each."""
+        """When it can be asked, the usual moment first."""
         return ("",)
 
     def costs(self, settings: S) -> Costs | None:

@@ -39,6 +39,8 @@ _ADDRESS = re.compile(r"(?:sqlite|redis|rediss|unix)://|store:\Z")
 _SET = "store:"
 _MAGIC = b"SQLite format 3\0"
 _TELL_EVERY = 1000
+_UNNAMED = "unnamed"
+"""The cluster of a file that does not say which; the same for all, so that a job stays the same."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def _import(name: str, settings: Settings, progress: Progress) -> FileImport:
     from jobsight.history.importers import FileImport, Options
 
     options = Options(
-        cluster=settings.slurm.cluster,
+        cluster=settings.slurm.cluster or _UNNAMED,
         access_point=settings.access_point,
         slurm_timezone=settings.slurm.timezone,
         site_timezone=settings.timezone,

@@ -1,4 +1,4 @@
-"""Which model answers: the best that surely beats every baseline, else the best baseline.
+"""Which model answers: a mixture, else what surely beats every baseline, else the best baseline.
 
 "Surely": the interval of the paired difference, resampled over the same batches for both, lies
 wholly on the better side of zero. Judged on the select part, before any test.
@@ -45,6 +45,7 @@ def choose_model(
     *,
     target: Target,
     metric: str | None = None,
+    safe: str = "",
     where: str = "the select part",
 ) -> Choice:
     """Choose among models by their predictions on the select part.
@@ -56,6 +57,8 @@ def choose_model(
         target: what is predicted.
         metric: one of the target's; None: its loss. F-measures are compared at their best
             thresholds.
+        safe: a model that has the baselines as members and learns from outcomes which to follow: it
+            answers unless it is surely worse than the best of them.
         where: what to call the decisions in the reason.
 
     Raises:
@@ -81,6 +84,8 @@ def choose_model(
         margins[name] = against[best_known]
         if chosen == best_known and all(_is_better(item, sign) for item in against.values()):
             chosen = name
+    if safe in margins and not _is_worse(margins[safe], sign):
+        chosen = safe
     reason = _reason(chosen, best_known, metric, values, margins, where)
     return Choice(chosen, chosen in known, metric, values, margins, reason)
 
@@ -103,6 +108,11 @@ def _measured(
 def _is_better(margin: Interval, sign: float) -> bool:
     worst = margin.high if sign > 0 else margin.low
     return worst is not None and sign * worst < 0.0
+
+
+def _is_worse(margin: Interval, sign: float) -> bool:
+    best = margin.low if sign > 0 else margin.high
+    return best is None or sign * best > 0.0
 
 
 def _reason(

@@ -135,7 +135,13 @@ class Target(ABC):
 
     @abstractmethod
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, select: tuple[Floats, Values, Floats]
+        self,
+        raw: Floats,
+        values: Values,
+        weight: Floats,
+        select: tuple[Floats, Values, Floats],
+        *,
+        as_is: bool = False,
     ) -> Calibrated:
         """Learn from raw predictions of later decisions, in time order.
 
@@ -144,6 +150,7 @@ class Target(ABC):
             values: what became of them.
             weight: float64 (n,), batches have weight 1.
             select: the same three of the select part, for what is chosen there.
+            as_is: of `Binary`, keep the probabilities: learn only their intervals and thresholds.
         """
 
     @abstractmethod
@@ -271,10 +278,19 @@ class Binary(Target):
         return metrics.metric_named(name)
 
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, select: tuple[Floats, Values, Floats]
+        self,
+        raw: Floats,
+        values: Values,
+        weight: Floats,
+        select: tuple[Floats, Values, Floats],
+        *,
+        as_is: bool = False,
     ) -> BinaryCalibrated:
         """See `Target.calibrate`."""
-        calibration = choose_calibration(raw, values, weight)
+        if as_is:
+            calibration = Calibration.fit("identity", raw, values, weight)
+        else:
+            calibration = choose_calibration(raw, values, weight)
         # Thresholds are on the calibrated scale, the one that is asked for later.
         chosen = calibration.apply(select[0]), select[1], select[2]
         validated = cross_validated(calibration.kind, raw, values, weight)
@@ -436,7 +452,13 @@ class Kinds(Target):
                              "ece": _top_ece})  # fmt: skip
 
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, select: tuple[Floats, Values, Floats]
+        self,
+        raw: Floats,
+        values: Values,
+        weight: Floats,
+        select: tuple[Floats, Values, Floats],
+        *,
+        as_is: bool = False,
     ) -> KindsCalibrated:
         """See `Target.calibrate`."""
         if weight.sum() < LEAST_TO_CALIBRATE:
@@ -571,7 +593,13 @@ class Quantiles(Target):
                              "coverage": coverage, "width": width})  # fmt: skip
 
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, select: tuple[Floats, Values, Floats]
+        self,
+        raw: Floats,
+        values: Values,
+        weight: Floats,
+        select: tuple[Floats, Values, Floats],
+        *,
+        as_is: bool = False,
     ) -> QuantilesCalibrated:
         """See `Target.calibrate`."""
         if weight.sum() < LEAST_TO_CALIBRATE:
@@ -648,7 +676,13 @@ class Shares(Target):
         return _named(name, {"divergence": _divergence, "distance": _distance})
 
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, select: tuple[Floats, Values, Floats]
+        self,
+        raw: Floats,
+        values: Values,
+        weight: Floats,
+        select: tuple[Floats, Values, Floats],
+        *,
+        as_is: bool = False,
     ) -> SharesCalibrated:
         """See `Target.calibrate`."""
         if weight.sum() < LEAST_TO_CALIBRATE:

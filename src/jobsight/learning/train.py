@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,12 +16,14 @@ from jobsight.learning.backtest import Backtest, backtest
 from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.evaluation import Evaluation, evaluate
+from jobsight.learning.fitted import Fitted
 from jobsight.learning.manifest import Source
-from jobsight.learning.modeldir import Fitted, ModelDir, TargetModel, fingerprints
+from jobsight.learning.mixture import Mixture, mix
+from jobsight.learning.modeldir import ModelDir, TargetModel, fingerprints
 from jobsight.learning.question import Question
 from jobsight.learning.selection import Choice, choose_model
 from jobsight.learning.splits import PARTS
-from jobsight.models.base import Labelled, Model
+from jobsight.models.base import Floats, Labelled, Model
 
 __all__ = ["Trained", "TrainedTarget", "fit_calibrated", "fit_model", "model_names", "train"]
 
@@ -84,11 +86,13 @@ class Trained:
         model: ready to be saved.
         data: the dataset, its parts included.
         targets: by name.
+        untaught: targets that cannot be learned from this history, with the reason.
     """
 
     model: ModelDir
     data: Dataset
     targets: dict[str, TrainedTarget]
+    untaught: dict[str, str]
 
     @property
     def main(self) -> TrainedTarget:
@@ -148,11 +152,17 @@ def train(
         TrainingError: there is too little to learn from; says what would be needed.
     """
     names = data.question.models if names is None else names
-    targets = {
-        target: _trained(data.seen_by(target), names, required,
-                         (given or {}) if target == data.target else {}, progress)
-        for target in data.question.targets
-    }  # fmt: skip
+    targets: dict[str, TrainedTarget] = {}
+    untaught: dict[str, str] = {}
+    for target in data.question.targets:
+        own = (given or {}) if target == data.target else {}
+        try:
+            plan = _Plan(data.seen_by(target), names, required, own, progress)
+            targets[target] = plan.trained()
+        except TrainingError as error:
+            if target == data.target:
+                raise
+            untaught[target] = str(error)
     main = next(iter(targets.values()))
     earlier = [table for name, (table, _) in main.parts.items() if name != "test"]
     model = ModelDir(
@@ -165,36 +175,121 @@ def train(
         seen=np.unique(fingerprints(pl.concat(earlier), data.question.key)),
         sources=sources,
     )
-    return Trained(model, data, targets)
+    return Trained(model, data, targets, untaught)
 
 
-def _trained(
+@dataclass(frozen=True)
+class _Plan:
+    """What to train for a target: see `train`."""
+
+    data: Dataset
+    names: Sequence[str]
+    required: bool
+    given: Mapping[str, Model]
+    progress: Progress
+
+    def trained(self) -> TrainedTarget:
+        """Models for all moments, judged on the test part."""
+        data = self.data
+        first = self._at(None)
+        moments: Mapping[str, TargetModel] = {}
+        later = data.question.moments(data.encoding)[1:]
+        if data.question.each_moment:
+            moments = {moment: self._at(moment).model for moment in later}
+        else:
+            moments = _fit_moments(data, first.model, self.progress)
+        model = replace(first.model, moments=moments)
+        self.progress("testing")
+        left_out = data.dropped(data.since_test())
+        evaluation = evaluate(model, data, data.part("test"), left_out)
+        model = replace(model, report=evaluation.to_json())
+        return TrainedTarget(data, first.parts, first.choice, evaluation, first.skipped, model)
+
+    def _at(self, moment: str | None) -> _Untested:
+        """Models for one moment, chosen and calibrated."""
+        data, at = self.data, f" for {moment}" if moment else ""
+        self.progress(f"building examples{at}")
+        parts = {name: data.labelled(data.part(name), moment=moment) for name in PARTS}
+        _require_enough(parts, data)
+        made, skipped = self._fit_all(parts, at)
+        self.progress(f"backtesting{at}")
+        before = backtest(data, list(made), _fitter(data), moment=moment)
+        train_part, select, later = (parts[name][1] for name in PARTS[:3])
+        fitted = {
+            name: _calibrated(data, model, train_part, select, later, before)
+            for name, model in made.items()
+        }
+        raw = {name: one.model.predict(select.inputs) for name, one in fitted.items()}
+        if Mixture.name in self.names and models.predicts(Mixture.name, data.goal.output):
+            self.progress(f"mixing{at}")
+            try:
+                fitted[Mixture.name], raw[Mixture.name], before = _mixed(
+                    data, fitted, parts, before, raw, moment
+                )
+            except TrainingError as error:
+                skipped[Mixture.name] = str(error)
+        self.progress(f"choosing{at}")
+        choice = _choose(data, select, raw, before)
+        return _Untested(
+            parts, choice, skipped, TargetModel(choice.name, choice.reason, fitted, {})
+        )
+
+    def _fit_all(self, parts: Parts, at: str) -> tuple[dict[str, Model], dict[str, str]]:
+        made: dict[str, Model] = {}
+        skipped: dict[str, str] = {}
+        for name in self.names:
+            if name == Mixture.name or not models.predicts(name, self.data.goal.output):
+                continue
+            if name in self.given and not at:
+                made[name] = self.given[name]
+                continue
+            self.progress(f"training {name}{at}")
+            try:
+                made[name] = fit_model(name, self.data, parts["train"][1], parts["select"][1])
+            except TrainingError as error:
+                if self.required:
+                    raise
+                skipped[name] = str(error)
+        return made, skipped
+
+
+class _Untested(NamedTuple):
+    """Models of one moment, before their test."""
+
+    parts: Parts
+    choice: Choice
+    skipped: dict[str, str]
+    model: TargetModel
+
+
+def _mixed(
     data: Dataset,
-    names: Sequence[str],
-    required: bool,
-    given: Mapping[str, Model],
-    progress: Progress,
-) -> TrainedTarget:
-    progress("building examples")
-    parts = {name: data.labelled(data.part(name)) for name in PARTS}
-    _require_enough(parts, data)
-    made, skipped = _fit_all(data, parts, names, required, given, progress)
-    progress("backtesting")
-    before = backtest(data, list(made), _fitter(data))
-    train_part, select, later = (parts[name][1] for name in PARTS[:3])
-    fitted = {
-        name: _calibrated(data, model, train_part, select, later, before)
-        for name, model in made.items()
-    }
-    progress("choosing")
-    choice = _choose(data, select, fitted, before)
-    moments = _fit_moments(data, choice.name, progress)
-    progress("testing")
-    model = TargetModel(choice.name, choice.reason, fitted, moments)
-    left_out = data.dropped(data.since_test())
-    evaluation = evaluate(model, data, data.part("test"), left_out)
-    model = replace(model, report=evaluation.to_json())
-    return TrainedTarget(data, parts, choice, evaluation, skipped, model)
+    fitted: Mapping[str, Fitted],
+    parts: Parts,
+    before: Backtest,
+    raw: Mapping[str, Floats],
+    moment: str | None,
+) -> tuple[Fitted, Floats, Backtest]:
+    """The mixture as of the test, what it said of the select part, and of the backtest."""
+    (_, train_part), (chosen_by, select), (calibrated_by, later) = (
+        parts[name] for name in PARTS[:3]
+    )
+    loss = data.goal.metric(data.goal.loss)
+    losses = {name: float(loss(raw[name], select.values, select.weight)) for name in fitted}
+    mixture = Mixture.of(fitted, losses, int(data.borders[1]))
+    if before.predictions:
+        said = before.of(*fitted, mixture.best)
+        mixed, weights = mix(said, before.times, mixture.weights)
+        mixture = replace(mixture, weights=weights)
+        before = replace(before, predictions={**before.predictions, Mixture.name: mixed})
+    played = mixture.play(data, int(data.borders[1]), int(data.borders[3]), moment)
+    on_select, on_later = (played.of(table) for table in (chosen_by, calibrated_by))
+    ahead, values, weight, _ = before.before(Mixture.name, on_later, later)
+    calibrated = data.goal.calibrate(
+        ahead, values, weight, (on_select, select.values, select.weight), as_is=True
+    )
+    batches = round(float(train_part.weight.sum()))
+    return Fitted(played.mixture, calibrated, batches), on_select, before
 
 
 def fit_model(name: str, data: Dataset, train_part: Labelled, select: Labelled) -> Model:
@@ -206,6 +301,7 @@ def fit_model(name: str, data: Dataset, train_part: Labelled, select: Labelled) 
     model = models.create(
         name,
         rule_sets=data.question.rule_sets,
+        columns=data.question.columns,
         lstm=getattr(data.settings, "lstm", None),
         output=data.goal.output,
     )
@@ -215,30 +311,6 @@ def fit_model(name: str, data: Dataset, train_part: Labelled, select: Labelled) 
 
 def _fitter(data: Dataset) -> Callable[[str, Labelled, Labelled], Model]:
     return lambda name, train_part, select: fit_model(name, data, train_part, select)
-
-
-def _fit_all(
-    data: Dataset,
-    parts: Parts,
-    names: Sequence[str],
-    required: bool,
-    given: Mapping[str, Model],
-    progress: Progress,
-) -> tuple[dict[str, Model], dict[str, str]]:
-    made: dict[str, Model] = {}
-    skipped: dict[str, str] = {}
-    for name in names:
-        if name in given:
-            made[name] = given[name]
-            continue
-        progress(f"training {name}")
-        try:
-            made[name] = fit_model(name, data, parts["train"][1], parts["select"][1])
-        except TrainingError as error:
-            if required:
-                raise
-            skipped[name] = str(error)
-    return made, skipped
 
 
 def fit_calibrated(
@@ -277,35 +349,35 @@ def _calibrated(
 ) -> Fitted:
     raw, values, weight, _ = before.before(model.name, model.predict(later.inputs), later)
     on_select = model.predict(select.inputs), select.values, select.weight
-    calibrated = data.goal.calibrate(raw, values, weight, on_select)
+    # Rates as of the decision follow what happens; a map learned on one part of the past does not.
+    as_is = model.name in data.question.columns
+    calibrated = data.goal.calibrate(raw, values, weight, on_select, as_is=as_is)
     return Fitted(model, calibrated, round(float(train_part.weight.sum())))
 
 
-def _choose(
-    data: Dataset, select: Labelled, fitted: Mapping[str, Fitted], before: Backtest
-) -> Choice:
-    joined = {
-        name: before.before(name, one.model.predict(select.inputs), select)
-        for name, one in fitted.items()
-    }
+def _choose(data: Dataset, select: Labelled, raw: Mapping[str, Floats], before: Backtest) -> Choice:
+    joined = {name: before.before(name, said, select) for name, said in raw.items()}
     _, values, weight, batch = next(iter(joined.values()))
     backtested = f" and {before.batches} backtested batches" if before.batches else ""
     return choose_model(
         {name: predicted for name, (predicted, *_) in joined.items()},
-        [name for name in fitted if models.is_baseline(name)],
+        [name for name in raw if models.is_baseline(name)],
         Bootstrap(values, weight, batch, data.settings.bootstrap, data.settings.seed),
         target=data.goal,
         metric=data.settings.metric if data.target == next(iter(data.question.targets)) else None,
+        safe=Mixture.name,
         where=f"the select part{backtested}",
     )
 
 
-def _fit_moments(data: Dataset, name: str, progress: Progress) -> dict[str, Fitted]:
+def _fit_moments(data: Dataset, first: TargetModel, progress: Progress) -> dict[str, TargetModel]:
     """The chosen kind of model once more for each moment that enough training batches support.
 
     A baseline cannot tell one moment from another: where one answers, no other is proposed.
     """
-    moments: dict[str, Fitted] = {}
+    moments: dict[str, TargetModel] = {}
+    answering = first.answering.model
+    name = answering.best if isinstance(answering, Mixture) else first.chosen
     later_moments = data.question.moments(data.encoding)[1:]
     for moment in () if models.is_baseline(name) else later_moments:
         progress(f"training {name} for {moment}")
@@ -317,12 +389,13 @@ def _fit_moments(data: Dataset, name: str, progress: Progress) -> dict[str, Fitt
         if batches < LEAST_FOR_MOMENT or poor or not len(select):
             continue
         try:
-            moments[moment] = fit_calibrated(
+            fitted = fit_calibrated(
                 name, data, train_part, select, later,
                 before=backtest(data, [name], _fitter(data), moment=moment),
             )  # fmt: skip
         except TrainingError:
             continue
+        moments[moment] = TargetModel(name, first.reason, {name: fitted}, {})
     return moments
 
 

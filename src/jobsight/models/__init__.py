@@ -10,19 +10,20 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jobsight.errors import UsageError
-from jobsight.models.base import BINARY, Inputs, Labelled, Model, Output
+from jobsight.models.base import BINARY, Inputs, Labelled, Loadable, Model, Output
+from jobsight.models.column import Column
 from jobsight.models.constant import Constant
 from jobsight.models.rates import Rates
 from jobsight.models.rules import Rules, RuleSet
 from jobsight.settings import LstmSettings
 
 __all__ = ["BASELINES", "NAMES", "SEVERAL", "Inputs", "Labelled", "Model", "create", "is_baseline",
-           "load"]  # fmt: skip
+           "load", "predicts"]  # fmt: skip
 
-BASELINES = ("constant", "rates")
-"""Names of the baselines; every rule set is one too."""
-NAMES = (*BASELINES, "linear", "boosted", "lstm")
-"""Every model but the rule sets, whose names (``rules:…``) a question gives."""
+NAMES = ("constant", "rates", "linear", "boosted", "lstm")
+"""Every model but rule sets (``rules:…``) and `Column`s, whose names a question gives."""
+LEARNED = ("linear", "boosted", "lstm", "mixture")
+"""Models that must beat every other; all others are baselines."""
 SEVERAL = ("constant", "boosted")
 """Models that also predict kinds, quantiles and shares."""
 RULES = "rules:"
@@ -30,31 +31,38 @@ RULES = "rules:"
 
 def is_baseline(name: str) -> bool:
     """Whether a model must be beaten by those that want to be chosen."""
-    return name in BASELINES or name.startswith(RULES)
+    return name not in LEARNED
+
+
+def predicts(name: str, output: Output) -> bool:
+    """Whether a model of this name can predict such an output."""
+    return output.kind == "binary" or name in SEVERAL
 
 
 def create(
     name: str,
     *,
     rule_sets: Mapping[str, RuleSet] | None = None,
+    columns: Mapping[str, str] | None = None,
     lstm: LstmSettings | None = None,
     output: Output = BINARY,
-) -> Model:
+) -> Loadable:
     """A new, unfitted model.
 
     Args:
-        name: one of `NAMES`, or ``rules:SET`` with SET a key of `rule_sets`.
+        name: one of `NAMES`, or ``rules:SET`` with SET a key of `rule_sets`, or a key of `columns`.
         output: what it is to predict; other than binary only by `SEVERAL`.
         rule_sets: the question's rule sets.
+        columns: the question's baselines that answer a feature, and these features.
         lstm: settings of the model ``lstm``.
 
     Raises:
         UsageError: there is no such model, or none that predicts this.
     """
-    if output.kind != "binary":
-        if name not in SEVERAL:
-            raise UsageError(f"the model {name!r} predicts yes or no, not {output.kind}")
-        return _class_of(name, output)()
+    if not predicts(name, output):
+        raise UsageError(f"the model {name!r} predicts yes or no, not {output.kind}")
+    if columns and name in columns:
+        return Column(name, columns[name])
     known = rule_sets or {}
     if name.startswith(RULES) and name.removeprefix(RULES) in known:
         return Rules(known[name.removeprefix(RULES)])
@@ -64,16 +72,24 @@ def create(
         return Recurrent(lstm)
     if name in NAMES:
         return _class_of(name, output)()
-    names = (*NAMES, *(RULES + rule for rule in sorted(known)))
+    names = (*NAMES, *(columns or ()), *(RULES + rule for rule in sorted(known)))
     raise UsageError(f"no model is named {name!r}; known are {', '.join(names)}")
 
 
-def load(name: str, folder: Path, *, network: str | None = None, output: Output = BINARY) -> Model:
+def load(
+    name: str,
+    folder: Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    network: str | None = None,
+    output: Output = BINARY,
+) -> Loadable:
     """The model that was saved in `folder`.
 
     Args:
         name: what it was created by.
         folder: what it was saved to.
+        columns: see `create`.
         network: the network class that the settings or a flag name, see `Recurrent.load`.
         output: what it was fitted to predict.
 
@@ -81,6 +97,8 @@ def load(name: str, folder: Path, *, network: str | None = None, output: Output 
         UsageError: there is no such model.
         ModelError: a file is missing, damaged or of another schema.
     """
+    if columns and name in columns:
+        return Column.load(folder)
     if name == "lstm":
         from jobsight.models.recurrent import Recurrent
 
@@ -92,7 +110,7 @@ def load(name: str, folder: Path, *, network: str | None = None, output: Output 
     raise UsageError(f"no model is named {name!r}; known are {', '.join(NAMES)} and {RULES}SET")
 
 
-def _class_of(name: str, output: Output) -> type[Model]:
+def _class_of(name: str, output: Output) -> type[Loadable]:
     """Class of a model that needs no settings."""
     if name == "boosted" and output.kind != "binary":
         from jobsight.models.forests import BoostedColumns

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BINARY", "Floats", "Inputs", "Labelled", "Model", "Output"]
+__all__ = ["BINARY", "Floats", "Inputs", "Labelled", "Loadable", "Model", "Output"]
 
 Floats = NDArray[np.float64]
 
@@ -171,6 +171,11 @@ class Model(Protocol):
     def save(self, folder: Path) -> None:
         """Write the model into `folder` (existing, empty) as JSON, text or safetensors."""
         ...
+
+
+@runtime_checkable
+class Loadable(Model, Protocol):
+    """A model that is read back without anything but its folder."""
 
     @classmethod
     def load(cls, folder: Path) -> Self:

@@ -32,6 +32,8 @@ _START = -2
 """Index of the column that holds the rate of the finest cause (see `CauseEncoder.names`)."""
 
 LEAST_ROUNDS, MOST_ROUNDS, PATIENCE = 150, 1000, 60
+MANY_ROWS = 20_000
+"""Rows from which on `_OF_MANY` holds."""
 PARAMETERS: dict[str, Any] = {
     "objective": "binary",
     "metric": "binary_logloss",
@@ -51,6 +53,16 @@ PARAMETERS: dict[str, Any] = {
     "verbosity": -1,
 }
 
+_OF_MANY: dict[str, Any] = {
+    "learning_rate": 0.05,
+    "num_leaves": 31,
+    "min_data_in_leaf": 200,
+    "extra_trees": True,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+}
+"""Of many rows; trees that see less of the data each mistake less drift for knowledge."""
+
 
 class Boosted:
     """Boosted trees on the features and the rates of causes.
@@ -66,6 +78,7 @@ class Boosted:
         self._causes = CauseEncoder(RateTable(()))
         self._trees: Trees | None = None
         self._text = ""
+        self._rounds = 0
 
     def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
         """Add trees until the weighted log loss on `select` stops falling, but not too few.
@@ -73,6 +86,19 @@ class Boosted:
         Raises:
             TrainingError: `train` has no rows or one class only.
         """
+        self._fit(train, select, seed, None)
+
+    def refitted(self, rows: Labelled, *, seed: int) -> Boosted:
+        """A new model with as many trees, fitted on all of `rows`.
+
+        Raises:
+            TrainingError: `rows` are none, or of one class only.
+        """
+        model = Boosted()
+        model._fit(rows, rows.take(np.zeros(0, np.int64)), seed, self._rounds or None)
+        return model
+
+    def _fit(self, train: Labelled, select: Labelled, seed: int, rounds: int | None) -> None:
         if len(np.unique(train.success)) < 2:
             raise TrainingError("boosted: the training outcomes are all the same; both are needed")
         self._features = train.inputs.names
@@ -80,9 +106,12 @@ class Boosted:
         columns, later = _join(train.inputs, encoded), self._columns(select.inputs)
         rising = [name in train.inputs.rising for name in self._features]
         rising += [name.startswith("rate of ") for name in self._causes.names]
+        many = len(train) >= MANY_ROWS
         parameters = {
             **PARAMETERS,
             "num_leaves": _leaves(float(train.weight.sum())),
+            **(_OF_MANY if many else {}),
+            "boost_from_average": not self._causes.names,
             "monotone_constraints": [int(rises) for rises in rising],
             "seed": seed,
         }
@@ -92,7 +121,9 @@ class Boosted:
             lambda: fitted.dataset(parameters),
             (lambda data: stopping.dataset(parameters, data)) if len(select) else None,
             parameters,
+            rounds,
         )
+        self._rounds = booster.num_trees()
         self._text = booster.model_to_string()
         self._trees = Trees.from_dump(booster.dump_model())
 
@@ -140,7 +171,11 @@ class Boosted:
 
     def save(self, folder: Path) -> None:
         """Write ``model.json``, ``trees.safetensors`` and ``lightgbm.txt``."""
-        body = {"features": list(self._features), "causes": self._causes.table.to_json()}
+        body = {
+            "features": list(self._features),
+            "causes": self._causes.table.to_json(),
+            "rounds": self._rounds,
+        }
         self.trees.save(folder / "trees.safetensors")
         with new_file(folder / "lightgbm.txt") as temporary:
             temporary.write_text(self._text, encoding="utf-8")
@@ -157,6 +192,7 @@ class Boosted:
         with load_body(folder, cls.name) as body:
             model._features = tuple(str(name) for name in body["features"])
             model._causes = CauseEncoder(RateTable.from_json(body["causes"]))
+            model._rounds = int(body["rounds"])
             model._text = (folder / "lightgbm.txt").read_text(encoding="utf-8")
             model._trees = Trees.load(folder / "trees.safetensors", len(model.columns))
         return model
@@ -199,14 +235,17 @@ class _Set(NamedTuple):
             self.columns,
             self.rows.success.astype(np.float64),
             weight=self.rows.weight,
-            init_score=self.start,
+            init_score=self.start if self.start.any() else None,
             reference=reference,
             params=parameters,
         )
 
 
 def boost(
-    train: Callable[[], Any], select: Callable[[Any], Any] | None, parameters: dict[str, Any]
+    train: Callable[[], Any],
+    select: Callable[[Any], Any] | None,
+    parameters: dict[str, Any],
+    rounds: int | None = None,
 ) -> Any:
     """A ``lightgbm.Booster``, its rounds chosen by the loss on a select part where there is one.
 
@@ -217,13 +256,14 @@ def boost(
         train: makes the ``lightgbm.Dataset`` to fit on.
         select: makes that of the select part, with the other for reference; None: it has no rows.
         parameters: of LightGBM.
+        rounds: to make; None: as the select part says, else `LEAST_ROUNDS`.
     """
     import lightgbm
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        data, rounds = train(), LEAST_ROUNDS
-        if select is not None:
+        data = train()
+        if rounds is None and select is not None:
             stopped = lightgbm.train(
                 parameters,
                 data,
@@ -232,4 +272,4 @@ def boost(
                 callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
             )
             rounds = max(stopped.best_iteration, LEAST_ROUNDS)
-        return lightgbm.train(parameters, train(), rounds)
+        return lightgbm.train(parameters, train(), rounds or LEAST_ROUNDS)

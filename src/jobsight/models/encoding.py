@@ -109,7 +109,10 @@ class Design:
         values = train.inputs.features.astype(np.float64)
         scales = [_scale(column) for column in values.T]
         cause_scales = [(float(column.mean()), float(column.std())) for column in encoded.T]
-        flagged = np.flatnonzero(~np.isfinite(values).all(axis=0)).tolist()
+        missing = ~np.isfinite(values)
+        # Features that are missing together share a flag.
+        _, first = np.unique(missing, axis=1, return_index=True)
+        flagged = [index for index in sorted(first.tolist()) if missing[:, index].any()]
         design = cls(
             train.inputs.names,
             np.array([center for center, _ in scales], dtype=np.float64),

@@ -17,6 +17,7 @@ __all__ = ["Linear"]
 
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 DEFAULT_PENALTY = 30.0
+MOST_ROWS = 40_000
 
 
 class Linear:
@@ -31,6 +32,7 @@ class Linear:
     def __init__(self, design: Design | None = None, beta: Floats | None = None) -> None:
         self._design = design
         self._beta = np.zeros(1) if beta is None else beta
+        self._penalty = DEFAULT_PENALTY
 
     @property
     def design(self) -> Design:
@@ -44,26 +46,39 @@ class Linear:
         return self._design
 
     def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Fit one path of penalties on `train`, keep the one best on `select`.
+        """Fit one path of penalties on `train`, of many rows the latest, keep the best on `select`.
 
         Raises:
             TrainingError: `train` has no rows or one class only.
         """
         if len(np.unique(train.success)) < 2:
             raise TrainingError("linear: the training outcomes are all the same; both are needed")
+        if len(train) > MOST_ROWS:
+            train = train.take(np.arange(len(train) - MOST_ROWS, len(train)))
         self._design, columns = Design.fit(train, select)
         columns = _with_ones(columns)
         later = _with_ones(self._design.transform(select.inputs))
         best = (np.inf, 0.0)
         beta = np.zeros(columns.shape[1])
-        for penalty in PENALTIES if len(select) else (DEFAULT_PENALTY,):
+        for penalty in PENALTIES if len(select) else (self._penalty,):
             ridge = np.full(columns.shape[1], penalty)
             ridge[0] = 0.0
             beta = fit_logistic(columns, train.success, train.weight, ridge, start=beta)
             margin = np.where(select.success, 1.0, -1.0) * (later @ beta)
             score = (float(select.weight @ np.logaddexp(0.0, -margin)), -penalty)
             if score < best:
-                best, self._beta = score, beta
+                best, self._beta, self._penalty = score, beta, penalty
+
+    def refitted(self, rows: Labelled, *, seed: int) -> Linear:
+        """A new model with the same penalty, fitted on all of `rows`.
+
+        Raises:
+            TrainingError: `rows` are none, or of one class only.
+        """
+        model = Linear()
+        model._penalty = self._penalty
+        model.fit(rows, rows.take(np.zeros(0, np.int64)), seed=seed)
+        return model
 
     def predict(self, inputs: Inputs) -> Floats:
         """P(success) of each row: float64 (n,).
@@ -88,7 +103,15 @@ class Linear:
 
     def save(self, folder: Path) -> None:
         """Write ``model.json``."""
-        save_body(folder, self.name, {"design": self.design.to_json(), "beta": self._beta.tolist()})
+        save_body(
+            folder,
+            self.name,
+            {
+                "design": self.design.to_json(),
+                "beta": self._beta.tolist(),
+                "penalty": self._penalty,
+            },
+        )
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -102,7 +125,9 @@ class Linear:
             beta = np.array(body["beta"], dtype=np.float64)
             if beta.shape != (len(design.names) + 1,):
                 raise ValueError("there is not one coefficient for each column")
-            return cls(design, beta)
+            model = cls(design, beta)
+            model._penalty = float(body["penalty"])
+            return model
 
 
 def _with_ones(columns: Floats) -> Floats:

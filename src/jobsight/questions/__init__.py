@@ -5,3 +5,4 @@ from jobsight.learning.asked import QUESTIONS, question_named
 __all__ = ["QUESTIONS", "question_named"]
 
 QUESTIONS["hold"] = "jobsight.questions.hold.question:HOLD"
+QUESTIONS["fail"] = "jobsight.questions.fail.question:FAIL"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from jobsight.errors import ModelError, TrainingError
-from jobsight.models.base import Floats, Labelled, Model
+from jobsight.models.base import Floats, Labelled, Loadable
 from jobsight.models.base import Inputs as _Inputs
 
 __all__ = ["ModelContract", "made_examples"]
@@ -58,9 +58,9 @@ def _bytes_of(folder: Path) -> dict[str, bytes]:
 
 
 class ModelContract:
-    """What `jobsight.models.base.Model` promises. Subclasses give `new_model`."""
+    """What `jobsight.models.base.Loadable` promises. Subclasses give `new_model`."""
 
-    def new_model(self) -> Model:
+    def new_model(self) -> Loadable:
         """A new, unfitted model."""
         raise NotImplementedError
 
@@ -68,14 +68,14 @@ class ModelContract:
         """Train, select and later examples; give your own where a model needs other inputs."""
         return tuple(made_examples(n, seed=n) for n in (240, 80, 60))  # type: ignore[return-value]
 
-    def fitted(self) -> Model:
+    def fitted(self) -> Loadable:
         """A model fitted on the examples."""
         train, select, _ = self.examples()
         model = self.new_model()
         model.fit(train, select, seed=SEED)
         return model
 
-    def predicted(self, model: Model, inputs: _Inputs) -> Floats:
+    def predicted(self, model: Loadable, inputs: _Inputs) -> Floats:
         """The model's predictions, after the checks that hold for all of them."""
         probability = model.predict(inputs)
         assert probability.shape == (len(inputs),)
@@ -83,7 +83,7 @@ class ModelContract:
         assert np.all((probability >= 0.0) & (probability <= 1.0))
         return probability
 
-    def saved(self, model: Model) -> Mapping[str, bytes]:
+    def saved(self, model: Loadable) -> Mapping[str, bytes]:
         """The files a model saves, by name."""
         with tempfile.TemporaryDirectory() as name:
             model.save(Path(name))
@@ -91,7 +91,7 @@ class ModelContract:
 
     def test_is_a_model(self) -> None:
         model = self.new_model()
-        assert isinstance(model, Model)
+        assert isinstance(model, Loadable)
         assert model.name
 
     def test_predicts_a_probability_for_each_row(self) -> None:

@@ -26,14 +26,14 @@ def test_the_threshold_is_where_gain_is_zero() -> None:
 
 
 def test_costs_by_hand() -> None:
-    models = {"good": np.array([0.9, 0.9, 0.1, 0.1]), "rules:x": np.full(4, 0.9)}
+    models = {"boosted": np.array([0.9, 0.9, 0.1, 0.1]), "rules:x": np.full(4, 0.9)}
     rules = {"rules:x": np.array([False, True, True, False])}
     found = decision_costs(models, rules, DRAWN, COSTS)
-    assert set(found) == {"good", "rules:x", "always_release"}
+    assert set(found) == {"boosted", "rules:x", "always_release"}
     assert found["always_release"].cost == pytest.approx(2.5 / 4)
-    assert found["good"].cost == 0.0
+    assert found["boosted"].cost == 0.0
     assert cheapest_baseline(found) == "always_release"
-    assert found["good"].against_baseline.value == pytest.approx(-2.5 / 4)
+    assert found["boosted"].against_baseline.value == pytest.approx(-2.5 / 4)
     assert found["always_release"].against_baseline.value == 0.0
     assert found["rules:x"].cost == pytest.approx((0.5 * 1 + 1.0 * 4) / 4)
     assert found["rules:x"].released == pytest.approx(1.0 / 4)
@@ -49,8 +49,8 @@ def test_costs_have_intervals_over_batches() -> None:
     random = np.random.default_rng(0)
     rate = random.random(300)
     drawn = Bootstrap(random.random(300) < rate, np.ones(300), np.arange(300), 400)
-    found = decision_costs({"good": rate, "rates": np.full(300, 0.5)}, {}, drawn, COSTS)
-    good, always = found["good"], found["always_release"]
+    found = decision_costs({"boosted": rate, "rates": np.full(300, 0.5)}, {}, drawn, COSTS)
+    good, always = found["boosted"], found["always_release"]
     assert good.low is not None and good.high is not None
     assert good.low < good.cost < good.high
     assert 0.05 < good.high - good.low < 0.3

@@ -19,7 +19,7 @@ from jobsight.errors import ModelError, UsageError
 from jobsight.files import MANIFEST, REGISTRY
 from jobsight.learning.manifest import Manifest, read_manifest
 from jobsight.learning.registry.models import Entry, Models, Record, folder_name, read_report
-from jobsight.models import BASELINES, is_baseline
+from jobsight.models import is_baseline
 from jobsight.modes import restrict
 from jobsight.text import printable
 
@@ -195,10 +195,10 @@ def _checked(folder: Path, question: str) -> Manifest:
     models = read_report(folder, manifest).get("models")
     named = [name for name, scores in models.items() if scores] if isinstance(models, dict) else []
     baselines = [name for name in named if is_baseline(name)]
-    if BASELINES[0] not in baselines:
+    if "constant" not in baselines:
         raise ModelError(
             f"the report of {folder} lacks the baselines (it has {', '.join(baselines) or 'none'}; "
-            f"at least {BASELINES[0]} must be next to a model); train it with `jobsight train`"
+            "at least constant must be next to a model); train it with `jobsight train`"
         )
     return manifest
 

@@ -22,7 +22,7 @@ from jobsight.learning.audit.quality import (
     check_time,
 )
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.modeldir import Fitted
+from jobsight.learning.fitted import Fitted
 from jobsight.learning.train import fit_calibrated, train
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.questions.hold import question

@@ -21,7 +21,8 @@ from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES, held_by_hand
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
-from jobsight.learning.modeldir import Fitted, ModelDir
+from jobsight.learning.fitted import Fitted
+from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
 from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings
 from jobsight.questions.hold.answering.fixes import Fix, known_fix
@@ -132,7 +133,7 @@ class Answer:
 
 def delays_of(model: ModelDir) -> dict[float, Fitted]:
     """What answers for each delay that "wait" may propose, by seconds."""
-    return {float(moment): fitted for moment, fitted in model.main.moments.items()}
+    return {float(moment): one.answering for moment, one in model.main.moments.items()}
 
 
 class Answerer:

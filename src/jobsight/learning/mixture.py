@@ -1,0 +1,317 @@
+"""A mixture of models that goes on learning from outcomes as they become known.
+
+Clusters drift: a model fitted once may fall below a user's recent rate of failure. So members of
+all kinds answer together, by the weighted mean of their log-odds, each with a weight that every
+outcome moves once it is known (the fixed share of Herbster and Warmuth, Machine Learning 32,
+1998)::
+
+    w_k ← w_k · p_k(outcome)^(η · weight of the row), made to add up to 1,
+    w_k ← (1 − α) · w_k + α / K
+
+and one member, the best of those that can, is fitted anew whenever a tenth more outcomes are known.
+What the mixture says at a decision follows from outcomes known before it, and from nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.errors import TrainingError
+from jobsight.jit import kernel
+from jobsight.learning.fitted import Fitted
+from jobsight.learning.targets import BinaryCalibrated
+from jobsight.models.base import Floats, Inputs, Labelled, Model
+from jobsight.models.calibration import Calibration
+from jobsight.models.logistic import log_odds, sigmoid
+from jobsight.models.storage import load_body, save_body
+
+if TYPE_CHECKING:
+    from jobsight.learning.dataset import Dataset
+
+__all__ = ["REFIT", "Mixture", "Played", "foretold", "mix"]
+
+ETA, SHARE = 0.1, 1e-3
+"""η and α of the module, chosen on the traces of Graham, Curie and Gaia."""
+GROWTH, LEAST_MORE = 1.1, 20
+"""By how much the outcomes known must have grown for a model to be fitted anew."""
+MOST_ROWS = 200_000
+"""A model is fitted anew on so many of the latest outcomes at most."""
+REFIT = "refit"
+FOREVER = int(np.iinfo(np.int64).max)
+
+Ints = NDArray[np.int64]
+
+
+@runtime_checkable
+class Refits(Protocol):
+    """A model that can be fitted on more rows, with what it chose on its select part."""
+
+    def refitted(self, rows: Labelled, *, seed: int) -> Model:
+        """A new one; TrainingError where the rows cannot teach it anything."""
+        ...
+
+
+class Times(NamedTuple):
+    """Outcomes of n decisions in time order: bool, float64, and twice µs, int64."""
+
+    values: NDArray[Any]
+    weight: Floats
+    decided: Ints
+    known_at: Ints
+
+
+@dataclass(frozen=True)
+class Played:
+    """Decisions predicted one after the other, each with what was known then.
+
+    Attributes:
+        table: the decisions (n), in time order.
+        labelled: the same as examples.
+        predictions: float64 (n,), of the mixture, uncalibrated.
+        mixture: as of the end.
+    """
+
+    table: pl.DataFrame
+    labelled: Labelled
+    predictions: Floats
+    mixture: Mixture
+
+    def of(self, table: pl.DataFrame) -> Floats:
+        """Predictions of some of the decisions: rows of the dataset's table, in any order."""
+        places = self.table["place"].to_numpy()
+        order = np.argsort(places)
+        return self.predictions[order[np.searchsorted(places[order], table["place"].to_numpy())]]
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Members and their weights at one moment. Implements `jobsight.models.base.Model`.
+
+    Attributes:
+        members: by name; the one that is fitted anew is named `REFIT`.
+        weights: float64 (members,), adding up to 1.
+        taught: how many rows taught the member that is fitted anew.
+        as_of: µs, of the weights.
+    """
+
+    members: Mapping[str, Fitted]
+    weights: Floats
+    taught: int
+    as_of: int
+
+    name: ClassVar[str] = "mixture"
+    needs_both: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, fitted: Mapping[str, Fitted], losses: Mapping[str, float], as_of: int) -> Self:
+        """All models with equal weights; the best of those that can is fitted anew.
+
+        Args:
+            fitted: on the train part, by name.
+            losses: of these on a later part.
+            as_of: µs, the end of the train part.
+
+        Raises:
+            TrainingError: none of them can be fitted anew.
+        """
+        able = [name for name, one in fitted.items() if isinstance(one.model, Refits)]
+        if not able:
+            raise TrainingError("mixture: none of its models can be fitted anew; train all of them")
+        best = min(able, key=lambda name: losses[name])
+        members = {name: _plain(one) for name, one in {**fitted, REFIT: fitted[best]}.items()}
+        weights = np.full(len(members), 1.0 / len(members))
+        return cls(members, weights, fitted[best].train_batches, as_of)
+
+    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
+        """Is made of fitted models instead, by `of`.
+
+        Raises:
+            TrainingError: always.
+        """
+        raise TrainingError("mixture: it is made of other models; train all of them")
+
+    @property
+    def best(self) -> str:
+        """The kind of model that is fitted anew."""
+        return self.members[REFIT].model.name
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """P(true) of each row with the weights of now: float64 (n,)."""
+        return sigmoid(log_odds(self._each(inputs)) @ self.weights)
+
+    def _each(self, inputs: Inputs) -> Floats:
+        """What each member says: float64 (n, members)."""
+        columns = [member.predict(inputs) for member in self.members.values()]
+        return np.stack(columns, axis=1)
+
+    def play(self, data: Dataset, since: int, until: int, moment: str | None) -> Played:
+        """Predict the decisions from `since` on in time, learning from each outcome once known.
+
+        Args:
+            data: whose decisions and outcomes; those before `since` only teach.
+            since: µs.
+            until: µs; decisions and outcomes from there on are left out.
+            moment: one of the question's, None: the first.
+        """
+        everything = np.ones(len(data.table), np.bool_)
+        table, known = data.labelled(everything, moment=moment)
+        decided, known_at = table["decided"].to_numpy(), table["known_at"].to_numpy()
+        rows = np.flatnonzero((np.maximum(known_at, decided) >= since) & (decided < until))
+        rows = rows[np.argsort(decided[rows], kind="stable")]
+        asked = known.take(rows)
+        said, mixture = self._each(asked.inputs), self
+        place = list(self.members).index(REFIT)
+        for moment_known in self._refits(known_at, since, until):
+            mixture = mixture._refitted(known, known_at, moment_known, data.settings.seed)
+            later = decided[rows] >= moment_known
+            said[later, place] = mixture.members[REFIT].predict(asked.inputs.take(later))
+        times = Times(asked.success, asked.weight, decided[rows], known_at[rows])
+        mixed, weights = mix(said, times, self.weights, until)
+        shown = decided[rows] >= since
+        return Played(
+            table[rows].filter(pl.Series(shown)),
+            asked.take(shown),
+            mixed[shown],
+            replace(mixture, weights=weights, as_of=until),
+        )
+
+    def _refits(self, known_at: Ints, since: int, until: int) -> list[int]:
+        """When the outcomes known have grown enough for another fit: µs, rising."""
+        times: list[int] = []
+        taught = self.taught
+        ordered = np.sort(known_at[known_at < until])
+        while True:
+            wanted = max(int(taught * GROWTH), taught + LEAST_MORE)
+            if wanted > len(ordered):
+                return times
+            # The first moment at which so many are known, but not before the play begins.
+            moment = max(int(ordered[wanted - 1]) + 1, since)
+            taught = int(np.searchsorted(ordered, moment))
+            times.append(moment)
+
+    def _refitted(self, known: Labelled, known_at: Ints, moment: int, seed: int) -> Mixture:
+        """The mixture with one member fitted on all that is known before a moment (µs)."""
+        rows = np.flatnonzero(known_at < moment)
+        old = self.members[REFIT]
+        assert isinstance(old.model, Refits)
+        try:
+            model = old.model.refitted(known.take(rows[-MOST_ROWS:]), seed=seed)
+        except TrainingError:
+            return self
+        member = replace(old, model=model, train_batches=len(rows))
+        return replace(self, members={**self.members, REFIT: member}, taught=len(rows))
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.json``, and each member in a folder with its number."""
+        for k, member in enumerate(self.members.values()):
+            (folder / str(k)).mkdir()
+            member.model.save(folder / str(k))
+        members = [[name, member.to_json()] for name, member in self.members.items()]
+        body = {"members": members, "weights": self.weights.tolist()}
+        save_body(folder, self.name, {**body, "taught": self.taught, "as_of": self.as_of})
+
+    @classmethod
+    def load(cls, folder: Path, member: Callable[[Mapping[str, Any], Path], Fitted]) -> Self:
+        """Read what `save` wrote.
+
+        Args:
+            folder: to read from.
+            member: opens a member by its data and folder.
+
+        Raises:
+            ModelError: a file is missing, damaged or of another schema.
+        """
+        with load_body(folder, cls.name) as body:
+            members = {
+                str(name): member(data, folder / str(k))
+                for k, (name, data) in enumerate(body["members"])
+            }
+            weights = np.array(body["weights"], np.float64)
+            if REFIT not in members or weights.shape != (len(members),):
+                raise ValueError("there is not one weight for each member")
+            return cls(members, weights, int(body["taught"]), int(body["as_of"]))
+
+
+def _plain(fitted: Fitted) -> Fitted:
+    """The model without its map of probabilities, which is of one part of the past."""
+    assert isinstance(fitted.calibrated, BinaryCalibrated)
+    plain = Calibration("identity", (), fitted.calibrated.calibration.bound)
+    return replace(fitted, calibrated=replace(fitted.calibrated, calibration=plain))
+
+
+def foretold(
+    fitted: Fitted, data: Dataset, table: pl.DataFrame, labelled: Labelled, moment: str | None
+) -> Floats:
+    """Calibrated predictions of examples; a mixture goes on learning from one to the next.
+
+    Args:
+        fitted: any model.
+        data: that the examples are of.
+        table: their rows of the table of decisions (n), in time order.
+        labelled: the examples.
+        moment: of the examples.
+    """
+    if not isinstance(fitted.model, Mixture):
+        return fitted.predict(labelled.inputs)
+    first = int(table["decided"].to_numpy().min(initial=FOREVER))
+    # Of a history that goes on, outcomes known since the training teach too.
+    since = fitted.model.as_of if first >= fitted.model.as_of else first
+    played = fitted.model.play(data, since, FOREVER, moment)
+    return fitted.calibrated.apply(played.of(table))
+
+
+def mix(said: Floats, rows: Times, weights: Floats, until: int = FOREVER) -> tuple[Floats, Floats]:
+    """What members say together of decisions in time, and their weights in the end.
+
+    Args:
+        said: float64 (n, members).
+        rows: the decisions and outcomes.
+        weights: float64 (members,), in the beginning.
+        until: µs; outcomes known from there on teach nothing.
+
+    Returns:
+        float64 (n,) and (members,).
+    """
+    mixed, after = np.zeros(len(said)), weights.copy()
+    by_known = np.argsort(rows.known_at, kind="stable")
+    _play(log_odds(said), rows.values.astype(np.bool_), rows.weight, rows.decided,
+          by_known, rows.known_at, until, after, mixed)  # fmt: skip
+    return sigmoid(mixed), after
+
+
+@kernel
+def _play(
+    odds: Floats,
+    success: NDArray[np.bool_],
+    weight: Floats,
+    decided: Ints,
+    by_known: Ints,
+    known_at: Ints,
+    until: int,
+    weights: Floats,
+    mixed: Floats,
+) -> None:
+    """Fills `mixed` (n,) with log-odds, in the order of `decided`; `weights` end as of `until`."""
+    members, learned = len(weights), 0
+    for row in range(len(decided) + 1):
+        now = decided[row] if row < len(decided) else until
+        while learned < len(by_known) and known_at[by_known[learned]] < now:
+            one = by_known[learned]
+            learned += 1
+            total = 0.0
+            for k in range(members):
+                right = odds[one, k] if success[one] else -odds[one, k]
+                weights[k] *= (1.0 + np.exp(-right)) ** (-ETA * weight[one])
+                total += weights[k]
+            for k in range(members):
+                weights[k] = (1.0 - SHARE) * weights[k] / total + SHARE / members
+        if row < len(decided):
+            for k in range(members):
+                mixed[row] += weights[k] * odds[row, k]

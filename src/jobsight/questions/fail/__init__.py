@@ -1,0 +1,1 @@
+"""Will it fail? Jobs that wait or have just begun, by what became of others."""

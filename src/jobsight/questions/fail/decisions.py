@@ -1,0 +1,56 @@
+"""The jobs of a table as decisions, with what became of them."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from jobsight.documents import State
+from jobsight.history.jobtable import JobTable
+from jobsight.history.past import FAILURES, asked_columns
+from jobsight.questions.fail.settings import FailSettings
+
+__all__ = ["KINDS", "jobs_asked", "outcomes_of"]
+
+KINDS = tuple(state.value for state in FAILURES)
+"""Ends that are failures."""
+_DAY = 86_400_000_000
+_CARRIED = ("id", "job", "scheduler", "scheduler_name", "start", "array_task_id", "submit")
+
+
+def jobs_asked(jobs: JobTable) -> pl.DataFrame:
+    """One row per job, with the columns that features are made of, and `decided` (µs)."""
+    names = list(dict.fromkeys([*_CARRIED, *asked_columns()]))
+    return jobs.table.select(names).with_columns(
+        row=pl.int_range(pl.len()),
+        decided=pl.col("seen").to_physical(),
+        log=pl.col("scheduler_name").rank("dense").cast(pl.Int64).fill_null(0),
+        batch=pl.int_range(pl.len()),
+        drawn=pl.struct(
+            pl.coalesce("owner", "account"), pl.col("seen").to_physical() // _DAY
+        ).rank("dense").cast(pl.Int64),
+        group=pl.col("group").fill_null(pl.col("id")),
+    )  # fmt: skip
+
+
+def outcomes_of(jobs: JobTable, settings: FailSettings) -> pl.DataFrame:
+    """`jobs_asked` with the outcomes: `fails`, `kinds`, `known_at` (µs), `censored`.
+
+    A job whose end is not a failure of its own (cancelled, preempted, of unknown end) or that has
+    not ended has no outcome.
+    """
+    state = jobs.table["state"].cast(pl.String)
+    failed = [*KINDS, *([State.CANCELLED.value] if settings.cancelled == "failure" else [])]
+    completed = State.COMPLETED.value
+    table = jobs_asked(jobs).with_columns(
+        state=state, known_at=jobs.table["reported"].to_physical()
+    )
+    known = pl.col("known_at").is_not_null() & pl.col("state").is_in([completed, *failed])
+    ended = pl.col("state").is_in([one.value for one in State if one.ended])
+    return table.with_columns(
+        fails=pl.when(known).then(pl.col("state") != completed),
+        kinds=pl.when(known & pl.col("state").is_in(KINDS)).then("state"),
+        known_at=pl.when(known).then("known_at"),
+        censored=pl.when(~known).then(pl.when(ended).then("state").otherwise(pl.lit("not_ended"))),
+        kept=True,
+        teaches=True,
+    ).sort("decided", "row")

@@ -1,0 +1,129 @@
+"""What is known of a job when it is submitted, or when it starts: its request, and its like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.history.jobtable import JobTable
+from jobsight.history.past import COLUMNS, KEYS, Past
+from jobsight.models.base import Inputs
+
+__all__ = ["MOMENTS", "Features", "KeysUsed"]
+
+MOMENTS = ("submission", "start")
+_SECOND = 1_000_000
+_NUMBERS = ("request_cpus", "request_memory_mb", "request_gpus", "request_nodes", "time_limit_s",
+            "array_task_id")  # fmt: skip
+_OWN = (*_NUMBERS, "memory of a core", "hour", "weekday", "waited")
+_ALWAYS = ("all", "user", "request")
+
+
+@dataclass(frozen=True)
+class KeysUsed:
+    """Keys by which the jobs of the training part differ; the encoding of `fail`."""
+
+    keys: tuple[str, ...]
+
+    horizon_micros: ClassVar[int] = 0
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame) -> KeysUsed:
+        """The keys that group the rows in ways of their own.
+
+        A trace may know no names, or one account for each user: such keys say nothing new.
+        """
+        ways: dict[int, str] = {}
+        for name, parts in KEYS.items():
+            key = rows.select(pl.struct(parts).rank("dense") if parts else pl.lit(1.0))
+            first = key.with_row_index().group_by(key.columns[0]).agg(pl.col("index").min())
+            way = key.join(first, on=key.columns[0], maintain_order="left")["index"]
+            ways.setdefault(hash(way.to_numpy().tobytes()), name)
+        found = {*ways.values(), *_ALWAYS}
+        return cls(tuple(name for name in KEYS if name in found))
+
+    def to_json(self) -> dict[str, Any]:
+        """See `jobsight.learning.question.Encoding`."""
+        return {"keys": list(self.keys)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> KeysUsed:
+        """What `to_json` gave; ValueError where a key is unknown."""
+        keys = tuple(str(name) for name in data["keys"])
+        if not set(keys) <= set(KEYS):
+            raise ValueError("a key is not known")
+        return cls(keys)
+
+
+class Features:
+    """Builds inputs of jobs of one table; all of a table are built once per moment and kept."""
+
+    def __init__(self, jobs: JobTable, encoding: KeysUsed) -> None:
+        self._past = Past.of(jobs)
+        self._keys = encoding.keys
+        self._kept: dict[str, tuple[pl.DataFrame, NDArray[np.float32]]] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return (*_OWN, *(f"{key}: {column}" for key in self._keys for column in COLUMNS))
+
+    def build(self, rows: pl.DataFrame, moment: str) -> tuple[pl.DataFrame, Inputs]:
+        """See `jobsight.learning.question.Builder`; `decided` becomes the start at the start."""
+        if moment not in self._kept:
+            table = at_moment(jobs_of(self._past.jobs), moment)
+            self._kept[moment] = table.select("row"), self.values(table, moment)
+        kept, values = self._kept[moment]
+        rows = at_moment(rows, moment)
+        place = np.full(len(self._past.jobs.table), -1, np.int64)
+        place[kept["row"].to_numpy()] = np.arange(len(kept))
+        return rows, self._inputs(values[place[rows["row"].to_numpy()]])
+
+    def ask(self, rows: pl.DataFrame, moment: str) -> Inputs:
+        """Inputs of jobs that need not be in the table, as of their `decided` (µs)."""
+        return self._inputs(self.values(rows, moment))
+
+    def values(self, rows: pl.DataFrame, moment: str) -> NDArray[np.float32]:
+        """The features: float32 (n, names)."""
+        moments = rows["decided"].to_numpy()
+        started = np.full(len(rows), moment == "start")
+        past = self._past.build(rows, moments, started, self._keys)
+        return np.concatenate([_own(rows, moments, moment), *past.values()], axis=1)
+
+    def _inputs(self, values: NDArray[np.float32]) -> Inputs:
+        return Inputs(values, self.names, {}, {}, None, 0)
+
+
+def jobs_of(jobs: JobTable) -> pl.DataFrame:
+    """Every job of a table as a decision."""
+    from jobsight.questions.fail.decisions import jobs_asked
+
+    return jobs_asked(jobs)
+
+
+def at_moment(rows: pl.DataFrame, moment: str) -> pl.DataFrame:
+    """The jobs that were open at a moment, with `decided` (µs) of that moment."""
+    if moment == "submission":
+        return rows
+    return rows.filter(pl.col("start").is_not_null()).with_columns(
+        decided=pl.max_horizontal("decided", pl.col("start").to_physical())
+    )
+
+
+def _own(rows: pl.DataFrame, moments: NDArray[np.int64], moment: str) -> NDArray[np.float32]:
+    """What the job itself asks for, and when: float32 (n, _OWN)."""
+    numbers: Sequence[NDArray[np.float64]] = [
+        rows[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in _NUMBERS
+    ]
+    cpus, memory = np.where(numbers[0] > 0, numbers[0], np.nan), numbers[1]
+    seconds = moments // _SECOND
+    waited = np.full(len(rows), np.nan)
+    if moment == "start":
+        waited = np.log1p(np.maximum(moments - rows["seen"].to_physical().to_numpy(), 0) / _SECOND)
+    own = [*numbers, memory / cpus, seconds // 3600 % 24, (seconds // 86_400 + 3) % 7, waited]
+    return np.stack(own, axis=1).astype(np.float32)

@@ -1,0 +1,108 @@
+"""The question `fail` as the contract wants it: jobs, whether they fail, and of what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+
+from jobsight.history.jobtable import JobTable
+from jobsight.learning.question import Decisions, Question, Stratum
+from jobsight.learning.targets import Binary, Kinds, Target
+from jobsight.models.base import Inputs
+from jobsight.questions.fail.decisions import KINDS, outcomes_of
+from jobsight.questions.fail.features import MOMENTS, Features, KeysUsed
+from jobsight.questions.fail.settings import FailSettings
+
+__all__ = ["FAIL", "Fail"]
+
+
+class Fail(Question[FailSettings]):
+    """Does a job fail? Asked at its submission and at its start.
+
+    See `jobsight.learning.question.Question`.
+    """
+
+    name: ClassVar[str] = "fail"
+    title: ClassVar[str] = "Will it fail?"
+    settings = FailSettings
+    targets: ClassVar[Mapping[str, Target]] = {"fails": Binary(), "kinds": Kinds(KINDS)}
+    models: ClassVar[tuple[str, ...]] = (
+        "constant", "last", "rates", "rates:50", "rates:5", "request", "linear", "boosted",
+        "mixture",
+    )  # fmt: skip
+    columns: ClassVar[Mapping[str, str]] = {
+        "last": "user: last",
+        "rates": "user: rate",
+        "rates:50": "user: rate 50",
+        "rates:5": "user: rate 5",
+        "request": "request: rate",
+    }
+    each_moment: ClassVar[bool] = True
+    reads: ClassVar[Literal["events", "jobs"]] = "jobs"
+    same: ClassVar[tuple[str, ...]] = ("cancelled",)
+    key: ClassVar[pl.Expr] = pl.col("id")
+    strata: ClassVar[Mapping[str, Stratum]] = {
+        "partition": Stratum(pl.col("partition"), "By partition"),
+        "array": Stratum(
+            pl.col("array_task_id").is_not_null(), "By array", words={"true": "tasks of arrays",
+                                                                     "false": "single jobs"},
+        ),
+        "length": Stratum(
+            pl.when(pl.col("time_limit_s") > 86_400).then(pl.lit("over a day"))
+            .when(pl.col("time_limit_s") > 3600).then(pl.lit("over an hour"))
+            .when(pl.col("time_limit_s").is_not_null()).then(pl.lit("up to an hour")),
+            "By time limit",
+        ),
+        "user": Stratum(pl.coalesce("owner", "account"), "By user", saved=False),
+    }  # fmt: skip
+    words: ClassVar[tuple[str, str, str]] = ("job", "jobs", "failed")
+    families: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "its request": ("request_", "time_limit_s", "memory of a core", "request:"),
+        "its user": ("user:", "account:"),
+        "its like": ("user and", "pattern:", "script:", "submission:", "array_task_id"),
+        "its node": ("node:",),
+        "its partition": ("partition:",),
+        "the whole machine": ("all:", "hour", "weekday", "waited"),
+    }
+
+    def decisions(self, source: JobTable, settings: FailSettings) -> Decisions:
+        """Every job, decided at its submission."""
+        table = outcomes_of(source, settings)
+        times = table["decided"].to_numpy()
+        known = table["known_at"].drop_nulls().to_numpy()
+        return Decisions(
+            table,
+            int(times.min(initial=np.iinfo(np.int64).max)),
+            int(max(times.max(initial=0), known.max(initial=0))),
+            facts={"jobs": len(table)},
+            nothing="nothing to learn from: there are no jobs",
+        )
+
+    def encoding(self, rows: pl.DataFrame, settings: FailSettings) -> KeysUsed:
+        """By what jobs can be compared here."""
+        return KeysUsed.of(rows)
+
+    def encoding_from(self, data: Mapping[str, Any]) -> KeysUsed:
+        """See `KeysUsed.to_json`."""
+        return KeysUsed.from_json(data)
+
+    def builder(self, source: JobTable, encoding: KeysUsed, settings: FailSettings) -> Features:
+        """Features as of a moment."""
+        return Features(source, encoding)
+
+    def moments(self, encoding: KeysUsed) -> tuple[str, ...]:
+        """At submission, and at the start."""
+        return MOMENTS
+
+    def again(
+        self, source: JobTable, row: pl.DataFrame, encoding: KeysUsed, settings: FailSettings,
+        moment: str,
+    ) -> Inputs | None:  # fmt: skip
+        """The same from the table cut off at the moment."""
+        return Features(source.as_of(int(row["decided"][0])), encoding).ask(row, moment)
+
+
+FAIL = Fail()
