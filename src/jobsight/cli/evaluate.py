@@ -13,12 +13,13 @@ from jobsight.cli.common import (
     QuestionArgument,
     TimezoneOption,
 )
-from jobsight.cli.modelpage import scores_table
+from jobsight.cli.modelpage import later_moments, scores_table
 from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import open_judged
 from jobsight.cli.tables import table
 from jobsight.format import number
 from jobsight.learning.evaluation import evaluate_all
+from jobsight.learning.modeldir import joined
 from jobsight.questions import question_named
 
 __all__ = ["evaluate"]
@@ -38,8 +39,7 @@ def evaluate(
     judged = open_judged(asked, logs, model, timezone=timezone, config=config, network=network)
     found = evaluate_all(judged.model, judged.source)
     if as_json:
-        first, *others = (one.to_json() for one in found.values())
-        print_json({**first, **({"others": others} if others else {})})
+        print_json(joined(asked, {name: one.to_json() for name, one in found.items()}))
         return
     for name, one in found.items():
         if len(found) > 1:
@@ -55,6 +55,8 @@ def _print(report: dict[str, Any]) -> None:
         say(f"  not counted: {count} {kind.replace('_', ' ')}")
     say("")
     say(scores_table(report))
+    for line in later_moments(report):
+        say(line)
     if not report["costs"]:
         return
     say("")

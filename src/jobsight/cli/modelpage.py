@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "comparison_text",
+    "later_moments",
     "listed",
     "listing",
     "page",
@@ -164,6 +165,7 @@ def page(found: dict[str, Any]) -> str:
 def _quality(report: dict[str, Any]) -> Iterator[str]:
     yield f"on its test part: {_counts(report, report['words'])}"
     yield scores_table(report)
+    yield from later_moments(report)
     gain = report["models"][report["chosen"]].get(f"{report['loss']}_gain")
     if gain is not None and gain["value"] is not None:
         yield (
@@ -223,16 +225,26 @@ def _counts(found: dict[str, Any], words: Sequence[str]) -> str:
     )
 
 
-def scores_table(report: dict[str, Any]) -> str:
+def later_moments(report: dict[str, Any]) -> Iterator[str]:
+    """Lines on the models of later moments, where the question is asked then too: briefly."""
+    for name, one in report.get("by_moment", {}).items():
+        yield ""
+        yield f"at the moment {printable(name, 40)}: {_counts(one, one['words'])}"
+        yield scores_table(one, [one["loss"]])
+
+
+def scores_table(report: dict[str, Any], only: Sequence[str] | None = None) -> str:
     """The models of a report as a table of text, the chosen one marked.
 
-    Next to each calibration error (ECE) is what well-calibrated probabilities show by chance: they
+    Shown are the headline metric with its interval, and the metrics in `only`, None: all. Next to
+    each calibration error (ECE) is what well-calibrated probabilities show by chance: they
     stay below it in 95 of 100 evaluations.
     """
     headline = report["headline"]
     keys = [name for name in report["metrics"] if name not in (headline, "f1_failure")]
+    keys = [name for name in keys if only is None or name in only]
     columns = [(key, HEADINGS[key]) for key in keys]
-    if any("ece_by_chance" in scores for scores in report["models"].values()):
+    if "ece" in keys and any("ece_by_chance" in scores for scores in report["models"].values()):
         columns.insert(keys.index("ece") + 1, ("ece_by_chance", "by chance"))
     rows = []
     for name, scores in report["models"].items():

@@ -22,7 +22,7 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.modelnames import open_registry
-from jobsight.cli.modelpage import scores_table
+from jobsight.cli.modelpage import later_moments, scores_table
 from jobsight.cli.output import note, print_json, say, stages
 from jobsight.cli.promoting import challenge
 from jobsight.cli.reading import cluster_of, read_for
@@ -86,7 +86,7 @@ def train(
         with stages() as progress:
             data = Dataset.for_training(asked, source, chosen)
             trained = train_models(
-                data, names=names, required=model != "all", sources=sources, progress=progress
+                data, names=names, required=model, sources=sources, progress=progress
             )
         trained.model.save(folder, seed=chosen.seed, facts=trained.facts())
         # Written to a folder too, it is put from there: it stays even if it cannot be put.
@@ -176,13 +176,11 @@ def _as_json(trained: Trained, output: Path | None, entry: Entry | None) -> dict
             "champion": entry.champion,
             "folder": str(entry.folder),
         }
-    first, *others = trained.model.targets.items()
     return {
         "model": None if output is None else str(output),
         "registry": place,
         **trained.facts(),
-        "test": first[1].report,
-        **({"tests": {name: one.report for name, one in others}} if others else {}),
+        "test": trained.model.report,
     }
 
 
@@ -200,6 +198,8 @@ def _print(trained: Trained, output: Path | None, entry: Entry | None) -> None:
             )
         say("")
         say(scores_table(dict(one.model.report)))
+        for line in later_moments(dict(one.model.report)):
+            say(line)
         say("")
         say(facts["choice"]["reason"])
     if entry is not None:

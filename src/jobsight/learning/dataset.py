@@ -172,6 +172,10 @@ class Dataset:
         usable: Mask = rows & column.to_numpy()
         return usable
 
+    def known(self) -> pl.DataFrame:
+        """Every decision with an outcome that may teach, in a part or not."""
+        return self.table.filter(pl.col(self.target).is_not_null() & pl.col("teaches"))
+
     def labelled(self, rows: Mask, *, moment: str | None = None) -> tuple[pl.DataFrame, Labelled]:
         """Examples of the usable decisions among `rows`, and their part of the table.
 

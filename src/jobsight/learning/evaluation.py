@@ -102,6 +102,7 @@ class Evaluation:
             "base_rate_bounds": self.bounds_of_rate(),
             "censored": self.censored,
             "left_out": self.left_out,
+            **self._kinds_json(),
             "models": {name: self._model_json(name) for name in self.predictions},
             "chosen": self.chosen,
             "interval_coverage": self.coverage,
@@ -124,6 +125,22 @@ class Evaluation:
         known, unknown = len(self.table), sum(self.censored.values())
         low = rate * known / (known + unknown)
         return [low, low + unknown / (known + unknown)]
+
+    def _kinds_json(self) -> dict[str, Any]:
+        """Of a target with kinds: how many of each, and what the chosen model makes of them."""
+        counts = self.goal.counts(self.labelled.values)
+        if not counts:
+            return {}
+        chosen, known = self.predictions[self.chosen], self.labelled
+        aucs = self.goal.rankings(chosen, known.values, known.weight)
+        return {
+            "counts": counts,
+            "macro_f1": self.scores[self.chosen]["macro_f1"],
+            "roc_auc": {
+                kind: auc if np.isfinite(auc) else None
+                for kind, auc in zip(counts, aucs, strict=True)
+            },
+        }
 
     def _model_json(self, name: str) -> dict[str, Any]:
         shown, gain = self.headline[name], self.gain_over_baseline.get(name)

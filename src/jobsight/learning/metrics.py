@@ -33,6 +33,7 @@ __all__ = [
     "ece",
     "f1",
     "f1_failure",
+    "f_measure",
     "log_loss",
     "mean",
     "metric_named",
@@ -100,17 +101,18 @@ def average_precision(probability: Floats, success: Bools, weight: Floats) -> An
 
 def f1(probability: Floats, success: Bools, weight: Floats, *, threshold: float = 0.5) -> Any:
     """F-measure of success, foretold where p ≥ threshold: 2 TP / (2 TP + FP + FN)."""
-    return _f_measure(probability >= threshold, success, weight)
+    return f_measure(probability >= threshold, success, weight)
 
 
 def f1_failure(
     probability: Floats, success: Bools, weight: Floats, *, threshold: float = 0.5
 ) -> Any:
     """F-measure of failure, foretold where p < threshold."""
-    return _f_measure(probability < threshold, ~success, weight)
+    return f_measure(probability < threshold, ~success, weight)
 
 
-def _f_measure(foretold: Bools, happened: Bools, weight: Floats) -> Any:
+def f_measure(foretold: Bools, happened: Bools, weight: Floats) -> Any:
+    """F-measure of what is foretold against what happened; NaN where neither ever is."""
     hit = weight @ (foretold & happened).astype(np.float64)
     wrong = weight @ (foretold != happened).astype(np.float64)
     return _ratio(2.0 * hit, 2.0 * hit + wrong)

@@ -160,8 +160,8 @@ class Mixture:
             until: µs; decisions and outcomes from there on are left out.
             moment: one of the question's, None: the first.
         """
-        everything = np.ones(len(data.table), np.bool_)
-        table, known = data.labelled(everything, moment=moment)
+        # Decisions that a border of parts drops teach too: here time alone says who knew what.
+        table, known = data.examples(data.known(), moment=moment)
         decided, known_at = table["decided"].to_numpy(), table["known_at"].to_numpy()
         rows = np.flatnonzero((np.maximum(known_at, decided) >= since) & (decided < until))
         rows = rows[np.argsort(decided[rows], kind="stable")]

@@ -29,7 +29,7 @@ from jobsight.learning.targets import Target
 from jobsight.models.base import Model
 from jobsight.models.storage import load_arrays, save_arrays
 
-__all__ = ["SCHEMA", "ModelDir", "TargetModel", "fingerprints"]
+__all__ = ["SCHEMA", "ModelDir", "TargetModel", "fingerprints", "joined"]
 
 SCHEMA = 1
 """Raised whenever features, decisions or files change so that an older model would be misread."""
@@ -124,6 +124,11 @@ class ModelDir:
         return self.main.answering
 
     @property
+    def report(self) -> dict[str, Any]:
+        """Of the test part, of all targets; see `joined`."""
+        return joined(self.question, {name: one.report for name, one in self.targets.items()})
+
+    @property
     def label(self) -> str:
         """How an answer names the model: its kind, and digits that tell it from any other."""
         return self.chosen if self.manifest is None else f"{self.chosen}@{self.manifest.digest}"
@@ -137,9 +142,7 @@ class ModelDir:
         for target, one in self.targets.items():
             one.save(folder / target)
         write_json(folder / "model.json", self._to_json())
-        first, *others = self.targets.items()
-        rest = {target: dict(one.report) for target, one in others}
-        write_json(folder / "report.json", {**first[1].report, "others": rest})
+        write_json(folder / "report.json", self.report)
         save_arrays(folder / "seen.safetensors", {"seen": self.seen})
         self.manifest = write_manifest(
             folder,
@@ -190,7 +193,7 @@ class ModelDir:
                     "train again"
                 )
             first = read_json(folder / "report.json", dict)
-            others = dict(first.pop("others", {}))
+            others = {name: first.pop(name, None) for name in [*question.targets][1:]}
             opening = _Opening(question, network, only_chosen)
             return cls(
                 question=question,
@@ -200,7 +203,7 @@ class ModelDir:
                 names=tuple(map(str, body["names"])),
                 targets={
                     name: opening.target(
-                        folder / name, target, body["targets"][name], others.get(name, first)
+                        folder / name, target, body["targets"][name], others.get(name) or first
                     )
                     for name, target in question.targets.items()
                     if name in body["targets"] or target is next(iter(question.targets.values()))
@@ -213,6 +216,12 @@ class ModelDir:
             raise ModelError(
                 f"the model in {folder} is damaged ({type(error).__name__}: {error}); train again"
             ) from None
+
+
+def joined(question: Question[Any], reports: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The report of the first target, with those of the others below their names (None: none)."""
+    first, *others = question.targets
+    return {**reports[first], **{name: reports.get(name) for name in others}}
 
 
 _DAMAGE = (

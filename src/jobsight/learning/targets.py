@@ -198,11 +198,18 @@ class Target(ABC):
         """A probability of each row and whether it came true, where predictions give one."""
         return None
 
-    def ranking(self, predicted: Floats, values: Values, weight: Floats) -> float:
-        """ROC AUC, the mean over `views`; NaN where undefined."""
+    def counts(self, values: Values) -> dict[str, int]:
+        """How many decisions have each value, by its name; empty where values have no names."""
+        return {}
+
+    def rankings(self, predicted: Floats, values: Values, weight: Floats) -> list[float]:
+        """ROC AUC in each of `views`; NaN where undefined."""
         pairs = zip(self.ranks(predicted), self.views(values), strict=True)
-        found = [float(metrics.roc_auc(rank, view, weight)) for rank, view in pairs]
-        known = [auc for auc in found if np.isfinite(auc)]
+        return [float(metrics.roc_auc(rank, view, weight)) for rank, view in pairs]
+
+    def ranking(self, predicted: Floats, values: Values, weight: Floats) -> float:
+        """The mean of `rankings`; NaN where undefined."""
+        known = [auc for auc in self.rankings(predicted, values, weight) if np.isfinite(auc)]
         return float(np.mean(known)) if known else float("nan")
 
 
@@ -428,8 +435,8 @@ class Kinds(Target):
 
     kinds: tuple[str, ...]
 
-    metrics: ClassVar[tuple[str, ...]] = ("log_loss", "accuracy", "brier", "ece")
-    higher: ClassVar[frozenset[str]] = frozenset({"accuracy"})
+    metrics: ClassVar[tuple[str, ...]] = ("log_loss", "accuracy", "macro_f1", "brier", "ece")
+    higher: ClassVar[frozenset[str]] = frozenset({"accuracy", "macro_f1"})
     loss: ClassVar[str] = "log_loss"
     headline: ClassVar[str] = "accuracy"
 
@@ -448,8 +455,8 @@ class Kinds(Target):
 
     def metric(self, name: str) -> Metric:
         """See `Target.metric`."""
-        return _named(name, {"log_loss": _log_loss, "accuracy": _accuracy, "brier": _brier,
-                             "ece": _top_ece})  # fmt: skip
+        return _named(name, {"log_loss": _log_loss, "accuracy": _accuracy, "macro_f1": _macro_f1,
+                             "brier": _brier, "ece": _top_ece})  # fmt: skip
 
     def calibrate(
         self,
@@ -481,6 +488,11 @@ class Kinds(Target):
             return None
         return f"fewer than two kinds have {LEAST_OF_EACH} batches in the train part"
 
+    def counts(self, values: Values) -> dict[str, int]:
+        """See `Target.counts`."""
+        return dict(zip(self.kinds, np.bincount(values, minlength=len(self.kinds)).tolist(),
+                        strict=True))  # fmt: skip
+
     def views(self, values: Values) -> list[NDArray[np.bool_]]:
         """Each kind against the rest."""
         return [values == k for k in range(len(self.kinds))]
@@ -497,6 +509,15 @@ def _log_loss(predicted: Floats, values: Values, weight: Floats) -> Any:
 
 def _accuracy(predicted: Floats, values: Values, weight: Floats) -> Any:
     return _mean((predicted.argmax(axis=1) == values).astype(np.float64), weight)
+
+
+def _macro_f1(predicted: Floats, values: Values, weight: Floats) -> Any:
+    """Mean F-measure of the kinds that are observed or predicted (the likeliest is)."""
+    best, kinds = predicted.argmax(axis=1), range(predicted.shape[1])
+    each = np.stack([metrics.f_measure(best == k, values == k, weight) for k in kinds])
+    known = np.isfinite(each)
+    total = np.where(known, each, 0.0).sum(axis=0)
+    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)[()]
 
 
 def _brier(predicted: Floats, values: Values, weight: Floats) -> Any:

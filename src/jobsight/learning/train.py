@@ -117,10 +117,12 @@ class Trained:
 def model_names(question: Question[Any], wanted: str) -> tuple[str, ...]:
     """The models that ``--model WANTED`` trains: the baselines always, to compare.
 
+    A mixture is made of all the others.
+
     Raises:
         UsageError: there is no such model.
     """
-    if wanted == "all":
+    if wanted == "all" or (wanted == Mixture.name and wanted in question.models):
         return question.models
     if wanted not in question.models:
         known = ", ".join(question.models)
@@ -132,7 +134,7 @@ def train(
     data: Dataset,
     *,
     names: Sequence[str] | None = None,
-    required: bool = False,
+    required: str | None = None,
     given: Mapping[str, Model] | None = None,
     sources: Sequence[Source] = (),
     progress: Progress = lambda _step: None,
@@ -142,7 +144,8 @@ def train(
     Args:
         data: of `Dataset.for_training`.
         names: of the models, the baselines among them; None: all of the question.
-        required: whether a model that cannot be trained is an error, or left out and said so.
+        required: a model that must be trained for the main target; others that cannot be are left
+            out, and listed as skipped.
         given: models by name that were fitted on these very train and select parts already, for
             the main target; they are taken as they are.
         sources: the inputs, for the manifest.
@@ -157,7 +160,8 @@ def train(
     for target in data.question.targets:
         own = (given or {}) if target == data.target else {}
         try:
-            plan = _Plan(data.seen_by(target), names, required, own, progress)
+            must = required if target == data.target else None
+            plan = _Plan(data.seen_by(target), names, must, own, progress)
             targets[target] = plan.trained()
         except TrainingError as error:
             if target == data.target:
@@ -184,7 +188,7 @@ class _Plan:
 
     data: Dataset
     names: Sequence[str]
-    required: bool
+    required: str | None
     given: Mapping[str, Model]
     progress: Progress
 
@@ -200,8 +204,8 @@ class _Plan:
             moments = _fit_moments(data, first.model, self.progress)
         model = replace(first.model, moments=moments)
         self.progress("testing")
-        left_out = data.dropped(data.since_test())
-        evaluation = evaluate(model, data, data.part("test"), left_out)
+        since = data.since_test()
+        evaluation = evaluate(model, data, since, data.dropped(since))
         model = replace(model, report=evaluation.to_json())
         return TrainedTarget(data, first.parts, first.choice, evaluation, first.skipped, model)
 
@@ -227,6 +231,8 @@ class _Plan:
                     data, fitted, parts, before, raw, moment
                 )
             except TrainingError as error:
+                if self.required == Mixture.name:
+                    raise
                 skipped[Mixture.name] = str(error)
         self.progress(f"choosing{at}")
         choice = _choose(data, select, raw, before)
@@ -247,7 +253,7 @@ class _Plan:
             try:
                 made[name] = fit_model(name, self.data, parts["train"][1], parts["select"][1])
             except TrainingError as error:
-                if self.required:
+                if name == self.required:
                     raise
                 skipped[name] = str(error)
         return made, skipped

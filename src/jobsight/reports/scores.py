@@ -11,6 +11,7 @@ HEADINGS = {
     "ece": "ECE",
     "log_loss": "log loss",
     "accuracy": "accuracy",
+    "macro_f1": "macro F1",
     "pinball": "pinball loss",
     "median_error": "error of median",
     "coverage": "coverage",

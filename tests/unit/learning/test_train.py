@@ -79,7 +79,7 @@ def test_a_model_that_cannot_be_trained_is_an_error_only_if_it_was_asked_for(
     made = train(data, names=("constant", "lstm"))
     assert "without frames" in made.main.skipped["lstm"]
     with pytest.raises(TrainingError, match="without frames"):
-        train(data, names=("constant", "lstm"), required=True)
+        train(data, names=("constant", "lstm"), required="lstm")
 
 
 def test_baselines_always_stand_beside_the_model_asked_for() -> None:

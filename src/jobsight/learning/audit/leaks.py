@@ -154,7 +154,7 @@ def check_split(it: Audited) -> Result:
     ours = _scored(it, evaluation.predictions[kind], evaluation.labelled)
     turns = range(RANDOM_SPLITS_IF_SLOW if it.slow else RANDOM_SPLITS)
     rows: list[dict[str, Any]] = [{"split": "forward", "roc_auc": ours.roc_auc, "loss": ours.loss}]
-    table, labelled = it.data.examples(_all_known(it.data))
+    table, labelled = it.data.examples(it.data.known())
     group = table["group"].rank("dense").cast(pl.Int64).to_numpy()
     for name, unit in (("random groups", group), ("random rows", np.arange(len(table)))):
         scored = [_random(it, table, labelled, unit, turn) for turn in turns]
@@ -169,10 +169,6 @@ def check_split(it: Audited) -> Result:
     for row in rows:
         row["flatters"] = _difference(row["roc_auc"], ours.roc_auc)
     return Result(_split_check(it, kind, rows), {"splits": rows})
-
-
-def _all_known(data: Dataset) -> pl.DataFrame:
-    return data.table.filter(pl.col(data.target).is_not_null() & pl.col("teaches"))
 
 
 def _random(
