@@ -22,7 +22,10 @@ RULE_SETS = {
 SMALL = LstmSettings(hidden_size=8, epochs=3, batch_size=64)
 
 
-@pytest.fixture(params=[*NAMES, "lstm-flat", *(f"rules:{name}" for name in RULE_SETS)])
+COLUMNS = {"rates:5": "load", "last": "same"}
+
+
+@pytest.fixture(params=[*NAMES, "lstm-flat", *COLUMNS, *(f"rules:{name}" for name in RULE_SETS)])
 def model_name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -37,4 +40,4 @@ class TestModels(ModelContract):
     def new_model(self) -> Loadable:
         if self.name == "lstm-flat":
             return create("lstm", lstm=SMALL.model_copy(update={"network": "lstm-flat"}))
-        return create(self.name, rule_sets=RULE_SETS, lstm=SMALL)
+        return create(self.name, rule_sets=RULE_SETS, columns=COLUMNS, lstm=SMALL)

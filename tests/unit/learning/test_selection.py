@@ -60,3 +60,21 @@ def test_nothing_to_choose_from() -> None:
     nothing = Bootstrap(np.zeros(0, bool), np.zeros(0), np.zeros(0, np.int64))
     with pytest.raises(TrainingError, match="no decisions"):
         chosen({"constant": np.zeros(0)}, nothing)
+
+
+def test_what_is_safe_answers_unless_surely_worse_than_the_best_baseline() -> None:
+    worse = np.clip(1.0 - TRUTH, 0.2, 0.8)
+    base = {"constant": CONSTANT, "rates": TRUTH, "boosted": SLIGHTLY}
+    for mixture, name in ((SLIGHTLY, "mixture"), (worse, "rates")):
+        choice = chosen({**base, "mixture": mixture}, BOOTSTRAP, safe="mixture")
+        assert (choice.name, choice.baseline) == (name, name == "rates")
+    choice = chosen({**base, "mixture": SLIGHTLY}, BOOTSTRAP)
+    assert choice.name == "rates"  # without the safety it must win
+
+
+def test_what_is_safe_answers_before_a_model_that_surely_wins() -> None:
+    near = 0.9 * TRUTH + 0.05
+    predictions = {"constant": CONSTANT, "rates": NOISY, "boosted": TRUTH, "mixture": near}
+    assert chosen(predictions, BOOTSTRAP).name == "boosted"
+    assert chosen(predictions, BOOTSTRAP, safe="mixture").name == "mixture"
+    assert chosen(predictions, BOOTSTRAP, safe="absent").name == "boosted"

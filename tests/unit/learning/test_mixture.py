@@ -1,0 +1,268 @@
+"""The mixture: its arithmetic, what it learns and when, how it is kept."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import failing
+
+from jobsight.errors import ModelError, TrainingError
+from jobsight.learning.dataset import Dataset
+from jobsight.learning.fitted import Fitted
+from jobsight.learning.mixture import ETA, FOREVER, REFIT, SHARE, Mixture, Times, foretold, mix
+from jobsight.learning.modeldir import ModelDir
+from jobsight.models.base import Floats, Labelled
+from jobsight.questions.fail.question import FAIL
+
+
+def plain(
+    said: list[list[float]],
+    rows: list[tuple[bool, float, int, int]],
+    weights: list[float],
+    until: int,
+) -> tuple[list[float], list[float]]:
+    """The formulas of the module, row by row: outcomes known before a decision, oldest first."""
+    members, answers = range(len(weights)), []
+    left = sorted(range(len(rows)), key=lambda one: rows[one][3])
+    for row in range(len(rows) + 1):
+        now = rows[row][2] if row < len(rows) else until
+        while left and rows[left[0]][3] < now:
+            one = left.pop(0)
+            true, weight = rows[one][:2]
+            right = [said[one][k] if true else 1.0 - said[one][k] for k in members]
+            raised = [weights[k] * right[k] ** (ETA * weight) for k in members]
+            weights = [(1 - SHARE) * w / sum(raised) + SHARE / len(weights) for w in raised]
+        if row < len(rows):
+            odds = sum(w * math.log(p / (1 - p)) for w, p in zip(weights, said[row], strict=True))
+            answers.append(1 / (1 + math.exp(-odds)))
+    return answers, weights
+
+
+ROW = st.tuples(st.booleans(), st.sampled_from([0.25, 1.0]), st.integers(0, 20), st.integers(0, 12))
+
+
+@given(st.lists(ROW, max_size=25), st.integers(1, 4), st.integers(0, 40), st.integers(0, 999))
+def test_the_kernel_is_the_formula(
+    rows: list[tuple[bool, float, int, int]], members: int, until: int, seed: int
+) -> None:
+    rows = sorted((v, w, t, t + wait) for v, w, t, wait in rows)
+    rows.sort(key=lambda row: row[2])
+    random = np.random.default_rng(seed)
+    said = random.uniform(0.01, 0.99, (len(rows), members))
+    weights = random.dirichlet(np.ones(members))
+    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+    times = Times(
+        np.array(columns[0], np.bool_), np.array(columns[1], np.float64),
+        np.array(columns[2], np.int64), np.array(columns[3], np.int64),
+    )  # fmt: skip
+    mixed, after = mix(said, times, weights, until)
+    wanted, left = plain(said.tolist(), rows, weights.tolist(), until)
+    assert mixed == pytest.approx(wanted)
+    assert after == pytest.approx(left)
+    assert after.sum() == pytest.approx(1.0)
+
+
+def times_of(values: Any, wait: int) -> Times:
+    at = np.arange(len(values), dtype=np.int64) * 10
+    return Times(np.asarray(values), np.ones(len(values)), at, at + wait)
+
+
+def test_weights_follow_the_best_member_and_change_sides() -> None:
+    random = np.random.default_rng(0)
+    values = random.random(1200) < 0.5
+    first, second = np.where(values, 0.8, 0.2), np.full(1200, 0.5)
+    said = np.stack([first, second], axis=1)
+    said[600:] = said[600:, ::-1]  # from here on the other one knows
+    mixed, after = mix(said, times_of(values, 1), np.full(2, 0.5))
+    _, half = mix(said[:600], times_of(values[:600], 1), np.full(2, 0.5))
+    assert half[0] > 0.95 and after[1] > 0.95
+    late = [
+        np.abs(mixed[part] - values[part]).mean() for part in (slice(500, 600), slice(1100, 1200))
+    ]
+    assert max(late) < 0.25  # nearly what the member that knows is off
+
+
+def test_an_outcome_known_later_teaches_later() -> None:
+    values = np.ones(50, np.bool_)
+    said = np.stack([np.full(50, 0.9), np.full(50, 0.1)], axis=1)
+    soon, _ = mix(said, times_of(values, 1), np.full(2, 0.5))
+    late, _ = mix(said, times_of(values, 100), np.full(2, 0.5))
+    never, weights = mix(said, times_of(values, FOREVER // 2), np.full(2, 0.5), until=10**6)
+    assert soon[0] == late[0] == pytest.approx(0.5) and soon[1] > 0.5
+    assert (late[:11] == late[0]).all() and late[11] > 0.5  # known at 100, asked at 110
+    assert np.array_equal(late[11:], soon[1:40])
+    assert never == pytest.approx(np.full(50, 0.5)) and weights.tolist() == [0.5, 0.5]
+
+
+# On jobs.
+
+
+def mixture() -> Mixture:
+    model = failing.trained().model.fitted["mixture"].model
+    assert isinstance(model, Mixture)
+    return model
+
+
+def started() -> tuple[Mixture, int]:
+    """The mixture as it is made, before any play, and when."""
+    members = failing.trained().model.fitted
+    single = {name: one for name, one in members.items() if name != "mixture"}
+    border = int(failing.trained().data.borders[1])
+    return Mixture.of(single, dict.fromkeys(single, 0.5), border), border
+
+
+@pytest.mark.parametrize("moment", [None, "start"])
+@pytest.mark.parametrize("share", [0.75, 0.9])
+def test_what_comes_later_changes_no_earlier_prediction(share: float, moment: str | None) -> None:
+    made, since = started()
+    data = failing.dataset()
+    whole = made.play(data, since, FOREVER, moment)
+    end = int(np.quantile(data.table["decided"].to_numpy(), share))
+    known = pl.when(pl.col("known_at") < end).then("fails").alias("fails")
+    cut = changed(data, data.table.filter(pl.col("decided") < end).with_columns(known))
+    part = made.play(cut, since, FOREVER, moment)
+    same = part.table.filter(pl.col("decided") < end)
+    assert len(same) > 20
+    assert np.array_equal(whole.of(same), part.of(same))
+    assert whole.mixture.taught > part.mixture.taught > made.taught  # both were fitted anew
+
+
+def changed(data: Dataset, table: pl.DataFrame) -> Dataset:
+    other = replace(data, table=table)
+    other.__dict__["builder"] = data.builder
+    return other
+
+
+def test_playing_on_gives_what_playing_at_once_gives() -> None:
+    made, since = started()
+    data = failing.dataset()
+    border = int(data.borders[3])
+    at_once = made.play(data, since, FOREVER, None)
+    before = made.play(data, since, border, None)
+    after = before.mixture.play(data, border, FOREVER, None)
+    assert np.array_equal(at_once.of(before.table), before.predictions)
+    assert np.allclose(at_once.of(after.table), after.predictions, atol=0.1)
+    assert set(before.table["place"]).isdisjoint(set(after.table["place"]))
+
+
+@pytest.mark.parametrize("moment", [None, "start"])
+def test_rows_are_found_in_any_order(moment: str | None) -> None:
+    made, since = started()
+    data = failing.dataset()
+    played = made.play(data, since, FOREVER, moment)
+    shuffled = played.table.sample(fraction=1.0, shuffle=True, seed=1)
+    by_place = dict(zip(played.table["place"], played.predictions, strict=True))
+    assert played.of(shuffled).tolist() == [by_place[place] for place in shuffled["place"]]
+    if moment is None:
+        # No outcome is known within a minute: the first rows rest on the first weights alone.
+        first = played.table[:1]
+        asked = data.examples(first, moment=moment)[1]
+        assert played.of(first) == pytest.approx(made.predict(asked.inputs))
+
+
+def test_a_dropped_decision_teaches_once_its_outcome_is_known() -> None:
+    made, since = started()
+    data = failing.dataset()
+    some = (pl.col("place") % 2 == 0) & (pl.col("decided") >= since)
+    dropped = data.table.with_columns(part=pl.when(some).then(-1).otherwise("part").cast(pl.Int8))
+    ours = made.play(data, since, FOREVER, None)
+    theirs = made.play(changed(data, dropped), since, FOREVER, None)
+    assert np.array_equal(ours.predictions, theirs.predictions)
+
+
+def test_predictions_of_a_history_that_goes_on_are_those_of_the_test() -> None:
+    trained = failing.trained()
+    table, labelled = trained.main.parts["test"]
+    found = foretold(trained.model.fitted["mixture"], failing.dataset(), table, labelled, None)
+    assert np.array_equal(found, trained.main.evaluation.predictions["mixture"])
+
+
+def test_it_is_made_of_models_that_can_be_fitted_anew() -> None:
+    fitted = failing.trained().model.fitted
+    with pytest.raises(TrainingError, match="none of its models can be fitted anew"):
+        Mixture.of({"constant": fitted["constant"]}, {"constant": 0.5}, 0)
+    nothing: Any = None
+    with pytest.raises(TrainingError, match="made of other models"):
+        mixture().fit(nothing, nothing, seed=0)
+
+
+def opened(folder: Path) -> ModelDir:
+    return ModelDir.open(folder, FAIL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    trained = failing.trained()
+    folder = tmp_path / "model"
+    folder.mkdir()
+    trained.model.save(folder, seed=0, facts=trained.facts())
+    return folder
+
+
+def test_saved_and_opened_it_predicts_the_same(folder: Path) -> None:
+    trained = failing.trained()
+    table, labelled = trained.main.parts["test"]
+    again = opened(folder)
+    one, other = (model.fitted["mixture"] for model in (trained.model, again))
+    assert np.array_equal(one.predict(labelled.inputs), other.predict(labelled.inputs))
+    ours, theirs = (
+        foretold(fitted, failing.dataset(), table, labelled, None) for fitted in (one, other)
+    )
+    assert np.array_equal(ours, theirs)
+    kept = again.main.moments["start"].fitted["mixture"].model
+    assert isinstance(kept, Mixture) and list(kept.members)[-1] == REFIT
+
+
+def damage(body: Mapping[str, Any], how: str) -> dict[str, Any]:
+    members = list(body["members"])
+    changed: dict[str, dict[str, Any]] = {
+        "no refit": {"members": members[:-1], "weights": body["weights"][:-1]},
+        "a weight less": {"weights": body["weights"][1:]},
+        "text": {"taught": "many"},
+        "a stranger": {"members": [["x", {**members[0][1], "name": "../x"}], *members[1:]]},
+        "no schema": {"schema": -1},
+    }
+    return {**body, **changed[how]}
+
+
+@pytest.mark.parametrize("how", ["no refit", "a weight less", "text", "a stranger", "no schema"])
+def test_a_damaged_mixture_is_one_error(how: str, folder: Path, tmp_path: Path) -> None:
+    place = folder / "fails" / "models" / "mixture"
+    model = place / "model.json"
+    model.write_text(json.dumps(damage(json.loads(model.read_text()), how)))
+    with pytest.raises(ModelError, match="was changed since training"):
+        opened(folder)
+
+    def member(data: Mapping[str, Any], at: Path) -> Fitted:
+        if data["name"] == "../x":
+            raise ValueError("no model is named so")
+        return failing.trained().model.fitted["constant"]
+
+    with pytest.raises(ModelError, match="mixture"):
+        Mixture.load(place, member)
+
+
+def test_rows_that_cannot_teach_leave_the_old_member() -> None:
+    """Where the outcomes known are all of one kind, a linear model cannot be fitted."""
+    made, since = started()
+    data = failing.dataset()
+    none = pl.when(pl.col("fails").is_not_null()).then(False).alias("fails")
+    played = made.play(changed(data, data.table.with_columns(none)), since, FOREVER, None)
+    assert played.mixture.taught == made.taught
+    assert played.mixture.members[REFIT].model is made.members[REFIT].model
+
+
+def test_each_row_is_answered_with_the_weights_of_now() -> None:
+    made, _ = started()
+    rows: Labelled = failing.trained().main.parts["test"][1]
+    each: Floats = np.stack([one.predict(rows.inputs) for one in made.members.values()], axis=1)
+    odds = np.log(each / (1 - each)) @ made.weights
+    assert made.predict(rows.inputs) == pytest.approx(1 / (1 + np.exp(-odds)), abs=1e-4)
