@@ -50,7 +50,7 @@ _TOGETHER = (
 _GROUPS = {name: (at, names[0]) for at, names in enumerate(_TOGETHER) for name in names}
 _BEDS = frozenset(("slurm_cluster", "condor_pool", "kafka_broker", "bed_ready", "redis_server"))
 # Fixtures and names of modules that train, compile or draw pages.
-_HEAVY = frozenset(("pools", "write_report", "written"))
+_HEAVY = frozenset(("packed", "pools", "write_report", "written"))
 
 
 @pytest.hookimpl(tryfirst=True)

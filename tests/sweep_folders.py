@@ -21,7 +21,7 @@ SPACE: dict[str, Any] = {
     "hidden_size": {"values": [16, 32, 64, 128]},
     "learning_rate": {"distribution": "log_uniform_values", "min": 1e-5, "max": 0.1},
     "batch_size": {"distribution": "q_log_uniform_values", "q": 8, "min": 32, "max": 256},
-    "network": {"values": ["lstm", "lstm-flat", "gru"]},
+    "network": {"values": ["lstm", "lstm-flat", "gru"], "probabilities": [0.5, 0.3, 0.2]},
 }
 SITES = ("uw-01.chtc.wisc.edu", "uw-02.chtc.wisc.edu", "gpu7.sdsc.edu", "node-112.unl.edu")
 REPORT: dict[str, Any] = {

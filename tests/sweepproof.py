@@ -254,6 +254,14 @@ def epochs_told(record: Path) -> int:
         return 0
 
 
+def packed(archive: Path) -> Any:
+    """Pack this environment, with its interpreter; what the command tells of it."""
+    command = ["sweep", "pack", "--with-python", "-o", str(archive), "--json"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, (result.exception, result.stderr)
+    return json.loads(result.stdout)
+
+
 def program(bed: HtcondorPool | SlurmCluster) -> dict[str, Any]:
     """How nodes are started in a bed: compiled kernels at hand, and the linear algebra of here.
 

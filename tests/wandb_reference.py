@@ -1,4 +1,4 @@
-"""What W&B's own sweeps package makes of parameters and grids, as JSON.
+"""What W&B's own sweeps package makes of parameters, grids and definitions, as JSON.
 
 `ask` runs this file by a Python that has the package (``pip install sweeps==0.3.0``; it wants
 numpy 1, so it cannot be installed beside Jobsight). What it said is kept in
@@ -22,6 +22,7 @@ SPECS: list[dict[str, Any]] = [
     {"value": 3},
     {"values": [16, 32, 64, 128]},
     {"values": ["a", True, 2.5]},
+    {"values": ["a", "b", "c"], "probabilities": [0.2, 0.0, 0.8]},
     {"min": 10, "max": 100},
     {"min": 0.5, "max": 2.5},
     {"distribution": "int_uniform", "min": -3, "max": 3},
@@ -30,10 +31,22 @@ SPECS: list[dict[str, Any]] = [
     {"distribution": "q_uniform", "min": 3, "max": 101, "q": 8},
     {"distribution": "q_uniform", "min": 0.0, "max": 1.0, "q": 0.1},
     {"distribution": "q_uniform", "min": 0.0, "max": 9.0},
+    {"distribution": "log_uniform", "min": -9.5, "max": -1.2},
     {"distribution": "log_uniform_values", "min": 1e-5, "max": 0.1},
+    {"distribution": "q_log_uniform", "min": 3.4, "max": 5.6, "q": 8},
     {"distribution": "q_log_uniform_values", "min": 32, "max": 256, "q": 8},
     {"distribution": "q_log_uniform_values", "min": 30, "max": 101, "q": 8},
     {"distribution": "q_log_uniform_values", "min": 0.01, "max": 1.0, "q": 0.02},
+    {"distribution": "inv_log_uniform", "min": 1.0, "max": 4.0},
+    {"distribution": "inv_log_uniform_values", "min": 0.001, "max": 0.5},
+    {"distribution": "normal"},
+    {"distribution": "normal", "mu": 5, "sigma": 0.25},
+    {"distribution": "q_normal", "mu": 50, "sigma": 10, "q": 5},
+    {"distribution": "log_normal", "mu": -4, "sigma": 0.5},
+    {"distribution": "q_log_normal", "mu": 3, "sigma": 0.5, "q": 4},
+    {"distribution": "beta"},
+    {"distribution": "beta", "a": 2, "b": 5},
+    {"distribution": "q_beta", "a": 2, "b": 5, "q": 0.05},
 ]
 
 GRIDS: list[dict[str, Any]] = [
@@ -47,10 +60,11 @@ GRIDS: list[dict[str, Any]] = [
 ]
 
 
-def ask(python: str | Path) -> dict[str, Any]:
-    """What the package says, asked by a Python that has it."""
+def ask(python: str | Path, definitions: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the package says, asked by a Python that has it; of definitions, what is wrong."""
     done = subprocess.run(
         [str(python), "-W", "ignore", str(Path(__file__))],
+        input=json.dumps(definitions),
         capture_output=True,
         text=True,
         check=True,
@@ -60,10 +74,13 @@ def ask(python: str | Path) -> dict[str, Any]:
     return found
 
 
-def _say() -> dict[str, Any]:
+def _say(definitions: list[dict[str, Any]]) -> dict[str, Any]:
     from importlib.metadata import version
 
     from sweeps import grid_search, params  # type: ignore[import-not-found]
+    from sweeps.config.cfg import (  # type: ignore[import-not-found]
+        schema_violations_from_proposed_config,
+    )
 
     quantiles = []
     for spec in SPECS:
@@ -81,16 +98,18 @@ def _say() -> dict[str, Any]:
         "at": QUANTILES,
         "quantiles": quantiles,
         "grids": grids,
+        "violations": [schema_violations_from_proposed_config(one) for one in definitions],
     }
 
 
 def main() -> None:
     """With an argument: ask that Python, and print what is kept. Without: answer."""
     if len(sys.argv) > 1:
-        said = ask(sys.argv[1])
+        said = ask(sys.argv[1], [])
+        del said["violations"]
         sys.stdout.write(json.dumps(said, indent=1, sort_keys=True) + "\n")
     else:
-        sys.stdout.write(json.dumps(_say()))
+        sys.stdout.write(json.dumps(_say(json.load(sys.stdin))))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import json
 import re
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,9 +20,10 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, *, refuse_key: bool = False):
+    def __init__(self, *, refuse_key: bool = False, points: list[dict[str, Any]] | None = None):
         super().__init__(("127.0.0.1", 0), Handler)
         self.refuse_key = refuse_key
+        self.points = points or []
         self.queries: list[tuple[str, dict[str, Any]]] = []
         self.streamed: list[tuple[str, dict[str, Any]]] = []
         self.files: dict[str, bytes] = {}
@@ -72,6 +74,16 @@ class Server(ThreadingHTTPServer):
             ]
             made = {"runID": "1", "uploadHeaders": [], "files": files}
             return {"createRunFiles": made}
+        if operation == "UpsertSweep":
+            sweep = {"name": "swp1", "project": project}
+            return {"upsertSweep": {"sweep": sweep, "configValidationWarnings": []}}
+        if operation == "CreateAgent":
+            return {"createAgent": {"agent": {"id": "agent1"}}}
+        if operation == "Heartbeat":
+            command = self.points.pop(0) if self.points else {"type": "exit"}
+            return {
+                "agentHeartbeat": {"agent": {"id": "agent1"}, "commands": json.dumps([command])}
+            }
         return {}
 
     def resumed(self, name: str) -> dict[str, Any] | None:
@@ -142,3 +154,11 @@ def serving(**how: Any) -> Iterator[Server]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextlib.contextmanager
+def black_hole() -> Iterator[str]:
+    """The address of a server that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        # The system accepts what nobody takes from the queue.
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"

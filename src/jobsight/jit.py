@@ -2,6 +2,7 @@
 
 Kernels release the GIL and are cached on disk, so that a command does not wait for the compiler.
 Where no cache directory is writable, kernels are compiled anew in each process and all else works.
+A pack (`jobsight.cluster.packing`) has them compiled already, next to their sources.
 """
 
 import contextlib
@@ -20,7 +21,7 @@ import llvmlite.binding
 import numba
 import numba.np.linalg
 
-__all__ = ["helper", "is_compiled", "kernel"]
+__all__ = ["helper", "is_compiled", "kernel", "kernels_marker"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,6 +55,20 @@ def _processor() -> str:
         except RuntimeError:  # LLVM does not know them here
             features = ""
     return hashlib.sha256(f"{name} {features}".encode()).hexdigest()[:16]
+
+
+def kernels_marker() -> str:
+    """The file in the package that marks compiled kernels next to their sources."""
+    return f"__pycache__/kernels-{_sources()}-{_processor()}"
+
+
+def _is_beside_sources() -> bool:
+    """Whether kernels are next to their sources, where Numba searches if no cache is set."""
+    package = Path(__file__).parent
+    if "NUMBA_CACHE_DIR" in os.environ or not (package / kernels_marker()).exists():
+        return False
+    # Numba passes over what it cannot write into.
+    return all(os.access(folder, os.W_OK) for folder in (package, *package.rglob("__pycache__")))
 
 
 def _cache_directory() -> str | None:
@@ -106,8 +121,9 @@ def _load_without_blas() -> None:
 
 
 _load_without_blas()
-_CACHE = _cache_directory()
-_CACHED = _CACHE is not None
+_BESIDE = _is_beside_sources()
+_CACHE = None if _BESIDE else _cache_directory()
+_CACHED = _BESIDE or _CACHE is not None
 if _CACHE is not None:
     setattr(numba.config, "CACHE_DIR", _CACHE)  # noqa: B010 - numba makes its settings at run time
 

@@ -189,6 +189,12 @@ def test_what_a_finished_sweep_searched_cannot_change(swept: Path, tmp_path: Pat
     shutil.copytree(swept.parent, copied)
     moved = copied / swept.name
     assert "and moved since" in refused("collect", moved)
+    shown = call("status", moved)
+    assert shown.exit_code == 0 and "and moved since: no scheduler is asked" in shown.stderr
+    assert shown.stdout.startswith("done (here)\nruns: 2 finished; 4 of at most 4 epochs\n")
+    for name in ("record.jsonl", "result.json"):
+        (moved.with_suffix(".sweep") / "runs/0002" / name).unlink()
+    assert said("status", moved).startswith("not done; submit again to continue (here)\n")
     body = json.loads(swept.read_text())
     try:
         swept.write_text(json.dumps(body | {"epochs": 3}))
@@ -215,6 +221,22 @@ def test_collect_finishes_by_hand_what_ended(swept: Path) -> None:
         shutil.rmtree(ended, ignore_errors=True)
         kept.rename(ended)
     assert told("collect", swept)["model"]["digest"] == digest
+
+
+def test_cleanup_keeps_records_and_the_best(swept: Path, tmp_path: Path) -> None:
+    folder = swept.with_suffix(".sweep")
+    facts = told("best", swept)
+    with pytest.raises(UsageError, match="--yes"):
+        raise call("cleanup", swept).exception or AssertionError
+    removed = told("cleanup", swept, "--yes")
+    assert removed["bytes"] > 0
+    assert not (folder / "submitted").exists()
+    models = [int(path.parent.name) for path in folder.glob("runs/*/model")]
+    assert models == [facts["run"]] and not list(folder.glob("runs/*/checkpoint"))
+    assert told("cleanup", swept, "--yes")["removed"] == []
+    assert told("best", swept) == facts
+    assert [one.status.value for one in read_all(folder / "runs")] == ["finished"] * 2
+    assert said("status", swept).startswith("done (here)")
 
 
 def test_another_terminal_cancels_it(file: Path) -> None:
@@ -245,8 +267,12 @@ def test_slurms_tools_are_those_of_the_settings_named(file: Path, tmp_path: Path
     folder = file.with_suffix(".sweep")
     digest = plan_digest(read_plan(Layout(folder)))
     Record(digest, 1, {"12": {0: "parse-s01"}}).write(folder)
-    for verb in ("submit", "cancel", "status", "collect"):
+    for verb in ("submit", "cancel"):
         assert missing in refused(verb, file, "--config", settings, kind=ClusterError)
+    shown = said("status", file, "--config", settings)
+    assert shown.startswith("running, by its files") and missing in shown
+    for verb in ("collect", "cleanup"):  # for all we know it is being worked on
+        assert "being worked on" in refused(verb, file, "--config", settings)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import signal
+import tarfile
 import time
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from tests.testbed import HtcondorPool
 from tests.testbed.namespace import until
 from tests.testbed.sites import SitePool
 
-from jobsight.cluster import NodeState, Plan, Program, Resources, create, dagfiles
+from jobsight.cluster import NodeState, Plan, Program, Resources, create
 from jobsight.cluster.dagman import Dagman
 from jobsight.errors import ClusterError
 
@@ -35,7 +36,6 @@ def pool(condor_pool: HtcondorPool, monkeypatch: pytest.MonkeyPatch) -> Htcondor
     if isinstance(condor_pool, SitePool):
         pytest.skip("needs the test bed's own pool: its jobs run as another user")
     monkeypatch.setenv("PATH", first_in_path(condor_pool))
-    monkeypatch.setattr(dagfiles, "RELEASE_AFTER", 1)
     return condor_pool
 
 
@@ -124,10 +124,7 @@ def test_a_near_node_that_fails_is_given_up(pool: HtcondorPool) -> None:
     assert len(work.told("flaky")) == 2
 
 
-def test_a_node_that_is_held_is_given_up_and_tried_once_more(
-    pool: HtcondorPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dagfiles, "RELEASES", 1)
+def test_a_node_that_is_held_is_given_up_and_tried_once_more(pool: HtcondorPool) -> None:
     work = Work.at(pool, "held")
     slow = Resources(1, 100, 10, 0, seconds=2)
     plan = work.plan(
@@ -136,6 +133,7 @@ def test_a_node_that_is_held_is_given_up_and_tried_once_more(
             work.node("slow", "train", "slow", "100", "1", "0", resources=slow),
             work.node("tries", "train", "tries", "9", "0.5", "0", resources=slow, checkpoints=True),
         ),
+        options={"releases": "1"},
     )
     work.submit(plan)
     status = work.wait(plan)
@@ -249,6 +247,30 @@ def test_a_cancelled_plan_can_be_submitted_again(pool: HtcondorPool) -> None:
     work.submit(shorter)
     assert set(states(work.wait(shorter)).values()) == {"done"}
     assert len(work.told("done")) == 1
+
+
+def test_a_packed_environment_is_unpacked_where_a_node_runs(pool: HtcondorPool) -> None:
+    script = '#!/bin/sh\nexec python3 "$@"\n'
+    plans = []
+    for shared in (False, True):
+        work = Work.at(pool, f"packed {shared}")
+        (work.folder / "packed-program").write_text(script)
+        (work.folder / "packed-program").chmod(0o755)
+        with tarfile.open(work.folder / "environment.tar.gz", "w:gz") as archive:
+            archive.add(work.folder / "packed-program", "bin/packed-program")
+        packed = Program(
+            ("packed-program", "program.py"),
+            pack=work.folder / "environment.tar.gz",
+            near=("/usr/bin/python3", "program.py"),
+        )
+        nodes = tuple(work.node(f"n{number}", "make", f"out/{number}") for number in range(3))
+        near = (work.node("near", "make", "near", near=True),)
+        plans.append((work, work.plan(nodes, near, shared=shared, program=packed)))
+        work.submit(plans[-1][1])
+    for work, plan in plans:
+        status = work.wait(plan)
+        assert set(states(status).values()) == {"done"}, status
+        assert (work.folder / "submitted/jobsight-environment").exists() is plan.shared
 
 
 def test_what_submit_refuses_is_told_before_anything_is_submitted(pool: HtcondorPool) -> None:

@@ -254,4 +254,19 @@ def test_a_program_that_is_not_there_fails_its_node(tmp_path: Path) -> None:
     cause = Local().status(plan).nodes["x"].cause
     told, _, advice = (cause or "").partition("; ")
     assert told == "ended with status 127: cannot run /nowhere/program: No such file or directory"
-    assert advice.startswith("the program is not there under that path; name `program: {image: ")
+    assert advice.startswith("the program is not there under that path; name `program: {pack: ")
+
+
+def test_nodes_start_from_a_pack(tmp_path: Path) -> None:
+    made = tmp_path / "made/bin"
+    made.mkdir(parents=True)
+    tool = made / "tool"
+    tool.write_text('#!/bin/sh\necho "packed $1" >> order\n')
+    tool.chmod(0o755)
+    pack = tmp_path / "it's a pack.tar"
+    subprocess.run(["tar", "-cf", pack, "-C", made.parent, "bin"], check=True)
+    stages = (Stage("s", (node("x"), node("y"))), Stage("t", (node("z"),)))
+    plan = Plan("made", tmp_path, stages, Program(("tool",), pack=pack), shared=True)
+    Local(QUICK).submit(plan)
+    lines = (tmp_path / "order").read_text().splitlines()
+    assert (sorted(lines[:2]), lines[2:]) == (["packed x", "packed y"], ["packed z"])

@@ -19,7 +19,9 @@ from tests.sweepproof import (
     SPACE,
     Sweep,
     assert_same,
+    differences,
     open_umask,
+    packed,
     program,
 )
 from tests.testbed import HtcondorPool, SlurmCluster
@@ -163,7 +165,7 @@ def test_what_befalls_runs_on_slurm_changes_nothing(
     slurm_cluster: SlurmCluster, expected: dict[str, Any], record_property: Record
 ) -> None:
     require(slurm_cluster)
-    befalls = on_slurm(slurm_cluster, "proof", **PLAN)
+    befalls = on_slurm(slurm_cluster, "proof", slurm={"at_once": 3}, **PLAN)
     run = min(LONG)
     befalls.wait_epoch(run, 3, timeout=PATIENCE)
     befalls.requeue(run)
@@ -200,34 +202,58 @@ def assert_went_on(sweep: Sweep, disturbed: set[int], record_property: Record) -
 
 
 LEARNED: dict[str, Any] = {
-    "method": "bayes", "round": 4, "runs": 7, "epochs": 8,
+    "method": "bayes", "round": 4, "runs": 7, "epochs": 8, "drop": {"after": 2, "keep": 0.5},
     "parameters": {**SPACE, "weight_decay": {"values": [0.001, 0.01]}},
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a sweep comes to here whose second round is learned."""
+    """What a sweep comes to here whose second round is learned, and whose worst are dropped."""
     sweep = Sweep.new(tmp_path_factory.mktemp("learned") / "sweep", "here", **LEARNED)
     sweep.told("submit")
     sweep.check_best()
     result = sweep.result()
-    assert len(result["runs"]) == 7
+    statuses = [one.end["status"] for one in result["runs"].values()]
+    assert len(statuses) == 7 and statuses.count("dropped") >= 2, statuses
     return result
 
 
 @prove
-def test_rounds_are_planned_alike_on_a_pool(pool: HtcondorPool, learned: dict[str, Any]) -> None:
+def test_rounds_are_planned_and_runs_dropped_alike_on_a_pool(
+    pool: HtcondorPool, learned: dict[str, Any]
+) -> None:
     befalls = on_a_pool(pool, "learned", **LEARNED)
     finish(befalls.sweep)
     assert_same(befalls.sweep, learned)
 
 
 @prove
-def test_rounds_are_planned_alike_on_slurm(
+def test_rounds_are_planned_and_runs_dropped_alike_on_slurm(
     slurm_cluster: SlurmCluster, learned: dict[str, Any]
 ) -> None:
     require(slurm_cluster)
     befalls = on_slurm(slurm_cluster, "learned", **LEARNED)
     finish(befalls.sweep)
     assert_same(befalls.sweep, learned)
+
+
+@prove
+def test_a_packed_environment_trains_alike(
+    pool: HtcondorPool, expected: dict[str, Any], record_property: Record
+) -> None:
+    pack = pool.folder / "work/pack.tar"
+    told = packed(pack)
+    how = {**PLAN, "runs": 2, "resources": {"memory": 1500, "disk": 8000}}
+    blas = program(pool)["environment"]
+    del blas["NUMBA_CACHE_DIR"]  # of other paths
+    befalls = on_a_pool(pool, "packed", program={"pack": str(pack), "environment": blas}, **how)
+    befalls.wait_training({1, 2}, 2, timeout=PATIENCE)
+    befalls.check_processes()
+    finish(befalls.sweep)
+    runs = befalls.sweep.runs()
+    assert {1, 2} == runs.keys()
+    found = list(differences(runs, {run: expected["runs"][run] for run in runs}))
+    assert not found, found[:30]
+    record_property("packages", len(told["packages"]))
+    record_property("bytes packed", told["bytes"])

@@ -152,6 +152,10 @@ def stages() -> Iterator[Callable[[str], None]]:
 def tell_unread(unreadable: Sequence[tuple[str, str]], events: int) -> None:
     """List files that could not be read; the answer is given without them, the exit status is 1.
 
+    Args:
+        unreadable: their names, each with a line that says so.
+        events: number of events that were read of others.
+
     Raises:
         SourceError: nothing was read.
     """

@@ -37,7 +37,13 @@ def show_best(layout: Layout, *, as_json: bool) -> None:
 
 
 def _lines(facts: Mapping[str, Any], layout: Layout, network: str) -> Iterator[str]:
-    """The best run, its test next to what matters, and where its model is."""
+    """The best run, its test next to what matters, and where its model is.
+
+    Args:
+        facts: what `read_best` returned.
+        layout: places of the sweep.
+        network: name, in the test, of the model that the runs trained.
+    """
     model, most = facts["model"], "highest" if facts["goal"] == "maximize" else "lowest"
     yield (
         f"run {facts['run']} of {sum(facts['runs'].values())}: {printable(facts['metric'], 30)} "

@@ -1,4 +1,4 @@
-"""``jobsight sweep collect|wandb``: finish by hand; send the runs to Weights & Biases."""
+"""``jobsight sweep collect``: what the last nodes of the plan do, by hand."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from jobsight.cli.common import ConfigOption, JsonOption
-from jobsight.cli.output import answer, note
+from jobsight.cli.output import note
 from jobsight.cli.sweepbest import show_best
 from jobsight.cli.sweepend import find_best, register_best
-from jobsight.cli.sweepopening import FileArgument, Sweep, command, layout_of
+from jobsight.cli.sweepopening import FileArgument, Sweep, command
 from jobsight.errors import SweepError
 from jobsight.text import counted
 
-__all__ = ["collect", "wandb"]
+__all__ = ["collect"]
 
 
 def collect(
@@ -54,24 +54,3 @@ def collect(
         find_best(sweep.frozen, sweep.layout, again=again)
         register_best(sweep.frozen, sweep.layout)
     show_best(sweep.layout, as_json=as_json)
-
-
-def wandb(
-    file: FileArgument,
-    project: Annotated[str, typer.Option(help="The project there.")] = "jobsight",
-    entity: Annotated[str | None, typer.Option(help="User or team; default: the key's.")] = None,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Write files for `wandb sync`; use no network.")
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Send the runs that ended to Weights & Biases, each once; its SDK finds the key."""
-    from jobsight.learning.sweep.layout import read_frozen
-    from jobsight.learning.sweep.records import read_all
-    from jobsight.learning.tracking.wandb import send_runs
-
-    layout = layout_of(file)
-    digest = read_frozen(layout.folder).digest
-    sent = send_runs(read_all(layout.runs), digest, project=project, entity=entity, offline=offline)
-    how = "written for `wandb sync`" if offline else "sent"
-    answer({"sent": sent}, f"{counted(len(sent), 'run')} {how}", as_json=as_json)

@@ -2,25 +2,28 @@
 
 A node is started in the sweep's folder, or in a copy of what it needs of it. It exits with 0 when
 its work is done, with `CHECKPOINT` when it was asked to go, or saves by itself, and wants to be
-started again, with anything else where its machine fails, to be tried again elsewhere. A
+started again, with anything else where its machine is in trouble, to be tried again elsewhere. A
 run that fails by its parameters has a result, and exits with 0.
 """
 
 from __future__ import annotations
 
 import signal
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jobsight.cli.common import load_settings
 from jobsight.cli.output import note
+from jobsight.questions import QUESTIONS, question_named
 from jobsight.text import counted
 
 if TYPE_CHECKING:
     from jobsight.learning.sweep.layout import Frozen, Layout, Shard
-    from jobsight.learning.tracking import StopReason
+    from jobsight.learning.sweep.saving import Saving
+    from jobsight.learning.tracking import StopReason, Tracker
 
 __all__ = ["app"]
 
@@ -53,33 +56,35 @@ def parse(shard: str, folder: FolderArgument) -> None:
 def run(
     number: int,
     folder: FolderArgument,
+    until: Annotated[int | None, typer.Option(help="The last epoch to train now.")] = None,
     save_every: Annotated[
-        float | None, typer.Option(help="Seconds after which to exit and be started again.")
+        str | None,
+        typer.Option(help="Seconds after which to leave and be started again, or auto."),
     ] = None,
 ) -> None:
     """Train one run, from where it stopped to its end."""
     from jobsight.cluster import CHECKPOINT
     from jobsight.learning.sweep.config import SweepConfig
-    from jobsight.learning.sweep.layout import read_point
     from jobsight.learning.sweep.parsing import join_shards
     from jobsight.learning.sweep.run import train_run
-    from jobsight.learning.tracking import Tracker
 
     frozen, layout = _opened(folder)
     config = SweepConfig.model_validate(frozen.config)
     stop = _Asked()
-    with Tracker(layout.run(number)) as tracker:
+    parameters, server = _point(frozen, layout, number)
+    with _tracker(frozen, layout, number, server) as tracker:
         result = train_run(
             layout.run(number),
             lambda: join_shards(frozen, layout),
             config,
-            parameters=read_point(layout.folder, number),
+            parameters=parameters,
             run=number,
             tracker=tracker,
             stop=stop,
-            save_every=save_every,
+            until=until,
+            saving=_saving(save_every),
         )
-    if result.stopped is not None:
+    if result.stopped is not None and result.stopped != "until":
         how = "saved" if result.stopped == "saved" else "stopped"
         note(f"run {number}: {how} after epoch {result.epochs}, to be gone on with")
         raise typer.Exit(CHECKPOINT)
@@ -92,6 +97,30 @@ def plan(number: int, folder: FolderArgument) -> None:
 
     runs = plan_round(*_opened(folder), number)
     note(f"round {number}: planned {counted(len(runs), 'run')}")
+
+
+@app.command()
+def drop(number: int, folder: FolderArgument) -> None:
+    """End the hopeless runs of a round."""
+    from jobsight.learning.sweep.config import SweepConfig
+    from jobsight.learning.sweep.deciding import drop_hopeless
+    from jobsight.learning.sweep.run import drop_run
+
+    frozen, layout = _opened(folder)
+    config = SweepConfig.model_validate(frozen.config)
+    runs, cause = drop_hopeless(frozen, layout, number)
+    for one in runs:
+        parameters, server = _point(frozen, layout, one)
+        with _tracker(frozen, layout, one, server) as tracker:
+            drop_run(
+                layout.run(one),
+                config,
+                parameters=parameters,
+                run=one,
+                tracker=tracker,
+                cause=cause,
+            )
+    note(f"round {number}: dropped {counted(len(runs), 'run')}")
 
 
 @app.command()
@@ -110,6 +139,13 @@ def register_node(folder: FolderArgument) -> None:
     register_best(*_opened(folder))
 
 
+@app.command()
+def practise(folder: FolderArgument) -> None:
+    """Do a little of all that, in any folder, so that the kernels are compiled for a pack."""
+    made = sum(question_named(name).practise(folder) for name in QUESTIONS)
+    note(f"made {counted(made, 'example')}")
+
+
 class _Asked:
     """Whether the scheduler asked to go, and why: SIGTERM (eviction) or SIGUSR1 (the limit)."""
 
@@ -123,6 +159,22 @@ class _Asked:
 
     def __call__(self) -> StopReason | None:
         return self.reason
+
+
+def _saving(every: str | None) -> Saving | None:
+    """The schedule that the option names.
+
+    Raises:
+        UsageError: it names none.
+    """
+    from jobsight.errors import UsageError
+    from jobsight.learning.sweep.saving import Saving
+
+    if every is None:
+        return None
+    if every != "auto" and not (every.isascii() and every.isdecimal()):
+        raise UsageError(f"--save-every is {every[:40]!r}; give seconds, or auto")
+    return Saving(None if every == "auto" else float(every))
 
 
 def _opened(folder: Path) -> tuple[Frozen, Layout]:
@@ -152,3 +204,44 @@ def _parse_documents(shard: Shard, layout: Layout) -> None:
     settings = load_settings(None, {})
     reading = read_inputs(list(shard.inputs), settings, lambda _done, _total: None)
     write_table(shard, layout, reading.table, reading.report, reading.sources)
+
+
+def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Mapping[str, str]]:
+    """The parameters of a run, and what a server calls it, where its sweep decides.
+
+    A server is asked once: its answer is kept, so that the run is the same when it goes on.
+    """
+    from jobsight.files import read_json, write_json
+    from jobsight.learning.sweep.layout import point_of, read_point, read_server_sweep
+
+    tracking = frozen.config["tracking"]
+    path = layout.point(run)
+    if tracking["wandb"] != "online":
+        return read_point(layout.folder, run), {}
+    if not path.exists():
+        from jobsight.learning.sweep.config import SweepConfig
+        from jobsight.learning.sweep.definition import from_wandb
+        from jobsight.learning.tracking import next_point
+
+        sweep = read_server_sweep(layout)
+        told = next_point(sweep, project=tracking["project"], entity=tracking["entity"])
+        server = {"run_id": told.run_id, "sweep_id": sweep}
+        given = from_wandb(SweepConfig.model_validate(frozen.config), told.parameters)
+        write_json(path, {**point_of(run, given), "server": server})
+    return read_point(layout.folder, run), dict(read_json(path, dict).get("server", {}))
+
+
+def _tracker(frozen: Frozen, layout: Layout, run: int, server: Mapping[str, str]) -> Tracker:
+    from jobsight.learning.tracking import Tracker, WandbOptions
+
+    told = frozen.config["tracking"]
+    options = WandbOptions(
+        mode=told["wandb"],
+        project=told["project"],
+        entity=told["entity"],
+        tags=tuple(told["tags"]),
+        sweep=frozen.digest,
+        run_id=server.get("run_id"),
+        sweep_id=server.get("sweep_id"),
+    )
+    return Tracker(layout.run(run), options, say=note)

@@ -52,15 +52,22 @@ class Sweep:
     settings: Path | None = None
 
     @classmethod
-    def open(cls, file: Path, settings: Path | None = None) -> Self:
-        """Read a sweep."""
+    def open(cls, file: Path, settings: Path | None = None, *, moved: bool = False) -> Self:
+        """Read a sweep; `moved`: also one whose folder was moved since it was planned."""
         layout = layout_of(file)
-        return cls(file, read_frozen(layout.folder), layout, read_plan(layout), settings)
+        return cls(
+            file, read_frozen(layout.folder), layout, read_plan(layout, moved=moved), settings
+        )
 
     @property
     def where(self) -> str:
         """Name of the scheduler."""
         return str(self.frozen.config["where"])
+
+    @property
+    def moved(self) -> bool:
+        """Whether the folder was moved since it was planned, so that no scheduler knows it."""
+        return self.plan.folder != self.layout.folder.resolve()
 
     @property
     def is_done(self) -> bool:
@@ -74,8 +81,8 @@ class Sweep:
         return create(self.where, settings)
 
     def progress(self) -> Progress:
-        """How far it is, by its scheduler and its records."""
-        status = self.scheduler().status(self.plan)
+        """How far it is, by its scheduler and its records; of one that was moved, by these."""
+        status = None if self.moved else self.scheduler().status(self.plan)
         return progress_of(self.frozen, self.layout, self.plan, status)
 
 

@@ -19,12 +19,15 @@ from jobsight.cli.sweepopening import Sweep, command
 from jobsight.cli.sweepstatus import show
 from jobsight.cli.tables import table
 from jobsight.errors import SweepError, UsageError
+from jobsight.files import write_json
 from jobsight.format import short, size, span
 from jobsight.learning.reading import are_documents
 from jobsight.learning.sweep.config import SweepConfig, data_place
+from jobsight.learning.sweep.definition import to_wandb
 from jobsight.learning.sweep.layout import Layout, read_point
 from jobsight.learning.sweep.planning import freeze, lay_out
 from jobsight.learning.sweep.shards import shards_of
+from jobsight.learning.tracking import create_sweep
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -126,8 +129,27 @@ def _plan(file: Path, settings_file: Path | None) -> tuple[Planned, Sweep, list[
     program = (sys.executable, "-m", "jobsight")
     with progress_bar("planning") as progress:
         planned = lay_out(frozen, layout, program, active=active, progress=progress)
+    _make_server_sweep(planned.frozen, layout)
     sweep = Sweep(file, planned.frozen, layout, planned.plan, settings_file)
     return planned, sweep, [] if active else sweep.scheduler().write(planned.plan)
+
+
+def _make_server_sweep(frozen: Frozen, layout: Layout) -> None:
+    """Make the sweep on the tracking server, where one is to decide and none was made yet.
+
+    Raises:
+        SweepError: the server cannot be reached, or refuses; nothing was started.
+    """
+    config, tracking = frozen.config, frozen.config["tracking"]
+    if tracking["wandb"] != "online" or layout.tracking.exists():
+        return
+    definition = {
+        **to_wandb(SweepConfig.model_validate(config)),
+        "name": layout.name,
+        "metric": {"name": f"kept.{config['metric']['name']}", "goal": config["metric"]["goal"]},
+    }
+    sweep = create_sweep(definition, project=tracking["project"], entity=tracking["entity"])
+    write_json(layout.tracking, {"sweep": sweep, "project": tracking["project"]})
 
 
 def _is_active(file: Path, settings_file: Path | None) -> bool:
@@ -157,7 +179,7 @@ def _as_json(planned: Planned, files: list[Path]) -> dict[str, Any]:
 
 
 def _points(planned: Planned) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The points that are known: those of the first round."""
+    """The points that are known: none where a server decides."""
     for run in range(planned.frozen.first, planned.frozen.runs + 1):
         if planned.layout.point(run).exists():
             yield run, read_point(planned.layout.folder, run)
@@ -188,6 +210,8 @@ def _lines(planned: Planned, files: list[Path]) -> Iterator[str]:
         + (f", {span(asked['time'])} at a time" if asked["time"] else "")
     )
     yield f"  where     {_where(frozen)}"
+    if config["tracking"]["wandb"] != "off":
+        yield f"  tracking  Weights & Biases {config['tracking']['wandb']}"
     if files:
         names = ", ".join(file.name for file in files[:6]) + (", …" if len(files) > 6 else "")
         yield f"  files     {counted(len(files), 'file')} for the scheduler: {names}"
@@ -209,8 +233,14 @@ def _where(frozen: Frozen) -> str:
     """The scheduler, how files come and go where nodes are sent them, and the program."""
     config, program = frozen.config, frozen.config["program"]
     text = _WHERE[config["where"]]
+    every = config["save_every"]
     if config["where"] != "here" and frozen.shared:
         text += "; all see one file system"
+    elif config["where"] != "here" and every == "off":
+        text += "; files are sent and fetched"
     elif config["where"] != "here":
-        text += f"; files are sent, and fetched every {span(config['save_every'])} of training"
+        often = "10 min" if every == "auto" else span(every)
+        text += f"; files are sent, and fetched every {often} of training"
+    if program["pack"]:
+        return f"{text}; by the pack {printable(program['pack'], 80)}"
     return f"{text}; in {printable(program['image'], 80)}" if program["image"] else text

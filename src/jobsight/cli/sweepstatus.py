@@ -1,4 +1,4 @@
-"""``jobsight sweep status|cancel``: how far a sweep is; stop it."""
+"""``jobsight sweep status|cancel|cleanup``: how far a sweep is; stop it; remove its leftovers."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight.cli.common import ConfigOption, JsonOption
-from jobsight.cli.output import answer, say
+from jobsight.cli.output import answer, note, say
 from jobsight.cli.sweepopening import FileArgument, Sweep, command
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import blocks
 from jobsight.cluster import NodeState
-from jobsight.format import UNKNOWN, short
+from jobsight.errors import SweepError, UsageError
+from jobsight.format import UNKNOWN, short, size
+from jobsight.learning.sweep.tidying import leftovers, remove
 from jobsight.text import abridged, counted, printable
 
 if TYPE_CHECKING:
     from jobsight.cluster import Plan, Scheduler
     from jobsight.learning.sweep.progress import Progress, StageProgress
 
-__all__ = ["cancel", "progress_lines", "show", "status"]
+__all__ = ["cancel", "cleanup", "progress_lines", "show", "status"]
 
 _SHOWN = 10
 _BAR = 24
@@ -44,7 +46,12 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """How far it is: stages, runs, what failed and why, the best run so far."""
-    sweep = Sweep.open(file, config)
+    sweep = Sweep.open(file, config, moved=True)
+    if sweep.moved:
+        note(
+            f"it was planned as {printable(sweep.plan.folder)} and moved since: no scheduler is "
+            "asked, and this is what its runs recorded"
+        )
     while True:
         progress = sweep.progress()
         if watch and sys.stdout.isatty():
@@ -84,6 +91,31 @@ def _cancel(scheduler: Scheduler, plan: Plan) -> bool:
     return False
 
 
+def cleanup(
+    file: FileArgument,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove checkpoints, the models of all runs but the best, and the scheduler's files."""
+    sweep = Sweep.open(file, config)
+    if sweep.progress().active:
+        raise SweepError(
+            f"{sweep.layout.folder} is being worked on; clean up when it is done, or cancel it "
+            f"({command('cancel', file)})"
+        )
+    found = leftovers(sweep.frozen, sweep.layout)
+    amount = f"{counted(len(found), 'path')}, {size(sum(found.values()))}"
+    if found and not yes:
+        if not sys.stdin.isatty():
+            raise UsageError("this asks before it removes anything; say --yes in a script")
+        if not typer.confirm(f"remove {amount}?", err=True):
+            raise SweepError("nothing was removed")
+    remove(found)
+    removed = {"removed": [str(path) for path in found], "bytes": sum(found.values())}
+    answer(removed, f"removed {amount}; records and results are kept", as_json=as_json)
+
+
 def show(progress: Progress, where: str, *, as_json: bool, each: bool = False) -> None:
     """Print how far a sweep is."""
     lines = progress_lines(progress, where, each=each)
@@ -91,7 +123,13 @@ def show(progress: Progress, where: str, *, as_json: bool, each: bool = False) -
 
 
 def progress_lines(progress: Progress, where: str, *, each: bool = False) -> Iterator[str]:
-    """How far a sweep is."""
+    """How far a sweep is.
+
+    Args:
+        progress: as the scheduler and the records have it.
+        where: name of the scheduler.
+        each: list every run.
+    """
     manager = "" if progress.manager is None else f", {printable(progress.manager, 300)}"
     yield f"{_headline(progress)} ({where}{manager})"
     for stage in progress.stages:
@@ -116,7 +154,7 @@ def progress_lines(progress: Progress, where: str, *, each: bool = False) -> Ite
 
 def _headline(progress: Progress) -> str:
     if progress.active:
-        return "running"
+        return "running" if progress.asked else "running, by its files"
     if progress.done:
         return "done"
     if progress.manager is None and progress.updated is None:

@@ -37,7 +37,11 @@ VERBS = {
     "sweep cancel": ("sweepstatus:cancel", "Stop it; submit continues it."),
     "sweep collect": ("sweepcollect:collect", "Choose, test, register and report the best run."),
     "sweep best": ("sweepbest:best", "Show the best run, its test, and where its model is."),
-    "sweep wandb": ("sweepcollect:wandb", "Send the runs that ended to Weights & Biases."),
+    "sweep cleanup": (
+        "sweepstatus:cleanup",
+        "Remove checkpoints, other models and scheduler files.",
+    ),
+    "sweep pack": ("sweeppack:pack", "Pack Jobsight for machines that do not have it."),
     "evaluate": ("evaluate:evaluate", "Judge a trained model on logs."),
     "verify": ("verify:verify", "Audit a trained model."),
     "hold": ("hold:hold", "Held jobs: release, wait, fix or remove?"),

@@ -19,8 +19,8 @@ SUBMITTED = "submitted"
 """Folder, in the plan's, of what a scheduler is given and what it writes."""
 
 NO_PROGRAM = (
-    "the program is not there under that path; name `program: {image: …}` in the config, "
-    "or use a Python that all machines see"
+    "the program is not there under that path; name `program: {pack: …}` or `{image: …}` in the "
+    "config, or use a Python that all machines see"
 )
 """Advice where a node could not be started."""
 
@@ -71,11 +71,14 @@ class PlanStatus:
         nodes: every node of the plan, by name, in the plan's order.
         manager: one line about what drives the plan (the DAGMan job, a process); None: it was not
             submitted.
+        asked: the scheduler answered; else `manager` says why not, `nodes` is by files alone, and
+            a node without an end there counts as active.
     """
 
     active: bool
     nodes: Mapping[str, NodeStatus]
     manager: str | None = None
+    asked: bool = True
 
 
 def busy(plan: Plan, who: str) -> ClusterError:

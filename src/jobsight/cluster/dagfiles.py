@@ -6,7 +6,7 @@ the DAG file. HTCondor's own writer (`htcondor2.dags`) is not used: it writes ``
 manual page condor_submit(1) (``arguments``, ``environment``, "Using Macros"), and DAGMan's (VARS).
 
 - A node that failed (exit status, signal) is started again, at most `retries` times; for
-  `ELSEWHERE` seconds not where it ran last, which the queue remembers of a job.
+  `elsewhere` seconds not where it ran last, which the queue remembers of a job.
 - One held by an error of a machine or a transfer is released a few times, then removed. One held by
   anything else but a person (memory, size, time) is removed. So none is left held.
 - One whose machine is out of touch is started elsewhere after `LEASE_SECONDS`.
@@ -30,7 +30,7 @@ from pathlib import PurePosixPath
 from jobsight.cluster.base import SUBMITTED
 from jobsight.cluster.dagoptions import Options, options_of
 from jobsight.cluster.plan import CHECKPOINT, Node, Plan, Resources
-from jobsight.cluster.starting import command_of
+from jobsight.cluster.starting import START_SCRIPT, command_of, unpacking
 from jobsight.errors import ClusterError
 from jobsight.text import printable
 
@@ -65,11 +65,6 @@ VACATE_SECONDS = 120
 LEASE_SECONDS = 600
 """HTCondor's own default is 40 minutes. The option `job_lease_duration` overrides it."""
 
-ELSEWHERE = 600
-"""Seconds for which a node that failed avoids where it ran last."""
-RELEASE_AFTER, RELEASES = 60, 3
-"""Seconds after which a job held by a passing error is released, and how often."""
-
 PASSING = (6, 7, 8, 9, 10, 11, 12, 13, 14, 18, 19, 21, 23, 35, 36, 45, 48, 49)
 """Hold codes of errors that may not be there on another machine, or later (see codes.py)."""
 BY_HAND = (1, 15, 16)
@@ -80,6 +75,7 @@ _FAILURES = ("NumJobCompletions", "NumHolds", "NumShadowExceptions")
 _LOST = "member(MY.VacateReasonCode ?: 0, {1002, 1003, 1006, 1007, 1008})"
 """The machine was lost, or could start nothing (no container, say), which those do not count."""
 
+_UNPACKED = "jobsight-environment"
 _FOR_NEAR = frozenset({"accounting_group", "accounting_group_user", "priority", "nice_user"})
 """Commands that a job of the submitting machine takes too; attributes as well."""
 
@@ -189,13 +185,20 @@ def _universe(plan: Plan, kind: Kind) -> str:
 
 def _starting_lines(plan: Plan, kind: Kind) -> Iterator[str]:
     """What is started; a node's own arguments follow the words here."""
-    words = command_of(plan, Node("any", (), near=kind.near))
-    if "/" in words[0]:
-        yield f"executable = {macro_text(words[0])}"
-        words = words[1:]
-    else:  # HTCondor does not look on the PATH
-        yield "executable = /usr/bin/env"
-    yield "transfer_executable = False"
+    node = Node("any", (), near=kind.near)
+    transferred = plan.program.pack is not None and not (kind.near or plan.shared)
+    if transferred:
+        assert plan.program.pack is not None
+        words = (plan.program.pack.name, _UNPACKED, *command_of(plan, node))
+        yield f"executable = {START_SCRIPT}"
+    else:
+        words = unpacking(plan, node, f"{SUBMITTED}/{_UNPACKED}")
+        if "/" in words[0]:
+            yield f"executable = {macro_text(words[0])}"
+            words = words[1:]
+        else:  # HTCondor does not look on the PATH
+            yield "executable = /usr/bin/env"
+    yield f"transfer_executable = {transferred}"
     if plan.program.image and not kind.near:
         yield f"container_image = {macro_text(plan.program.image)}"
         if plan.shared:  # or it would be transferred, which such a job does not
@@ -214,7 +217,8 @@ def _transfer_lines(plan: Plan, kind: Kind) -> Iterator[str]:
     yield "should_transfer_files = YES"
     yield "when_to_transfer_output = ON_EXIT_OR_EVICT"
     yield "preserve_relative_paths = True"
-    yield "transfer_input_files = $(node_inputs)"
+    pack = "" if plan.program.pack is None else f"{macro_text(str(plan.program.pack))}, "
+    yield f"transfer_input_files = {pack}$(node_inputs)"
     yield "transfer_output_files = $(node_outputs)"
     if kind.checkpoints:
         yield "transfer_checkpoint_files = $(node_outputs)"
@@ -233,8 +237,8 @@ def _policy_lines(kind: Kind, options: Options, *, sent: bool) -> Iterator[str]:
     """When a job is started again, where, and when it is given up."""
     if kind.retries and not kind.near:
         yield f"max_retries = {kind.retries}"
-    passing = f"{_held_by(PASSING)} && NumHolds <= {RELEASES}"
-    waited = f"time() - EnteredCurrentStatus >= {RELEASE_AFTER}"
+    passing = f"{_held_by(PASSING)} && NumHolds <= {options.releases}"
+    waited = f"time() - EnteredCurrentStatus >= {options.release_after}"
     yield f"periodic_release = {passing} && {waited}"
     yield f"periodic_remove = JobStatus == 5 && !({passing}) && !{_held_by(BY_HAND)}"
     yield from _limit_lines(kind, options.starts if sent else 0)
@@ -244,15 +248,17 @@ def _policy_lines(kind: Kind, options: Options, *, sent: bool) -> Iterator[str]:
     if "job_lease_duration" not in given:
         yield f"job_lease_duration = {LEASE_SECONDS}"
     wanted = [given["requirements"]] if "requirements" in given else []
-    yield "job_machine_attrs = Name"
-    yield "job_machine_attrs_history_length = 1"
-    failures = " + ".join(f"(MY.{name} ?: 0)" for name in _FAILURES)
-    wanted.append(
-        f"{failures} == 0 && !{_LOST} || "
-        f"{_startd('TARGET.Name')} =!= {_startd('MY.MachineAttrName0')} || "
-        f"time() - EnteredCurrentStatus > {ELSEWHERE}"
-    )
-    yield f"requirements = {' && '.join(f'({one})' for one in wanted)}"
+    if options.elsewhere:
+        yield "job_machine_attrs = Name"
+        yield "job_machine_attrs_history_length = 1"
+        failures = " + ".join(f"(MY.{name} ?: 0)" for name in _FAILURES)
+        wanted.append(
+            f"{failures} == 0 && !{_LOST} || "
+            f"{_startd('TARGET.Name')} =!= {_startd('MY.MachineAttrName0')} || "
+            f"time() - EnteredCurrentStatus > {options.elsewhere}"
+        )
+    if wanted:
+        yield f"requirements = {' && '.join(f'({one})' for one in wanted)}"
 
 
 def _limit_lines(kind: Kind, starts: int) -> Iterator[str]:

@@ -25,6 +25,7 @@ from jobsight.cluster.base import (
 from jobsight.cluster.dagoptions import options_of
 from jobsight.cluster.nodelogs import follow_nodes, read_rows
 from jobsight.cluster.plan import Plan
+from jobsight.cluster.starting import write_start_script
 from jobsight.cluster.states import explained, last_line, tail
 from jobsight.errors import ClusterError, OutputError
 from jobsight.files import new_file
@@ -105,7 +106,7 @@ class Dagman(Scheduler):
         if manager.failed and not any(node.cause for node in nodes.values()):
             words = last_error(_text(folder / f"{dagfiles.DAG}.dagman.out"))
             line = line if words is None else f"{line}: {words}"
-        return PlanStatus(manager.active, nodes, line)
+        return PlanStatus(manager.active, nodes, line, manager.asked)
 
     def cancel(self, plan: Plan) -> None:
         """Remove the DAGMan job, which removes its nodes' and writes a rescue file."""
@@ -149,7 +150,7 @@ def _write_files(plan: Plan) -> list[Path]:
     for name, lines in files.items():
         with new_file(folder / name) as temporary:
             temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return [folder / name for name in files]
+    return [*(folder / name for name in files), *write_start_script(plan)]
 
 
 def _try(plan: Plan, file: Path) -> None:
@@ -228,14 +229,16 @@ class Manager:
 
     Attributes:
         job: its cluster; None: never submitted.
-        active: it, or a job of it, is in the queue.
+        active: it, or a job of it, is in the queue, or the queue does not answer.
         failed: it ended by itself with an error.
+        asked: False where the queue had to be asked, and does not answer.
     """
 
     job: int | None
     active: bool
     status: str | None
     failed: bool = False
+    asked: bool = True
 
 
 def manager_of(dag: Path) -> Manager:
@@ -273,11 +276,15 @@ def _logged(log: Path) -> Manager:
 
 def _queued(job: int) -> Manager:
     """By the queue, where its log has no end."""
-    queue = run_tool(
-        ("condor_q", "-allusers"),
-        ("-constraint", f"ClusterId == {job} || DAGManJobId == {job}"),
-        ("-af:t", "ClusterId", "JobStatus", "HoldReason"),
-    )
+    try:
+        queue = run_tool(
+            ("condor_q", "-allusers"),
+            ("-constraint", f"ClusterId == {job} || DAGManJobId == {job}"),
+            ("-af:t", "ClusterId", "JobStatus", "HoldReason"),
+        )
+    except ClusterError as error:
+        status = f"DAGMan job {job}, of unknown state: {error}"
+        return Manager(job, True, status, asked=False)
     lines = queue.stdout.decode("utf-8", "replace").splitlines()
     jobs = {line.split("\t")[0]: line.split("\t")[1:] for line in lines if line.count("\t") >= 2}
     if not jobs:

@@ -1,4 +1,4 @@
-"""The options ``dagman`` of a plan: submit commands, settings of DAGMan, and ``starts``."""
+"""The options ``dagman`` of a plan: submit commands, settings of DAGMan, some of our own."""
 
 from __future__ import annotations
 
@@ -35,14 +35,18 @@ class Options:
     """The options ``dagman`` of a plan, by what they are for.
 
     Attributes:
-        commands: further submit commands.
-        settings: of DAGMan (``DAGMAN_…``).
-        starts: of a job to which files are sent, without an end or a save that was fetched, after
-            which it is given up; 0: never.
+        commands: further submit commands. settings: of DAGMan (``DAGMAN_…``). release_after:
+        seconds after which a job held by a passing error is released, `releases` times. elsewhere:
+        seconds for which a job that failed avoids where it ran last; 0: not at all. starts: of a
+        job to which files are sent, without an end or a save that was fetched, after which
+            it is given up; 0: never.
     """
 
     commands: Mapping[str, str]
     settings: Mapping[str, str]
+    release_after: int = 60
+    releases: int = 3
+    elsewhere: int = 600
     starts: int = 50
 
 
@@ -54,11 +58,11 @@ def options_of(plan: Plan) -> Options:
     """
     commands: dict[str, str] = {}
     settings: dict[str, str] = {}
-    starts = Options.starts
+    own: dict[str, int] = {}
     for name, value in plan.options.get("dagman", {}).items():
         text = _one_line(name, value)
-        if name == "starts":
-            starts = _whole(name, text)
+        if name in ("release_after", "releases", "elsewhere", "starts"):
+            own[name] = _whole(name, text)
         elif _SETTING.fullmatch(name):
             settings[name] = text
         elif not _COMMAND.fullmatch(name):
@@ -73,7 +77,7 @@ def options_of(plan: Plan) -> Options:
             )
         else:
             commands[name] = text
-    return Options(commands, settings, starts)
+    return Options(commands, settings, **own)
 
 
 def _one_line(name: str, value: Option) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import time
@@ -18,7 +19,7 @@ from types import FrameType
 from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler, busy
 from jobsight.cluster.manager import STOPPED, Limits, Manager
 from jobsight.cluster.plan import Node, Plan
-from jobsight.cluster.starting import contained
+from jobsight.cluster.starting import contained, unpacking, write_start_script
 from jobsight.cluster.states import (
     Attempt,
     done,
@@ -60,12 +61,12 @@ class Local(Scheduler):
         self._limits = limits or Limits()
 
     def write(self, plan: Plan) -> list[Path]:
-        """Make folders; see `Scheduler.write`."""
+        """Make folders, and the script that unpacks a pack; see `Scheduler.write`."""
         if is_locked(_place(plan) / _LOCK):
             raise busy(plan, _who(plan))
         processes_of(plan)
         make_folders(plan.folder)
-        return []
+        return write_start_script(plan)
 
     def submit(self, plan: Plan) -> str:
         """Run the plan's nodes that are not done, and return when none can go on; this process.
@@ -81,6 +82,7 @@ class Local(Scheduler):
         lock = self._lock(plan)
         try:
             make_folders(plan.folder)
+            write_start_script(plan)
             states = read_states(plan)
             require_undone(plan, states)
             manager = Manager(
@@ -150,10 +152,25 @@ class Local(Scheduler):
 
 
 def processes_of(plan: Plan) -> int:
-    """How many nodes of a plan run at once."""
-    given = plan.options.get("here", {}).get("processes")
+    """How many nodes of a plan run at once.
+
+    Raises:
+        ClusterError: an option for here is unknown or bad.
+    """
+    options = dict(plan.options.get("here", {}))
+    given = options.pop("processes", None)
+    for name in options:
+        raise ClusterError(f"here: there is no option {printable(name, 60)!r}; known is processes")
     if given is not None:
-        return int(str(given))
+        if not (
+            isinstance(given, str)
+            and re.fullmatch(r"[1-9]\d{0,2}", given, re.ASCII)
+            and int(given) <= MOST_PROCESSES
+        ):
+            raise ClusterError(
+                f"here: processes is {printable(given, 40)!r}; give 1 to {MOST_PROCESSES}"
+            )
+        return int(given)
     asked = [node.resources for node in plan.nodes()]
     if any(one.gpus for one in asked):
         return 1
@@ -200,11 +217,14 @@ def _status(plan: Plan, name: str, state: NodeState, attempts: Sequence[Attempt]
 
 
 def _command(plan: Plan, node: Node) -> tuple[Sequence[str], Mapping[str, str]]:
-    """How a node is started here: in the plan's folder, or in a container."""
-    runner = next(filter(shutil.which, ("apptainer", "singularity")), None)
-    if runner is None and plan.program.image is not None and not node.near:
-        raise ClusterError("the plan has a container image, and apptainer is not on the PATH")
-    words = contained(plan, node, runner=runner or "apptainer")
+    """How a node is started here: in the plan's folder, in a container, or from a pack."""
+    if plan.program.image is not None and not node.near:
+        runner = next(filter(shutil.which, ("apptainer", "singularity")), None)
+        if runner is None:
+            raise ClusterError("the plan has a container image, and apptainer is not on the PATH")
+        words = contained(plan, node, runner=runner)
+    else:
+        words = unpacking(plan, node, _place(plan) / "pack")
     threads = {"OMP_NUM_THREADS": str(node.resources.cpus)}  # as HTCondor and Slurm jobs have it
     return words, {**os.environ, **threads, **plan.program.environment}
 

@@ -97,15 +97,18 @@ class Program:
     """How `jobsight` starts where a node runs.
 
     Attributes:
-        command: program and first arguments, such as ``(sys.executable, "-m", "jobsight")``.
+        command: program and first arguments, such as ``(sys.executable, "-m", "jobsight")``. With a
+            `pack`, a bare name (``python3``) is looked for in the pack's ``bin`` first.
         image: container image, by path or address (``docker://…``); the command is found in it.
+        pack: an environment as a tar archive whose ``bin`` folder has the command.
         environment: variables that nodes see; never secrets.
         near: the command on the submitting machine, for nodes that run near; empty: `command`.
-            They do not run in the image.
+            They see neither image nor pack.
     """
 
     command: tuple[str, ...]
     image: str | None = None
+    pack: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     near: tuple[str, ...] = ()
 
@@ -141,7 +144,7 @@ class Plan:
             for path in (*node.inputs, *node.outputs):
                 _check_text(f"a path of node {node.name}", path)
             if not (self.shared or node.near):
-                _check_transfers(node)
+                _check_transfers(node, self.program.pack)
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, stage after stage."""
@@ -204,7 +207,7 @@ def _check_text(what: str, text: str) -> None:
         )
 
 
-def _check_transfers(node: Node) -> None:
+def _check_transfers(node: Node, pack: Path | None) -> None:
     """Refuse paths that HTCondor cannot transfer, or only over one another.
 
     Its lists have commas and no quotes; what has an absolute path lands under its last name.
@@ -218,6 +221,7 @@ def _check_transfers(node: Node) -> None:
     paths = [PurePosixPath(path) for path in (*node.inputs, *node.outputs)]
     landing = Counter(path.name for path in {path for path in paths if path.is_absolute()})
     landing.update({path.parts[0] for path in paths if not path.is_absolute()})
+    landing.update([] if pack is None else [pack.name])
     name, times = landing.most_common(1)[0] if landing else ("", 0)
     if times > 1:
         raise PlanError(
@@ -230,13 +234,15 @@ def _check_program(program: Program, *, sent: bool) -> None:
     for what, command in (("command", program.command), ("near command", program.near)):
         for word in command:
             _check_text(f"a word of the program's {what}", word)
-    if program.image is not None:
-        _check_text("the container image", program.image)
-        if sent and "," in program.image:
-            raise PlanError(
-                f"the container image {printable(program.image, 80)!r} cannot be transferred (a "
-                "comma); rename it or use a shared file system"
-            )
+    pack = None if program.pack is None else str(program.pack)
+    for what, path in (("the container image", program.image), ("the pack", pack)):
+        if path is not None:
+            _check_text(what, path)
+            if sent and "," in path:
+                raise PlanError(
+                    f"{what} {printable(path, 80)!r} cannot be transferred (a comma); rename it or "
+                    "use a shared file system"
+                )
     for name, value in program.environment.items():
         if any(character in value for character in "\0\r\n"):
             raise PlanError(f"environment variable {name} holds a line break")

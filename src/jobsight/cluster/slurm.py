@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from jobsight.cluster.base import PlanStatus, Scheduler, busy
@@ -17,11 +18,13 @@ from jobsight.cluster.slurmscript import (
     FOLDER,
     Array,
     arrays_of,
+    at_once,
     exported,
     job_name,
     script_lines,
 )
-from jobsight.cluster.slurmstatus import Record, queued, ran, status_of, unexplained
+from jobsight.cluster.slurmstatus import Record, queued, ran, status_of, supposed, unexplained
+from jobsight.cluster.starting import write_start_script
 from jobsight.cluster.states import (
     Attempt,
     done,
@@ -50,7 +53,8 @@ _MOST_ARRAY = 1001
 class Slurm(Scheduler):
     """A Slurm cluster whose nodes see the plan's folder.
 
-    Options: those of sbatch in `slurmscript.OPTIONS` and `FLAGS`.
+    Options: those of sbatch in `slurmscript.OPTIONS` and `FLAGS`; ``at_once``: tasks of an array
+    that may run at the same time; ``export``: names of further variables that jobs get.
     """
 
     def __init__(self, settings: SlurmSettings | None = None) -> None:
@@ -88,11 +92,17 @@ class Slurm(Scheduler):
         return ",".join(record.arrays)
 
     def status(self, plan: Plan) -> PlanStatus:
-        """The status by one call of squeue, and one of sacct where that is not enough."""
+        """The status by one call of squeue, and one of sacct where that is not enough.
+
+        Where squeue is missing or does not answer, by what the nodes themselves wrote.
+        """
         record = Record.read(plan.folder)
         if record.digest != plan_digest(plan):
             record = Record()
-        seen = queued(self._rows(record.arrays)) if record.arrays else {}
+        try:
+            seen = queued(self._rows(record.arrays)) if record.arrays else {}
+        except ClusterError as error:
+            return _unasked(plan, record, error)
         states = read_states(plan)  # after the queue: what has ended there is recorded here
         if lacking := unexplained(plan, states, record.tasks, seen):
             with contextlib.suppress(SlurmError):  # without accounts, the nodes' states must do
@@ -144,8 +154,8 @@ class Slurm(Scheduler):
             "sbatch",
             "--parsable",
             f"--chdir={plan.folder}",
-            f"--export={exported(child_environment())}",
-            f"--array={pack(place - first for place in places)}",
+            f"--export={exported(plan, child_environment())}",
+            f"--array={pack(place - first for place in places)}{at_once(plan)}",
             *after,
             str(plan.folder / array.script),
             str(first),
@@ -196,6 +206,16 @@ def _errors() -> Iterator[None]:
         raise ClusterError(str(error)) from None
 
 
+def _unasked(plan: Plan, record: Record, error: ClusterError) -> PlanStatus:
+    """The status of a plan where squeue does not answer."""
+    states = read_states(plan)
+    seen = supposed(states, record.tasks, record.submission)
+    status = status_of(plan, states, record.tasks, seen, record.submission)
+    if not status.active:
+        return status
+    return replace(status, manager=f"{status.manager}, of unknown state: {error}", asked=False)
+
+
 def _write(plan: Plan) -> list[Path]:
     """Write the scripts; options are checked first."""
     if not plan.shared:
@@ -208,10 +228,12 @@ def _write(plan: Plan) -> list[Path]:
         array.script: "\n".join((*script_lines(plan, array, digest), ""))
         for array in arrays_of(plan)
     }
+    at_once(plan)
+    exported(plan, {})
     make_folders(plan.folder)
     written = []
     for name, text in texts.items():
         with new_file(plan.folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8", errors="surrogateescape")
         written.append(plan.folder / name)
-    return written
+    return written + write_start_script(plan)

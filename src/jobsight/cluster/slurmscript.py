@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jobsight.cluster.base import SUBMITTED
 from jobsight.cluster.plan import CHECKPOINT, Node, Option, Plan
-from jobsight.cluster.starting import contained
+from jobsight.cluster.starting import contained, unpacking
 from jobsight.errors import ClusterError
 from jobsight.text import printable
 
@@ -22,6 +22,7 @@ __all__ = [
     "FOLDER",
     "Array",
     "arrays_of",
+    "at_once",
     "exported",
     "job_name",
     "script_lines",
@@ -36,12 +37,13 @@ OPTIONS = (
     *("mail-user", "mcs-label", "nice", "nodelist", "partition", "prefer", "priority", "profile"),
     *("qos", "reservation", "time-min", "tmp", "wckey"),
 )
-"""Options of sbatch that a plan may set."""
+"""Options of sbatch that a plan may set; `at_once` and `export` are our own."""
 FLAGS = ("contiguous", "exclusive", "oversubscribe")
 """Likewise, of those that may stand without a value: they are given an empty one."""
 
 _VALUE = re.compile(r"[A-Za-z0-9_.,:;=@%+*/|&()\[\]!~^-]{1,500}", re.ASCII)
 """What needs no quotes in a line of sbatch options."""
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 _USUAL = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "LD_LIBRARY_PATH", "PYTHONPATH"),
@@ -114,7 +116,7 @@ def script_lines(plan: Plan, array: Array, digest: str) -> Iterator[str]:
     yield 'case "$place" in'
     for place, node in enumerate(array.nodes):
         yield f"{place}) node={node.name} retries={node.retries}"
-        yield f"    set -- {shlex.join(contained(plan, node))} ;;"
+        yield f"    set -- {shlex.join(_command(plan, node))} ;;"
     yield '*) echo "jobsight: no node has place $place" >&2; exit 1 ;;'
     yield "esac"
     yield f"checkpoint={CHECKPOINT if array.nodes[0].checkpoints else ''}"
@@ -122,6 +124,12 @@ def script_lines(plan: Plan, array: Array, digest: str) -> Iterator[str]:
     for name, value in {**threads, **plan.program.environment}.items():
         yield f"export {name}={shlex.quote(value)}"
     yield from _RUNNING
+
+
+def _command(plan: Plan, node: Node) -> Sequence[str]:
+    if plan.program.image is not None:
+        return contained(plan, node)
+    return unpacking(plan, node, f"{SUBMITTED}/pack")
 
 
 def _options(plan: Plan, array: Array) -> Iterator[str]:
@@ -153,8 +161,10 @@ def _checked(options: Mapping[str, Option]) -> dict[str, str]:
     """Options of sbatch, checked."""
     found = {}
     for name, value in options.items():
+        if name in ("at_once", "export"):
+            continue
         if name not in (*OPTIONS, *FLAGS):
-            known = ", ".join((*OPTIONS, *FLAGS))
+            known = ", ".join((*OPTIONS, *FLAGS, "at_once", "export"))
             raise ClusterError(f"slurm: no option {printable(name, 60)!r}; known are {known}")
         text = value if isinstance(value, str) else ",".join(value)
         if not _VALUE.fullmatch(text) and not (name in FLAGS and not text):
@@ -166,9 +176,37 @@ def _checked(options: Mapping[str, Option]) -> dict[str, str]:
     return found
 
 
-def exported(environment: Mapping[str, str]) -> str:
-    """The value of ``--export``: names alone, so no value is written anywhere by us."""
-    return ",".join(name for name in _USUAL if name in environment) or "NIL"
+def at_once(plan: Plan) -> str:
+    """The end of ``--array``: how many tasks of an array may run at once.
+
+    Raises:
+        ClusterError: the option ``at_once`` is no number.
+    """
+    given = plan.options.get("slurm", {}).get("at_once")
+    if given is None:
+        return ""
+    if not isinstance(given, str) or not re.fullmatch(r"[1-9][0-9]{0,6}", given, re.ASCII):
+        raise ClusterError(f"slurm: at_once is {printable(given, 40)!r}; give a number from 1")
+    return f"%{given}"
+
+
+def exported(plan: Plan, environment: Mapping[str, str]) -> str:
+    """The value of ``--export``: names alone, so no value is written anywhere by us.
+
+    The option ``export`` names further variables, such as a key that a site lets jobs have so.
+
+    Raises:
+        ClusterError: one of them is no name.
+    """
+    given = plan.options.get("slurm", {}).get("export", [])
+    more = given.split(",") if isinstance(given, str) else given
+    for name in more:
+        if not _VARIABLE.fullmatch(name):
+            raise ClusterError(
+                f"slurm: export has {printable(name, 40)!r}; give names of variables, no values"
+            )
+    names = [name for name in dict.fromkeys((*_USUAL, *more)) if name in environment]
+    return ",".join(names) or "NIL"
 
 
 _OLDER = 'command -v apptainer > /dev/null || apptainer() { exec singularity "$@"; }'

@@ -35,6 +35,7 @@ __all__ = [
     "queued",
     "ran",
     "status_of",
+    "supposed",
     "unexplained",
 ]
 
@@ -83,6 +84,23 @@ def ran(runs: Iterable[Run]) -> dict[Task, Seen]:
 def _tasks(job: SlurmId) -> list[Task]:
     tasks = job.tasks if job.tasks is not None else [job.task]
     return [(job.base, task) for task in tasks if task is not None]
+
+
+def supposed(
+    states: Mapping[str, Sequence[Attempt]], tasks: Mapping[str, Task], submission: int
+) -> dict[Task, Seen]:
+    """Tasks as they may be, by the states of their nodes alone.
+
+    What runs, what is to be tried again, and what was not begun yet counts as in the queue.
+    """
+    found = {}
+    for name, task in tasks.items():
+        latest = [one for one in states.get(name, ()) if one.submission == submission]
+        if done(states.get(name, ())) or (latest and latest[-1].final):
+            continue
+        runs = bool(latest) and latest[-1].ended is None
+        found[task] = Seen(State.RUNNING if runs else State.PENDING, started=bool(latest))
+    return found
 
 
 def unexplained(

@@ -59,6 +59,9 @@ def with_submission_holds(table: pl.DataFrame) -> tuple[pl.DataFrame, NDArray[np
 
     The row whose ad reports such a hold (a 000, or its 028) gets the ad's code, sub-code and
     reason, which otherwise 012 alone has.
+
+    Args:
+        table: n rows, as `attach_ads` returns it.
     """
     held = (table["code"] == EventCode.HELD).to_numpy(writable=True)
     if "attributes" not in table.columns:

@@ -36,7 +36,11 @@ _decode_ad = msgspec.json.Decoder(dict[str, JSON]).decode
 
 
 def unnamed_access_point(generation: str) -> str:
-    """The access point in ids of a log that names none: ``log-`` and 8 digits."""
+    """The access point in ids of a log that names none: ``log-`` and 8 digits.
+
+    Args:
+        generation: the name of the log's first generation.
+    """
     import hashlib
 
     return f"log-{hashlib.sha256(generation.encode()).hexdigest()[:8]}"

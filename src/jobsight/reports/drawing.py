@@ -92,6 +92,8 @@ def draw(
 ) -> Markup:
     """Draw a figure as an inline SVG element that scales with the page.
 
+    What is drawn with a ``gid`` of ``class:NAME`` is in a group of that class.
+
     Args:
         name: of the figure on its page; keeps the ids of two figures apart.
         width: inches at which text has its nominal size.
@@ -137,6 +139,7 @@ def _inline(svg: str, alternative: str, titles: Mapping[str, str]) -> Markup:
     # A style in a page is everybody's; the page's own style sheet says the same for figures.
     content = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", content, count=1, flags=re.S)
     # Ids of groups are not used here, and those of two figures would clash.
+    content = re.sub(r'<g id="class:(\w+)"', r'<g class="\1"', content)
     content = re.sub(r'<g id="[^"]*"', "<g", content)
     content = re.sub(r' d="([^"]*)"', lambda path: f' d="{_shortened(path[1])}"', content)
     content = re.sub(

@@ -41,7 +41,9 @@ def test_json_keeps_a_plan() -> None:
         node("b", resources=Resources(2, 100, 200, 1, 3600), checkpoints=True),
         node("c", near=True),
     )
-    program = Program(("python3",), "x.sif", environment={"A": "b"}, near=("jobsight",))
+    program = Program(
+        ("python3",), pack=Path("/pack.tar.gz"), environment={"A": "b"}, near=("jobsight",)
+    )
     options = {"dagman": {"requirements": ["x", "y"], "rank": "z"}, "slurm": {"partition": "p"}}
     made = plan(*nodes, shared=False, program=program, options=options)
     assert Plan.from_json(json.loads(json.dumps(made.to_json()))) == made
@@ -111,9 +113,10 @@ def test_what_cannot_be_transferred_is_refused_where_nothing_is_shared(
     plan(node(near=True, **wrong), shared=False)
 
 
-def test_an_image_that_cannot_be_transferred_is_refused() -> None:
-    made = plan(node(), program=Program(("jobsight",), image="/a, b/x.sif"))
-    with pytest.raises(PlanError, match=r"the container image .*/a, b/.* transferred"):
+@pytest.mark.parametrize("program", [{"pack": Path("/a, b/env.tar")}, {"image": "/a, b/x.sif"}])
+def test_a_pack_or_image_that_cannot_be_transferred_is_refused(program: dict[str, Any]) -> None:
+    made = plan(node(), program=Program(("jobsight",), **program))
+    with pytest.raises(PlanError, match=r"the (pack|container image) .*/a, b/.* transferred"):
         replace(made, shared=False)
 
 
@@ -126,7 +129,7 @@ def test_a_relative_folder_is_refused() -> None:
     ("program", "words"),
     [
         (Program(("a\0b",)), "control"),
-        (Program(("a",), image="/a\nqueue 9/p.sif"), "the container image is .* control"),
+        (Program(("a",), pack=Path("/a\nqueue 9/p.tar")), "the pack is .* control"),
         (Program(("a",), environment={"A": "b\nc"}), "line break"),
     ],
 )

@@ -1,9 +1,18 @@
-"""How nodes are started: words of commands."""
+"""How nodes are started: words of commands, and the script that unpacks."""
 
+import os
+import subprocess
+import tarfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from jobsight.cluster import Node, Plan, Program, Resources, Stage
-from jobsight.cluster.starting import command_of, contained
+from jobsight.cluster.starting import (
+    command_of,
+    contained,
+    unpacking,
+    write_start_script,
+)
 
 FAR = Node("far", ("run", "1"), inputs=("in", '/log, "x"'))
 NEAR = Node("near", ("best",), near=True)
@@ -35,3 +44,40 @@ def test_a_container_sees_the_folder_and_what_is_read() -> None:
     assert "--nv" in contained(made, gpu, runner="singularity")
     assert contained(made, NEAR) == ("jobsight", "best")
     assert contained(plan(Program(("jobsight",))), FAR) == ("jobsight", "run", "1")
+
+
+def test_a_pack_is_unpacked_once_however_many_come(tmp_path: Path) -> None:
+    tool = tmp_path / "packed"
+    tool.write_text('#!/bin/sh\nprintf "%s|" "$@"\nexit 7\n')
+    tool.chmod(0o755)
+    pack = tmp_path / "it's a $pack.tar.gz"
+    with tarfile.open(pack, "w:gz") as archive:
+        archive.add(tool, "bin/jobsight-packed")
+    made = plan(Program(("jobsight-packed",), pack=pack), tmp_path)
+    assert write_start_script(made) == [tmp_path / "submitted/start.sh"]
+    words = unpacking(made, FAR, tmp_path / "submitted/a place")
+    assert words[0] == "sh"
+    assert unpacking(made, NEAR, "x") == command_of(made, NEAR)
+
+    def start(_: int) -> tuple[int, str]:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(start, range(16))) == {(7, "run|1|")}
+    assert {path.name for path in tmp_path.iterdir()} == {"packed", "submitted", pack.name}
+    assert {path.name for path in (tmp_path / "submitted").iterdir()} == {"a place", "start.sh"}
+
+
+def test_a_damaged_pack_ends_the_script_and_leaves_no_place(tmp_path: Path) -> None:
+    pack = tmp_path / "pack.tar.gz"
+    pack.write_bytes(b"no archive")
+    made = plan(Program(("true",), pack=pack), tmp_path)
+    write_start_script(made)
+    done = subprocess.run(
+        unpacking(made, FAR, tmp_path / "submitted/place"),
+        capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C"},
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "tar" in done.stderr
+    assert not (tmp_path / "submitted/place").exists()

@@ -161,17 +161,36 @@ def test_a_container_image_is_not_sent_where_folders_are_shared() -> None:
     assert value(lines, "should_transfer_files") == "NO"
 
 
+def test_a_pack_goes_with_the_script_that_unpacks_it() -> None:
+    made = plan(program=Program(("jobsight",), pack=Path("/packs/my pack.tar.gz")))
+    lines = submit(made, "runs.sub")
+    assert value(lines, "executable") == "submitted/start.sh"
+    assert value(lines, "transfer_executable") == "True"
+    assert value(lines, "transfer_input_files") == "/packs/my pack.tar.gz, $(node_inputs)"
+    assert value(lines, "arguments") == (
+        "\"'my pack.tar.gz' jobsight-environment jobsight $(node_arguments)\""
+    )
+    shared = submit(replace(made, shared=True), "runs.sub")
+    assert value(shared, "executable") == "/usr/bin/env"
+    assert value(shared, "arguments") == (
+        "\"sh submitted/start.sh '/packs/my pack.tar.gz' submitted/jobsight-environment jobsight "
+        '$(node_arguments)"'
+    )
+
+
 def test_the_users_requirements_hold_beside_ours() -> None:
-    options = {"dagman": {"requirements": ['GLIDEIN_Site == "X"', "HasGpu"]}}
+    options = {"dagman": {"requirements": ['GLIDEIN_Site == "X"', "HasGpu"], "elsewhere": "5"}}
     told = value(submit(plan(options=options), "runs.sub"), "requirements") or ""
     assert told.startswith('((GLIDEIN_Site == "X") && (HasGpu)) && (')
-    assert "time() - EnteredCurrentStatus > 600" in told
+    assert "time() - EnteredCurrentStatus > 5" in told
+    nowhere = {"dagman": {"elsewhere": 0}}
+    assert value(submit(plan(options=nowhere), "runs.sub"), "requirements") is None
 
 
 def test_no_job_is_left_held_but_by_a_person() -> None:
-    lines = submit(plan(), "runs.sub")
+    lines = submit(plan(options={"dagman": {"releases": "2", "release_after": "9"}}), "runs.sub")
     release, remove = value(lines, "periodic_release"), value(lines, "periodic_remove")
-    assert release and release.endswith("NumHolds <= 3 && time() - EnteredCurrentStatus >= 60")
+    assert release and release.endswith("NumHolds <= 2 && time() - EnteredCurrentStatus >= 9")
     assert remove and remove.startswith("JobStatus == 5 && !(member(HoldReasonCode")
     assert remove.endswith("!member(HoldReasonCode, {1, 15, 16})")
 
@@ -225,8 +244,8 @@ def test_dagmans_own_settings_have_a_file() -> None:
         ("rank", "1\nqueue 5", "line breaks"),
         ("rank", "", "is empty"),
         ("rank", [], "is empty"),
-        ("starts", "many", "whole number"),
-        ("starts", "-1", "whole number"),
+        ("releases", "many", "whole number"),
+        ("elsewhere", "-1", "whole number"),
     ],
 )
 def test_options_that_would_break_out_are_refused(name: str, given: Any, words: str) -> None:

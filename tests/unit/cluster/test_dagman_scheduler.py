@@ -137,6 +137,7 @@ def test_a_tool_that_cannot_be_run_is_named(tools: Tools) -> None:
         ("printf '12\\t5\\tno \\033[3m disk\\n13\\t2\\t\\n'", True, "12 is held: no [3m disk"),
         ("printf '13\\t2\\tundefined\\n'", True, "is gone, but 1 job of it are in the queue"),
         ("true", False, "left the queue without an end"),
+        ("echo 'Error: no schedd' >&2; exit 1", True, "unknown state: condor_q refused: Error:"),
     ],
 )  # fmt: skip
 def test_what_the_queue_tells(
@@ -219,6 +220,13 @@ def test_a_folder_that_cannot_be_written_is_one_error(plan: Plan, tools: Tools) 
     submitted(plan).write_text("no folder")
     with pytest.raises(OutputError, match="cannot write"):
         Dagman().write(plan)
+
+
+def test_the_script_that_unpacks_can_be_run(plan: Plan, tools: Tools) -> None:
+    program = Program(("jobsight",), pack=Path("/pack.tar.gz"))
+    packed = Plan("sweep", plan.folder, plan.stages, program, shared=False)
+    script = next(path for path in Dagman().write(packed) if path.name == "start.sh")
+    assert script.stat().st_mode & 0o555 == 0o555
 
 
 def test_states_and_errors_are_read_as_written() -> None:

@@ -7,6 +7,7 @@ import pytest
 from jobsight.cluster import Node, NodeState, Plan, Program, Stage
 from jobsight.cluster.slurm import Slurm
 from jobsight.cluster.slurmstatus import Record
+from jobsight.cluster.states import append, make_folders, plan_digest, state_file
 from jobsight.errors import ClusterError, OutputError
 from jobsight.settings import SlurmSettings
 
@@ -29,6 +30,33 @@ def test_without_slurm_there_is_one_clear_error(plan: Plan, scheduler: Slurm) ->
         scheduler.submit(plan)
     with pytest.raises(ClusterError, match="squeue is not in"):  # did sbatch take something?
         scheduler.submit(plan)
+
+
+def test_without_squeue_a_plan_is_told_by_what_its_nodes_wrote(
+    plan: Plan, scheduler: Slurm
+) -> None:
+    two = dataclasses.replace(
+        plan, stages=(Stage("s", (Node("a", ("x",)), Node("b", ("y",)), Node("c", ("z",)))),)
+    )
+    digest = plan_digest(two)
+    (two.folder / "submitted/slurm").mkdir(parents=True)
+    Record(digest, 1, {"12": {0: "a", 1: "b", 2: "c"}}).write(two.folder)
+    make_folders(two.folder)
+    for name in ("a", "b"):
+        start = {"event": "start", "plan": digest, "submission": 1, "time": 5, "host": "n1"}
+        append(state_file(two.folder, name), start)
+    end = {"event": "end", "plan": digest, "submission": 1, "time": 9, "status": 0}
+    append(state_file(two.folder, "a"), end)
+    status = scheduler.status(two)
+    assert status.active and not status.asked
+    states = {name: node.state.value for name, node in status.nodes.items()}
+    assert states == {"a": "done", "b": "running", "c": "queued"}
+    assert (status.manager or "").startswith("Slurm: job 12, of unknown state: squeue is")
+    for name in ("b", "c"):
+        append(state_file(two.folder, name), start)
+        append(state_file(two.folder, name), end)
+    status = scheduler.status(two)
+    assert (status.active, status.asked) == (False, True), "all is done; nobody need be asked"
 
 
 def test_nothing_is_transferred(plan: Plan, scheduler: Slurm) -> None:

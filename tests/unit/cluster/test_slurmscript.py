@@ -11,7 +11,8 @@ from tests.limits import limit
 from tests.testbed.namespace import until
 
 from jobsight.cluster import Node, Plan, Program, Resources, Stage
-from jobsight.cluster.slurmscript import Array, arrays_of, exported, script_lines, task_log
+from jobsight.cluster.slurm import Slurm
+from jobsight.cluster.slurmscript import Array, arrays_of, at_once, exported, script_lines, task_log
 from jobsight.cluster.states import Attempt, done, make_folders, plan_digest, read_states
 from jobsight.errors import ClusterError
 
@@ -118,15 +119,33 @@ def test_a_flag_may_stand_alone() -> None:
     assert "#SBATCH --exclusive=user" in lines(mine)
 
 
-def test_jobs_get_the_usual_variables_alone() -> None:
-    assert exported({"PATH": "/bin", "KEY": "secret", "HOME": "x"}) == "PATH,HOME"
-    assert exported({}) == "NIL"
+def test_our_own_options_are_checked() -> None:
+    def with_option(name: str, value: Any) -> Plan:
+        return plan(Path("/p"), node("a"), options={"slurm": {name: value}})
+
+    assert at_once(with_option("at_once", "8")) == "%8"
+    assert at_once(with_option("export", "X")) == ""
+    for wrong in ("0", "-1", "a", ["1"]):
+        with pytest.raises(ClusterError, match="at_once"):
+            at_once(with_option("at_once", wrong))
+    there = {"PATH": "/bin", "KEY": "secret", "OTHER": "x"}
+    assert exported(with_option("export", ["KEY", "LACKING"]), there) == "PATH,KEY"
+    assert exported(with_option("at_once", "1"), there) == "PATH"
+    assert exported(with_option("at_once", "1"), {}) == "NIL"
+    with pytest.raises(ClusterError, match="names of variables, no values"):
+        exported(with_option("export", ["KEY=secret"]), there)
 
 
-def test_images() -> None:
+def test_images_and_packs(tmp_path: Path) -> None:
     image = plan(Path("/p"), node("a", "x"), program=Program(("job sight",), image="it's.sif"))
     assert any("apptainer exec" in line and "'it'\"'\"'s.sif'" in line for line in lines(image))
     assert not any("singularity" in line for line in lines(plan(Path("/p"), node("a", "x"))))
+    pack = Program(("python3",), pack=tmp_path / "env.tar")
+    made = plan(tmp_path, node("a", "x"), program=pack)
+    written = [path.name for path in Slurm().write(made)]
+    assert written == ["00-runs.sh", "start.sh"]
+    start = f"    set -- sh submitted/start.sh {tmp_path}/env.tar submitted/pack python3 x ;;"
+    assert start in lines(made)
 
 
 class Task:

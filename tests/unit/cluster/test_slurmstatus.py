@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from jobsight.cluster import Node, NodeState, Plan, Program, Stage
-from jobsight.cluster.slurmstatus import Seen, queued, ran, status_of, unexplained
+from jobsight.cluster.slurmstatus import Seen, queued, ran, status_of, supposed, unexplained
 from jobsight.cluster.states import Attempt, logs, make_folders
 from jobsight.documents.states import State
 from jobsight.history.slurm.ids import parse_id
@@ -121,3 +121,14 @@ def test_rows_of_accounts_are_tasks() -> None:
         **{("8", task): Seen(State.CANCELLED) for task in range(3)},
     }
     assert queued([]) == {}
+
+
+def test_what_the_queue_does_not_tell_is_supposed() -> None:
+    again = Attempt(2, 10, "n1", "7_1", 11, 85)
+    found = supposed({"a": [CUT], "b": [again], "c": []}, TASKS, 2)
+    assert {task: (seen.state, seen.started) for task, seen in found.items()} == {
+        ("7", 0): (State.RUNNING, True),
+        ("7", 1): (State.PENDING, True),
+        ("8", 0): (State.PENDING, False),
+    }
+    assert supposed({"a": [DONE], "b": [FAILED], "c": [DONE]}, TASKS, 2) == {}

@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from jobsight.errors import OutputError
-from jobsight.learning.tracking import RECORD, RunEnd, Tracker
+from jobsight.errors import OutputError, UsageError
+from jobsight.learning.tracking import (
+    RECORD,
+    RunEnd,
+    Tracker,
+    WandbOptions,
+    create_sweep,
+)
 
 
 def lines(folder: Path) -> list[dict[str, object]]:
@@ -21,6 +27,7 @@ def test_the_record_of_a_run(tmp_path: Path) -> None:
         kept.start(run=7, parameters={"j": 20, "network": "lstm"}, seed=3)
         kept.epoch(1, {"train_loss": 0.5, "select_loss": math.nan, "f1": math.inf, "roc_auc": None})
         kept.note("said")
+        kept.model(tmp_path)
         kept.end(RunEnd("early", None, 1, 1, {"f1": 0.5, "brier": math.nan}, 2.0, 1.5, 1 << 30))
     start, epoch, note, end = lines(tmp_path / "runs" / "0007")
     assert start["event"] == "start"
@@ -97,12 +104,19 @@ def test_closing_twice_does_no_harm_and_writing_then_is_an_error(tmp_path: Path)
         kept.stopped("limit")
 
 
-def test_a_run_does_not_import_the_sdk(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [None, WandbOptions("off")])
+def test_off_keeps_the_local_record_alone(tmp_path: Path, options: WandbOptions | None) -> None:
+    with Tracker(tmp_path, options) as kept:
+        kept.start(run=1, parameters={})
+    assert [path.name for path in tmp_path.iterdir()] == [RECORD]
+
+
+def test_off_neither_imports_nor_starts_the_sdk(tmp_path: Path) -> None:
     code = f"""
 import sys
 from pathlib import Path
-from jobsight.learning.tracking import RunEnd, Tracker
-with Tracker(Path({str(tmp_path)!r})) as kept:
+from jobsight.learning.tracking import RunEnd, Tracker, WandbOptions
+with Tracker(Path({str(tmp_path)!r}), WandbOptions("off")) as kept:
     kept.start(run=1, parameters={{}})
     kept.end(RunEnd("finished"))
 assert "wandb" not in sys.modules
@@ -110,3 +124,14 @@ assert not {{"torch", "optuna", "htcondor2"}} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
     assert [path.name for path in tmp_path.iterdir()] == [RECORD]
+
+
+def test_without_the_sdk_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r"pip install 'jobsight\[sweep\]'"):
+        Tracker(tmp_path, WandbOptions("offline"))
+    with pytest.raises(UsageError, match="wandb: off"):
+        create_sweep({}, project="proj")
+    assert not list(tmp_path.iterdir())

@@ -54,6 +54,10 @@ class Twice(int):
 def converter(column: Column, zone: dt.tzinfo) -> Converter:
     """A function that reads a column's values.
 
+    Args:
+        column: its meaning.
+        zone: of dates and times without one.
+
     Returns:
         A function of text, or of a typed value of a Parquet file. It returns None where nothing is
         recorded, else µs since 1970 for moments (perhaps `Twice`), a pair of state and word, a pair

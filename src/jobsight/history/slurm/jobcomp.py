@@ -73,6 +73,10 @@ def job_of_message(message: Message) -> SlurmId:
 def document_from_message(message: Message, cluster: str) -> JobDocument:
     """What a message reports of its job.
 
+    Args:
+        message: the JSON object.
+        cluster: name of the cluster in the job's id.
+
     Raises:
         ValueError: it is of no job, or a field is of another type than Slurm's.
     """

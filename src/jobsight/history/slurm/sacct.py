@@ -236,6 +236,11 @@ def join_runs(
     """Runs with their steps, in the order of the rows.
 
     sacct prints the steps of a run behind it; steps of an unknown run are left out.
+
+    Args:
+        rows: of `exact_rows` or `dumps.table_rows`.
+        zone: of times without one.
+        refused: is called with each row that cannot be read.
     """
     run: Run | None = None
     steps: list[Step] = []

@@ -16,6 +16,7 @@ from typing import Any
 
 from jobsight.errors import OutputError
 from jobsight.files import read_json, sha256, write_json
+from jobsight.learning.sweep.saving import Saving
 from jobsight.learning.targets import Target
 from jobsight.learning.tracking import Ending, RunEnd, StopReason, Tracker
 from jobsight.models.base import Labelled, Model
@@ -27,8 +28,6 @@ __all__ = ["MODEL", "RESULT", "Attempt", "Stop", "Watch", "identity_of", "kept_f
 
 MODEL, RESULT = "model", "result.json"
 SCHEMA = "jobsight.run/1"
-START_UPS = 10
-"""A save makes another start necessary, so it costs a tenth at most."""
 
 Stop = Callable[[], StopReason | None]
 
@@ -87,19 +86,14 @@ class Attempt:
         for note in notes:
             self.tracker.note(note)
 
-    def may_save(self, every: float, left: int) -> bool:
-        """Whether to exit now, so that outputs are fetched from this machine.
-
-        With exit status 85 HTCondor fetches them and starts the job again at once. Not before
-        `START_UPS` times what this attempt took to start, and not where the `left` epochs to go
-        take less than another start.
-        """
+    def may_save(self, saving: Saving, left: int) -> bool:
+        """Whether it is time to save, as `Saving.due` has it, with so many epochs to go at most."""
         epochs = self.epochs - len(self._before)
         if self._begun is None or epochs < 1:
             return False
         trained = time.perf_counter() - self._begun
         begun = self._begun - self._clock
-        return trained >= max(every, START_UPS * begun) and left * trained / epochs > begun
+        return saving.due(begun=begun, trained=trained, epochs=epochs, left=left)
 
     def ending(
         self,
@@ -179,15 +173,10 @@ class Watch(FittingWatch):
         goal: Target,
         select: Labelled,
         stop: Stop,
-        save_every: float | None = None,
+        saving: Saving | None = None,
     ) -> None:
         self._goal = goal
-        self._attempt, self._select, self._stop, self._save_every = (
-            attempt,
-            select,
-            stop,
-            save_every,
-        )
+        self._attempt, self._select, self._stop, self._schedule = attempt, select, stop, saving
         self.saving = False
 
     def begins(self, told: tuple[Told, ...], notes: tuple[str, ...]) -> None:
@@ -208,8 +197,8 @@ class Watch(FittingWatch):
 
     def enough(self, left: int) -> bool:
         """See `FittingWatch.enough`."""
-        every = self._save_every
-        self.saving = every is not None and self._attempt.may_save(every, left)
+        schedule = self._schedule
+        self.saving = schedule is not None and self._attempt.may_save(schedule, left)
         return self.saving
 
     def stop(self) -> bool:

@@ -39,7 +39,7 @@ def rank(records: Sequence[RunRecord], metric: str, goal: Goal) -> list[RunRecor
     """Runs from the best to the worst by the kept weights' metric on the select part.
 
     Runs that ended with a model and have the metric come first; equal values: the lowest number.
-    Runs without it, and those that failed or have not ended, come last, by number.
+    Runs without it, and those that failed, were dropped or have not ended, come last, by number.
     """
 
     def key(record: RunRecord) -> tuple[bool, float, int]:
@@ -79,7 +79,7 @@ def best_of(records: Sequence[RunRecord], metric: str, goal: Goal) -> RunRecord:
         )
     failed = next((one for one in records if one.status is RunStatus.FAILED), records[0])
     raise SweepError(
-        f"all runs that ended failed; run {failed.run}: "
+        f"all runs that ended failed or were dropped; run {failed.run}: "
         f"{printable(failed.cause or 'no cause recorded', _WIDTH)}; widen the search space, or fix "
         "the settings, and name another `folder`"
     )

@@ -27,18 +27,20 @@ from jobsight.learning.sweep.searched import (
     setting_path,
 )
 from jobsight.learning.sweep.sections import (
+    Drop,
     EarlyStopping,
     HereOptions,
     Name,
     OptionMap,
     ProgramSettings,
     ResourceSettings,
-    Seconds,
     SweepMetric,
     Text,
+    TrackingSettings,
     fail,
     one_or_more,
     options_of,
+    span_or_word,
 )
 from jobsight.settings import QuestionSettings
 from jobsight.settings.section import Section
@@ -56,17 +58,20 @@ RESUMABLE = ("lstm",)
 MOST_RUNS = 100_000
 
 _HINTS = {
-    "early_terminate": "runs stop by themselves, by 'early_stopping'",
+    "early_terminate": "runs stop by themselves by 'early_stopping', and are dropped by 'drop'",
     "run_cap": "the number of runs is 'runs'",
     "name": "a sweep has the name of its file",
     "command": "a run is always `jobsight`; how it starts is said in 'program'",
-    "project": "it is an option of `jobsight sweep wandb`",
-    "entity": "it is an option of `jobsight sweep wandb`",
+    "project": "it belongs to 'tracking'",
+    "entity": "it belongs to 'tracking'",
+    "wandb": "it belongs to 'tracking'",
 }
 _SECTIONS: Mapping[str, type[Section]] = {
     "metric": SweepMetric,
     "early_stopping": EarlyStopping,
+    "drop": Drop,
     "resources": ResourceSettings,
+    "tracking": TrackingSettings,
     "program": ProgramSettings,
     "here": HereOptions,
 }
@@ -138,12 +143,14 @@ class SweepConfig(Section):
     """Settings of the question that all runs share, as in a settings file under its name."""
     round: Annotated[int, Field(ge=1, le=10_000)] = 8
     """Runs planned together by the method bayes, after all results of those before."""
+    drop: Drop | None = None
     resources: ResourceSettings = ResourceSettings()
+    tracking: TrackingSettings = TrackingSettings()
     shared: bool | Literal["auto"] = "auto"
     """Whether runs see the sweep's folder itself, or get and give back copies of what they need."""
-    save_every: Seconds = 600
+    save_every: Annotated[int | Literal["auto", "off"], span_or_word("auto", "off")] = "auto"
     """Seconds of training after which a run to whom files are sent gives back what it has, and goes
-    on; at least ten times what it took to start, so that saving costs a tenth at most."""
+    on; ``auto``: 10 minutes, or ten times what a run takes to begin, if that is longer."""
     program: ProgramSettings = ProgramSettings()
     dagman: Annotated[OptionMap, options_of("true")] = Field(default_factory=dict)
     """Submit commands beside those that are written anyway, such as ``requirements``."""
@@ -228,12 +235,19 @@ class SweepConfig(Section):
                 f"{'more than ' * (self.runs > MOST_RUNS)}{min(self.runs, MOST_RUNS):,} runs "
                 "cannot be planned; write runs: 100, or make the grid smaller",
             )
+        if self.drop and self.drop.after >= self.epochs:
+            raise Trouble(
+                ("drop", "after"),
+                f"runs are dropped after {self.drop.after} epochs, but have {self.epochs} at most",
+            )
 
     def _check_asked(self) -> None:
         question = self.asked
         if self.trained not in question.models:
             known = ", ".join(question.models)
             raise Trouble(("model",), f"{question.name} has no such model; known are {known}")
+        if self.drop and self.trained not in RESUMABLE:
+            raise Trouble(("drop",), f"runs of {self.trained} have no epochs to drop them after")
         metrics = next(iter(question.targets.values())).metrics
         if self.metric.name not in metrics:
             raise Trouble(

@@ -1,4 +1,4 @@
-"""What is decided between two rounds of runs: the points of the next.
+"""What is decided between two groups of runs: the points of the next, and who is dropped.
 
 Results are taken in order of run number and written down before anything is made of them, so a
 node that is tried again decides the same.
@@ -6,17 +6,21 @@ node that is tried again decides the same.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from jobsight.errors import SweepError
-from jobsight.files import write_json
+from jobsight.files import read_json, write_json
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.layout import Frozen, Layout, point_of
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_record
 from jobsight.learning.sweep.rounds import Rounds
+from jobsight.learning.sweep.search import hopeless
 from jobsight.learning.sweep.stages import rounds_of
+from jobsight.text import counted
 
-__all__ = ["plan_round"]
+__all__ = ["drop_hopeless", "plan_round"]
 
 
 def plan_round(frozen: Frozen, layout: Layout, number: int) -> list[int]:
@@ -57,3 +61,48 @@ def _result(record: RunRecord, metric: str, goal: Goal) -> dict[str, Any]:
         "value": None if best is None else best.value,
         "status": record.status.value,
     }
+
+
+def drop_hopeless(frozen: Frozen, layout: Layout, number: int) -> tuple[list[int], str]:
+    """Decide which runs of a round are dropped after their first epochs, as the config has it.
+
+    Runs that ended by then are among those that are compared, and stay what they are.
+
+    Returns:
+        the runs to drop, rising, and the cause in words.
+
+    Raises:
+        SweepError: there is no such round, or nothing is dropped in this sweep.
+        OutputError: the decision cannot be written.
+    """
+    rounds = rounds_of(frozen)
+    drop: Mapping[str, Any] | None = frozen.config["drop"]
+    if drop is None or not 1 <= number <= len(rounds):
+        raise SweepError(f"nothing is to be dropped after round {number} of this sweep")
+    path, runs = layout.round(number) / "dropped.json", list(rounds[number - 1])
+    keep, after = float(drop["keep"]), counted(int(drop["after"]), "epoch")
+    cause = f"not among the best {keep:.0%} of {counted(len(runs), 'run')} after {after}"
+    decided = _decided(path, runs)
+    if decided is not None:
+        return decided, cause
+    records = [read_record(layout.run(run)) for run in runs]
+    metric, goal = frozen.metric
+    worst = hopeless([_result(one, metric, goal) for one in records], keep, goal)
+    dropped = sorted(
+        one.run for one in records if one.run in worst and not one.status.ended and one.run
+    )
+    write_json(path, {"round": number, "runs": runs, "dropped": dropped})
+    return dropped, cause
+
+
+def _decided(path: Path, runs: Sequence[int]) -> list[int] | None:
+    """Who of these runs was dropped, where that was decided already.
+
+    A search that was given more runs counts its rounds from 1 again: what lies there of others is
+    no decision about these.
+    """
+    try:
+        told = read_json(path, dict)
+        return [int(run) for run in told["dropped"]] if told["runs"] == runs else None
+    except (OSError, ValueError, LookupError, TypeError):
+        return None

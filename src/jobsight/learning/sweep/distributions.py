@@ -4,6 +4,9 @@ Each is what W&B's open package `sweeps` 0.3.0 computes (``HyperParameter.ppf`` 
 ``params.py``); `tests/conformance/test_wandb_distributions.py` holds them against that package's
 own numbers:
 
+- ``log_uniform``, ``inv_log_uniform``: min and max are exponents of e; the latter's value x has
+  ln(1/x) uniform between them. ``…_values``: min and max are the values' own, and both are the same
+  distribution.
 - ``q_…``: the value without q, divided by q, rounded (halves to the even), times q. Nothing is
   clipped: with min 30, max 101 and q 8 the values are 32 … 104, as W&B's are.
 - ``int_uniform``: min and max included. A `q` that is an integer gives integers.
@@ -18,7 +21,10 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from statistics import NormalDist
 from typing import Any
 
 from jobsight.learning.sweep.parameters import MOST_VALUES, Number, Parameter, Trouble
@@ -29,6 +35,9 @@ __all__ = [
     "quantile",
     "size_of",
 ]
+
+_SMALLEST = 2.0**-54
+_LARGEST = 1.0 - 2.0**-53
 
 
 def quantile(parameter: Parameter, u: float) -> Any:
@@ -59,6 +68,14 @@ def probability(parameter: Parameter, value: Number) -> float:
     if kind == "int_uniform":
         low, high = numbers["min"], numbers["max"]
         return _kept((value - low + 0.5) / (high - low + 1))
+    if kind == "beta":
+        from scipy.special import betainc
+
+        return _kept(float(betainc(numbers["a"], numbers["b"], _kept(value))))
+    if "normal" in kind:
+        if kind == "log_normal":
+            value = math.log(value) if value > 0 else -math.inf
+        return _kept(NormalDist(numbers["mu"], numbers["sigma"]).cdf(value))
     if kind != "uniform":
         value = math.log(value) if value > 0 else -math.inf
     low, high = _ends(parameter)
@@ -71,7 +88,10 @@ def _kept(share: float) -> float:
 
 def _position(parameter: Parameter, u: float) -> int:
     count = len(parameter.values)
-    return min(int(u * count), count - 1)
+    if not parameter.probabilities:
+        return min(int(u * count), count - 1)
+    last = max(at for at, chance in enumerate(parameter.probabilities) if chance > 0)
+    return min(bisect_right(list(accumulate(parameter.probabilities)), u), last)
 
 
 def _ends(parameter: Parameter) -> tuple[float, float]:
@@ -79,19 +99,34 @@ def _ends(parameter: Parameter) -> tuple[float, float]:
     low, high = float(parameter.numbers["min"]), float(parameter.numbers["max"])
     if parameter.distribution.endswith("_values"):
         return math.log(low), math.log(high)
-    return low, high
+    return (-high, -low) if parameter.distribution == "inv_log_uniform" else (low, high)
 
 
 def _continuous(parameter: Parameter, u: float) -> float:
+    kind = parameter.distribution.removeprefix("q_")
+    numbers = parameter.numbers
+    inside = min(max(u, _SMALLEST), _LARGEST)
+    if kind == "beta":
+        from scipy.special import betaincinv
+
+        return float(betaincinv(numbers["a"], numbers["b"], inside))
+    if "normal" in kind:
+        value = NormalDist(numbers["mu"], numbers["sigma"]).inv_cdf(inside)
+        return math.exp(min(value, 700.0)) if kind == "log_normal" else value
     low, high = _ends(parameter)
     value = low + u * (high - low)
-    return value if parameter.distribution.endswith("uniform") else math.exp(value)
+    return value if kind == "uniform" else math.exp(value)
 
 
 def _rounded(parameter: Parameter, value: float) -> float:
     """A value to 12 significant digits, and not beyond the ends of a range as they were written."""
-    low, high = float(parameter.numbers["min"]), float(parameter.numbers["max"])
-    return min(max(float(f"{value:.12g}"), low), high)
+    value = float(f"{value:.12g}")
+    if "min" in parameter.numbers and (
+        parameter.distribution == "uniform" or parameter.distribution.endswith("_values")
+    ):
+        low, high = float(parameter.numbers["min"]), float(parameter.numbers["max"])
+        return min(max(value, low), high)
+    return value
 
 
 def size_of(space: Iterable[Parameter]) -> int:
@@ -119,10 +154,16 @@ def points_of(space: Sequence[Parameter]) -> Iterator[dict[str, Any]]:
 
 
 def _counted(one: Parameter) -> Sequence[Any]:
+    if one.probabilities:
+        raise Trouble(
+            (*one.location, "probabilities"),
+            f"parameter {one.name!r}: a grid tries every value, so it has no probabilities; "
+            "remove them, or write method: random",
+        )
     if one.listed:
         return list({json.dumps(_whole(value)): value for value in one.values}.values())
     step: Number
-    low, high = one.numbers["min"], one.numbers["max"]
+    low, high = one.numbers.get("min", 0), one.numbers.get("max", 0)
     if one.distribution == "int_uniform":
         size, step = int(high - low + 1), 1
     elif one.distribution == "q_uniform":

@@ -28,6 +28,11 @@ def has_begun(layout: Layout) -> bool:
 def follow_up(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
     """The wanted sweep as it follows the one that is there.
 
+    Args:
+        before: the sweep that was planned.
+        frozen: the one that is wanted.
+        layout: of both.
+
     Raises:
         SweepError: runs of the one and of the other cannot be compared, or some have to end first.
     """
@@ -78,11 +83,11 @@ def _of_versions(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
 def _shaping(*sweeps: Frozen) -> list[dict[str, str]]:
     """Versions that shape the results of runs, of each sweep, as far as they are known of all.
 
-    Of Python that is ``3.11`` alone, a later fix of it changes nothing. What an image has is
-    not known, but Jobsight must be the same there as here.
+    Of Python that is ``3.11`` alone, a later fix of it changes nothing. What an image or a pack has
+    is not known, but Jobsight must be the same there as here.
     """
     programs = [one.config["program"] for one in sweeps]
-    if any(one["image"] is not None for one in programs):
+    if any(one["image"] is not None or one["pack"] is not None for one in programs):
         return [{"jobsight": one.versions.get("jobsight", "")} for one in sweeps]
     return [
         {

@@ -31,6 +31,7 @@ __all__ = [
     "point_of",
     "read_frozen",
     "read_point",
+    "read_server_sweep",
 ]
 
 SCHEMA = "jobsight.sweep/1"
@@ -38,7 +39,7 @@ SUFFIX = ".sweep"
 _RUN = re.compile(r"\d{4,9}", re.ASCII)
 
 _HOW = frozenset(
-    {"cluster", "where", "resources", "program", "folder", "shared", "save_every"}
+    {"cluster", "where", "resources", "tracking", "program", "folder", "shared", "save_every"}
     | {"dagman", "slurm", "here", "runs", "data"}
 )
 """What may differ between two plans of one sweep: how and where it runs, how many runs; `data` are
@@ -61,6 +62,7 @@ class Layout:
         self.folder = folder
         self.frozen = folder / "sweep.json"
         self.plan = folder / "plan.json"
+        self.tracking = folder / "tracking.json"
         self.history = folder / "history"
         self.runs = folder / "runs"
         self.best = folder / "best"
@@ -258,6 +260,19 @@ def read_point(folder: Path, run: int) -> dict[str, Any]:
     if data.get("run") != run or not isinstance(data.get("parameters"), dict):
         raise _damaged(path, f"it is not the point of run {run}")
     return dict(data["parameters"])
+
+
+def read_server_sweep(layout: Layout) -> str:
+    """The id of the sweep on a tracking server that decides the points of this one.
+
+    Raises:
+        SweepError: there is none, or its file is damaged.
+    """
+    path = layout.tracking
+    data = _read(path, f"no server's sweep decides this one: {path} is missing; plan it again")
+    if not isinstance(data.get("sweep"), str):
+        raise _damaged(path, "it names no sweep")
+    return str(data["sweep"])
 
 
 def point_of(run: int, parameters: Mapping[str, Any]) -> dict[str, Any]:

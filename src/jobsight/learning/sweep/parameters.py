@@ -27,17 +27,33 @@ MOST_PARAMETERS = 200
 
 DISTRIBUTIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "constant": (("value",), ()),
-    "categorical": (("values",), ()),
+    "categorical": (("values",), ("probabilities",)),
+    "categorical_w_probabilities": (("values", "probabilities"), ()),
     "int_uniform": (("min", "max"), ()),
     "uniform": (("min", "max"), ()),
     "q_uniform": (("min", "max"), ("q",)),
+    "log_uniform": (("min", "max"), ()),
     "log_uniform_values": (("min", "max"), ()),
+    "q_log_uniform": (("min", "max"), ("q",)),
     "q_log_uniform_values": (("min", "max"), ("q",)),
+    "inv_log_uniform": (("min", "max"), ()),
+    "inv_log_uniform_values": (("min", "max"), ()),
+    "normal": ((), ("mu", "sigma")),
+    "q_normal": ((), ("mu", "sigma", "q")),
+    "log_normal": ((), ("mu", "sigma")),
+    "q_log_normal": ((), ("mu", "sigma", "q")),
+    "beta": ((), ("a", "b")),
+    "q_beta": ((), ("a", "b", "q")),
 }
-"""The distributions of W&B's that are searched here, with keys that each needs and may have."""
+"""Every distribution of W&B's, with the keys it needs and those it may have."""
 
+_DEFAULTS: Mapping[str, Number] = {"mu": 0, "sigma": 1, "a": 1, "b": 1, "q": 1}
+_ABOVE_ZERO = ("q", "sigma", "a", "b")
 _KEYS = {key for needed, allowed in DISTRIBUTIONS.values() for key in (*needed, *allowed)}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}", re.ASCII)
+_EXPONENTS = ("log_uniform", "q_log_uniform", "inv_log_uniform")
+_LARGEST_EXPONENT = 700.0
+"""e to that still is a float64."""
 
 
 class Trouble(ValueError):  # noqa: N818 - it is turned into a SettingsError, with its place
@@ -59,15 +75,19 @@ class Parameter:
     Attributes:
         name: as in the config; of one in groups, the names joined by dots.
         location: its keys within the section ``parameters``.
-        distribution: one of `DISTRIBUTIONS`.
+        distribution: one of `DISTRIBUTIONS`; ``categorical_w_probabilities`` is ``categorical``
+            with `probabilities`.
         values: of a categorical one, or the one value of a constant.
-        numbers: ``min``, ``max`` and ``q`` (default 1), as far as the distribution has them.
+        probabilities: of the values; empty where all are equally likely.
+        numbers: ``min``, ``max``, ``q``, ``mu``, ``sigma``, ``a``, ``b``: those that the
+            distribution has, defaults filled in.
     """
 
     name: str
     location: tuple[str, ...]
     distribution: str
     values: tuple[Any, ...] = ()
+    probabilities: tuple[float, ...] = ()
     numbers: Mapping[str, Number] = field(default_factory=dict)
 
     @property
@@ -79,6 +99,11 @@ class Parameter:
     def quantised(self) -> bool:
         """Whether it only takes multiples of its `q`."""
         return self.distribution.startswith("q_")
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it has a smallest and a largest value."""
+        return "normal" not in self.distribution
 
 
 def parse(tree: Any) -> tuple[Parameter, ...]:
@@ -151,10 +176,12 @@ class _Spec:
         if distribution == "constant":
             value = self.value(spec["value"], "value")
             return Parameter(self.name, self.location, distribution, (value,))
-        if distribution == "categorical":
-            return Parameter(self.name, self.location, distribution, self.values())
+        if distribution.startswith("categorical"):
+            values = self.values()
+            probabilities = self.probabilities(len(values)) if "probabilities" in spec else ()
+            return Parameter(self.name, self.location, "categorical", values, probabilities)
         numbers = {
-            key: self.number(spec[key], key, key) if key in spec else 1
+            key: self.number(spec[key], key, key) if key in spec else _DEFAULTS[key]
             for key in (*needed, *optional)
         }
         self.check_numbers(distribution, numbers)
@@ -229,9 +256,28 @@ class _Spec:
             raise self.wrong(f" has {len(values)} values; give 1 to {MOST_VALUES}", "values")
         return tuple(self.value(value, "values", at) for at, value in enumerate(values))
 
+    def probabilities(self, count: int) -> tuple[float, ...]:
+        key, given = "probabilities", self.content["probabilities"]
+        if not isinstance(given, list | tuple):
+            raise self.wrong(f": probabilities are a list (given {shown(given)})", key)
+        chances = tuple(
+            float(self.number(chance, "a probability", key, at)) for at, chance in enumerate(given)
+        )
+        if len(chances) != count:
+            raise self.wrong(f": {count} values, but {len(chances)} probabilities", key)
+        if min(chances) < 0:
+            raise self.wrong(f": probability {min(chances)} is below 0", key)
+        total = math.fsum(chances)
+        if not math.isclose(total, 1.0, rel_tol=1e-5, abs_tol=1e-8):
+            raise self.wrong(f": probabilities add up to {total:.6g}, not to 1", key)
+        return chances
+
     def check_numbers(self, distribution: str, numbers: Mapping[str, Number]) -> None:
-        if not numbers.get("q", 1) > 0:
-            raise self.wrong(f": q is {numbers['q']}; it must be above 0", "q")
+        for key in _ABOVE_ZERO:
+            if key in numbers and not numbers[key] > 0:
+                raise self.wrong(f": {key} is {numbers[key]}; it must be above 0", key)
+        if "min" not in numbers:
+            return
         low, high = numbers["min"], numbers["max"]
         for key in ("min", "max"):
             if distribution == "int_uniform" and not isinstance(numbers[key], int):
@@ -243,6 +289,13 @@ class _Spec:
         if distribution.endswith("_values") and low <= 0:
             raise self.wrong(
                 f": {distribution} takes logarithms, so min must be above 0, not {low}", "min"
+            )
+        worst = max(abs(low), abs(high))
+        if distribution in _EXPONENTS and worst > _LARGEST_EXPONENT:
+            raise self.wrong(
+                f": min and max of {distribution} are exponents of e, and {worst} is too large for "
+                f"one; {distribution}_values takes the values themselves",
+                "max",
             )
 
 

@@ -65,7 +65,7 @@ def freeze(
         config: as read.
         settings: time zone and access point of the logs, and where the registry is.
         shards: of `config.data`.
-        base: folder of the config, from which it names an image.
+        base: folder of the config, from which it names an image or a pack.
 
     Raises:
         SweepError: there is no such image beside the config, or no such home folder.
@@ -74,6 +74,8 @@ def freeze(
     program = plain["program"]
     if program["image"] is not None:
         program["image"] = _image(program["image"], base)
+    if program["pack"] is not None:
+        program["pack"] = str(named_by(base, program["pack"]).resolve())
     return Frozen(
         config=plain,
         settings=dict(settings),
@@ -142,10 +144,12 @@ def _plan_of(frozen: Frozen, layout: Layout, command: Command) -> Plan:
     """The plan of a frozen config."""
     config = frozen.config
     asked = config["program"]
-    elsewhere = asked["image"] is not None
+    pack = None if asked["pack"] is None else Path(asked["pack"])
+    elsewhere = asked["image"] is not None or pack is not None
     program = Program(
         command=("jobsight",) if elsewhere else tuple(command),
         image=asked["image"],
+        pack=pack,
         environment=dict(asked["environment"]),
         near=tuple(command) if elsewhere else (),
     )
@@ -168,8 +172,12 @@ def _options(told: Mapping[str, Any]) -> dict[str, Option]:
     }
 
 
-def read_plan(layout: Layout) -> Plan:
+def read_plan(layout: Layout, *, moved: bool = False) -> Plan:
     """The plan that lies in a sweep's folder.
+
+    Args:
+        layout: of the folder.
+        moved: also where the folder was moved since, so that no scheduler knows it.
 
     Raises:
         SweepError: there is none, it is damaged, or the folder was moved since.
@@ -182,10 +190,10 @@ def read_plan(layout: Layout) -> Plan:
         raise SweepError(f"cannot read {layout.plan}: {error.strerror or error}") from None
     except (ValueError, PlanError) as error:
         raise SweepError(f"{layout.plan} is damaged ({error}); plan the sweep again") from None
-    if plan.folder != layout.folder.resolve():
+    if plan.folder != layout.folder.resolve() and not moved:
         raise SweepError(
             f"{layout.folder} was planned as {plan.folder} and moved since; move it back, or plan "
-            "it again here if nothing works on it (`jobsight report sweep` reads it as it is)"
+            "it again here if nothing works on it"
         )
     return plan
 
@@ -265,7 +273,7 @@ def _clear(layout: Layout) -> None:
     for folder in (layout.runs, layout.history, layout.folder / "rounds", layout.best):
         shutil.rmtree(folder, ignore_errors=True)
     shutil.rmtree(layout.submitted, ignore_errors=True)
-    for file in (layout.plan, layout.frozen):
+    for file in (layout.plan, layout.frozen, layout.tracking):
         file.unlink(missing_ok=True)
 
 
@@ -283,6 +291,8 @@ def _places(frozen: Frozen, layout: Layout) -> Iterator[Path]:
 def _points(frozen: Frozen) -> Iterator[tuple[int, dict[str, Any]]]:
     """The points that are known before anything ran."""
     config = SweepConfig.model_validate(frozen.config)
+    if config.tracking.wandb == "online":
+        return  # the server's sweep decides, when each run asks
     if config.method == "bayes":
         first = rounds_of(frozen)[0]
         yield from zip(first, Rounds(config).points(1, []), strict=True)

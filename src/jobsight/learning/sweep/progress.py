@@ -34,7 +34,7 @@ class StageProgress:
 class RunProgress:
     """One run.
 
-    `state` is how it ended (finished, early, failed); before that running, queued, held,
+    `state` is how it ended (finished, early, failed, dropped); before that running, queued, held,
     or waiting; ``broken`` where its node failed for good. `value` is of the kept weights once it
     ended, else the best so far; `where` the machine it runs or ran on last.
     """
@@ -77,7 +77,8 @@ class Progress:
 
     Attributes:
         manager: what drives it; None: it was not submitted.
-        stages: in order.
+        asked: the scheduler answered, where it was needed; else `manager` says why not.
+        stages: in order; none where no scheduler was asked.
         runs: in order of their numbers.
         states: runs by state.
         epochs: trained by all runs, of at most `epochs_most` where none stops early.
@@ -90,6 +91,7 @@ class Progress:
 
     active: bool
     manager: str | None
+    asked: bool
     stages: tuple[StageProgress, ...]
     runs: tuple[RunProgress, ...]
     states: dict[str, int]
@@ -112,8 +114,10 @@ class Progress:
         return {**asdict(self), "ended": self.ended}
 
 
-def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus) -> Progress:
-    """Join a scheduler's status with the records."""
+def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus | None) -> Progress:
+    """Join a scheduler's status with the records; None: no scheduler can be asked."""
+    stages = () if status is None else tuple(_stages(plan, status))
+    status = status or PlanStatus(active=False, nodes={})
     records = {one.run: one for one in read_all(layout.runs) if one.run is not None}
     metric, goal = frozen.metric
     nodes = _nodes_of_runs(status)
@@ -124,7 +128,8 @@ def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus) 
     return Progress(
         active=status.active,
         manager=status.manager,
-        stages=tuple(_stages(plan, status)),
+        asked=status.asked,
+        stages=stages,
         runs=runs,
         states=dict(Counter(one.state for one in runs)),
         epochs=sum(one.epochs for one in runs),
@@ -203,7 +208,8 @@ def _best(records: Sequence[RunRecord], metric: str, goal: Goal) -> BestSoFar | 
     found = [
         BestSoFar(record.run or 0, best.value, best.epoch, record.status.ended)
         for record in sorted(records, key=lambda one: one.run or 0)
-        if record.status is not RunStatus.FAILED and (best := record.best(metric, goal)) is not None
+        if record.status not in (RunStatus.FAILED, RunStatus.DROPPED)
+        and (best := record.best(metric, goal)) is not None
     ]
     choose = max if goal == "maximize" else min
     return choose(found, key=lambda one: one.value, default=None)

@@ -63,7 +63,7 @@ class _Line(msgspec.Struct):
     epoch: Annotated[int, msgspec.Meta(ge=0, le=10**9)] = 0
     seed: Count | None = None
     reason: str | None = None
-    status: Literal["finished", "early", "failed"] | None = None
+    status: Literal["finished", "early", "failed", "dropped"] | None = None
     cause: str | None = None
     metrics: dict[str, Any] = {}
     best_epoch: Count | None = None

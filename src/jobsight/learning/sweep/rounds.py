@@ -41,6 +41,9 @@ ATTEMPTS = 20
 class Rounds:
     """Plans the rounds of a sweep of the method bayes.
 
+    Args:
+        config: of the sweep.
+
     Raises:
         SweepError: Optuna is not installed.
     """

@@ -3,31 +3,38 @@
 A run makes examples of the train and the select part, never of a later one. After every epoch its
 state lies in ``checkpoint/``, so that it goes on wherever it is started again; ``model/`` and then
 ``result.json`` are written at its end. What is wrong with its parameters (they are impossible, its
-loss became NaN, memory does not suffice) is its result; what is wrong with the machine is raised.
+loss became NaN, it is too large) is its result; what is wrong with the machine is raised.
 """
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from jobsight.errors import JobsightError, SettingsError, TrainingError
 from jobsight.learning.dataset import Dataset
+from jobsight.learning.metrics import METRICS
 from jobsight.learning.question import Question
-from jobsight.learning.sweep.attempt import Attempt, Stop, Watch
+from jobsight.learning.sweep.attempt import MODEL, Attempt, Stop, Watch
 from jobsight.learning.sweep.config import RESUMABLE, SweepConfig
+from jobsight.learning.sweep.records import read_record
+from jobsight.learning.sweep.room import require_room
+from jobsight.learning.sweep.runrecord import Epochs
+from jobsight.learning.sweep.saving import Saving
 from jobsight.learning.sweep.searched import with_parameters
 from jobsight.learning.tracking import RunEnd, StopReason, Tracker
 from jobsight.learning.train import fit_model
 from jobsight.models.base import Labelled
 from jobsight.models.checkpoints import Checkpoints
+from jobsight.models.watching import Told
 from jobsight.settings import QuestionSettings
 from jobsight.text import printable
 
-__all__ = ["RunResult", "train_run"]
+__all__ = ["RunResult", "drop_run", "train_run"]
 
 CHECKPOINT = "checkpoint"
 _NO_MEMORY = ("allocate memory", "out of memory")
@@ -60,7 +67,8 @@ def train_run(
     run: int,
     tracker: Tracker,
     stop: Stop = lambda: None,
-    save_every: float | None = None,
+    until: int | None = None,
+    saving: Saving | None = None,
 ) -> RunResult:
     """Train one point of a sweep, from where an earlier attempt left off.
 
@@ -74,8 +82,8 @@ def train_run(
         run: its number.
         tracker: is told of the run; the caller opens and closes it.
         stop: asked before each batch, and before and after the preparation.
-        save_every: seconds of training after which to stop, so that outputs are fetched; None:
-            never.
+        until: the last epoch to train now.
+        saving: when to stop so that what there is is fetched; None: never.
 
     Raises:
         JobsightError: the GPU asked for is not there, or fails; a file cannot be written; or what
@@ -89,7 +97,7 @@ def train_run(
     try:
         whole = with_parameters(config.asked, settings, parameters)
         if config.trained in RESUMABLE:
-            return _trained(attempt, source, config.asked, whole, stop, save_every)
+            return _trained(attempt, source, config.asked, whole, stop, until, saving)
         return _trained_at_once(attempt, source, config, whole, stop)
     except (SettingsError, TrainingError, MemoryError, RuntimeError) as error:
         return _failed(attempt, _cause(error, run, config.asked, settings, parameters))
@@ -113,6 +121,7 @@ def _trained_at_once(
     attempt.epochs = 1
     attempt.tracker.epoch(1, {name: value for name, value in scores.items() if value is not None})
     files = attempt.keep_model(model)
+    attempt.tracker.model(attempt.folder / MODEL)
     end = attempt.ending("finished", best_epoch=1, metrics=scores)
     return RunResult(attempt.run, attempt.end(end, files), None, 1)
 
@@ -123,7 +132,8 @@ def _trained(
     question: Question[Any],
     settings: Any,
     stop: Stop,
-    save_every: float | None,
+    until: int | None,
+    saving: Saving | None,
 ) -> RunResult:
     from jobsight.models.recurrent import Recurrent
 
@@ -131,25 +141,28 @@ def _trained(
     data = None if stop() else Dataset.for_training(question, source(), settings)
     if data is None or stop():
         return _stopped(attempt, stop() or "evicted")
+    seen = data.usable(data.part("train") | data.part("select"))
+    require_room(int(seen.sum()), settings.frames, settings.lstm)
     train, select = _parts(data)
     model = Recurrent(settings.lstm)
-    watch = Watch(attempt, data.goal, select, stop, save_every)
+    watch = Watch(attempt, data.goal, select, stop, saving)
     end = model.fit_resumably(
         train,
         select,
         seed=settings.seed,
         checkpoints=Checkpoints(attempt.folder / CHECKPOINT),
         watch=watch,
+        until=until,
     )
+    if end.status == "until":
+        return _stopped(attempt, "until")
     if end.status == "stopped":
         return _stopped(attempt, stop() or ("saved" if watch.saving else "evicted"))
-    assert end.status != "until"
     files = attempt.keep_model(model)
+    attempt.tracker.model(attempt.folder / MODEL)
     metrics = data.goal.scores(model.predict(select.inputs), select.values, select.weight)
     told = attempt.ending(end.status, best_epoch=end.best_epoch, metrics=metrics)
-    result = RunResult(attempt.run, attempt.end(told, files), None, end.epochs)
-    shutil.rmtree(attempt.folder / CHECKPOINT, ignore_errors=True)
-    return result
+    return RunResult(attempt.run, attempt.end(told, files), None, end.epochs)
 
 
 def _parts(data: Dataset) -> tuple[Labelled, Labelled]:
@@ -209,3 +222,51 @@ def _cause(
         f"too large for the memory there is (m {frames.m}, j {frames.j}, lstm_layers "
         f"{lstm.lstm_layers}, hidden_size {lstm.hidden_size}, batch_size {lstm.batch_size})"
     )
+
+
+def drop_run(
+    folder: Path,
+    config: SweepConfig,
+    *,
+    parameters: Mapping[str, Any],
+    run: int,
+    tracker: Tracker,
+    cause: str,
+) -> RunResult:
+    """End a run for good where it stopped: it is hopeless beside the others.
+
+    Its metrics are those of its best epoch by select loss; no model is kept of it.
+
+    Args:
+        folder: of the run.
+        config: of the sweep.
+        parameters: the point.
+        run: its number.
+        tracker: is told.
+        cause: why, in one line.
+
+    Raises:
+        OutputError: a file cannot be written.
+    """
+    attempt = Attempt(folder, run, parameters, config.fixed_settings, tracker)
+    done = attempt.done()
+    if done is not None:
+        return RunResult(run, done, None, done.epochs)
+    return _dropped(attempt, read_record(folder).epochs, printable(cause, 300))
+
+
+def _dropped(attempt: Attempt, epochs: Epochs, cause: str) -> RunResult:
+    told: tuple[Told, ...] = tuple(
+        {name: float(column[row]) for name, column in epochs.columns.items()}
+        for row in range(len(epochs))
+    )
+    attempt.begin(told)
+    best = epochs.best("select_loss", "minimize")
+    kept = {} if best is None else told[int(np.flatnonzero(epochs.number == best.epoch)[0])]
+    end = attempt.ending(
+        "dropped",
+        cause=cause,
+        best_epoch=None if best is None else best.epoch,
+        metrics={name: kept[name] for name in METRICS if name in kept},
+    )
+    return RunResult(attempt.run, attempt.end(end), None, end.epochs)

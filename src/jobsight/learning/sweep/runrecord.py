@@ -29,6 +29,7 @@ class RunStatus(StrEnum):
     FINISHED = "finished"
     EARLY = "early"
     FAILED = "failed"
+    DROPPED = "dropped"
     UNREADABLE = "unreadable"
 
     @property
@@ -42,7 +43,7 @@ class RunStatus(StrEnum):
         return self in {RunStatus.FINISHED, RunStatus.EARLY}
 
 
-_ENDED = frozenset({RunStatus.FINISHED, RunStatus.EARLY, RunStatus.FAILED})
+_ENDED = frozenset({RunStatus.FINISHED, RunStatus.EARLY, RunStatus.FAILED, RunStatus.DROPPED})
 
 
 class Best(NamedTuple):
@@ -56,7 +57,7 @@ class Best(NamedTuple):
 class Attempt:
     """One stretch of work on a run, on one machine; a save does not end it. Times in µs since 1970.
 
-    `ending` is ``evicted`` or ``limit``; ``end`` where the run ended for good; ``lost``
+    `ending` is ``evicted``, ``limit`` or ``until``; ``end`` where the run ended for good; ``lost``
     where the next attempt began without an end of this one; ``saved`` where it saved and did not go
     on there. `epoch` is the last one it trained, or went on from. None is unknown.
     """
@@ -120,7 +121,7 @@ class RunRecord:
         repeated: epochs that were trained more than once, each time but the first.
         started: µs since 1970, of the first attempt; None before it.
         last_update: µs since 1970, of the last line.
-        cause: why it failed or cannot be read: one line, printable.
+        cause: why it failed, was dropped, or cannot be read: one line, printable.
         metrics: of the select part with the kept weights, once it ended; NaN where undefined.
         seconds: wall time; of the epochs so far, before the end.
         skipped: lines that could not be used.

@@ -1,4 +1,4 @@
-"""Which points are tried: drawn, or taken from a grid.
+"""Which points are tried: drawn, or taken from a grid; and which runs are dropped.
 
 What is drawn for a run depends on the config's seed, the run's number and the parameter's name
 alone, so more runs or more parameters change nothing else, and every machine draws the same.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,17 +19,18 @@ from jobsight.learning.question import Question
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.distributions import points_of, quantile
 from jobsight.learning.sweep.parameters import Parameter
+from jobsight.learning.sweep.runrecord import Goal
 from jobsight.learning.sweep.searched import allowed
 
-__all__ = ["Point", "Result", "draw", "grid", "metric_of"]
+__all__ = ["Point", "Result", "draw", "grid", "hopeless", "metric_of"]
 
 Point = dict[str, Any]
 """Values by the names of parameters."""
 
 Result = Mapping[str, Any]
 """Of one run: ``run``, its number from 1; ``parameters``, its point; ``value``, its metric, None
-where it failed or has none; ``status``: ``finished``, ``early``, ``failed``, or anything else while
-it is not over."""
+where it failed or has none; ``status``: ``finished``, ``early``, ``failed``, ``dropped``, or
+anything else while it is not over."""
 
 ATTEMPTS = 2000
 """Draws of one value before giving up: 2000 refused ones in a row where 2 % are allowed have a
@@ -59,6 +60,32 @@ def _drawn(question: Question[Any], one: Parameter, seed: int, run: int) -> Any:
 def grid(config: SweepConfig) -> list[Point]:
     """The first `config.runs` points of the config's grid, in W&B's order."""
     return list(itertools.islice(points_of(config.space), config.runs))
+
+
+def hopeless(results: Iterable[Result], keep: float, goal: Goal) -> set[int]:
+    """Runs that are not trained any further: all but the best share, and those that failed.
+
+    Runs that are over already compete, but are never among those dropped (unless they failed). Of
+    equal runs the one with the lower number is kept; one whose metric is undefined is the worst.
+
+    Args:
+        results: of all runs that were trained so far.
+        keep: share of those that did not fail; rounded up, so at least one is kept.
+        goal: of the metric.
+    """
+
+    def rank(one: Result) -> tuple[bool, float, int]:
+        value = metric_of(one)
+        worth = 0.0 if value is None else -value if goal == "maximize" else value
+        return value is None, worth, one["run"]
+
+    runs = list(results)
+    failed = {one["run"] for one in runs if one.get("status") == "failed"}
+    sound = sorted((one for one in runs if one["run"] not in failed), key=rank)
+    kept = math.ceil(round(keep * len(sound), 9))  # 0.3 · 10 is 3, whatever floats make of it
+    return failed | {
+        one["run"] for one in sound[kept:] if one.get("status") not in {"finished", "early"}
+    }
 
 
 def metric_of(result: Result) -> float | None:

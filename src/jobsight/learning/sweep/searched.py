@@ -43,6 +43,7 @@ FIXED = frozenset({*SAID, ("lstm", "device")})
 S = TypeVar("S", bound=QuestionSettings)
 
 INTERIOR = 64
+LEAST_SHARE = 0.02
 
 
 def searchable(question: Question[Any]) -> dict[str, tuple[str, ...]]:
@@ -111,6 +112,11 @@ def point_overrides(question: Question[Any], point: Mapping[str, Any]) -> dict[s
 
 def with_parameters(question: Question[Any], settings: S, point: Mapping[str, Any]) -> S:
     """The settings that all runs share, with a point's values in their places.
+
+    Args:
+        question: that is asked.
+        settings: of the question.
+        point: values by the names that `searchable` gives.
 
     Raises:
         SettingsError: a name is unknown or its value bad, or two mean one setting.
@@ -206,29 +212,53 @@ def _check_values(question: Question[Any], one: Parameter) -> None:
             if why := allowed(question, one.name, value):
                 key: Location = ("value",) if one.distribution == "constant" else ("values", at)
                 raise Trouble((*one.location, *key), _refused(one, value, why))
-    else:
+    elif one.bounded:
         for key, value in _samples(one):
             if why := allowed(question, one.name, value):
                 raise Trouble((*one.location, *key), _refused(one, value, why))
+    else:
+        _check_share(question, one)
 
 
 def _refused(one: Parameter, value: Any, why: str) -> str:
     said = f"parameter {one.name!r}: "
     if one.listed:
         return f"{said}{shown(value)} is not allowed: {why}"
-    advice = "; int_uniform, and distributions with q: 1, give integers"
-    return (
-        f"{said}{one.distribution} gives {shown(value)}, which is not allowed: {why}"
-        f"{advice if 'valid integer' in why else ''}"
-    )
+    return f"{said}{one.distribution} gives {shown(value)}, which is not allowed: {_advised(why)}"
+
+
+def _advised(why: str) -> str:
+    integers = "valid integer" in why
+    return f"{why}; int_uniform, and distributions with q: 1, give integers" if integers else why
 
 
 def _samples(one: Parameter) -> Iterator[tuple[Location, Any]]:
-    """Values of a range: near its ends, then inside, with the key that is to blame."""
+    """Values of a bounded range: near its ends, then inside, with the key that is to blame."""
+    if "beta" in one.distribution:
+        ends: tuple[Location, Location] = (), ()
+        inset = 1e-4
+    else:
+        swapped = one.distribution == "inv_log_uniform"
+        ends = (("max",), ("min",)) if swapped else (("min",), ("max",))
+        inset = 1e-9
     # The very ends of a continuous range are all but never drawn, and drawn again: (0, 0.1] is
     # meant by min: 0, max: 0.1 where 0 is not allowed.
-    inset = 0.0 if one.quantised or one.distribution == "int_uniform" else 1e-9
-    yield ("min",), quantile(one, inset)
-    yield ("max",), quantile(one, 1.0 - inset)
+    if one.quantised or one.distribution == "int_uniform":
+        inset = 0.0
+    yield ends[0], quantile(one, inset)
+    yield ends[1], quantile(one, 1.0 - inset)
     for step in range(INTERIOR):
         yield (), quantile(one, (step + 0.5) / INTERIOR)
+
+
+def _check_share(question: Question[Any], one: Parameter) -> None:
+    """Draws that a setting refuses are drawn again, so enough of them must be allowed."""
+    drawn = [quantile(one, (step + 0.5) / 1000) for step in range(1000)]
+    bad = [(value, why) for value in drawn if (why := allowed(question, one.name, value))]
+    if len(bad) > (1 - LEAST_SHARE) * len(drawn):
+        value, why = bad[len(bad) // 2]
+        raise Trouble(
+            one.location,
+            f"parameter {one.name!r}: of 1000 values hardly one is allowed; "
+            f"{one.distribution} gives such as {shown(value)}: {_advised(why)}",
+        )

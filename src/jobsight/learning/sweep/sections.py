@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import pydantic
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, PositiveInt
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from jobsight.cluster.local import MOST_PROCESSES
@@ -19,24 +19,47 @@ from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import shown
 
 __all__ = [
+    "Drop",
     "EarlyStopping",
     "HereOptions",
     "Name",
     "OptionMap",
     "ProgramSettings",
     "ResourceSettings",
-    "Seconds",
     "SweepMetric",
     "Text",
+    "TrackingSettings",
     "fail",
     "one_or_more",
     "options_of",
+    "span_or_word",
 ]
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")]
 Text = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Megabytes = Annotated[int, Field(ge=1, le=1 << 30), BeforeValidator(megabytes)]
-Seconds = Annotated[int, Field(ge=1, le=366 * 86400), BeforeValidator(seconds)]
+MOST_SECONDS = 366 * 86400
+Seconds = Annotated[int, Field(ge=1, le=MOST_SECONDS), BeforeValidator(seconds)]
+
+
+def span_or_word(*words: str) -> BeforeValidator:
+    """A span of at least a second, in seconds, or one of some words."""
+
+    def checked(value: Any) -> Any:
+        value = "off" if value is False and "off" in words else value
+        if value in words and isinstance(value, str):
+            return value
+        said = f"{' or '.join(words)}, or a span such as 10 min"
+        try:
+            found = seconds(value)
+        except ValueError:
+            raise ValueError(f"write {said}") from None
+        whole = isinstance(found, int) and not isinstance(found, bool)
+        if not whole or not 1 <= found <= MOST_SECONDS:
+            raise ValueError(f"write {said}, from 1 s to 366 days")
+        return found
+
+    return BeforeValidator(checked)
 
 
 def fail(trouble: Trouble, given: Any) -> pydantic.ValidationError:
@@ -104,6 +127,15 @@ class EarlyStopping(Section):
     """Epochs without a better select loss."""
 
 
+class Drop(Section):
+    """Runs that look hopeless after some epochs are not trained to their end."""
+
+    after: PositiveInt
+    """Epochs that every run is trained for before some are dropped."""
+    keep: Annotated[float, Field(gt=0, lt=1)]
+    """Share of the runs that goes on; at least one does."""
+
+
 class ResourceSettings(Section):
     """What one run asks for."""
 
@@ -118,15 +150,40 @@ class ResourceSettings(Section):
     own limit. A run that reaches it goes on from its last epoch in a new attempt."""
 
 
+class TrackingSettings(Section):
+    """Weights & Biases; its key stands in the environment or in ``~/.netrc``, never here."""
+
+    wandb: Literal["online", "offline", "off"] = "off"
+    """Online: its server decides the points. Offline: runs can be synced later."""
+    project: Name = "jobsight"
+    entity: Name | None = None
+    tags: tuple[Text, ...] = ()
+
+    @pydantic.field_validator("wandb", mode="before")
+    @classmethod
+    def _not_a_truth_value(cls, value: Any) -> Any:
+        return "off" if value is False else value  # YAML 1.1 takes a bare off for false
+
+
 class ProgramSettings(Section):
     """How `jobsight` starts where a run runs, if not from where it is installed here."""
 
     image: Text | None = None
     """A container image: a file or folder, or an address such as ``docker://…``."""
+    pack: Text | None = None
+    """What ``jobsight sweep pack`` wrote, relative to the config file."""
     environment: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")], str] = Field(
         default_factory=dict
     )
     """Variables of the runs; no keys or passwords."""
+
+    @pydantic.model_validator(mode="after")
+    def _one_of_them(self) -> ProgramSettings:
+        if self.image is not None and self.pack is not None:
+            raise fail(
+                Trouble(("pack",), "runs start from an image or from a pack; keep one"), None
+            )
+        return self
 
     @pydantic.field_validator("environment", mode="before")
     @classmethod

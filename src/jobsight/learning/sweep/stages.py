@@ -1,12 +1,13 @@
 """The stages of a sweep's plan: its nodes, what each reads and writes.
 
 ``parse`` → ``runs`` → ``best`` → ``register``. With rounds (bayes) a node between two groups of
-runs chooses the points of the next.
+runs chooses the points of the next; with `drop` each group first trains some epochs, then a node
+drops the hopeless, then the others go on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,8 @@ def rounds_of(frozen: Frozen) -> list[range]:
 def run_of(name: str) -> int | None:
     """The run that a node trains, by the node's name (``run-0007``); None: it trains none."""
     kind, _, number = name.partition("-")
-    return int(number) if kind == "run" and number.isdecimal() else None
+    digits = number.removesuffix("b")
+    return int(digits) if kind == "run" and digits.isdecimal() else None
 
 
 def stages_of(frozen: Frozen) -> tuple[Stage, ...]:
@@ -65,12 +67,23 @@ def stages_of(frozen: Frozen) -> tuple[Stage, ...]:
     rounds = rounds_of(frozen)
     for number, runs in enumerate(rounds, start=1):
         if number > 1:
-            stages.append(Stage(f"plan-{number}", (_between(number),)))
-        name = f"runs-{number}" if len(rounds) > 1 else "runs"
-        stages.append(Stage(name, tuple(_run(run, frozen) for run in runs)))
+            stages.append(Stage(f"plan-{number}", (_between("plan", number),)))
+        stages += _round(frozen, number, runs, several=len(rounds) > 1)
     stages.append(Stage("best", (_best(frozen),)))
     stages.append(Stage("register", (_register(),)))
     return tuple(stages)
+
+
+def _round(frozen: Frozen, number: int, runs: Sequence[int], *, several: bool) -> Iterator[Stage]:
+    drop = frozen.config["drop"]
+    if drop is None:
+        name = f"runs-{number}" if several else "runs"
+        yield Stage(name, tuple(_run(run, frozen) for run in runs))
+        return
+    first = tuple(_run(run, frozen, until=int(drop["after"])) for run in runs)
+    yield Stage(f"runs-{number}", first)
+    yield Stage(f"drop-{number}", (_between("drop", number),))
+    yield Stage(f"runs-{number}b", tuple(_run(run, frozen, again=True) for run in runs))
 
 
 def _parse(shard: Shard, frozen: Frozen) -> Node:
@@ -87,14 +100,17 @@ def _parse(shard: Shard, frozen: Frozen) -> Node:
     )
 
 
-def _run(run: int, frozen: Frozen) -> Node:
+def _run(run: int, frozen: Frozen, *, until: int | None = None, again: bool = False) -> Node:
     place = str(_THERE.run(run))
-    # Where a run sees the sweep's folder, its checkpoints are there already.
-    saving = () if frozen.shared else ("--save-every", str(frozen.config["save_every"]))
+    online = frozen.config["tracking"]["wandb"] == "online"
     return Node(
-        name=f"run-{run:04d}",
-        arguments=("sweep", "node", "run", str(run), ".", *saving),
-        inputs=(_FROZEN, str(_THERE.history)),
+        name=f"run-{run:04d}" + "b" * again,
+        arguments=(
+            *("sweep", "node", "run", str(run), "."),
+            *(() if until is None else ("--until", str(until))),
+            *_saving(frozen),
+        ),
+        inputs=(_FROZEN, str(_THERE.history), *((str(_THERE.tracking),) if online else ())),
         outputs=(place,),
         resources=_resources_of(frozen.config),
         retries=_RETRIES,
@@ -102,10 +118,16 @@ def _run(run: int, frozen: Frozen) -> Node:
     )
 
 
-def _between(number: int) -> Node:
+def _saving(frozen: Frozen) -> tuple[str, ...]:
+    """When a run saves; where it sees the sweep's folder, its checkpoints lie there already."""
+    every = frozen.config["save_every"]
+    return () if frozen.shared or every == "off" else ("--save-every", str(every))
+
+
+def _between(verb: str, number: int) -> Node:
     return Node(
-        name=f"plan-{number}",
-        arguments=("sweep", "node", "plan", str(number), "."),
+        name=f"{verb}-{number}",
+        arguments=("sweep", "node", verb, str(number), "."),
         inputs=(_FROZEN, str(_THERE.runs)),
         outputs=(str(_THERE.round(number)), str(_THERE.runs)),
         resources=_CHOOSING,

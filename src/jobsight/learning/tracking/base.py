@@ -8,10 +8,10 @@ from typing import Literal
 
 __all__ = ["Ending", "RunEnd", "StopReason"]
 
-Ending = Literal["finished", "early", "failed"]
-StopReason = Literal["evicted", "limit", "saved"]
-"""Why an attempt ended and the run did not: it was evicted, its time was up, or it exited so that
-its outputs are fetched, and goes on at once."""
+Ending = Literal["finished", "early", "failed", "dropped"]
+StopReason = Literal["evicted", "limit", "until", "saved"]
+"""Why an attempt ended and the run did not: it was evicted, its time was up, it was to go no
+further for now, or it exited so that its outputs are fetched, and goes on at once."""
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,9 @@ class RunEnd:
     """How a run ended for good; the last line of its record.
 
     Attributes:
-        status: ``finished`` (all epochs), ``early`` (patience), ``failed`` (by its parameters).
-        cause: one line, where it failed.
+        status: ``finished`` (all epochs), ``early`` (patience), ``failed`` (by its parameters),
+            ``dropped`` (hopeless compared with the others).
+        cause: one line, where it failed or was dropped.
         best_epoch: the one whose weights are kept, counted from 1; None without any.
         metrics: of the select part with the kept weights; NaN or None where undefined.
         seconds, cpu_seconds: wall and processor time of all attempts.

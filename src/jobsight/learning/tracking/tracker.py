@@ -1,13 +1,15 @@
-"""What one run reports while it trains: its record."""
+"""What one run reports while it trains: to its local record always, to W&B where asked for."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import os
 import socket
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
@@ -15,12 +17,14 @@ from typing import Any, Self
 from jobsight.errors import OutputError
 from jobsight.files import without_nan
 from jobsight.learning.tracking.base import RunEnd, StopReason
+from jobsight.learning.tracking.wandb import WandbOptions, WandbRun
 
 __all__ = ["RECORD", "Tracker"]
 
 RECORD = "record.jsonl"
 """In a run's folder; `jobsight.learning.sweep.records` reads it."""
 
+_LOG = logging.getLogger(__name__)
 LINE_BYTES = 1 << 20
 
 
@@ -28,7 +32,7 @@ class Tracker:
     """Keeps what one run reports.
 
     Order: `start` once, then `epoch` after each epoch, then either `stopped` (the run goes on
-    later, maybe elsewhere) or `end`; `close` always, also after errors (the context
+    later, maybe elsewhere) or `model` and `end`; `close` always, also after errors (the context
     manager does). A tracker that is closed without `end` leaves the run to be continued.
 
     ``record.jsonl`` gets one line per event, each in one write (times are µs since 1970, spans
@@ -47,16 +51,31 @@ class Tracker:
 
     For one thread. A second attempt that starts while the first still writes spoils nothing.
 
+    Args:
+        folder: of the run.
+        wandb: how runs are reported to W&B; None, or a mode of ``off``: not at all.
+        say: gets, in one line, what the user should know; the record keeps it as a note too.
+
     Raises:
+        UsageError: W&B is asked for and its SDK is not installed.
         OutputError: from every method: the record cannot be opened or written; it then ends with a
             whole line, or with a cut one that the next attempt closes off.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        wandb: WandbOptions | None = None,
+        *,
+        say: Callable[[str], None] = _LOG.warning,
+    ) -> None:
         self._path = folder / RECORD
         self._file: int | None = None
         self._open_line = False
         self._attempts = 0
+        self._say = say
+        tracked = wandb is not None and wandb.mode != "off"
+        self._wandb = WandbRun(folder, wandb, self._warn) if wandb and tracked else None
         try:
             folder.mkdir(parents=True, exist_ok=True)
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
@@ -107,6 +126,10 @@ class Tracker:
         except OSError as error:
             raise self._explained(error) from None
 
+    def _warn(self, text: str) -> None:
+        self.note(text)
+        self._say(text)
+
     def start(
         self, *, run: int, parameters: Mapping[str, Any], epoch: int = 0, seed: int = 0
     ) -> None:
@@ -115,6 +138,8 @@ class Tracker:
         values = {"run": run, "attempt": self._attempts, "host": socket.gethostname()}
         more = {"parameters": dict(parameters), "epoch": epoch, "seed": seed}
         self._append("start", {**values, **more})
+        if self._wandb:
+            self._wandb.start(run, {"run": run, "seed": seed, **parameters})
 
     def epoch(self, epoch: int, metrics: Mapping[str, float | None]) -> None:
         """An epoch, counted from 1, was trained and its checkpoint is on disk.
@@ -123,21 +148,35 @@ class Tracker:
         infinity and None all mean undefined.
         """
         self._append("epoch", {"epoch": epoch, **metrics})
+        if self._wandb:
+            self._wandb.epoch(epoch, metrics)
 
     def note(self, text: str) -> None:
-        """Keep one line of what else happened."""
+        """Keep one line of what else happened, such as a server out of reach."""
         self._append("note", {"text": text})
 
     def stopped(self, reason: StopReason) -> None:
         """The attempt ends here, the run does not."""
         self._append("stopped", {"reason": reason})
+        if self._wandb:
+            self._wandb.stopped(reason)
+
+    def model(self, folder: Path) -> None:
+        """The model kept, as files in `folder`, of which W&B gets copies."""
+        if self._wandb:
+            self._wandb.model(folder)
 
     def end(self, end: RunEnd) -> None:
         """The run ended for good."""
         self._append("end", {**asdict(end), "metrics": dict(end.metrics or {})})
+        if self._wandb:
+            self._wandb.end(end)
 
     def close(self) -> None:
-        """Close the record. More than once does no harm."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        """Close files and end processes, in bounded time. More than once does no harm."""
+        with contextlib.ExitStack() as stack:
+            if self._file is not None:
+                stack.callback(os.close, self._file)
+                self._file = None
+            if self._wandb:
+                self._wandb.close()

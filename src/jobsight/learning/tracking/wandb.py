@@ -1,101 +1,151 @@
-"""Runs of a sweep sent to Weights & Biases, by their records.
-
-Nothing is sent while runs train: jobs run on other people's machines, where no key should be. What
-is sent is what the records have: no code, no git state, no host name, command line, installed
-packages or machine data.
-"""
+"""A run reported to Weights & Biases: as it goes on, or into files that are sent later."""
 
 from __future__ import annotations
 
-import importlib.util
-import math
 import shutil
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
 
-from jobsight.errors import SweepError, UsageError
-from jobsight.learning.sweep.runrecord import RunRecord
-from jobsight.text import printable
+from jobsight.files import without_nan
+from jobsight.learning.tracking.base import RunEnd, StopReason
+from jobsight.learning.tracking.child import SdkError, SdkProcess, require_sdk
 
-__all__ = ["FOLDER", "send_runs"]
+__all__ = ["FOLDER", "WandbOptions", "WandbRun"]
 
 FOLDER = "wandb"
-"""In a run's folder: what the SDK writes; a run that has it was sent."""
+"""In a run's folder: what the SDK writes, a folder an attempt."""
+
+_LINE_SECONDS = 5.0
+_OFFLINE_SECONDS = 60.0
+"""To start without a server: the SDK takes long to import on a busy machine."""
+_SOON = 10.0
+_EXIT_SLACK = 3.0
 
 
-def send_runs(
-    records: Iterable[RunRecord],
-    digest: str,
-    *,
-    project: str,
-    entity: str | None = None,
-    offline: bool = False,
-) -> list[int]:
-    """Send the runs that ended and were not sent before; their numbers.
+@dataclass(frozen=True)
+class WandbOptions:
+    """How runs are reported to W&B.
 
-    Args:
-        records: of the sweep's runs.
-        digest: of the sweep: runs are grouped by it, and named by it and their numbers.
-        project: of W&B.
-        entity: user or team there; None: the key's own.
-        offline: write files that ``wandb sync`` sends, without any network.
+    Attributes:
+        mode: ``off`` is for `Tracker`: nothing is reported. entity: user or team; None for the
+        key's own. sweep: digest of the sweep: runs are grouped by it, and named by it and their
+        number, so that all
+            attempts of one run are one run of W&B.
+        run_id: the name that a server gave the run, where its sweep `sweep_id` decides.
+        patience: most seconds to wait for a server when a run starts, and again when it ends.
+    """
+
+    mode: Literal["online", "offline", "off"] = "offline"
+    project: str = "jobsight"
+    entity: str | None = None
+    tags: tuple[str, ...] = ()
+    sweep: str = "sweep"
+    run_id: str | None = None
+    sweep_id: str | None = None
+    patience: float = 15.0
+
+
+class WandbRun:
+    """Reports to W&B, online or into ``wandb/`` in the run's folder; never fails a run.
+
+    Online, a server that cannot be reached within `patience`, or that refuses the key, is reported
+    to `say` in one line, and the run is kept offline. The SDK finds the key, in ``WANDB_API_KEY``
+    or netrc. Offline nothing reaches the network. ``wandb sync`` sends what was kept; all attempts
+    of a run have one id and become one run there.
 
     Raises:
         UsageError: the SDK is not installed.
-        SweepError: the server cannot be reached or refuses; the runs before were sent.
     """
-    if importlib.util.find_spec("wandb") is None:
-        raise UsageError("Weights & Biases needs its SDK: pip install 'jobsight[sweep]'")
-    import wandb
 
-    sent = []
-    for record in records:
-        if record.run is None or not record.status.ended or (record.folder / FOLDER).exists():
-            continue
-        settings = wandb.Settings(
-            mode="offline" if offline else "online",
-            root_dir=str(record.folder),
-            project=project,
-            entity=entity,
-            run_id=f"{digest}-{record.run:04d}",
-            run_name=f"{digest}-{record.run:04d}",
-            run_group=digest,
-            resume="allow",
-            host="",
-            console="off",
-            silent=True,
-            symlink=False,
-            save_code=False,
-            disable_code=True,
-            disable_git=True,
-            x_disable_meta=True,
-            x_disable_stats=True,
-            x_disable_machine_info=True,
-            x_save_requirements=False,
-        )
+    def __init__(self, folder: Path, options: WandbOptions, say: Callable[[str], None]) -> None:
+        require_sdk()
+        self._folder = folder.absolute()
+        self._options = options
+        self._say = say
+        self._sdk: SdkProcess | None = None
+
+    def start(self, run: int, config: dict[str, Any]) -> None:
+        """An attempt begins; `config` is its parameters and seed."""
+        if self._options.mode == "offline" or not self._open("online", run, config):
+            self._open("offline", run, config)
+
+    def _open(self, mode: Literal["online", "offline"], run: int, config: dict[str, Any]) -> bool:
+        options, before = self._options, set(self._attempts())
+        request = {
+            **asdict(options),
+            "mode": mode,
+            "folder": str(self._folder),
+            "id": options.run_id or f"{options.sweep[:12]}-{run:04d}",
+            "name": f"{options.sweep[:8]}-{run:04d}",
+            "config": config,
+        }
         try:
-            _send(record, settings)
-        except (wandb.Error, OSError) as error:
-            shutil.rmtree(record.folder / FOLDER, ignore_errors=True)
-            raise SweepError(
-                f"Weights & Biases, run {record.run}: {printable(error, 200)}; check the network, "
-                "WANDB_BASE_URL and the key, or write files with --offline"
-            ) from None
-        sent.append(record.run)
-    return sent
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._sdk = SdkProcess(online=mode == "online")
+            seconds = options.patience + _EXIT_SLACK if mode == "online" else _OFFLINE_SECONDS
+            self._sdk.ask("open", request, seconds)
+        except (SdkError, OSError) as error:
+            self.close()
+            for attempt in set(self._attempts()) - before:
+                shutil.rmtree(attempt, ignore_errors=True)
+            kept = "record.jsonl alone" if mode == "offline" else "files; 'wandb sync' sends them"
+            self._say(f"Weights & Biases, {mode}: {error}; this run is kept in {kept}")
+            return False
+        return True
 
+    def _attempts(self) -> list[Path]:
+        """The folders that the SDK wrote for attempts of this run."""
+        return sorted((self._folder / FOLDER).glob("*run-*"))
 
-def _send(record: RunRecord, settings: Any) -> None:
-    import wandb
+    def epoch(self, epoch: int, metrics: Mapping[str, float | None]) -> None:
+        """An epoch was trained."""
+        known = {
+            name: value for name, value in without_nan(dict(metrics)).items() if value is not None
+        }
+        self._ask("log", {"epoch": epoch, "values": known}, _LINE_SECONDS)
 
-    config = {"run": record.run, "seed": record.seed, **record.parameters}
-    with wandb.init(config=config, settings=settings) as run:
-        run.define_metric("epoch")
-        run.define_metric("*", step_metric="epoch")
-        for row, epoch in enumerate(record.epochs.number.tolist()):
-            values = {name: float(column[row]) for name, column in record.epochs.columns.items()}
-            known = {name: value for name, value in values.items() if math.isfinite(value)}
-            run.log({"epoch": epoch, **known}, step=epoch)
-        kept = {f"kept.{name}": one for name, one in record.metrics.items() if math.isfinite(one)}
-        facts = {"status": record.status.value, "cause": record.cause}
-        run.summary.update({**facts, "best_epoch": record.best_epoch, **kept})
+    def model(self, folder: Path) -> None:
+        """Copy the model's files next to what the SDK wrote, so that they are sent with it."""
+        self._ask("model", {"folder": str(folder.absolute())}, self._options.patience)
+
+    def stopped(self, reason: StopReason) -> None:
+        """The attempt ended. W&B shows the run as failed until its next attempt starts.
+
+        Also where it only saves: a server's search would learn from a finished run.
+        """
+        self._end({"stopped": reason}, 1, min(_SOON, self._options.patience))
+
+    def end(self, end: RunEnd) -> None:
+        """The run ended for good."""
+        metrics = {f"kept.{name}": value for name, value in (end.metrics or {}).items()}
+        facts = {"status": end.status, "cause": end.cause, "best_epoch": end.best_epoch}
+        spent = {"cpu_seconds": end.cpu_seconds, "peak_bytes": end.peak_bytes}
+        failed = int(end.status == "failed")
+        self._end({**facts, **spent, **metrics}, failed, self._options.patience)
+
+    def _end(self, summary: dict[str, Any], status: int, patience: float) -> None:
+        self._ask("end", {"summary": summary, "exit": status}, patience)
+        self.close()
+
+    def _ask(self, verb: str, values: Mapping[str, Any], patience: float) -> None:
+        if self._sdk is None:
+            return
+        try:
+            self._sdk.ask(verb, values, patience + _EXIT_SLACK)
+        except SdkError as error:
+            self.close()
+            self._say(
+                f"Weights & Biases: {error}; what it did not take is in record.jsonl, and what "
+                f"is in {FOLDER}/ can be sent by 'wandb sync'"
+            )
+
+    def close(self) -> None:
+        """End the SDK's process, and remove what only its makers would read."""
+        if self._sdk is not None:
+            sdk, self._sdk = self._sdk, None
+            sdk.close()
+            for attempt in self._attempts():
+                shutil.rmtree(attempt / "logs", ignore_errors=True)
+                shutil.rmtree(attempt / "tmp", ignore_errors=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -132,6 +133,12 @@ class Hold(Question[HoldSettings]):
     def require_answerable(self, settings: HoldSettings) -> None:
         """See `jobsight.questions.hold.settings.require_answerable`."""
         require_answerable(settings)
+
+    def practise(self, folder: Path) -> int:
+        """See `jobsight.questions.hold.practice`."""
+        from jobsight.questions.hold.practice import practise
+
+        return practise(folder)
 
     def own_parts(self, shown: Any) -> Any:
         """See `jobsight.reports.shown.Reporting`."""

@@ -35,6 +35,9 @@ class HoldSettings(QuestionSettings):
 def require_answerable(settings: HoldSettings) -> None:
     """Refuse models that do not tell whether to release a job that is held now.
 
+    Args:
+        settings: that the model was trained with.
+
     Raises:
         ModelError: it was trained as of holds.
     """

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.reports.sweep.scales import Column, Floats
+from jobsight.reports.sweep.scales import Column, Floats, short
 
-__all__ = ["FEW_RUNS", "Importance", "groups", "importance", "ranks"]
+__all__ = ["FEW_RUNS", "Contrast", "Importance", "contrast", "groups", "importance", "ranks"]
 
 FEW_RUNS = 30
 """Below so many runs the shares are little more than a hint, and the report says so."""
@@ -59,7 +59,7 @@ def groups(column: Column, places: NDArray[np.int64]) -> NDArray[np.int64]:
     member = np.full(len(values), -1, np.int64)
     if not there.any():
         return member
-    if column.kind == "category":
+    if column.axis.kind == "category":
         member[there] = values[there].astype(np.int64)
         return member
     bins = max(1, min(_BINS, int(there.sum()) // _RUNS_A_BIN))
@@ -94,7 +94,7 @@ def importance(
     beaten = float((_between(shuffled, member) >= share - 1e-12).mean())
     count, kinds = len(ranked), int(member.max()) + 1
     free = 1.0 - (1.0 - share) * (count - 1) / max(count - kinds, 1)
-    ordered = column.kind != "category" or _numbers(column)
+    ordered = column.axis.kind != "category" or _numbers(column)
     together = _correlation(ranks(column.values[places][there]), ranked) if ordered else None
     return Importance(float(np.clip(free, 0.0, 1.0)), together, sure=beaten < _CHANCE)
 
@@ -112,7 +112,7 @@ def _between(ranked: Floats, member: NDArray[np.int64]) -> Floats:
 def _numbers(column: Column) -> bool:
     """Whether a column's categories are numbers, which have an order."""
     try:
-        return len([float(label) for label in column.labels]) > 1
+        return len([float(label) for label in column.axis.labels]) > 1
     except ValueError:
         return False
 
@@ -121,3 +121,66 @@ def _correlation(one: Floats, other: Floats) -> float | None:
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return None
     return float(np.corrcoef(one, other)[0, 1])
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """In what the runs of one kind differ most from the others.
+
+    Attributes:
+        column: the parameter.
+        clear: 0.5 (no difference) to 1 (no overlap).
+        values: theirs, in words.
+        others: those of the others.
+    """
+
+    column: Column
+    clear: float
+    values: str
+    others: str
+
+
+def contrast(
+    columns: tuple[Column, ...], inside: NDArray[np.int64], outside: NDArray[np.int64]
+) -> Contrast | None:
+    """The parameter that tells the runs `inside` best from those `outside`; None: none does.
+
+    Of numbers it is the area under the ROC curve (how often one of these is above one of the
+    others, or below), of categories the greatest difference of shares.
+    """
+    found = [one for column in columns if (one := _contrast(column, inside, outside)) is not None]
+    return max(found, key=lambda one: one.clear, default=None)
+
+
+def _contrast(
+    column: Column, inside: NDArray[np.int64], outside: NDArray[np.int64]
+) -> Contrast | None:
+    these, others = column.values[inside], column.values[outside]
+    these, others = these[np.isfinite(these)], others[np.isfinite(others)]
+    if len(these) < 2 or len(others) < 2:
+        return None
+    if column.axis.kind == "category" and not _numbers(column):
+        return _most_common(column, these, others)
+    placed = ranks(np.concatenate([these, others]))[: len(these)]
+    above = (placed.sum() - len(these) * (len(these) - 1) / 2) / (len(these) * len(others))
+    clear = float(max(above, 1.0 - above))
+    return Contrast(column, clear, _range(column, these), _range(column, others))
+
+
+def _most_common(column: Column, these: Floats, others: Floats) -> Contrast:
+    size = len(column.axis.labels)
+    share = np.bincount(these.astype(np.int64), minlength=size) / len(these)
+    rest = np.bincount(others.astype(np.int64), minlength=size) / len(others)
+    most = int(np.argmax(share - rest))
+    label = column.axis.labels[most]
+    clear = 0.5 + float(share[most] - rest[most]) / 2.0
+    return Contrast(column, clear, f"{label} in {share[most]:.0%}", f"{label} in {rest[most]:.0%}")
+
+
+def _range(column: Column, values: Floats) -> str:
+    """The middle nine tenths of values, in words."""
+    if column.axis.kind == "category":
+        words = [column.axis.labels[int(one)] for one in (values.min(), values.max())]
+    else:
+        words = [short(float(one), 2) for one in np.quantile(values, [0.05, 0.95])]
+    return words[0] if words[0] == words[1] else f"{words[0]} to {words[1]}"

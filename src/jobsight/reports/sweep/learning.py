@@ -7,11 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jobsight.format import memory, percent, span
 from jobsight.reports.page import Markup, element, figure, join, section, table
+from jobsight.reports.sweep.curves import curves_plot
+from jobsight.reports.sweep.importance import contrast
 from jobsight.reports.sweep.material import Material, Run
-from jobsight.reports.sweep.pictures import curves_plot, parameter_words, search_plot
-from jobsight.reports.sweep.scales import Floats, short
+from jobsight.reports.sweep.scales import Floats, column, short
+from jobsight.reports.sweep.scatter import scatter_plot, search_plot
+from jobsight.reports.sweep.timeline import NOWHERE, places_of, timeline_plot
+from jobsight.reports.sweep.words import bytes_words, hours_words, parameter_words, percent
 from jobsight.text import counted, printable
 
 __all__ = ["cost_part", "curves_part", "failures_part"]
@@ -24,13 +27,19 @@ def curves_part(material: Material) -> Markup | None:
     """Learning curves, and the best so far."""
     if not any(len(run.epochs) for run in material.runs):
         return None
+    legend = element(
+        "span",
+        element("span", element("i", class_="key starkey"), "best run"),
+        element("span", element("i", class_="key stopkey"), "stopped early"),
+        element("span", element("i", class_="key resumekey"), "evicted here, then resumed"),
+        class_="legend",
+    )
     found = element("p", _how_found(material)) if len(material.judged) else None
-    hidden = len(material.judged) - len(material.drawn)
     return section(
         "How they learned",
         element(
             "div",
-            figure(curves_plot(material, "select"), "Loss on the select part."),
+            figure(curves_plot(material, "select"), join([legend, "Loss on the select part."])),
             figure(curves_plot(material, "train"), "Loss on the train part: where it falls while "
                    "the other rises, a run learns by heart."),
             class_="pair",
@@ -38,14 +47,17 @@ def curves_part(material: Material) -> Markup | None:
         element("h3", "How the search went") if found else None,
         element("div", figure(search_plot(material), "The best so far, as runs ended."), found,
                 class_="pair") if found else None,
-        lead="The better a run became, the darker it is; the best run is orange."
-        + (f" {hidden:,} of the weaker runs are not drawn." if hidden else ""),
+        lead="Colours are those of the first picture: the better a run became, the more it stands "
+        "out.",
     )  # fmt: skip
 
 
 def _how_found(material: Material) -> str:
     """When the best was found, and what more runs would likely bring."""
-    ended = material.in_order
+    ended = sorted(
+        material.judged.tolist(),
+        key=lambda place: (material.runs[place].ended or 0, material.runs[place].number),
+    )
     assert material.best is not None  # there are judged runs
     at = ended.index(material.best) + 1
     words = f"The best run was number {at:,} of the {len(ended):,} that ended with a metric. "
@@ -56,19 +68,44 @@ def _how_found(material: Material) -> str:
     best = half.max() if material.maximize else half.min()
     gained = abs(float(material.values[material.best] - best))
     spread = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
-    words += f"The second half of the search gained {short(gained, 2) if gained else 'nothing'}"
-    words += f" in {material.metric}"
+    told = f"The second half of the search gained {short(gained, 2) if gained else 'nothing'}"
+    told += f" in {material.metric}"
     if spread > 0:
-        words += f", next to a middle half of runs that spans {short(spread, 2)}"
-    return words + "."
+        told += f", next to a middle half of runs that spans {short(spread, 2)}"
+    return words + told + "."
 
 
 def cost_part(material: Material) -> Markup | None:
-    """Time and memory of the runs."""
-    if not any(run.hosts for run in material.runs):
+    """Time, memory, and where the runs worked."""
+    if not any(run.attempts for run in material.runs):
         return None
-    return section("Time and cost", element("dl", *_amounts(material)),
-                   lead="What the whole search took.")  # fmt: skip
+    picture = timeline_plot(material)
+    seconds = column("wall seconds", [run.seconds for run in material.runs], None)
+    epochs = column("epochs", [len(run.epochs) or None for run in material.runs], None)
+    panels = [
+        element(
+            "figure",
+            element("figcaption", element("b", one.name), element("span", words, class_="unsure")),
+            scatter_plot(material, one),
+            class_="panel",
+        )
+        for one, words in (
+            (seconds, "does longer training pay?"),
+            (epochs, "do more epochs?"),
+        )
+        if len(material.judged) and one.varies
+    ]
+    return section(
+        "Time and cost",
+        element("dl", *_amounts(material)),
+        None if picture is None else figure(
+            picture, "A bar is an attempt, a row of bars a machine; colours as above, a stroke at "
+            "the end where it was evicted or cut off. Times are UTC.", class_="wide",
+        ),
+        _places(material),
+        element("div", *panels, class_="panels") if panels else None,
+        lead="What the whole search took, whatever came of it.",
+    )  # fmt: skip
 
 
 def _amounts(material: Material) -> list[Markup]:
@@ -77,31 +114,27 @@ def _amounts(material: Material) -> list[Markup]:
     cpus = np.array([run.cpu_seconds for run in runs if run.cpu_seconds is not None], np.float64)
     each = np.concatenate([np.zeros(0), *(run.epoch_seconds for run in runs)])
     each = each[np.isfinite(each)]
-    peaks = np.array([run.peak_bytes for run in runs if run.peak_bytes], np.float64) / 2**20
+    peaks = np.array([run.peak_bytes for run in runs if run.peak_bytes], np.float64)
     done = sum(len(run.epochs) + run.repeated for run in runs)
     evicted = sum(run.evictions for run in runs)
     repeated = sum(run.repeated for run in runs)
     rows = [
         (
             "Training, in all",
-            f"{span(float(walls.sum()))} of wall time"
-            + (f", {span(float(cpus.sum()))} of processor time" if len(cpus) else ""),
+            f"{hours_words(float(walls.sum()))} of wall time"
+            + (f", {hours_words(float(cpus.sum()))} of processor time" if len(cpus) else ""),
         )
     ]
     if len(walls):
-        rows.append(("A run", _spread(walls, _spent)))
+        rows.append(("A run", _spread(walls, hours_words)))
     if len(each):
-        rows.append(("An epoch", _spread(each, _spent)))
+        rows.append(("An epoch", _spread(each, hours_words)))
     if len(peaks):
-        rows.append(("Peak memory of a run", _spread(peaks, memory)))
+        rows.append(("Peak memory of a run", _spread(peaks, bytes_words)))
     rows.append(("Evictions", f"{counted(evicted, 'attempt')} cut short; "
                  f"{counted(repeated, 'epoch')} of {done:,} trained again"
                  + (f" ({percent(repeated / done)})" if done and repeated else "")))  # fmt: skip
     return [part for name, words in rows for part in (element("dt", name), element("dd", words))]
-
-
-def _spent(seconds: float) -> str:
-    return f"{short(seconds, 2)} s" if seconds < 10 else span(seconds)
 
 
 def _spread(values: Floats, words: Callable[[float], str]) -> str:
@@ -111,30 +144,75 @@ def _spread(values: Floats, words: Callable[[float], str]) -> str:
     return f"{middle} (median); {'nine of ten' if many else 'all'} between {low} and {high}"
 
 
+def _places(material: Material) -> Markup:
+    """Sums by machine: what the picture shows, as numbers."""
+    named = places_of(material)
+    spent: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    runs: dict[str, set[int]] = defaultdict(set)
+    for run in material.runs:
+        for attempt in run.attempts:
+            name = named[attempt.host or NOWHERE]
+            row = spent[name]
+            row[0] += 1
+            row[1] += max((attempt.end or attempt.start) - attempt.start, 0) / 1e6
+            row[2] += attempt.ending in ("evicted", "lost")
+            runs[name].add(run.number)
+    rows = [
+        [printable(name, 80), f"{len(runs[name]):,}", f"{row[0]:,.0f}", f"{row[2]:,.0f}",
+         hours_words(row[1])]
+        for name, row in sorted(spent.items(), key=lambda item: (-item[1][1], item[0]))
+    ]  # fmt: skip
+    return table(
+        ["machine", "runs", "attempts", "cut short", "trained"],
+        rows,
+        caption="Where the runs worked.",
+    )
+
+
 def failures_part(material: Material) -> Markup | None:
-    """Why runs failed."""
+    """Why runs failed or were dropped, and what they had in common."""
+    kinds = [
+        ("failed", "Failed", "These ended by their own parameters. They took no other run with "
+         "them, and count nowhere above."),
+        ("dropped", "Dropped", "Hopeless next to the others at that time, so their machines went "
+         "to better ones."),
+    ]  # fmt: skip
+    parts = [
+        part
+        for status, title, lead in kinds
+        if (part := _failures(material, status, title, lead)) is not None
+    ]
+    return section("What failed, what was dropped", *parts) if parts else None
+
+
+def _failures(material: Material, status: str, title: str, lead: str) -> Markup | None:
     causes: dict[str, list[Run]] = defaultdict(list)
     for run in material.runs:
-        if run.status == "failed":
+        if run.status == status:
             causes[printable(run.cause or "no cause was recorded", 300)].append(run)
     if not causes:
         return None
     order = sorted(causes, key=lambda cause: (-len(causes[cause]), cause))
     rows = [
-        [cause, f"{len(causes[cause]):,}", _numbers(causes[cause]),
-         parameter_words(causes[cause][0])]
+        [
+            cause,
+            f"{len(causes[cause]):,}",
+            _numbers(causes[cause]),
+            _common(material, causes[cause]),
+        ]
         for cause in order[:_MOST_CAUSES]
-    ]  # fmt: skip
+    ]
     more = len(order) - len(rows)
-    return section(
-        "What failed",
-        table(
-            ["cause", "runs", "which", "parameters of the first"],
-            rows,
-            caption="These ended by their own parameters. They took no other run with them, and "
-            "count nowhere above." + (f" {more} more causes are not listed." if more > 0 else ""),
-            text_columns=(0, 2, 3),
-        ),
+    return join(
+        [
+            element("h3", f"{title}: {counted(sum(map(len, causes.values())), 'run')}"),
+            table(
+                ["cause", "runs", "which", "what sets them apart"],
+                rows,
+                caption=lead + (f" {more} more causes are not listed." if more > 0 else ""),
+                text_columns=(0, 2, 3),
+            ),
+        ]
     )
 
 
@@ -142,3 +220,15 @@ def _numbers(runs: list[Run]) -> Markup:
     links = [element("a", str(run.number), href=f"#r{run.number}") for run in runs[:_MOST_NUMBERS]]
     more = len(runs) - len(links)
     return join([join(links, ", "), f" and {more:,} more" if more > 0 else None])
+
+
+def _common(material: Material, runs: list[Run]) -> str:
+    """The parameter in which these runs differ most from those that ended well."""
+    if len(runs) == 1:
+        return parameter_words(runs[0])
+    numbers = {run.number for run in runs}
+    inside = np.array([k for k, run in enumerate(material.runs) if run.number in numbers])
+    found = contrast(material.columns, inside, material.judged)
+    if found is None or found.clear < 0.75:
+        return "no single parameter"
+    return f"{printable(found.column.name, 60)}: {found.values}; others {found.others}"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jobsight.reports.sweep.scales import LARGEST, Column, Floats, column
 
-__all__ = ["Examination", "Material", "Run"]
+__all__ = ["Attempt", "Examination", "Material", "Run"]
 
 SHADES = 7
 """Colours by rank, worst to best: classes ``c0`` to ``c6`` of the style sheet."""
@@ -22,29 +22,48 @@ MOST_DRAWN = 1000
 
 
 @dataclass(frozen=True)
+class Attempt:
+    """One stretch of work on a run, on one machine.
+
+    Attributes:
+        host: where; "" where it was not told.
+        start: µs since 1970.
+        end: likewise; None where nothing was written after the start.
+        ending: ``done``, ``evicted`` (asked to go, saved and went), ``planned`` (the epochs that
+            it was started for are done), ``lost`` (no word of an end) or ``open`` (going on).
+        epoch: the last epoch it finished.
+    """
+
+    host: str
+    start: int
+    end: int | None
+    ending: str
+    epoch: int = 0
+
+
+@dataclass(frozen=True)
 class Run:
     """One training.
 
     Attributes:
         number: in the sweep.
-        status: ``finished``, ``early``, ``failed``, ``running`` or ``waiting``.
+        status: ``finished``, ``early``, ``dropped``, ``failed``, ``running`` or ``waiting``.
         parameters: flat, by name.
         metric: of the select part, as configured; None where unknown or not finite.
+        metrics: all metrics of the select part.
         epochs: int64 (e,), rising; those of the last attempt where an epoch was done twice.
-        train, select: float64 (e,), losses after each; NaN where unknown.
+        train, select: float64 (e,), losses after each; NaN where not told.
         epoch_seconds: float64 (e,).
         best_epoch: whose weights were kept.
         repeated: epochs that were done more than once.
-        evictions: attempts that ended before their work was done.
-        hosts: where attempts ran.
-        ended: µs since 1970, when its last attempt wrote last.
-        seconds, cpu_seconds, peak_bytes: None where unknown.
+        seconds, cpu_seconds, peak_bytes: None where not told.
     """
 
     number: int
     status: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     metric: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
     cause: str | None = None
     epochs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     train: Floats = field(default_factory=lambda: np.zeros(0))
@@ -52,12 +71,20 @@ class Run:
     epoch_seconds: Floats = field(default_factory=lambda: np.zeros(0))
     best_epoch: int | None = None
     repeated: int = 0
-    evictions: int = 0
-    hosts: frozenset[str] = frozenset()
-    ended: int = 0
+    attempts: tuple[Attempt, ...] = ()
     seconds: float | None = None
     cpu_seconds: float | None = None
     peak_bytes: int | None = None
+
+    @property
+    def evictions(self) -> int:
+        """Attempts that ended before their work was done."""
+        return sum(one.ending in ("evicted", "lost") for one in self.attempts)
+
+    @property
+    def ended(self) -> int | None:
+        """When its last attempt ended: µs since 1970."""
+        return max((one.end for one in self.attempts if one.end is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -106,8 +133,8 @@ class Material:
     @cached_property
     def values(self) -> Floats:
         """The metric of each run, within ±`LARGEST`: float64 (n,), NaN where it has none."""
-        known = [np.nan if run.metric is None else run.metric for run in self.runs]
-        return np.clip(np.array(known, np.float64), -LARGEST, LARGEST)
+        told = [np.nan if run.metric is None else run.metric for run in self.runs]
+        return np.clip(np.array(told, np.float64), -LARGEST, LARGEST)
 
     @cached_property
     def judged(self) -> NDArray[np.int64]:
@@ -119,11 +146,6 @@ class Material:
         places = np.flatnonzero(np.array(there, bool))
         worth = -self.values[places] if self.maximize else self.values[places]
         return places[np.argsort(worth, kind="stable")]
-
-    @cached_property
-    def in_order(self) -> list[int]:
-        """Places of the judged runs in the order in which they ended."""
-        return sorted(self.judged.tolist(), key=lambda place: (self.runs[place].ended, place))
 
     @cached_property
     def failed(self) -> NDArray[np.int64]:
@@ -180,7 +202,7 @@ class Material:
 
     def status_counts(self) -> dict[str, int]:
         """How many runs have each status; all statuses, in the order of a run's life."""
-        counts = dict.fromkeys(("finished", "early", "failed", "running", "waiting"), 0)
+        counts = dict.fromkeys(("finished", "early", "dropped", "failed", "running", "waiting"), 0)
         for run in self.runs:
             counts[run.status] = counts.get(run.status, 0) + 1
         return counts

@@ -16,14 +16,18 @@ from jobsight.errors import JobsightError
 from jobsight.files import read_json
 from jobsight.learning.sweep.best import read_best
 from jobsight.learning.sweep.layout import Frozen, Layout, read_frozen
+from jobsight.learning.sweep.records import Attempt as Stretch
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_all
-from jobsight.reports.sweep.material import Examination, Material, Run
+from jobsight.reports.sweep.material import Attempt, Examination, Material, Run
 from jobsight.reports.sweep.scales import LARGEST, Floats
 from jobsight.text import counted, printable
 
 __all__ = ["read_material"]
 
 _MOST_SOURCES = 20
+_ENDINGS = {
+    "end": "done", "until": "planned", "saved": "planned", "evicted": "evicted", "limit": "evicted",
+}  # fmt: skip
 _STATUSES = {
     RunStatus.STOPPED: "running",
     RunStatus.UNREADABLE: "waiting",
@@ -124,7 +128,6 @@ def _all_runs(records: list[RunRecord], metric: str, goal: Goal, count: int) -> 
 
 def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
     best = record.best(metric, goal)
-    last = record.history[-1] if record.history else None
     ended = record.status.ended
     columns = record.epochs.columns
     nothing = np.full(len(record.epochs), np.nan)
@@ -133,6 +136,7 @@ def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
         status=_STATUSES.get(record.status, record.status.value),
         parameters={printable(key, 80): value for key, value in _flat(record.parameters).items()},
         metric=None if best is None or record.status is RunStatus.FAILED else best.value,
+        metrics=record.metrics,
         cause=record.cause,
         epochs=record.epochs.number,
         train=_losses(columns.get("train_loss", nothing)),
@@ -140,12 +144,11 @@ def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
         epoch_seconds=columns.get("seconds", nothing),
         best_epoch=record.best_epoch if ended or best is None else best.epoch,
         repeated=record.repeated,
-        evictions=sum(
-            one.ending not in ("end", "saved") and (one.ending is not None or one is not last)
+        attempts=tuple(
+            _attempt(one, last=one is record.history[-1])
             for one in record.history
+            if one.started is not None
         ),
-        hosts=frozenset(one.host or "" for one in record.history),
-        ended=max((one.last or 0 for one in record.history), default=0),
         seconds=record.seconds or None,
         cpu_seconds=record.cpu_seconds,
         peak_bytes=record.peak_bytes or None,
@@ -154,6 +157,11 @@ def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
 
 def _losses(values: Floats) -> Floats:
     return np.where(np.abs(values) < LARGEST, values, np.nan)
+
+
+def _attempt(told: Stretch, *, last: bool) -> Attempt:
+    ending = "open" if told.ending is None and last else _ENDINGS.get(told.ending or "", "lost")
+    return Attempt(told.host or "", told.started or 0, told.last, ending, told.epoch)
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:

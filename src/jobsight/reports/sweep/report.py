@@ -9,21 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from jobsight.files import Kind, new_file, without_nan
-from jobsight.format import memory, span
 from jobsight.reports.page import Markup, card, document, element, join, section, table
+from jobsight.reports.sweep.forest import best_baseline, tested_models
 from jobsight.reports.sweep.learning import cost_part, curves_part, failures_part
 from jobsight.reports.sweep.material import Material
-from jobsight.reports.sweep.pictures import parameter_words
 from jobsight.reports.sweep.reading import read_material
 from jobsight.reports.sweep.runs import runs_part
 from jobsight.reports.sweep.scales import short
-from jobsight.reports.sweep.searching import importances, parameters_part
-from jobsight.reports.sweep.testing import (
-    best_baseline,
-    gain_words,
-    tested_models,
-    tested_part,
-)
+from jobsight.reports.sweep.searching import glance_part, importances, parameters_part
+from jobsight.reports.sweep.testing import gain_words, tested_part
+from jobsight.reports.sweep.words import STATUSES, bytes_words, hours_words, parameter_words
 from jobsight.text import counted, printable
 
 __all__ = ["report_html", "write_report"]
@@ -52,6 +47,7 @@ def report_html(material: Material) -> str:
     """The report as the text of an HTML page; all text from records and configs is escaped."""
     told = importances(material)
     parts = [
+        ("At a glance", glance_part(material, told)),
         ("Test", tested_part(material)),
         ("Parameters", parameters_part(material, told)),
         ("Learning", curves_part(material)),
@@ -98,7 +94,7 @@ def _head(material: Material) -> Markup:
 
 def _summary(material: Material) -> str:
     counts = material.status_counts()
-    ended = sum(counts[name] for name in ("finished", "early", "failed"))
+    ended = sum(counts[name] for name in ("finished", "early", "dropped", "failed"))
     words = f"{ended:,} of {counted(len(material.runs), 'run')} ended. "
     if material.best is None:
         cause = "all of them failed" if len(material.failed) else "none has a metric yet"
@@ -121,10 +117,12 @@ def _status_bar(material: Material) -> Markup:
     bars = [
         element("span", class_=f"part s-{name}", style=f"flex-grow:{number / total:.5f}")
         for name, number in counts.items()
+        if name in STATUSES
     ]
     legend = [
-        element("li", element("i", class_=f"key s-{name}"), f"{number:,} {name}")
+        element("li", element("i", class_=f"key s-{name}"), f"{number:,} {STATUSES[name]}")
         for name, number in counts.items()
+        if name in STATUSES
     ]
     return join(
         [
@@ -144,12 +142,12 @@ def _cards(material: Material) -> list[Markup]:
     wall = sum(run.seconds or 0.0 for run in runs)
     cpu = sum(run.cpu_seconds or 0.0 for run in runs)
     peak = max((run.peak_bytes or 0 for run in runs), default=0)
-    hosts = {host for run in runs for host in run.hosts}
+    hosts = {one.host for run in runs for one in run.attempts}
     epochs = sum(len(run.epochs) for run in runs)
     cards.append(card(
-        span(cpu or wall), "of processor time" if cpu else "of training",
+        hours_words(cpu or wall), "of processor time" if cpu else "of training",
         f"{counted(epochs, 'epoch')} on {counted(len(hosts), 'machine')}"
-        + (f"; at most {memory(peak / 2**20)} a run" if peak else ""),
+        + (f"; at most {bytes_words(peak)} a run" if peak else ""),
     ))  # fmt: skip
     evicted, repeated = sum(run.evictions for run in runs), sum(run.repeated for run in runs)
     again = f"{counted(repeated, 'epoch')} had to be trained again"
@@ -199,8 +197,9 @@ _WORDS = {
     "share": "How much of the variance of the metric's ranks lies between runs with like values of "
     "a parameter (Kruskal and Wallis' H / (n − 1), less what chance gives; Kelley's ε²).",
     "ρ": "Spearman's rank correlation: +1, more is always better; −1, less is; 0, neither.",
-    "early": "Its loss on the select part had not fallen for as many epochs as its "
+    "stopped early": "Its loss on the select part had not fallen for as many epochs as its "
     "patience allows. The weights of its best epoch are kept.",
+    "dropped": "Given up between two rounds, since others did better by then.",
     "evicted": "Sent away by its machine; it went on from its last checkpoint, here or elsewhere.",
 }
 

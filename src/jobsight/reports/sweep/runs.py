@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jobsight.format import span
 from jobsight.reports.page import Markup, element, join, section, table
 from jobsight.reports.sweep.importance import Importance
 from jobsight.reports.sweep.material import Material, Run
 from jobsight.reports.sweep.scales import Column, short
+from jobsight.reports.sweep.words import STATUSES, hours_words
 from jobsight.text import printable
 
 __all__ = ["runs_part"]
@@ -45,7 +45,7 @@ def runs_part(material: Material, told: Mapping[str, Importance]) -> Markup:
 
 
 def _is_text(column: Column) -> bool:
-    return column.kind == "category"
+    return column.axis.kind == "category"
 
 
 def _row(material: Material, place: int, columns: list[Column]) -> list[Markup | str]:
@@ -61,12 +61,13 @@ def _row(material: Material, place: int, columns: list[Column]) -> list[Markup |
         str(len(run.epochs)),
         "–" if run.best_epoch is None else str(run.best_epoch),
         short(float(run.select[-1]), 3) if len(run.select) else "–",
-        "–" if run.seconds is None else span(run.seconds),
+        "–" if run.seconds is None else hours_words(run.seconds),
         str(run.evictions or ""),
     ]
 
 
 def _ending(run: Run) -> Markup | str:
+    words = STATUSES.get(run.status, printable(run.status, 20)).replace("stopped early", "early")
     if run.cause is None:
-        return run.status
-    return join([run.status, element("span", f" {printable(run.cause, 60)}", class_="small")])
+        return words
+    return join([words, element("span", f" {printable(run.cause, 60)}", class_="small")])

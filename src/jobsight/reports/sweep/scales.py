@@ -1,11 +1,11 @@
-"""What was searched, as columns of numbers or categories; values in few characters."""
+"""Axes of pictures: linear, logarithmic or of categories; their ticks; numbers in few letters."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,19 +13,101 @@ from numpy.typing import NDArray
 
 from jobsight.text import printable
 
-__all__ = ["LARGEST", "Column", "Floats", "column", "in_words", "is_wide", "short"]
+__all__ = [
+    "LARGEST",
+    "Axis",
+    "Column",
+    "Floats",
+    "column",
+    "in_words",
+    "numeric_axis",
+    "short",
+]
 
 Floats = NDArray[np.float64]
+Kind = Literal["linear", "log", "category"]
 
-LARGEST = 1e30
-"""Numbers beyond are drawn there."""
+LARGEST = 1e300
+"""Numbers beyond are drawn there, so that no span of two overflows."""
 
+_SMALLEST = 1e-290
 _WIDE = 100.0
-"""Positive numbers further apart than this factor get a logarithmic axis."""
+"""Positive numbers further apart than this factor get a logarithmic axis, whatever was asked."""
 
 _CATEGORIES = 12
 _LABEL = 40
-_OTHERS = "others"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """From numbers to places between 0 and 1.
+
+    Attributes:
+        kind: of the scale.
+        low, high: at 0 and 1; their decimal logarithms where the kind is ``log``.
+        labels: of the categories 0, 1, …
+        whole: whether its values are whole numbers, and so its ticks.
+    """
+
+    kind: Kind
+    low: float
+    high: float
+    labels: tuple[str, ...] = ()
+    whole: bool = False
+
+    def place(self, values: Floats) -> Floats:
+        """Places of n numbers: float64 (n,), within 0 and 1; NaN where there is no number."""
+        if self.kind == "log":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = np.log10(values)
+        return np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0)
+
+    def ticks(self, most: int = 5) -> list[tuple[float, str]]:
+        """Places and labels of at most about so many ticks."""
+        if self.kind == "category":
+            middles = self.place(np.arange(len(self.labels), dtype=np.float64))
+            return list(zip(middles.tolist(), self.labels, strict=True))
+        values = self._tick_values(most)
+        places = self.place(np.array(values, np.float64))
+        return [(float(p), short(v)) for p, v in zip(places, values, strict=True)]
+
+    def _tick_values(self, most: int) -> list[float]:
+        from matplotlib.ticker import LogLocator, MaxNLocator
+
+        if self.kind == "log" and self.high - self.low >= 1.0:
+            low, high = 10.0**self.low, 10.0**self.high
+            # The library also tries powers beyond the ends, which may overflow.
+            with np.errstate(over="ignore"):
+                found = LogLocator(numticks=most + 2).tick_values(low, high)
+        else:
+            low, high = (10.0**v if self.kind == "log" else v for v in (self.low, self.high))
+            steps = MaxNLocator(most, steps=[1, 2, 5, 10], integer=self.whole)
+            found = steps.tick_values(low, high)
+        slack = 1e-9 * (high - low)
+        # Of multiples of 0.1 the library gives 0.30000000000000004.
+        return [float(f"{v:.12g}") for v in found if low - slack <= v <= high + slack]
+
+
+def numeric_axis(values: Floats, *, log: bool | None = None) -> Axis:
+    """An axis that n finite numbers fit on.
+
+    Args:
+        values: float64 (n,).
+        log: whether it is logarithmic where that can be; None: where they lie far apart.
+    """
+    values = np.clip(values[np.isfinite(values)], -LARGEST, LARGEST)
+    if not len(values):
+        return Axis("linear", 0.0, 1.0)
+    low, high = float(values.min()), float(values.max())
+    wide = low > 0 and high / low > _WIDE
+    if low > 0 and (wide if log is None else log):
+        low, high = math.log10(low), math.log10(high)
+        return Axis("log", *((low, high) if high - low > 1e-6 else (low - 0.5, high + 0.5)))
+    size = max(abs(low), abs(high))
+    if high - low <= max(1e-9 * size, _SMALLEST):
+        margin = 0.1 * size if size > _SMALLEST else 1e-3
+        low, high = low - margin, high + margin
+    return Axis("linear", low, high)
 
 
 @dataclass(frozen=True)
@@ -34,19 +116,17 @@ class Column:
 
     Attributes:
         name: as the config has it.
-        kind: of its axis.
+        axis: that its values fit on.
         values: float64 (n,): numbers, or numbers of categories; NaN where a run has none.
         shown: the values in words, "" where a run has none.
-        labels: of the categories 0, 1, …
-        bounds: where it was searched: numbers, if known.
+        bounds: where it was searched, if that is told: numbers.
         search: how it was searched, in words.
     """
 
     name: str
-    kind: Literal["linear", "log", "category"]
+    axis: Axis
     values: Floats
     shown: tuple[str, ...]
-    labels: tuple[str, ...] = ()
     bounds: tuple[float, float] | None = None
     search: str = ""
 
@@ -61,8 +141,8 @@ def column(name: str, values: Sequence[Any], spec: Mapping[str, Any] | None) -> 
 
     Args:
         name: of the parameter.
-        values: one per run, of any kind; None where a run has none.
-        spec: how it was searched (W&B's schema), if known.
+        values: one a run, of any kind; None where a run has none.
+        spec: how it was searched (W&B's schema), where that is told.
     """
     spec = spec or {}
     distribution = str(spec.get("distribution", ""))
@@ -70,23 +150,19 @@ def column(name: str, values: Sequence[Any], spec: Mapping[str, Any] | None) -> 
     listed = "values" in spec or distribution.startswith("categorical")
     if not listed and all(value is None or _is_number(value) for value in values):
         numbers = np.array([np.nan if v is None else _clipped(v) for v in values], np.float64)
-        log = is_wide(numbers, 1.0 if "log" in distribution else _WIDE)
-        kind: Literal["log", "linear"] = "log" if log else "linear"
-        return Column(name, kind, numbers, shown, (), _bounds(spec), _search(spec))
+        axis = numeric_axis(numbers, log=True if "log" in distribution else None)
+        whole = all(isinstance(value, int) for value in values if value is not None)
+        axis = replace(axis, whole=whole)
+        return Column(name, axis, numbers, shown, _bounds(spec, distribution), _search(spec))
     labels = _labels(values)
     number = {label: k for k, label in enumerate(labels)}
     rest = number.get(_OTHERS, len(labels))
     codes = [np.nan if not text else float(number.get(text, rest)) for text in shown]
-    return Column(name, "category", np.array(codes), shown, labels, None, _search(spec))
+    axis = Axis("category", -0.5, max(len(labels), 1) - 0.5, labels)
+    return Column(name, axis, np.array(codes, np.float64), shown, None, _search(spec))
 
 
-def is_wide(values: Floats, factor: float = _WIDE) -> bool:
-    """Whether all finite numbers are positive and further apart than a factor."""
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return False
-    low, high = float(values.min()), float(values.max())
-    return low > 1 / LARGEST and high > factor * low
+_OTHERS = "others"
 
 
 def _labels(values: Sequence[Any]) -> tuple[str, ...]:
@@ -108,45 +184,52 @@ def _is_number(value: object) -> bool:
 
 
 def _clipped(value: float) -> float:
-    """A number within ±`LARGEST`; NaN stays NaN."""
+    """A number that a float holds; NaN stays NaN."""
     if value != value:
         return math.nan
     return float(max(min(value, LARGEST), -LARGEST))
 
 
 def in_words(value: object, width: int = _LABEL) -> str:
-    """Any value of a parameter in at most `width` characters, safe to show."""
+    """Any value of a parameter in at most `width` letters, safe to show."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return printable(value, width) or "(blank)"
     return short(_clipped(value))
 
 
-def _bounds(spec: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Least and greatest value searched."""
+def _bounds(spec: Mapping[str, Any], distribution: str) -> tuple[float, float] | None:
+    """Least and greatest value searched; those of W&B's ``log_uniform`` are exponents of e."""
     low, high = spec.get("min"), spec.get("max")
     if not (_is_number(low) and _is_number(high)):
         return None
     ends = _clipped(float(low)), _clipped(float(high))  # type: ignore[arg-type]
+    if "log" in distribution and not distribution.endswith("values"):
+        if distribution.startswith("inv"):
+            return None
+        ends = math.exp(min(ends[0], 690.0)), math.exp(min(ends[1], 690.0))
     return ends if math.isfinite(ends[0]) and ends[0] < ends[1] else None
 
 
 def _search(spec: Mapping[str, Any]) -> str:
     """A specification in words, bounded."""
+    kind = printable(spec.get("distribution", ""), _LABEL)
     if isinstance(spec.get("values"), list | tuple):
         listed = [in_words(value) for value in spec["values"][:_CATEGORIES]]
         more = len(spec["values"]) - len(listed)
-        return "one of " + ", ".join(listed) + (f" and {more} more" if more > 0 else "")
+        words = "one of " + ", ".join(listed) + (f" and {more} more" if more > 0 else "")
+        return words + (" with given probabilities" if "probabilities" in spec else "")
     if "value" in spec:
         return f"always {in_words(spec['value'])}"
-    kind = printable(spec.get("distribution", ""), _LABEL).replace("_", " ")
     given = [
-        f"{key} {in_words(spec[key])}" for key in ("min", "max", "q") if spec.get(key) is not None
+        f"{key} {in_words(spec[key])}"
+        for key in ("min", "max", "mu", "sigma", "a", "b", "q")
+        if spec.get(key) is not None
     ]
-    return ", ".join([*([kind] if kind else []), *given])
+    return ", ".join([*([kind.replace("_", " ")] if kind else []), *given])
 
 
 def short(value: float, digits: int = 4) -> str:
-    """A number in few characters: ``0.0003``, ``12``, ``1.5e-7``, ``2e6``; a dash for NaN."""
+    """A number in few letters: ``0.0003``, ``12``, ``1.5e-7``, ``2e6``; a dash for NaN."""
     if value != value:
         return "–"
     if float(value).is_integer() and abs(value) < 1e6:

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from jobsight.format import percent
-from jobsight.reports.page import Markup, element, join, section, table
+from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.reports.sweep.importance import FEW_RUNS, Importance, importance
 from jobsight.reports.sweep.material import Material
-from jobsight.reports.sweep.pictures import scatter_plot
+from jobsight.reports.sweep.parallel import MOST_AXES, parallel_plot
 from jobsight.reports.sweep.scales import Column, short
+from jobsight.reports.sweep.scatter import scatter_plot
+from jobsight.reports.sweep.words import correlation_words, percent
 from jobsight.text import counted, printable
 
-__all__ = ["importances", "parameters_part"]
+__all__ = ["glance_part", "importances", "parameters_part"]
 
 _MOST_PANELS = 18
 _MOST_ROWS = 60
@@ -30,6 +31,61 @@ def importances(material: Material) -> dict[str, Importance]:
         )
         for column in material.columns
     }
+
+
+def glance_part(material: Material, told: Mapping[str, Importance]) -> Markup | None:
+    """Parallel coordinates of all runs, with what to show chosen by buttons."""
+    if not material.columns or not (len(material.judged) or len(material.failed)):
+        return None
+    left_out = len(material.columns) - MOST_AXES
+    more = f" The {left_out} least telling parameters have no axis." if left_out > 0 else ""
+    hidden = len(material.judged) - len(material.drawn)
+    more += f" {hidden:,} of the weaker runs are not drawn." if hidden else ""
+    few = len(material.judged) < FEW_RUNS
+    order = "" if few else " The further right a parameter is, the more it says of the metric."
+    return section(
+        "All runs at a glance",
+        _buttons(material),
+        figure(
+            parallel_plot(material, told),
+            join([_legend(material), f"{order}{more} Point at a line for its run; follow it to "
+                  "the run's row in the table."]),
+            class_="wide",
+        ),
+        lead="Each line is a run: it passes through its value of each parameter and ends at its "
+        f"{printable(material.metric, 60)} on the select part, the better the higher.",
+    )  # fmt: skip
+
+
+def _buttons(material: Material) -> Markup | None:
+    """Which runs stand out; they need no script."""
+    if len(material.judged) < 10:
+        return None
+    choices = [("all", "all runs"), ("top", "the best tenth"), ("one", "the best run")]
+    if len(material.failed):
+        choices.append(("bad", "failed runs"))
+    inputs = [
+        element(
+            "label",
+            element("input", type="radio", name="show", id=f"show-{key}",
+                    checked="checked" if key == "all" else None),
+            element("span", words),
+        )
+        for key, words in choices
+    ]  # fmt: skip
+    legend = element("legend", "Show")
+    return element("fieldset", legend, *inputs, class_="choice")
+
+
+def _legend(material: Material) -> Markup:
+    scale = join(element("i", class_=f"key f{k}") for k in range(7))
+    parts = [
+        element("span", element("i", class_="key starkey"), "best run"),
+        element("span", "worst ", scale, " best, by rank"),
+    ]
+    if len(material.failed):
+        parts.append(element("span", element("i", class_="key badkey"), "failed"))
+    return element("span", *parts, class_="legend")
 
 
 def parameters_part(material: Material, told: Mapping[str, Importance]) -> Markup | None:
@@ -106,7 +162,7 @@ def _table(material: Material, order: list[Column], told: Mapping[str, Importanc
 def _verdict_row(told: Importance) -> str:
     if told.share is None:
         return "–"
-    words = _correlation_words(told.correlation)
+    words = correlation_words(told.correlation)
     return words if told.sure else f"{words}; could be chance"
 
 
@@ -124,7 +180,7 @@ def _border(column: Column, value: float) -> str | None:
         return None
     low, high = column.bounds
     ends = np.array([low, value, high])
-    if column.kind == "log" and low > 0:
+    if column.axis.kind == "log" and low > 0:
         ends = np.log(np.maximum(ends, low))
     place = (ends[1] - ends[0]) / (ends[2] - ends[0])
     if place < _BORDER:
@@ -138,20 +194,13 @@ def _range_of_top(material: Material, column: Column) -> str:
     values = values[np.isfinite(values)]
     if len(material.judged) < 10 or not len(values):
         return "–"
-    if column.kind == "category":
-        counts = np.bincount(values.astype(np.int64), minlength=len(column.labels))
+    if column.axis.kind == "category":
+        counts = np.bincount(values.astype(np.int64), minlength=len(column.axis.labels))
         common = np.argsort(-counts, kind="stable")[:3]
         return ", ".join(
-            f"{column.labels[k]} ({percent(counts[k] / len(values))})" for k in common if counts[k]
+            f"{column.axis.labels[k]} ({percent(counts[k] / len(values))})"
+            for k in common
+            if counts[k]
         )
     low, high = short(float(values.min()), 3), short(float(values.max()), 3)
     return low if low == high else f"{low} to {high}"
-
-
-def _correlation_words(value: float | None) -> str:
-    """Which way a parameter pulls, in words."""
-    if value is None:
-        return "no order"
-    if abs(value) < 0.1:
-        return "neither way"
-    return f"{'more' if value > 0 else 'less'} is better (ρ = {value:+.2f})"

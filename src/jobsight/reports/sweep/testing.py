@@ -1,86 +1,22 @@
-"""The part of the report that shows the models of a sweep on the test part."""
+"""The part of the report that shows the best run on the test part, beside its baselines."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from jobsight.format import interval, number
-from jobsight.models import is_baseline
-from jobsight.reports.page import Markup, element, section, table
+from jobsight.format import number
+from jobsight.reports.page import Markup, element, figure, section, table
 from jobsight.reports.scores import HEADINGS
+from jobsight.reports.sweep.forest import (
+    Tested,
+    best_baseline,
+    forest_plot,
+    number_of,
+    tested_models,
+)
 from jobsight.reports.sweep.material import Examination, Material
 from jobsight.reports.sweep.scales import short
 from jobsight.text import counted, printable
 
-__all__ = ["best_baseline", "gain_words", "tested_models", "tested_part"]
-
-
-_MOST_MODELS = 40
-
-
-@dataclass(frozen=True)
-class Tested:
-    """One model on the test part: numbers are None where undefined or not told.
-
-    Attributes:
-        name: of the model.
-        scores: by metric.
-        auc: 95 % interval of the area under the ROC curve.
-        gain: loss less the best baseline's: value, low, high; below 0 is better.
-        baseline: whether it needs no learning.
-    """
-
-    name: str
-    scores: Mapping[str, float | None]
-    auc: tuple[float, float] | None
-    gain: tuple[float, float | None, float | None] | None
-    baseline: bool
-
-
-def number_of(value: object) -> float | None:
-    """A value read from a file where it is a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:
-        return None
-
-
-def tested_models(report: Mapping[str, Any]) -> list[Tested]:
-    """The models of a report, best ROC AUC first; whatever is not of its form is left out."""
-    models = report.get("models")
-    found = [
-        _tested(str(name), scores, report.get("loss"))
-        for name, scores in (models.items() if isinstance(models, Mapping) else ())
-        if isinstance(scores, Mapping)
-    ]
-    return sorted(found, key=lambda one: (-(one.scores.get("roc_auc") or 0.0), one.name))[
-        :_MOST_MODELS
-    ]
-
-
-def _tested(name: str, scores: Mapping[str, Any], loss: object) -> Tested:
-    bounds = scores.get("roc_auc_ci")
-    ends = [number_of(one) for one in bounds] if isinstance(bounds, Sequence) else []
-    auc = None
-    if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
-        auc = (ends[0], ends[1])
-    told = scores.get(f"{loss}_gain")
-    gain = None
-    if isinstance(told, Mapping) and (value := number_of(told.get("value"))) is not None:
-        gain = (value, number_of(told.get("low")), number_of(told.get("high")))
-    values = {str(key): number_of(value) for key, value in scores.items()}
-    return Tested(name, values, auc, gain, is_baseline(name))
-
-
-def best_baseline(models: Sequence[Tested]) -> float | None:
-    """The greatest area under the ROC curve among the baselines; None where none tells it."""
-    told = [one.scores.get("roc_auc") for one in models if one.baseline]
-    return max((value for value in told if value is not None), default=None)
+__all__ = ["gain_words", "tested_part"]
 
 
 def gain_words(test: Examination) -> str:
@@ -119,15 +55,24 @@ def _gain(one: Tested) -> str:
 
 
 def tested_part(material: Material) -> Markup | None:
-    """All models on the test part."""
+    """All models on the test part: pictures with intervals, then the table."""
     if material.test is None:
         return None
     report = material.test.report
     models, chosen = tested_models(report), str(report.get("chosen"))
     if not models:
         return None
+    pictures = [
+        figure(picture, words)
+        for kind, words in (
+            ("auc", "ROC AUC with 95 % intervals; 0.5 is chance."),
+            ("gain", "Loss less the best baseline's: left of the line is better."),
+        )
+        if (picture := forest_plot(models, material.test.network, kind)) is not None
+    ]
     return section(
         "The best run on the test part",
+        element("div", *pictures, class_="pair") if pictures else None,
         _table(models, chosen, material.test.network),
         element("p", material.test.reason) if material.test.reason else None,
         lead=_lead(material.test),
@@ -157,14 +102,12 @@ def _table(models: list[Tested], chosen: str, network: str) -> Markup:
     rows = [
         [
             f"{printable(one.name, 60)}{' (answers)' if one.name == chosen else ''}",
-            interval(*(one.auc or (None, None))),
-            "–" if one.gain is None else interval(*one.gain[1:], 3),
             *(number(one.scores.get(key)) for key in keys),
         ]
         for one in models
     ]
     return table(
-        ["model", "ROC AUC, 95 %", "loss less baseline's, 95 %", *(HEADINGS[key] for key in keys)],
+        ["model", *(HEADINGS[key] for key in keys)],
         rows,
         caption="By batch. Higher is better of ROC AUC, precision, F1, accuracy and coverage, "
         "lower of the others.",

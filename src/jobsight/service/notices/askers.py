@@ -66,7 +66,12 @@ class SlurmAsker(SlurmLookup, Asker):
 
 
 class CondorAsker(Asker):
-    """Asks one access point."""
+    """Asks one access point.
+
+    Args:
+        client: this one's alone.
+        access_point: its name in the jobs' ids.
+    """
 
     scheduler = "htcondor"
 

@@ -31,6 +31,10 @@ _LACKING_S = 30.0
 class Intake:
     """A member of the consumer group. One thread at a time.
 
+    Args:
+        connection: how to reach the brokers.
+        settings: topics, group.
+
     Attributes:
         assigned: partitions that are ours now; None: the group has not answered yet.
         rebalances: how often partitions came or went.

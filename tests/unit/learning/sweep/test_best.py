@@ -28,10 +28,10 @@ def test_ties_go_to_the_lowest_run_and_what_cannot_be_chosen_comes_last() -> Non
     records = [
         record(1, math.nan), record(2, 0.9, RunStatus.FAILED), record(3, 0.5), record(4, 0.7),
         record(5, 0.7, RunStatus.EARLY), record(6, 0.8, RunStatus.RUNNING),
-        record(8, None),
+        record(7, 0.6, RunStatus.DROPPED), record(8, None),
     ]  # fmt: skip
-    assert [one.run for one in rank(records, "f1", "maximize")] == [4, 5, 3, 1, 2, 6, 8]
-    assert [one.run for one in rank(records, "f1", "minimize")] == [3, 4, 5, 1, 2, 6, 8]
+    assert [one.run for one in rank(records, "f1", "maximize")] == [4, 5, 3, 1, 2, 6, 7, 8]
+    assert [one.run for one in rank(records, "f1", "minimize")] == [3, 4, 5, 1, 2, 6, 7, 8]
     assert best_of(records, "f1", "maximize").run == 4
 
 

@@ -11,7 +11,7 @@ from jobsight.learning.sweep import planning
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.layout import Frozen, Layout, Shard, read_frozen, read_point
 from jobsight.learning.sweep.planning import Planned, freeze, lay_out, read_plan
-from jobsight.learning.sweep.stages import rounds_of
+from jobsight.learning.sweep.stages import rounds_of, run_of
 
 COMMAND = ("python3", "-m", "jobsight")
 LOG = Shard("s01", ("/logs/EventLog", "/logs/EventLog.1"), modified=(1.0, 2.0))
@@ -46,7 +46,7 @@ def test_nodes_read_and_write_what_they_must(tmp_path: Path) -> None:
     assert nodes["parse-s01"].inputs == ("sweep.json", *LOG.inputs)
     assert nodes["parse-s01"].outputs == ("history/s01",) and not nodes["parse-s01"].near
     run = nodes["run-0003"]
-    assert run.arguments == ("sweep", "node", "run", "3", ".", "--save-every", "600")
+    assert run.arguments == ("sweep", "node", "run", "3", ".", "--save-every", "auto")
     assert (run.inputs, run.outputs, run.checkpoints) == (
         ("sweep.json", "history"), ("runs/0003",), True
     )  # fmt: skip
@@ -102,13 +102,28 @@ def test_rounds_wait_for_each_other(tmp_path: Path) -> None:
     assert sorted(path.parent.name for path in tmp_path.rglob("point.json")) == ["0001", "0002"]
 
 
+def test_the_hopeless_are_dropped_between_two_parts_of_a_run(tmp_path: Path) -> None:
+    plan = planned(tmp_path / "a", drop={"after": 3, "keep": 0.5}).plan
+    assert list(names(plan)) == ["parse", "runs-1", "drop-1", "runs-1b", "best", "register"]
+    nodes = {node.name: node for node in plan.nodes()}
+    assert nodes["run-0001"].arguments[-2:] == ("--until", "3")
+    assert nodes["run-0001b"].arguments == ("sweep", "node", "run", "1", ".")
+    assert [run_of(name) for name in ("run-0001", "run-0001b", "drop-1", "best")] == [
+        1,
+        1,
+        None,
+        None,
+    ]
+
+
 def test_runs_that_are_sent_files_save_and_others_need_not(tmp_path: Path) -> None:
     def told(name: str, **changed: Any) -> tuple[str, ...]:
         plan = planned(tmp_path / name, **changed).plan
         return next(node for node in plan.nodes() if node.name == "run-0001").arguments[5:]
 
-    assert told("a", where="dagman") == ("--save-every", "600")
+    assert told("a", where="dagman") == ("--save-every", "auto")
     assert told("b", where="dagman", save_every="5 min") == ("--save-every", "300")
+    assert told("c", where="dagman", save_every="off") == ()
     assert told("d", where="dagman", save_every=5, shared=True) == ()
     assert told("e", where="slurm", save_every=5) == told("f") == ()
 
@@ -278,9 +293,7 @@ def test_an_image_has_versions_of_its_own_but_for_jobsight(
         planned(tmp_path / "a", **image)
 
 
-@pytest.mark.parametrize(
-    ("first", "then"), [({}, {"image": "docker://x/y"}), ({"image": "docker://x/y"}, {})]
-)
+@pytest.mark.parametrize(("first", "then"), [({}, {"pack": "env.tar"}), ({"pack": "env.tar"}, {})])
 def test_what_nodes_are_started_by_may_change_while_jobsight_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: Any, then: Any
 ) -> None:

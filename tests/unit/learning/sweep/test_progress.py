@@ -10,6 +10,7 @@ from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.layout import Frozen, Layout, Shard, read_point
 from jobsight.learning.sweep.planning import Planned, freeze, lay_out
 from jobsight.learning.sweep.progress import Progress, progress_of
+from jobsight.learning.sweep.tidying import leftovers, remove
 from jobsight.learning.tracking import RunEnd, Tracker
 
 
@@ -80,6 +81,15 @@ def test_a_run_whose_node_failed_for_good_is_broken(tmp_path: Path) -> None:
     assert told.best is not None and not told.best.ended
 
 
+def test_of_a_run_in_two_parts_the_one_at_work_counts(tmp_path: Path) -> None:
+    made = planned(tmp_path, drop={"after": 2, "keep": 0.5})
+    tell(made.layout, 1, 0.5, 0.6)
+    first = node("run-0001", NodeState.DONE)
+    assert looked(made, run_0001=first).runs[0].state == "waiting"
+    later = looked(made, run_0001=first, run_0001b=node("run-0001b", NodeState.RUNNING))
+    assert later.runs[0].state == "running"
+
+
 def test_what_is_tested_and_not_registered_is_not_done(tmp_path: Path) -> None:
     made = planned(tmp_path, runs=1)
     tell(made.layout, 1, 0.5, end=RunEnd("finished", metrics={"f1": 0.5}))
@@ -108,6 +118,43 @@ def test_what_is_tested_and_not_registered_is_not_done(tmp_path: Path) -> None:
     assert by_hand.done and next(progress_lines(by_hand, "slurm")) == "done (slurm, job 7)"
 
 
+def test_without_a_scheduler_records_tell(tmp_path: Path) -> None:
+    made = planned(tmp_path, runs=1)
+    assert progress_of(made.frozen, made.layout, made.plan, None).stages == ()
+    tell(made.layout, 1, 0.5)
+    told = progress_of(made.frozen, made.layout, made.plan, None)
+    assert (told.manager, told.states, told.stages) == (None, {"running": 1}, ())
+    assert next(progress_lines(told, "here")) == "not done; submit again to continue (here)"
+
+
 def test_nothing_told_yet(tmp_path: Path) -> None:
     told = looked(planned(tmp_path))
     assert told.best is None and told.updated is None and told.states == {"waiting": 4}
+
+
+def test_only_what_is_needed_no_more_may_go(tmp_path: Path) -> None:
+    made = planned(tmp_path)
+    layout = made.layout
+    for run in (1, 2, 3):
+        for part in ("checkpoint", "model", "wandb"):
+            (layout.run(run) / part).mkdir()
+            (layout.run(run) / part / "file").write_bytes(b"12345")
+    tell(layout, 1, end=RunEnd("finished", metrics={"f1": 0.5}))
+    tell(layout, 2, end=RunEnd("finished", metrics={"f1": 0.6}))
+    layout.submitted.mkdir()
+    assert {path.relative_to(layout.folder).as_posix(): size for path, size in
+            leftovers(made.frozen, layout).items()} == {
+        "runs/0001/checkpoint": 5, "runs/0002/checkpoint": 5,
+    }  # fmt: skip
+    facts = {"schema": "jobsight.best/1", "run": 2, "registry": None}
+    write_json(layout.best / "bestmodel.json", facts)
+    assert len(leftovers(made.frozen, layout)) == 2  # its model is in no registry yet
+    write_json(layout.best / "bestmodel.json", facts | {"registry": {}})
+    found = leftovers(made.frozen, layout)
+    assert [path.relative_to(layout.folder).as_posix() for path in found] == [
+        *("runs/0001/checkpoint", "runs/0001/model", "runs/0002/checkpoint", "submitted"),
+    ]
+    remove(found)
+    assert (layout.run(2) / "model/file").exists() and (layout.run(3) / "checkpoint/file").exists()
+    assert (layout.run(1) / "wandb/file").exists() and layout.record(1).exists()
+    assert leftovers(made.frozen, layout) == {}

@@ -100,10 +100,11 @@ def test_the_best_so_far_follows_the_goal(tmp_path: Path) -> None:
     assert found.best("unknown", "maximize") is None
 
 
-def test_how_a_run_came_to_nothing(tmp_path: Path) -> None:
-    end = {"event": "end", "time": 3, "status": "failed", "cause": "loss is\x1b[31m NaN\n" * 99}
+@pytest.mark.parametrize("status", ["failed", "dropped"])
+def test_how_a_run_came_to_nothing(tmp_path: Path, status: str) -> None:
+    end = {"event": "end", "time": 3, "status": status, "cause": "loss is\x1b[31m NaN\n" * 99}
     found = read_record(write(tmp_path, start(), epoch(1, f1=0.9), end))
-    assert found.status == "failed"
+    assert found.status == status
     assert not found.status.successful
     assert found.cause is not None
     assert len(found.cause) <= 300

@@ -83,20 +83,30 @@ def test_the_seeds_own_mistake_is_told_with_its_place(tmp_path: Path) -> None:
         ("lstm_layers:", "parameter 'lstm_layers' is None, not a mapping; write {value: …}"),
         ("lstm_layers: {values: [1, 9]}", "4:29: parameter 'lstm_layers': 9 is not allowed: "),
         ("lstm_layers: {min: 1, max: 9}", "4:30: parameter 'lstm_layers': int_uniform gives 9, wh"),
+        ("j: {values: [1, 2], probabilities: [0.5, 0.6]}", "probabilities add up to 1.1, not to 1"),
+        ("j: {values: [1, 2], probabilities: [1.0]}", "2 values, but 1 probabilities"),
+        ("j: {values: [1, 2], probabilities: [2, -1]}", "probability -1.0 is below 0"),
+        ("j: {values: [1, 2], probabilities: 1}", "probabilities are a list (given 1)"),
         (
             "j: {distribution: q_uniform, q: 0, min: 1, max: 9}",
             "4:35: parameter 'j': q is 0; it mu",
         ),
+        ("dropout: {distribution: beta, a: 0}", "a is 0; it must be above 0"),
+        ("dropout: {distribution: normal, sigma: 0}", "sigma is 0; it must be above 0"),
         (
             "learning_rate: {distribution: log_uniform_values, min: 0, max: 1}",
             "4:58: parameter 'learning_rate': log_uniform_values takes logarithms, so min must be",
         ),
         (
+            "learning_rate: {distribution: log_uniform, min: 1, max: 9000}",
+            "are exponents of e, and 9000 is too large for one; log_uniform_values takes",
+        ),
+        (
             "learning_rate: {distribution: loguniform, min: 0.1, max: 1}",
             "4:33: parameter 'learning_rate': there is no distribution 'loguniform'; the nearest "
-            "are uniform, q_uniform, ",
+            "are log_uniform, ",
         ),
-        ("j: {distribution: gauss}", "there is no distribution 'gauss'; there are categ"),
+        ("j: {distribution: gauss}", "there is no distribution 'gauss'; there are beta, categ"),
         ("j: {distribution: [1]}", "there is no distribution [1]; "),
         ("j: {distribution: uniform, min: 1}", "uniform needs 'max', which is missing"),
         ("j: {distribution: int_uniform, min: 1.0, max: 3}", "needs integers; min is 1.0"),
@@ -115,6 +125,10 @@ def test_the_seeds_own_mistake_is_told_with_its_place(tmp_path: Path) -> None:
             "4:49: parameter 'learning_rate': q_uniform gives 0.0, which is not allowed",
         ),
         ("hidden_size: {min: 16.0, max: 64.0}", "int_uniform, and distributions with q: 1, give i"),
+        (
+            "learning_rate: {distribution: normal, mu: -3, sigma: 0.1}",
+            "hardly one is allowed; norm",
+        ),
         ("j: {min: 1, max: 9}\n  frames.j: {value: 3}", "'frames.j' and 'j' mean one setting"),
         ("j: {value: 3}\n  j: {value: 4}", 'sweep.yaml:5:3: found duplicate key "j"'),
         ("success: {values: [exit_zero]}", "says what is asked, or how it is judged"),
@@ -154,14 +168,21 @@ def test_wrong_parameters_are_told_with_their_place(
         ("method: grid", "2:7: runs: the grid has only 1 point; write runs: 1"),
         ("here: {processes: 501}", "here.processes: Input should be less than or equal to 500"),
         ("run_cap: 10", "4:1: there is no 'run_cap': the number of runs is 'runs'"),
-        ("early_terminate: {}", "runs stop by themselves, by 'early_stopping'"),
+        ("early_terminate: {}", "runs stop by themselves by 'early_stopping'"),
         ("epoch: 3", "there is no 'epoch' in a sweep's config; did you mean 'epochs'?"),
         ("resources: {cpu: 2}", "there is no 'resources.cpu' in a sweep's config; did you mean 'c"),
         ("resources: {memory: lots}", "4:21: resources.memory: write a size such as 4 GB"),
         ("resources: {time: soon}", "write a span such as 2 h, 90 min"),
         ("resources: {cpus: 0}", "resources.cpus: Input should be greater than or equal to 1"),
+        ("drop: {after: 5, keep: 2}", "4:24: drop.keep: Input should be less than 1 (given 2)"),
+        ("drop: {after: 60, keep: 0.5}", "runs are dropped after 60 epochs, but have 60 at most"),
+        ("drop: {after: 6}", "'drop.keep' is missing"),
+        ("drop: {after: 6, kep: 1}", "4:18: there is no 'drop.kep' in a sweep's config; did you"),
         ("shared: maybe", "4:9: shared: "),
+        ("tracking: {wandb: on}", "Input should be 'online', 'offline' or 'off'"),
+        ("tracking: {api_key: x}", "there is no 'tracking.api_key'"),
         ("program: {environment: {MY_TOKEN: x}}", "looks like a secret, which has no place in a c"),
+        ("program: {image: a, pack: b}", "runs start from an image or from a pack; keep one"),
         ("dagman: {environment: WANDB_API_KEY=3}", "4:10: this looks like a key of Weights & Bias"),
         (
             "slurm: {comment: 0123456789abcdef0123456789abcdef01234567}",
@@ -225,6 +246,10 @@ def test_wrong_keys_are_told_with_their_place(tmp_path: Path, key: str, message:
             "3:14: parameter 'dropout': uniform has no countable values for a grid",
         ),
         (
+            "data: a\nmethod: grid\nparameters: {j: {values: [1], probabilities: [1]}}\n",
+            "a grid tries every value, so it has no probabilities",
+        ),
+        (
             "data: a\nmethod: grid\nparameters: {j: {min: 1, max: 9999}, m: {min: 1, max: 9999}}\n",
             "more than 100,000 runs cannot be planned",
         ),
@@ -262,13 +287,14 @@ def test_defaults_and_shorthands(tmp_path: Path) -> None:
     assert config.slurm == {"partition": "main", "exclusive": "", "nodes": "2"}
     assert config.dagman == {"requirements": "Memory > 3", "+Big": "true"}
     assert config.program.environment == {"OMP_NUM_THREADS": "1"}
+    assert config.tracking.wandb == "off"
 
 
 def test_numbers_as_yaml_1_1_and_1_2_have_them(tmp_path: Path) -> None:
     body = "data: a\nruns: 2\nparameters: {learning_rate: {min: 1e-3, max: 1.0e-1}}\n"
     for head in ("", "%YAML 1.1\n---\n"):
         assert read(tmp_path, head + body).space[0].numbers == {"min": 0.001, "max": 0.1}
-    assert read(tmp_path, "%YAML 1.1\n---\n" + body + "cluster: x\n")
+    assert read(tmp_path, "%YAML 1.1\n---\n" + body + "tracking: {wandb: off}\n")
 
 
 def test_anchors_and_merge_keys_are_understood(tmp_path: Path) -> None:
@@ -287,7 +313,7 @@ def test_a_config_survives_json(tmp_path: Path) -> None:
         EXAMPLE.read_text(),
         ONE,
         "data: a\nmethod: grid\nparameters: {j: {min: 1, max: 4}, seed: {values: [1, 2]}}\n",
-        ONE + "metric: {name: log_loss}\nresources: {memory: 4 GB}\n",
+        ONE + "metric: {name: log_loss}\ndrop: {after: 3, keep: 0.5}\nresources: {memory: 4 GB}\n",
     ):
         config = read(tmp_path, text)
         again = SweepConfig.model_validate(config.model_dump(mode="json"))
@@ -328,10 +354,18 @@ def test_runs_that_ask_for_gpus_use_them(tmp_path: Path) -> None:
         assert settings.lstm.device == device
 
 
-def test_when_runs_save(tmp_path: Path) -> None:
-    assert read(tmp_path, ONE).save_every == 600
-    assert read(tmp_path, ONE + "save_every: 5 min\n").save_every == 300
-    assert "save_every: write a span such as" in trouble(tmp_path, ONE + "save_every: off\n")
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("auto", "auto"), ("off", "off"), ("false", "off"), ("90", 90), ("10 min", 600)],
+)
+def test_when_runs_save(tmp_path: Path, text: str, value: Any) -> None:
+    assert read(tmp_path, ONE + f"save_every: {text}\n").save_every == value
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "true", "1.5", "often", "[1]", "10 years", "{a: 1}"])
+def test_when_runs_cannot_save(tmp_path: Path, text: str) -> None:
+    said = trouble(tmp_path, ONE + f"save_every: {text}\n")
+    assert re.match(r"sweep.yaml:4:\d+: save_every: write auto or off, or a span such as", said)
 
 
 def test_the_page_tells_of_every_key_parameter_and_distribution(tmp_path: Path) -> None:
@@ -340,7 +374,7 @@ def test_the_page_tells_of_every_key_parameter_and_distribution(tmp_path: Path) 
     told = set(re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", section, flags=re.DOTALL)))
     assert set(SweepConfig.model_fields) <= told
     assert {name for name in searchable(HOLD) if "." not in name} <= told
-    assert set(DISTRIBUTIONS) <= told
+    assert set(DISTRIBUTIONS) - {"categorical_w_probabilities"} <= told
     example = re.search(r"```yaml\n(.*?)```", section, re.DOTALL)
     assert example
     assert read(tmp_path, example[1]).runs == 100

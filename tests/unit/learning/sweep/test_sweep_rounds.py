@@ -20,7 +20,7 @@ SPACE = {
     "learning_rate": {"distribution": "log_uniform_values", "min": 1e-5, "max": 0.1},
     "batch_size": {"distribution": "q_log_uniform_values", "q": 8, "min": 32, "max": 256},
     "m": {"min": 10, "max": 100},
-    "dropout": {"min": 0.1, "max": 0.9},
+    "dropout": {"distribution": "beta", "a": 2, "b": 5},
     "hidden_size": {"values": [16, 32, 64, 128]},
     "j": {"value": 20},
 }
@@ -127,10 +127,8 @@ def test_when_all_was_tried_it_goes_on() -> None:
 
 
 def test_values_that_a_setting_refuses_are_asked_for_again() -> None:
-    space = {"weight_decay": {"min": -0.1, "max": 0.1}}
-    searching = SweepConfig.model_construct(
-        **{**config().model_dump(), "metric": config().metric, "parameters": space}
-    )
+    space = {"weight_decay": {"distribution": "normal", "mu": 0, "sigma": 0.01}}
+    searching = config(parameters=space)
     drawn = [draw(searching, run) for run in range(1, 17)]
     told = [
         {"run": run, "parameters": point, "value": -point["weight_decay"]}

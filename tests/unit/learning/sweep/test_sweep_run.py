@@ -13,9 +13,9 @@ from jobsight.errors import JobsightError, OutputError, SourceError
 from jobsight.history.timelines import History
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.metrics import METRICS
-from jobsight.learning.sweep.attempt import Attempt
 from jobsight.learning.sweep.records import RunStatus, read_record
-from jobsight.learning.sweep.run import RunResult, train_run
+from jobsight.learning.sweep.run import RunResult, drop_run, train_run
+from jobsight.learning.sweep.saving import Saving
 from jobsight.learning.tracking import RunEnd, StopReason, Tracker
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
@@ -136,14 +136,20 @@ def test_interrupted_anywhere_it_ends_the_same(tmp_path: Path, whole: Path, at: 
     assert events(tmp_path).count("epoch") == 5
 
 
+class Always(Saving):
+    """Saves whenever it may."""
+
+    def due(self, **_told: float) -> bool:
+        return True
+
+
 def test_it_saves_behind_each_epoch_but_the_last_and_ends_the_same(
-    tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, whole: Path
 ) -> None:
-    monkeypatch.setattr(Attempt, "may_save", lambda *_: True)
     for epoch in range(1, 5):
-        result = run(tmp_path, save_every=1.0)
+        result = run(tmp_path, saving=Always())
         assert (result.stopped, result.epochs) == ("saved", epoch)
-    assert end_of(run(tmp_path, save_every=1.0)).status == "finished"
+    assert end_of(run(tmp_path, saving=Always())).status == "finished"
     assert kept(tmp_path) == kept(whole)
     record = read_record(tmp_path)
     assert (record.attempts, record.repeated) == (1, 0)
@@ -152,39 +158,52 @@ def test_it_saves_behind_each_epoch_but_the_last_and_ends_the_same(
     assert events(tmp_path).count("epoch") == 5
 
 
-def test_who_is_told_to_go_while_it_would_save_goes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Attempt, "may_save", lambda *_: True)
-
+def test_who_is_told_to_go_while_it_would_save_goes(tmp_path: Path) -> None:
     def told() -> StopReason | None:
         return "evicted" if (tmp_path / "checkpoint").exists() else None
 
-    assert run(tmp_path, save_every=1.0, stop=told).stopped == "evicted"
+    assert run(tmp_path, saving=Always(), stop=told).stopped == "evicted"
 
 
-@pytest.mark.parametrize(
-    ("begun", "trained", "left", "due"),
-    [
-        (8, 100, 50, True),
-        (8, 59, 50, False),
-        (12, 100, 50, False),  # less than ten times what a start takes
-        (8, 100, 0, False),  # ends sooner than it could start again
-    ],
-)
-def test_it_saves_where_that_is_worth_a_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: int, trained: int, left: int, due: bool
-) -> None:
-    now = 0.0
-    monkeypatch.setattr("time.perf_counter", lambda: now)
+def test_it_does_not_save_where_it_ends_anyway(tmp_path: Path) -> None:
+    assert run(tmp_path, saving=Always(), until=1).stopped == "until"
+    assert run(tmp_path, saving=Saving(3600.0)).end is not None
+
+
+def test_until_an_epoch_and_on(tmp_path: Path, whole: Path) -> None:
+    for _ in range(2):
+        result = run(tmp_path, until=2)
+        assert (result.stopped, result.epochs) == ("until", 2)
+        assert not (tmp_path / "result.json").exists()
+    assert end_of(run(tmp_path, until=9)).status == "finished"
+    assert kept(tmp_path) == kept(whole)
+
+
+def test_a_run_that_is_dropped_ends_with_its_best_epoch(tmp_path: Path) -> None:
+    run(tmp_path, until=3)
+    for _ in range(2):
+        with Tracker(tmp_path) as tracker:
+            end = end_of(
+                drop_run(
+                    tmp_path, CONFIG, parameters=POINT, run=7, tracker=tracker,
+                    cause="behind 3 of 4\nothers",
+                )
+            )  # fmt: skip
+        assert (end.status, end.epochs) == ("dropped", 3)
+        assert end.cause is not None and "\n" not in end.cause
+        assert set(end.metrics or {}) == set(METRICS)
+    assert events(tmp_path)[-2:] == ["start", "end"]
+    assert read_record(tmp_path).status is RunStatus.DROPPED
+    assert end_of(run(tmp_path)).status == "dropped"
+    assert not (tmp_path / "model").exists()
+
+
+def test_one_that_never_began_can_be_dropped_too(tmp_path: Path) -> None:
     with Tracker(tmp_path) as tracker:
-        attempt = Attempt(tmp_path, 1, {}, CONFIG.fixed_settings, tracker)
-        assert not attempt.may_save(60, left)
-        now = begun
-        attempt.begin()
-        attempt.epochs = 10
-        now = begun + trained
-        assert attempt.may_save(60, left) is due
+        end = end_of(
+            drop_run(tmp_path, CONFIG, parameters=POINT, run=1, tracker=tracker, cause="late")
+        )
+    assert (end.epochs, end.best_epoch, end.metrics) == (0, None, {})
 
 
 @pytest.mark.parametrize(
@@ -194,6 +213,7 @@ def test_it_saves_where_that_is_worth_a_start(
         ({"learning_rate": 0.0}, "learning_rate: .*greater than 0"),
         ({"network": "gru"}, "no network is named 'gru'"),
         ({"network": "nowhere:Net"}, "cannot import the network"),
+        ({"m": 10_000, "j": 10_000}, r"too large: it needs at least \d+\.\d GB"),
         ({"m": 9}, "too large for the memory there is .m 9, "),
     ],
 )

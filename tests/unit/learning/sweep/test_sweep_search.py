@@ -7,17 +7,18 @@ import pytest
 
 from jobsight.errors import SweepError
 from jobsight.learning.sweep.config import SweepConfig
-from jobsight.learning.sweep.search import draw, grid
+from jobsight.learning.sweep.search import draw, grid, hopeless
 from jobsight.learning.sweep.searched import point_overrides, searchable, setting_path
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
 SPACE = {
     "learning_rate": {"distribution": "log_uniform_values", "min": 1e-5, "max": 0.1},
-    "dropout": {"min": 0.1, "max": 0.9},
+    "weight_decay": {"distribution": "log_normal", "mu": -7},
+    "dropout": {"distribution": "beta", "a": 2, "b": 5},
     "batch_size": {"distribution": "q_log_uniform_values", "q": 8, "min": 32, "max": 256},
     "m": {"min": 10, "max": 100},
-    "hidden_size": {"values": [16, 32]},
+    "hidden_size": {"values": [16, 32], "probabilities": [0.25, 0.75]},
     "j": {"value": 20},
 }
 
@@ -32,27 +33,30 @@ def test_points_are_what_they_have_always_been() -> None:
     assert [draw(config(seed=7), run) for run in (1, 2, 1000)] == [
         {
             "batch_size": 64,
-            "dropout": 0.145332510502,
+            "dropout": 0.0673187529862,
             "hidden_size": 32,
             "j": 20,
             "learning_rate": 0.0076551357961,
             "m": 89,
+            "weight_decay": 0.00144776506673,
         },
         {
             "batch_size": 168,
-            "dropout": 0.41618227562,
+            "dropout": 0.220628223254,
             "hidden_size": 16,
             "j": 20,
             "learning_rate": 9.57232045625e-05,
             "m": 52,
+            "weight_decay": 0.00230974289059,
         },
         {
             "batch_size": 64,
-            "dropout": 0.639771538949,
-            "hidden_size": 16,
+            "dropout": 0.346706943234,
+            "hidden_size": 32,
             "j": 20,
             "learning_rate": 0.000149584647947,
             "m": 58,
+            "weight_decay": 0.00472010925214,
         },
     ]
 
@@ -86,9 +90,7 @@ def test_more_runs_or_parameters_change_no_point() -> None:
 
 
 def test_what_a_setting_refuses_is_drawn_again() -> None:
-    half = SweepConfig.model_construct(
-        data=(), seed=0, parameters={"weight_decay": {"min": -0.1, "max": 0.1}}
-    )
+    half = config(parameters={"weight_decay": {"distribution": "normal", "sigma": 0.01}})
     drawn = [draw(half, run)["weight_decay"] for run in range(1, 300)]
     assert min(drawn) >= 0
     assert len(set(drawn)) == len(drawn)
@@ -99,6 +101,32 @@ def test_a_grid_is_in_the_order_of_its_names_and_cut_at_runs() -> None:
     full = grid(SweepConfig(data=("a",), method="grid", parameters=space))
     assert full == [{"j": j, "m": m, "seed": 4} for j in (1, 2) for m in (5.0, 3)]
     assert grid(config(method="grid", parameters=space, runs=3)) == full[:3]
+
+
+def result(run: int, value: float | None, status: str | None = None) -> dict[str, Any]:
+    return {"run": run, "parameters": {}, "value": value, "status": status}
+
+
+def test_the_worst_are_dropped_and_ties_go_by_number() -> None:
+    results = [result(4, 0.5), result(1, 0.5), result(2, 0.9), result(3, None), result(5, 0.1)]
+    assert hopeless(results, 0.4, "maximize") == {3, 4, 5}
+    assert hopeless(results, 0.4, "minimize") == {2, 3, 4}
+    assert hopeless(results[::-1], 0.4, "maximize") == {3, 4, 5}
+    assert hopeless([result(n, n / 10) for n in range(1, 11)], 0.3, "maximize") == set(range(1, 8))
+
+
+def test_failed_runs_are_dropped_and_ended_ones_are_not() -> None:
+    results = [
+        result(1, 0.9, "failed"),
+        result(2, 0.1, "early"),
+        result(3, 0.2, "stopped"),
+        result(4, float("nan"), "stopped"),
+        result(5, 0.8, "finished"),
+    ]
+    assert hopeless(results, 0.25, "maximize") == {1, 3, 4}
+    assert hopeless([], 0.5, "maximize") == set()
+    assert hopeless(results[:1], 0.99, "maximize") == {1}
+    assert hopeless(results[2:3], 0.01, "maximize") == set()
 
 
 def test_names_mean_settings() -> None:
@@ -118,7 +146,7 @@ def test_names_mean_settings() -> None:
 
 
 def test_a_value_that_is_never_drawn_is_told() -> None:
-    rare = {"min": -8.0, "max": -7.0}
+    rare = {"distribution": "normal", "mu": -8, "sigma": 1}
     unchecked = SweepConfig.model_construct(data=(), seed=0, parameters={"weight_decay": rare})
     with pytest.raises(SweepError, match="run 1, parameter 'weight_decay': 2000 draws gave no"):
         draw(unchecked, 1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jobsight.reports.sweep.importance import importance, ranks
+from jobsight.reports.sweep.importance import contrast, importance, ranks
 from jobsight.reports.sweep.scales import column
 
 
@@ -52,3 +52,26 @@ def test_nothing_is_told_of_constants_and_few_runs(values: list[float], metric: 
     found = importance(column("a", values, None), np.arange(len(values)), metric, maximize=True)
     assert found.share is None
     assert not found.sure
+
+
+def test_runs_of_one_kind_are_set_apart_by_what_differs_most() -> None:
+    rate = column("rate", [0.001 * (k + 1) for k in range(20)] + [0.5] * 5, None)
+    noise = column("noise", [float(k % 7) for k in range(25)], None)
+    found = contrast((noise, rate), np.arange(20, 25), np.arange(20))
+    assert found is not None
+    assert found.column is rate
+    assert found.clear == 1.0
+    assert found.values == "0.5"
+
+
+def test_runs_are_set_apart_by_categories_too() -> None:
+    kind = column("kind", ["a"] * 20 + ["b"] * 5, None)
+    found = contrast((kind,), np.arange(20, 25), np.arange(20))
+    assert found is not None
+    assert found.clear == 1.0
+    assert found.values == "b in 100%"
+
+
+def test_one_run_is_set_apart_by_nothing() -> None:
+    rate = column("rate", [1.0, 2.0, 3.0], None)
+    assert contrast((rate,), np.arange(1), np.arange(1, 3)) is None

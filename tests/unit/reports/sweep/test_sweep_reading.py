@@ -39,7 +39,7 @@ def material_of(folder: Path, *runs: Lines, **more: Any) -> Any:
     return read_material(folder)
 
 
-def test_attempts_are_counted(tmp_path: Path) -> None:
+def test_attempts_are_told_apart(tmp_path: Path) -> None:
     lines = [
         start(0, "a"), epoch(1, 1), epoch(2, 2),
         {"event": "stopped", "time": START + 2_500_000, "reason": "evicted"},
@@ -47,8 +47,11 @@ def test_attempts_are_counted(tmp_path: Path) -> None:
         start(20, "c", 2), epoch(3, 21), end(22),
     ]  # fmt: skip
     run = material_of(tmp_path / "x.sweep", lines).runs[0]
-    assert (run.evictions, run.hosts) == (2, {"a", "b", "c"})
-    assert (run.ended - START) / 1e6 == 22
+    assert [(one.host, one.ending, one.epoch) for one in run.attempts] == [
+        ("a", "evicted", 2), ("b", "lost", 2), ("c", "done", 3),
+    ]  # fmt: skip
+    assert [(one.end - START) / 1e6 for one in run.attempts if one.end] == [2.5, 11, 22]
+    assert run.evictions == 2
     assert run.repeated == 1
     assert run.epochs.tolist() == [1, 2, 3]
     assert run.metric == 0.7
@@ -63,15 +66,16 @@ def test_a_save_is_no_eviction(tmp_path: Path) -> None:
         start(9, "b", 2), epoch(3, 10), end(11),
     ]  # fmt: skip
     run = material_of(tmp_path / "x.sweep", lines).runs[0]
-    assert run.hosts == {"a", "b"}
+    assert [(one.host, one.ending) for one in run.attempts] == [("a", "planned"), ("b", "done")]
     assert (run.evictions, run.repeated) == (0, 0)
 
 
-def test_a_limit_is_an_eviction(tmp_path: Path) -> None:
-    stopped = {"event": "stopped", "time": START + 2_000_000, "reason": "limit"}
+def test_a_round_that_ends_is_no_eviction(tmp_path: Path) -> None:
+    stopped = {"event": "stopped", "time": START + 2_000_000, "reason": "until"}
     material = material_of(tmp_path / "x.sweep", [start(0, "a"), epoch(1, 1), stopped])
     run = material.runs[0]
-    assert run.evictions == 1
+    assert run.attempts[0].ending == "planned"
+    assert run.evictions == 0
     assert run.status == "running"
     assert run.metric == pytest.approx(0.51)
 
@@ -79,13 +83,13 @@ def test_a_limit_is_an_eviction(tmp_path: Path) -> None:
 def test_the_best_ended_with_a_model(tmp_path: Path) -> None:
     material = material_of(
         tmp_path / "x.sweep",
-        [start(0, "a"), epoch(1, 1), end(2, "early", 0.5)],
+        [start(0, "a"), epoch(1, 1), end(2, "dropped", 0.9)],
         [start(0, "a"), epoch(1, 1), end(2, "early", 0.6)],
         [start(0, "a"), epoch(1, 1), end(2, "failed", 0.95)],
         [start(0, "a"), epoch(50, 1)],
     )
     assert material.runs[material.best].number == 2
-    assert [material.runs[k].number for k in material.judged] == [4, 2, 1]
+    assert [material.runs[k].number for k in material.judged] == [4, 1, 2]
     assert material.status_counts()["failed"] == 1
 
 
@@ -193,7 +197,7 @@ def test_a_tracked_run_is_read(tmp_path: Path) -> None:
     run = read_material(folder).runs[0]
     assert (run.status, run.metric, run.best_epoch) == ("early", 0.3, 1)
     assert run.select.tolist() == [0.5]
-    assert run.evictions == 0
+    assert run.attempts[0].ending == "done"
 
 
 def test_what_is_no_sweep_is_refused(tmp_path: Path) -> None:

@@ -71,8 +71,8 @@ def test_it_stands_alone_and_says_what_was_found(tmp_path: Path) -> None:
     assert "The best baseline has ROC AUC 0.72" in text
     assert "SHA-256 " + "ab" * 32 in text
     titles = [
-        "The best run on the test part", "Which parameters matter", "How they learned",
-        "Time and cost", "What failed", "All runs",
+        "All runs at a glance", "The best run on the test part", "Which parameters matter",
+        "How they learned", "Time and cost", "What failed, what was dropped", "All runs",
         "Where it comes from",
     ]  # fmt: skip
     assert all(title in text for title in titles)
@@ -90,7 +90,7 @@ def test_links_lead_somewhere_and_pictures_have_words(tmp_path: Path) -> None:
     wanted = {str(attrs["href"])[1:] for tag, attrs in reader.tags if tag == "a"}
     assert wanted <= set(ids)
     pictures = [attrs for tag, attrs in reader.tags if tag == "svg"]
-    assert len(pictures) >= 10
+    assert len(pictures) >= 12
     assert all(attrs["role"] == "img" and attrs["aria-label"] for attrs in pictures)
     # Under the pointer a line says whose it is.
     assert any(re.match(r"run \d+ · f1 0\.\d+ · finished", text) for text in reader.text)
@@ -168,6 +168,7 @@ ODD: dict[str, Change] = {
     "as it is": lambda _, lines: lines,
     "failed": ending(status="failed", cause="diverged", metrics={}),
     "no cause": ending(status="failed", metrics={}),
+    "dropped": ending(status="dropped", cause="hopeless"),
     "no epochs": lambda _, lines: [line for line in lines if line["event"] != "epoch"],
     "just begun": lambda _, lines: lines[:1],
     "under way": lambda _, lines: lines[:5],
@@ -219,7 +220,7 @@ def test_all_failed_is_said_with_causes(tmp_path: Path) -> None:
 
 def hostile(run: int, lines: Lines) -> Lines:
     given = {HOSTILE: HOSTILE + str(run % 5), "y": {HOSTILE: float(run)}, "z": [HOSTILE] * 1000}
-    status = ("failed", "early")[run % 2]
+    status = ("failed", "dropped", "early")[run % 3]
     return [
         {**line, **({"parameters": given} if "parameters" in line else {}),
          **({"host": HOSTILE + str(run)} if "host" in line else {}),
@@ -281,6 +282,11 @@ def test_best_values_at_the_end_of_what_was_searched_are_named(tmp_path: Path) -
     page = page_of(tmp_path / "x.sweep", 40, epochs=2, change=rising, parameters=space)
     assert "at the high end: search higher" in page
     assert "more is better (ρ = +1.00)" in page
+
+
+def test_causes_tell_what_sets_their_runs_apart(tmp_path: Path) -> None:
+    page = page_of(tmp_path / "x.sweep", 100, epochs=2)
+    assert re.search(r"learning_rate: 0\.0\d+ to 0\.\d+; others", page)
 
 
 def test_the_verb_writes_it_at_any_time(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
-"""Columns: which axis suits them, how values are shown."""
+"""Axes: where values lie, which ticks they have, how numbers are shown."""
 
 import math
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from jobsight.reports.sweep.scales import column, in_words, short
+from jobsight.reports.sweep.scales import LARGEST, column, in_words, numeric_axis, short
 
 
 @pytest.mark.parametrize(
@@ -28,7 +31,7 @@ def test_numbers_are_short(value: float, shown: str) -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (10**400, "1e30"),
+        (10**400, "1e300"),
         (True, "True"),
         (None, "None"),
         ("", "(blank)"),
@@ -44,16 +47,45 @@ def test_words_are_bounded() -> None:
     assert len(in_words("x" * 10**6)) <= 40
 
 
-def test_what_is_far_apart_is_logarithmic() -> None:
-    assert column("p", [1e-5, 0.1], None).kind == "log"
-    assert column("p", [1.0, 50.0], None).kind == "linear"
-    assert column("p", [0.0, 1e9], None).kind == "linear"
-    assert column("p", [1, None], None).kind == "linear"
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=20))
+def test_every_axis_holds_its_values_and_has_few_ticks(values: list[float]) -> None:
+    numbers = np.array(values, np.float64)
+    axis = numeric_axis(numbers)
+    assert axis.low < axis.high
+    places = axis.place(np.clip(numbers[np.isfinite(numbers)], -LARGEST, LARGEST))
+    assert ((places >= 0) & (places <= 1)).all()
+    ticks = axis.ticks(5)
+    assert len(ticks) <= 20
+    assert all(0 <= place <= 1 for place, _ in ticks)
+
+
+def test_what_lies_far_apart_is_logarithmic() -> None:
+    assert numeric_axis(np.array([1e-5, 0.1])).kind == "log"
+    assert numeric_axis(np.array([1.0, 50.0])).kind == "linear"
+    assert numeric_axis(np.array([0.0, 1e9])).kind == "linear"
+    assert numeric_axis(np.array([1.0, 50.0]), log=True).kind == "log"
+    assert numeric_axis(np.array([-1.0, 50.0]), log=True).kind == "linear"
+
+
+def test_logarithmic_ticks_are_powers_of_ten() -> None:
+    ticks = [text for _, text in numeric_axis(np.array([1e-5, 0.1])).ticks(5)]
+    assert ticks == ["1e-5", "0.0001", "0.001", "0.01", "0.1"]
+
+
+def test_linear_ticks_are_round() -> None:
+    assert [text for _, text in numeric_axis(np.array([0.0, 1.0])).ticks(5)] == [
+        "0", "0.2", "0.4", "0.6", "0.8", "1",
+    ]  # fmt: skip
+
+
+def test_a_constant_lies_in_the_middle() -> None:
+    axis = numeric_axis(np.array([1e-5, 1e-5]))
+    assert axis.place(np.array([1e-5]))[0] == pytest.approx(0.5)
 
 
 def test_categories_keep_the_order_of_numbers() -> None:
     found = column("hidden", [64, 16, 128, 16, None], {"values": [16, 32, 64, 128]})
-    assert found.labels == ("16", "64", "128")
+    assert found.axis.labels == ("16", "64", "128")
     assert found.values.tolist()[:4] == [1, 0, 2, 0]
     assert math.isnan(found.values[4])
     assert found.shown == ("64", "16", "128", "16", "")
@@ -62,14 +94,14 @@ def test_categories_keep_the_order_of_numbers() -> None:
 
 def test_words_among_numbers_make_categories() -> None:
     found = column("p", [1, "auto", True], None)
-    assert found.kind == "category"
-    assert set(found.labels) == {"1", "auto", "True"}
+    assert found.axis.kind == "category"
+    assert set(found.axis.labels) == {"1", "auto", "True"}
 
 
 def test_many_categories_are_folded() -> None:
     found = column("p", [f"v{k}" for k in range(50)] + ["v0"] * 5, None)
-    assert len(found.labels) == 13
-    assert found.labels[-1] == "others"
+    assert len(found.axis.labels) == 13
+    assert found.axis.labels[-1] == "others"
     assert found.values.max() == 12
 
 
@@ -78,8 +110,11 @@ def test_many_categories_are_folded() -> None:
     [
         ({"min": 1, "max": 9}, (1.0, 9.0), "linear"),
         ({"distribution": "log_uniform_values", "min": 1, "max": 9}, (1.0, 9.0), "log"),
+        ({"distribution": "log_uniform", "min": 0, "max": 1}, (1.0, math.e), "log"),
+        ({"distribution": "inv_log_uniform", "min": 0, "max": 1}, None, "log"),
         ({"min": 9, "max": 1}, None, "linear"),
         ({"min": "a", "max": True}, None, "linear"),
+        ({"distribution": "normal", "mu": 0, "sigma": 1}, None, "linear"),
     ],
 )
 def test_bounds_are_those_searched(
@@ -87,4 +122,4 @@ def test_bounds_are_those_searched(
 ) -> None:
     found = column("p", [2.0, 3.0, 5.0], spec)
     assert found.bounds == (None if bounds is None else pytest.approx(bounds))
-    assert found.kind == kind
+    assert found.axis.kind == kind

@@ -45,6 +45,10 @@ def as_seen(history: History, decision: pl.DataFrame) -> pl.DataFrame:
 
     Rows after the cut are gone. Of releases (013) of the decision's own second, and of the ads
     (028) after them, only time and place in the file remain: that some record stood there.
+
+    Args:
+        history: the whole history.
+        decision: one row of a decision table.
     """
     log, cut, moment = (int(decision[name][0]) for name in ("log", "cut", "time"))
     own = history.log == log
