@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from jobsight.documents import State
@@ -14,26 +15,36 @@ __all__ = ["KINDS", "jobs_asked", "outcomes_of"]
 KINDS = tuple(state.value for state in FAILURES)
 """Ends that are failures."""
 _DAY = 86_400_000_000
+_USER = pl.coalesce("owner", "account")
 _CARRIED = ("id", "job", "scheduler", "scheduler_name", "start", "array_task_id", "submit")
 
 
 def jobs_asked(jobs: JobTable) -> pl.DataFrame:
-    """One row per job, with the columns that features are made of, and `decided` (µs)."""
+    """One row per job, with the columns that features are made of, and `decided` (µs).
+
+    `host` is the node of the first start; `earlier` counts the jobs that the user had submitted
+    before, null where the user is unknown.
+    """
     names = list(dict.fromkeys([*_CARRIED, *asked_columns()]))
-    return jobs.table.select(names).with_columns(
+    hosts = np.full(len(jobs.table), None, object)
+    hosts[jobs.starts["row"].to_numpy()] = jobs.starts["host"].to_list()
+    table = jobs.table.with_columns(host=pl.Series(hosts, dtype=pl.String))
+    return table.select(names).with_columns(
         row=pl.int_range(pl.len()),
         decided=pl.col("seen").to_physical(),
         log=pl.col("scheduler_name").rank("dense").cast(pl.Int64).fill_null(0),
         batch=pl.int_range(pl.len()),
-        drawn=pl.struct(
-            pl.coalesce("owner", "account"), pl.col("seen").to_physical() // _DAY
-        ).rank("dense").cast(pl.Int64),
+        drawn=pl.struct(_USER, pl.col("seen").to_physical() // _DAY).rank("dense").cast(pl.Int64),
+        earlier=pl.when(_USER.is_not_null()).then(pl.col("seen").rank("min").over(_USER) - 1),
         group=pl.col("group").fill_null(pl.col("id")),
     )  # fmt: skip
 
 
 def outcomes_of(jobs: JobTable, settings: FailSettings) -> pl.DataFrame:
-    """`jobs_asked` with the outcomes: `fails`, `kinds`, `known_at` (µs), `censored`.
+    """`jobs_asked` with the outcomes: `fails`, `kinds`, `known_at` (µs), `censored`, `core_hours`.
+
+    `core_hours` is what the job used from its first start until its end: the CPUs that it asked for
+    times hours; null where one of them is not known.
 
     A job whose end is not a failure of its own (cancelled, preempted, of unknown end) or that has
     not ended has no outcome.
@@ -41,8 +52,11 @@ def outcomes_of(jobs: JobTable, settings: FailSettings) -> pl.DataFrame:
     state = jobs.table["state"].cast(pl.String)
     failed = [*KINDS, *([State.CANCELLED.value] if settings.cancelled == "failure" else [])]
     completed = State.COMPLETED.value
+    hours = (jobs.table["end"] - jobs.table["start"]).dt.total_seconds() / 3600.0
     table = jobs_asked(jobs).with_columns(
-        state=state, known_at=jobs.table["reported"].to_physical()
+        state=state,
+        known_at=jobs.table["reported"].to_physical(),
+        core_hours=pl.col("request_cpus") * hours.clip(0.0),
     )
     known = pl.col("known_at").is_not_null() & pl.col("state").is_in([completed, *failed])
     ended = pl.col("state").is_in([one.value for one in State if one.ended])

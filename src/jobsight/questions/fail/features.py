@@ -40,7 +40,9 @@ class KeysUsed:
         """
         ways: dict[int, str] = {}
         for name, parts in KEYS.items():
-            key = rows.select(pl.struct(parts).rank("dense") if parts else pl.lit(1.0))
+            key = rows.select(
+                pl.struct(parts).rank("dense") if parts else pl.int_range(pl.len()) * 0
+            )
             first = key.with_row_index().group_by(key.columns[0]).agg(pl.col("index").min())
             way = key.join(first, on=key.columns[0], maintain_order="left")["index"]
             ways.setdefault(hash(way.to_numpy().tobytes()), name)

@@ -12,11 +12,14 @@ from jobsight.history.jobtable import JobTable
 from jobsight.learning.question import Decisions, Question, Stratum
 from jobsight.learning.targets import Binary, Kinds, Target
 from jobsight.models.base import Inputs
-from jobsight.questions.fail.decisions import KINDS, outcomes_of
-from jobsight.questions.fail.features import MOMENTS, Features, KeysUsed
+from jobsight.questions.fail.decisions import KINDS, jobs_asked, outcomes_of
+from jobsight.questions.fail.features import MOMENTS, Features, KeysUsed, at_moment
 from jobsight.questions.fail.settings import FailSettings
 
 __all__ = ["FAIL", "Fail"]
+
+_FEW = 5
+"""A user with fewer earlier jobs is new."""
 
 
 class Fail(Question[FailSettings]):
@@ -51,10 +54,18 @@ class Fail(Question[FailSettings]):
                                                                      "false": "single jobs"},
         ),
         "length": Stratum(
-            pl.when(pl.col("time_limit_s") > 86_400).then(pl.lit("over a day"))
+            pl.when(pl.col("time_limit_s") < 0).then(pl.lit("without limit"))
+            .when(pl.col("time_limit_s") > 86_400).then(pl.lit("over a day"))
             .when(pl.col("time_limit_s") > 3600).then(pl.lit("over an hour"))
             .when(pl.col("time_limit_s").is_not_null()).then(pl.lit("up to an hour")),
             "By time limit",
+        ),
+        "experience": Stratum(
+            pl.when(pl.col("earlier") < _FEW).then(pl.lit("new")).when(
+                pl.col("earlier").is_not_null()).then(pl.lit("known")),
+            "By experience of the user",
+            words={"new": f"users with fewer than {_FEW} jobs before",
+                   "known": f"users with {_FEW} jobs before, or more"},
         ),
         "user": Stratum(pl.coalesce("owner", "account"), "By user", saved=False),
     }  # fmt: skip
@@ -101,8 +112,11 @@ class Fail(Question[FailSettings]):
         self, source: JobTable, row: pl.DataFrame, encoding: KeysUsed, settings: FailSettings,
         moment: str,
     ) -> Inputs | None:  # fmt: skip
-        """The same from the table cut off at the moment."""
-        return Features(source.as_of(int(row["decided"][0])), encoding).ask(row, moment)
+        """The same from the table cut off at the moment; of the job itself, what was known then."""
+        now = int(row["decided"][0])
+        jobs = jobs_asked(source.as_of(now + 1)).filter(pl.col("id") == row["id"][0])
+        own = at_moment(jobs, moment)
+        return Features(source.as_of(now), encoding).ask(own, moment) if len(own) else None
 
 
 FAIL = Fail()
