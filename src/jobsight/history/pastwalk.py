@@ -140,7 +140,7 @@ def walk(
             job = asked[1][place]
             while event < last and events[happened[1][event]]["time"] < moments[job]:
                 _happened(one, events[happened[1][event]])
-                event, before = event + 1, -1
+                event += 1
             # The tasks of an array ask for the same at the same moment.
             if (
                 before >= 0

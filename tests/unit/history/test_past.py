@@ -121,6 +121,16 @@ def test_a_requeued_job_has_two_ends_each_on_its_node() -> None:
     assert JobTable.read(jobs).starts["host"].to_list() == ["n1", "n1", "n2"]
 
 
+def test_a_run_that_ends_before_it_starts_takes_no_time() -> None:
+    document = ran(1, 0, (10, RUN))
+    events = (*document.timeline, told(5, FAIL))
+    jobs = [msgspec.structs.replace(document, timeline=events), ran(2, 1)]
+    assert known(jobs, 10, "user")["outcomes"] == 0  # an end is known when the start is
+    found = known(jobs, 11, "user")
+    assert (found["last"], found["runtime"], found["share of limit"]) == (1, 0, 0)
+    assert found["running"] == 0
+
+
 def test_a_job_submitted_again_is_compared_with_its_earlier_tries() -> None:
     tries = [ran(number, number * 10, (number * 10 + 1, RUN), (number * 10 + 5, FAIL))
              for number in range(3)]  # fmt: skip
