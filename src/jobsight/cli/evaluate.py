@@ -17,7 +17,7 @@ from jobsight.cli.modelpage import later_moments, scores_table
 from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import open_judged
 from jobsight.cli.tables import table
-from jobsight.format import number
+from jobsight.format import interval, number, percent
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.learning.modeldir import joined
 from jobsight.questions import question_named
@@ -57,6 +57,7 @@ def _print(report: dict[str, Any]) -> None:
     say(scores_table(report))
     for line in later_moments(report):
         say(line)
+    _print_savings(report)
     if not report["costs"]:
         return
     say("")
@@ -75,3 +76,38 @@ def _print(report: dict[str, Any]) -> None:
             ],
         )
     )
+
+
+def _print_savings(report: dict[str, Any]) -> None:
+    """What acting on the model that answers saves, at each moment."""
+    for at, one in {"": report, **report.get("by_moment", {})}.items():
+        view = one.get("cost_view")
+        if view is None:
+            continue
+        words = report["words"]
+        say("")
+        say(
+            f"asked or stopped from a threshold of P({words[2]}) on"
+            f"{f', at the moment {at}' if at else ''}: per 1000 {words[1]}"
+        )
+        say(
+            table(
+                ["from", "stopped", "right", "disturbed", "95 %", "core-hours", "95 %", "share"],
+                [_saving(row) for row in view["thresholds"]],
+                ["95 %", "stopped"],
+            )
+        )
+
+
+def _saving(row: dict[str, Any]) -> list[str]:
+    disturbed, saved = row["disturbed"], row["saved"]
+    return [
+        f"{row['threshold']:g}",
+        f"{row['acted']['value']:.0f}",
+        percent(row["right"]["value"]),
+        f"{disturbed['value']:.0f}",
+        interval(disturbed["low"], disturbed["high"], 0),
+        f"{saved['value']:.1f}",
+        interval(saved["low"], saved["high"], 1),
+        percent(row["saved_share"]["value"]),
+    ]

@@ -18,6 +18,7 @@ from jobsight.learning.dataset import Dataset, drawn_together
 from jobsight.learning.mixture import foretold
 from jobsight.learning.modeldir import ModelDir, TargetModel, fingerprints
 from jobsight.learning.question import Question
+from jobsight.learning.savings import savings
 from jobsight.learning.targets import Scores, Target
 from jobsight.models import is_baseline
 from jobsight.models.base import Floats, Labelled
@@ -49,6 +50,7 @@ class Evaluation:
         covered: whether the chosen model's bounds hold what was observed, of each row or group.
         censored: decisions without outcome, by kind.
         left_out: decisions that do not count here, by reason.
+        savings: see `jobsight.learning.savings`; None where nothing is said of what jobs used.
         by_moment: the same for decisions at later moments, where the question is asked then.
     """
 
@@ -68,6 +70,7 @@ class Evaluation:
     covered: NDArray[np.bool_]
     censored: dict[str, int]
     left_out: dict[str, int]
+    savings: dict[str, Any] | None
     by_moment: dict[str, Evaluation]
 
     @property
@@ -110,6 +113,7 @@ class Evaluation:
             "sure_causes": self.sure_causes(),
             "costs": {name: asdict(cost) for name, cost in self.costs.items()},
             "strata": {name: self.stratum(name) for name in strata},
+            **({} if self.savings is None else {"cost_view": self.savings}),
             **(
                 {"by_moment": {name: one.to_json() for name, one in self.by_moment.items()}}
                 if self.by_moment
@@ -308,11 +312,25 @@ def evaluate(
         covered=answering.covered(chosen, low, high, labelled.values, labelled.weight),
         censored=data.censored(rows),
         left_out=dict(left_out),
+        savings=_savings(data, table, labelled, chosen),
         by_moment={
             name: evaluate(one, data, rows, left_out, moment=name)
             for name, one in (model.moments if data.question.each_moment else {}).items()
         },
     )
+
+
+def _savings(
+    data: Dataset, table: pl.DataFrame, labelled: Labelled, chosen: Floats
+) -> dict[str, Any] | None:
+    """What acting on the chosen model's probabilities saves, where decisions say what jobs used."""
+    spent, settings = data.question.spent, data.settings
+    if not spent or data.goal.output.kind != "binary":
+        return None
+    hours = table[spent].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    together = drawn_together(table)
+    draws = Bootstrap(labelled.values, labelled.weight, together, settings.bootstrap, settings.seed)
+    return savings(chosen, hours, draws)
 
 
 def _scores(

@@ -38,6 +38,7 @@ __all__ = [
     "mean",
     "metric_named",
     "precision_recall_curve",
+    "ratio",
     "reliability",
     "roc_auc",
     "roc_curve",
@@ -54,7 +55,7 @@ BINS = 10
 SMALLEST = 1e-6
 
 
-def _ratio(above: Any, below: Any) -> Any:
+def ratio(above: Any, below: Any) -> Any:
     """Quotient of two arrays, NaN where below is 0: float64 of their shape."""
     above, below = np.broadcast_arrays(np.asarray(above, np.float64), np.asarray(below, np.float64))
     out = np.full(below.shape, np.nan)
@@ -75,7 +76,7 @@ def _counts(probability: Floats, success: Bools, weight: Floats) -> tuple[Floats
 
 def mean(values: Floats, _success: Bools, weight: Floats) -> Any:
     """Mean of a value of each row, e.g. of what its decision costs."""
-    return _ratio(weight @ values, weight.sum(axis=-1))
+    return ratio(weight @ values, weight.sum(axis=-1))
 
 
 def roc_auc(probability: Floats, success: Bools, weight: Floats) -> Any:
@@ -86,7 +87,7 @@ def roc_auc(probability: Floats, success: Bools, weight: Floats) -> Any:
     steps = np.diff(misses, axis=-1, prepend=0.0)
     before = np.concatenate([np.zeros_like(hits[..., :1]), hits[..., :-1]], axis=-1)
     area = (steps * (hits + before) / 2.0).sum(axis=-1)
-    return _ratio(area, hits[..., -1] * misses[..., -1])
+    return ratio(area, hits[..., -1] * misses[..., -1])
 
 
 def average_precision(probability: Floats, success: Bools, weight: Floats) -> Any:
@@ -94,9 +95,9 @@ def average_precision(probability: Floats, success: Bools, weight: Floats) -> An
     _, hits, misses = _counts(probability, success, weight)
     if not hits.shape[-1]:
         return np.full(hits.shape[:-1], np.nan)[()]
-    precision = np.nan_to_num(_ratio(hits, hits + misses))
+    precision = np.nan_to_num(ratio(hits, hits + misses))
     gained = np.diff(hits, axis=-1, prepend=0.0)
-    return _ratio((gained * precision).sum(axis=-1), hits[..., -1])
+    return ratio((gained * precision).sum(axis=-1), hits[..., -1])
 
 
 def f1(probability: Floats, success: Bools, weight: Floats, *, threshold: float = 0.5) -> Any:
@@ -115,18 +116,18 @@ def f_measure(foretold: Bools, happened: Bools, weight: Floats) -> Any:
     """F-measure of what is foretold against what happened; NaN where neither ever is."""
     hit = weight @ (foretold & happened).astype(np.float64)
     wrong = weight @ (foretold != happened).astype(np.float64)
-    return _ratio(2.0 * hit, 2.0 * hit + wrong)
+    return ratio(2.0 * hit, 2.0 * hit + wrong)
 
 
 def brier(probability: Floats, success: Bools, weight: Floats) -> Any:
     """Mean of (p − y)² (Brier 1950)."""
-    return _ratio(weight @ (probability - success) ** 2, weight.sum(axis=-1))
+    return ratio(weight @ (probability - success) ** 2, weight.sum(axis=-1))
 
 
 def log_loss(probability: Floats, success: Bools, weight: Floats) -> Any:
     """Mean of −ln of the probability given to what happened, p kept within [1e−6, 1 − 1e−6]."""
     right = np.where(success, probability, 1.0 - probability)
-    return _ratio(weight @ -np.log(np.clip(right, SMALLEST, 1.0 - SMALLEST)), weight.sum(axis=-1))
+    return ratio(weight @ -np.log(np.clip(right, SMALLEST, 1.0 - SMALLEST)), weight.sum(axis=-1))
 
 
 def _bins(probability: Floats, weight: Floats, bins: int) -> NDArray[np.int64]:
@@ -135,7 +136,7 @@ def _bins(probability: Floats, weight: Floats, bins: int) -> NDArray[np.int64]:
     middle = np.cumsum(weight[order]) - weight[order] / 2.0
     values, number = np.unique(probability[order], return_inverse=True)
     total = np.bincount(number, weight[order], len(values))
-    place = _ratio(np.bincount(number, weight[order] * middle, len(values)), total)
+    place = ratio(np.bincount(number, weight[order] * middle, len(values)), total)
     share = np.nan_to_num(place / max(float(weight.sum()), 1e-12))
     bin_of_value = np.minimum((share * bins).astype(np.int64), bins - 1)
     out = np.empty(len(probability), dtype=np.int64)
@@ -152,7 +153,7 @@ def ece(probability: Floats, success: Bools, weight: Floats, *, bins: int = BINS
     base = np.atleast_2d(weight).mean(axis=0)
     member = np.eye(bins)[_bins(probability, base, bins)]  # (n, bins)
     missed = np.abs((weight * (success - probability)) @ member).sum(axis=-1)
-    return _ratio(missed, weight.sum(axis=-1))
+    return ratio(missed, weight.sum(axis=-1))
 
 
 def metric_named(name: str, *, threshold: float = 0.5) -> Metric:
@@ -239,7 +240,7 @@ def best_threshold(
         hit, wrong = hits, misses + hits[-1] - hits
     else:
         hit, wrong = misses[-1] - misses, misses + hits[-1] - hits
-    measure = np.nan_to_num(_ratio(2.0 * hit, 2.0 * hit + wrong), nan=-1.0)
+    measure = np.nan_to_num(ratio(2.0 * hit, 2.0 * hit + wrong), nan=-1.0)
     if measure.max() <= 0.0:
         return 0.5
     edges = np.concatenate([[1.0 + SMALLEST], values, [0.0]])
@@ -273,7 +274,7 @@ def precision_recall_curve(probability: Floats, success: Bools, weight: Floats) 
     values, hits, misses = _counts(probability, success, weight)
     if not len(values) or hits[-1] == 0:
         return Curve(np.zeros(0), np.zeros(0), np.zeros(0))
-    return Curve(hits / hits[-1], np.nan_to_num(_ratio(hits, hits + misses)), values)
+    return Curve(hits / hits[-1], np.nan_to_num(ratio(hits, hits + misses)), values)
 
 
 @dataclass(frozen=True)

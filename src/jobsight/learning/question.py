@@ -119,6 +119,8 @@ class Question(Protocol[S]):
         causes: columns that together name the cause of a decision; may be empty.
         strata: what reports slice by.
         words: names of a decision, one and several, and of its true outcome, for messages.
+        spent: column of the decisions with the core-hours that each job used in the end, null where
+            unknown; empty: evaluations have no view of what acting on P(true) saves.
         barred: why a decision with an outcome may not teach, in a word for counts.
         families: features by what they are about: beginnings of their names, by family.
     """
@@ -138,6 +140,7 @@ class Question(Protocol[S]):
     causes: ClassVar[tuple[str, ...]] = ()
     strata: ClassVar[Mapping[str, Stratum]] = {}
     words: ClassVar[tuple[str, str, str]] = ("decision", "decisions", "true")
+    spent: ClassVar[str] = ""
     barred: ClassVar[str] = "not_taught"
     families: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 

@@ -14,6 +14,7 @@ from jobsight.errors import TrainingError
 from jobsight.learning.bootstrap import POWER, Interval
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.evaluation import Evaluation
+from jobsight.learning.mixture import Mixture
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.splits import PARTS
 from jobsight.models import is_baseline
@@ -126,8 +127,14 @@ class Audited:
 
     @property
     def studied(self) -> str:
-        """The kind of model that is trained again: the one that answers, if it learns features."""
+        """The kind of model that is trained again: the one that answers, if it learns features.
+
+        Of a mixture, the member that it fits anew.
+        """
         chosen = self.model.chosen
+        answering = self.model.answering.model
+        if isinstance(answering, Mixture):
+            return answering.best
         if is_baseline(chosen) and _STUDIED_INSTEAD in self.model.fitted:
             return _STUDIED_INSTEAD
         return chosen

@@ -69,6 +69,7 @@ class Fail(Question[FailSettings]):
         ),
         "user": Stratum(pl.coalesce("owner", "account"), "By user", saved=False),
     }  # fmt: skip
+    spent: ClassVar[str] = "core_hours"
     words: ClassVar[tuple[str, str, str]] = ("job", "jobs", "failed")
     families: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "its request": ("request_", "time_limit_s", "memory of a core", "request:"),
