@@ -141,16 +141,18 @@ def walk(
             while event < last and events[happened[1][event]]["time"] < moments[job]:
                 _happened(one, events[happened[1][event]])
                 event += 1
-            # The tasks of an array ask for the same at the same moment.
-            if (
-                before >= 0
-                and moments[before] == moments[job]
-                and (_same(memory[before], memory[job]) and _same(limit[before], limit[job]))
-            ):
+            if before >= 0 and _alike(moments, memory, limit, before, job):
                 out[job] = out[before]
-                continue
+            else:
+                _known(one, float(moments[job]), memory[job], limit[job], base[job], out[job])
             before = job
-            _known(one, float(moments[job]), memory[job], limit[job], base[job], out[job])
+
+
+@helper
+def _alike(moments: Ints, memory: Floats32, limit: Floats32, one: int, other: int) -> bool:
+    """Whether two jobs ask for the same at the same moment, as the tasks of an array do."""
+    same = moments[one] == moments[other]
+    return same and _same(memory[one], memory[other]) and _same(limit[one], limit[other])
 
 
 @helper

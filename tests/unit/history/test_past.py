@@ -121,6 +121,12 @@ def test_a_requeued_job_has_two_ends_each_on_its_node() -> None:
     assert JobTable.read(jobs).starts["host"].to_list() == ["n1", "n1", "n2"]
 
 
+def test_a_suspended_job_runs() -> None:
+    jobs = [ran(1, 0, (10, RUN), (20, State.SUSPENDED), (30, RUN), (50, DONE)), ran(2, 1)]
+    assert known(jobs, 25, "user")["running"] == pytest.approx(log1p(1))
+    assert known(jobs, 60, "user")["runtime"] == pytest.approx(log1p(40))
+
+
 def test_a_run_that_ends_before_it_starts_takes_no_time() -> None:
     document = ran(1, 0, (10, RUN))
     events = (*document.timeline, told(5, FAIL))
@@ -139,6 +145,8 @@ def test_a_job_submitted_again_is_compared_with_its_earlier_tries() -> None:
     assert again["since failure"] == pytest.approx(log1p(60 - 25))
     more_memory = known([*tries, ran(9, 50, memory_mb=4000)], 60, "same again")
     assert more_memory["outcomes"] == 0
+    elsewhere = known([*tries, ran(9, 50, partition="gpu")], 60, "user and request")
+    assert elsewhere["outcomes"] == 0
     by_name = known([*tries, ran(9, 50, memory_mb=4000)], 60, "user and name")
     assert by_name["memory against last"] == pytest.approx(log(4))
 
