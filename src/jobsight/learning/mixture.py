@@ -28,6 +28,7 @@ from jobsight.jit import kernel
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.targets import BinaryCalibrated
 from jobsight.models.base import Floats, Inputs, Labelled, Model
+from jobsight.models.boosted import MANY_ROWS
 from jobsight.models.calibration import Calibration
 from jobsight.models.logistic import log_odds, sigmoid
 from jobsight.models.storage import load_body, save_body
@@ -113,6 +114,9 @@ class Mixture:
     def of(cls, fitted: Mapping[str, Fitted], losses: Mapping[str, float], as_of: int) -> Self:
         """All models with equal weights; the best of those that can is fitted anew.
 
+        With many rows that is the boosted one: how well models fitted once did on a later part says
+        how it drifted more than which of them would follow.
+
         Args:
             fitted: on the train part, by name.
             losses: of these on a later part.
@@ -125,6 +129,8 @@ class Mixture:
         if not able:
             raise TrainingError("mixture: none of its models can be fitted anew; train all of them")
         best = min(able, key=lambda name: losses[name])
+        if "boosted" in able and fitted["boosted"].train_batches >= MANY_ROWS:
+            best = "boosted"
         members = {name: _plain(one) for name, one in {**fitted, REFIT: fitted[best]}.items()}
         weights = np.full(len(members), 1.0 / len(members))
         return cls(members, weights, fitted[best].train_batches, as_of)
