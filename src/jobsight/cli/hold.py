@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import getpass
 import re
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import unquote
@@ -30,7 +29,7 @@ from jobsight.cli.common import (
 from jobsight.cli.holdmodels import named_model, seat
 from jobsight.cli.holdpage import print_all, print_answers
 from jobsight.cli.output import note, print_json, report_problems, stages
-from jobsight.cli.reading import read_history, refuse_before
+from jobsight.cli.reading import has_store, now, read_history, refuse_before
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
 from jobsight.errors import JobsightError, SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
@@ -121,9 +120,12 @@ def hold(
     failure = None
     try:
         if save or publish:
-            from jobsight.cli.holdsaving import keep_answers  # most calls do without Kafka
+            from jobsight.cli.holdsaving import held_documents
+            from jobsight.cli.saving import keep_answers  # most calls do without Kafka
 
-            kept = keep_answers(answers, settings, save=save, publish=publish)
+            kept = keep_answers(
+                "hold", answers, settings, save=save, publish=publish, documents=held_documents
+            )
     except JobsightError as error:
         failure = error
     if as_json:
@@ -175,7 +177,7 @@ def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[
         # More is written to a store; a log or a snapshot is taken as it is.
         files = (one for one in logs if not is_pipe(one) and not Path(one).is_dir())
         return logs, any(map(are_documents, files))
-    if "store" in settings.model_fields_set or Path(settings.store.url).expanduser().exists():
+    if has_store(settings):
         return ["store:"], True
     return _own_logs(settings), True
 
@@ -260,7 +262,7 @@ def _open(
     named = named_model(model, settings)
     history, _, _ = read_history(inputs, settings, hashed=False)
     if given is not None:
-        refuse_before(given, history)
+        refuse_before(given, int(history.clock.min()), "event")
     with stages() as progress:
         progress("indexing")
         panel = seat(history, settings, name=model, model=named, here=here)
@@ -271,5 +273,5 @@ def _open(
         return panel, end, f"{format_micros(end)} (the end of the log)"
     # What is in a store is being collected, the machine's own log is written: without news a job
     # is held until now.
-    moment = max(end, time.time_ns() // 1_000_000 * 1000)
+    moment = max(end, now())
     return panel, moment, f"{format_micros(moment)} (now; last event {format_micros(end)})"

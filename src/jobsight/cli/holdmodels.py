@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jobsight.cli.modelnames import model_folder, open_registry
+from jobsight.cli.modelnames import champion_of, model_folder, open_registry, unusable
 from jobsight.cli.reading import network_of
 from jobsight.errors import ModelError
 from jobsight.learning.modeldir import ModelDir
@@ -17,7 +17,6 @@ from jobsight.learning.registry import DEFAULT
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
-from jobsight.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,21 +114,15 @@ def seat(
 def _champions(history: History, registry: Registry) -> dict[str | None, Entry | None]:
     """The champion that answers for the jobs of each access point; None: nobody's."""
     told = history.jobs["access_point"]
-    usual = _champion(registry, DEFAULT)
+    usual = champion_of(registry, "hold", DEFAULT)
     found: dict[str | None, Entry | None] = {
-        name: _champion(registry, name) or usual for name in sorted(told.drop_nulls().unique())
+        name: champion_of(registry, "hold", name) or usual
+        for name in sorted(told.drop_nulls().unique())
     }
     if told.has_nulls() or not found:
         # A log that names no access point is taken for the other's, where there is but one other.
         found[None] = next(iter(found.values())) if len(found) == 1 else usual
     return found
-
-
-def _champion(registry: Registry, cluster: str) -> Entry | None:
-    try:
-        return registry.champion("hold", cluster)
-    except ModelError as error:
-        raise _unusable(cluster, error) from None
 
 
 def _answerer(
@@ -143,12 +136,4 @@ def _answerer(
         model = ModelDir.open(entry.folder, HOLD, network=network, only_chosen=True)
         return Answerer(history, settings.of("hold", HoldSettings), model, here=here)
     except ModelError as error:
-        raise _unusable(entry.cluster, error) from None
-
-
-def _unusable(cluster: str, error: ModelError) -> ModelError:
-    return ModelError(
-        f"the champion of hold for {printable(cluster, 60)} cannot be used: {error}; go on with "
-        "another (--model NAME, `jobsight models promote NAME`), or with today's rules "
-        "(--model none)"
-    )
+        raise unusable("hold", entry.cluster, error) from None

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from jobsight.learning.registry import Entry, Registry
     from jobsight.settings import Settings
 
-__all__ = ["MODEL_HELP", "entry_named", "model_folder", "open_registry"]
+__all__ = [
+    "MODEL_HELP",
+    "champion_of",
+    "entry_named",
+    "model_folder",
+    "open_registry",
+    "unusable",
+]
 
 MODEL_HELP = (
     "Model: a directory that `train` wrote, a digest of `models list`, champion, "
@@ -78,6 +85,26 @@ def entry_named(
             f"{printable(cluster, 60)}; `jobsight models list` shows the models it has"
         )
     return found
+
+
+def champion_of(registry: Registry, question: str, cluster: str) -> Entry | None:
+    """The champion of a cluster; None where it has none.
+
+    Raises:
+        ModelError: it cannot be used; says how to go on without it.
+    """
+    try:
+        return registry.champion(question, cluster)
+    except ModelError as error:
+        raise unusable(question, cluster, error) from None
+
+
+def unusable(question: str, cluster: str, error: ModelError) -> ModelError:
+    """The error of a champion that cannot be opened; says how to go on without it."""
+    return ModelError(
+        f"the champion of {question} for {printable(cluster, 60)} cannot be used: {error}; go on "
+        "with another (--model NAME, `jobsight models promote NAME`), or without (--model none)"
+    )
 
 
 def _exists(path: Path) -> bool:

@@ -46,7 +46,9 @@ __all__ = [
     "Judged",
     "Reading",
     "cluster_of",
+    "has_store",
     "network_of",
+    "now",
     "open_judged",
     "read_events_of",
     "read_for",
@@ -96,18 +98,32 @@ def read_inputs(
     return readings[0] if len(readings) == 1 else _joined(readings)
 
 
-def refuse_before(moment: int, history: History) -> None:
+def refuse_before(moment: int, first: int, what: str) -> None:
     """Refuse to answer as of a moment (µs) that is before all that was read.
+
+    Args:
+        moment: asked about.
+        first: µs, of the first record.
+        what: the first record is, in a word.
 
     Raises:
         SourceError: it is.
     """
-    first = int(history.clock.min())
     if moment < first:
         raise SourceError(
-            f"nothing is recorded as of {format_micros(moment)}: the first event is of "
+            f"nothing is recorded as of {format_micros(moment)}: the first {what} is of "
             f"{format_micros(first)}; name a later --at"
         )
+
+
+def has_store(settings: Settings) -> bool:
+    """Whether a store is named by the settings, or is where it usually is."""
+    return "store" in settings.model_fields_set or Path(settings.store.url).expanduser().exists()
+
+
+def now() -> int:
+    """The present moment in µs, of whole milliseconds."""
+    return time.time_ns() // 1_000_000 * 1000
 
 
 def _read_logs(logs: list[str], settings: Settings, progress: Progress, hashed: bool) -> Reading:

@@ -96,7 +96,7 @@ def _sweep(files: list[str], output: Path) -> None:
 def _asked(at: str, judged: Judged) -> int:
     """The moment that the user names, in µs."""
     moment = micros(parse_moment(at, zone_named(judged.settings.timezone)))
-    refuse_before(moment, judged.source)
+    refuse_before(moment, int(judged.source.clock.min()), "event")
     return moment
 
 

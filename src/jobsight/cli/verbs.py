@@ -45,6 +45,7 @@ VERBS = {
     "evaluate": ("evaluate:evaluate", "Judge a trained model on logs."),
     "verify": ("verify:verify", "Audit a trained model."),
     "hold": ("hold:hold", "Held jobs: release, wait, fix or remove?"),
+    "fail": ("fail:fail", "Pending and running jobs, or a script: will it fail, and why?"),
     "report": ("report:report", "Write a report as one HTML page."),
     "models": ("", "List, show, compare, promote and remove models."),
     "models list": ("models:list_", "List the models; a star marks a champion."),
@@ -55,6 +56,9 @@ VERBS = {
 }
 """By verb: ``module:name`` in `jobsight.cli` of a function or a `typer.Typer`, "" for a group of
 the verbs that begin so; and its line in the help, "" for a hidden verb."""
+
+_PASSES_ON = {"fail"}
+"""Verbs that take options of other commands, which they read themselves."""
 
 
 class LazyGroup(TyperGroup):
@@ -89,5 +93,6 @@ def _command(verb: str, name: str) -> Any:
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=name)
     else:
-        app.command(name)(found)
+        context = {"ignore_unknown_options": verb in _PASSES_ON}
+        app.command(name, context_settings=context)(found)
     return typer.main.get_group(app).commands[name]

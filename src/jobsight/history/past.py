@@ -31,7 +31,7 @@ from jobsight.history import pastwalk
 from jobsight.history.jobtable import JobTable
 from jobsight.history.pastwalk import COLUMNS, ENDED, RUNNING, SUBMITTED, WAITING
 
-__all__ = ["COLUMNS", "FAILURES", "KEYS", "Past", "asked_columns"]
+__all__ = ["COLUMNS", "FAILURES", "KEYS", "Past", "asked_columns", "key_hashes"]
 
 Ints = NDArray[np.int64]
 Floats32 = NDArray[np.float32]
@@ -196,7 +196,7 @@ class Past:
 
     def _walked(self, name: str, asked: _Asked, base: Floats32) -> Floats32:
         """The columns of one key."""
-        values = _hashes(asked.jobs, KEYS[name])
+        values = key_hashes(asked.jobs, KEYS[name])
         if name == "node":
             values[~asked.started] = 0
         codes, of_events, count = self._matched(name, values)
@@ -218,7 +218,7 @@ class Past:
         """Numbers of the keys of jobs asked about, and of events; −1: no key that is asked for."""
         if name == "node":
             return pastwalk.matched(values, self.hosts)
-        codes, of_rows, count = pastwalk.matched(values, _hashes(self.jobs.table, KEYS[name]))
+        codes, of_rows, count = pastwalk.matched(values, key_hashes(self.jobs.table, KEYS[name]))
         return codes, of_rows[self.rows], count
 
 
@@ -240,7 +240,7 @@ def _changes(
     start = (after == RUNNING) & (before != RUNNING)
     start = np.maximum.accumulate(np.where(start, np.arange(len(rows)), 0))[kept]
     runs = (before == RUNNING) | (after == RUNNING)
-    hosts = np.where(runs[kept], _hashes(states, KEYS["node"])[start], np.uint64(0))
+    hosts = np.where(runs[kept], key_hashes(states, KEYS["node"])[start], np.uint64(0))
     span = (_micros(states["time"])[kept].astype(float) - known[start]) / 1e6
     rows, known, before, after = rows[kept], known[kept], before[kept], after[kept]
     ended = (after == ENDED) & (before == RUNNING)
@@ -282,7 +282,7 @@ def _positive(column: pl.Series) -> Floats32:
     return values
 
 
-def _hashes(jobs: pl.DataFrame, key: tuple[pl.Expr | str, ...]) -> NDArray[np.uint64]:
+def key_hashes(jobs: pl.DataFrame, key: tuple[pl.Expr | str, ...]) -> NDArray[np.uint64]:
     """Hashes of the jobs' keys, 0 where a part is unknown: uint64 (rows,)."""
     if not key:
         return np.ones(len(jobs), np.uint64)

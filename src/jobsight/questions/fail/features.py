@@ -21,6 +21,9 @@ _SECOND = 1_000_000
 _NUMBERS = ("request_cpus", "request_memory_mb", "request_gpus", "request_nodes", "time_limit_s",
             "array_task_id")  # fmt: skip
 _OWN = (*_NUMBERS, "memory of a core", "hour", "weekday", "waited")
+_MOMENTS = {"submission": pl.lit(None, pl.Int64), "start": pl.col("start").to_physical()}
+_QUEUE = ("running", "pending", "submitted lately", "since submission")
+_STAYS = frozenset({*_OWN, *_QUEUE})
 _ALWAYS = ("all", "user", "request")
 
 
@@ -89,6 +92,19 @@ class Features:
     def ask(self, rows: pl.DataFrame, moment: str) -> Inputs:
         """Inputs of jobs that need not be in the table, as of their `decided` (µs)."""
         return self._inputs(self.values(rows, moment))
+
+    def ask_later(self, rows: pl.DataFrame, moment: str, now: int) -> Inputs:
+        """Inputs of jobs that still wait or run, with what became known of others until now (µs).
+
+        The queue is that of the job's own submission or start: there the job counts for none of its
+        own columns, as in training. Outcomes are those known now.
+        """
+        own = rows.with_columns(pl.max_horizontal("decided", _MOMENTS[moment]).alias("decided"))
+        then = self.values(own, moment)
+        found = self.values(rows.with_columns(decided=pl.lit(now)), moment)
+        kept = [k for k, name in enumerate(self.names) if name.rpartition(": ")[2] in _STAYS]
+        found[:, kept] = then[:, kept]
+        return self._inputs(found)
 
     def values(self, rows: pl.DataFrame, moment: str) -> NDArray[np.float32]:
         """The features: float32 (n, names)."""

@@ -1,0 +1,121 @@
+"""What ``jobsight fail`` prints: answers one by one, or a table by cause or one row per job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from jobsight.cli.output import say
+from jobsight.cli.tables import table
+from jobsight.cli.terminal import field, paint
+from jobsight.format import UNKNOWN, chance, percent
+from jobsight.questions.fail.evidence import Advice
+from jobsight.questions.fail.groups import by_cause
+from jobsight.text import counted, printable
+
+if TYPE_CHECKING:
+    from jobsight.questions.fail.answering import Answer
+    from jobsight.questions.fail.groups import Group
+
+__all__ = ["print_answers", "print_table"]
+
+_INDENT = 11
+_SHOWN_KIND = 0.05
+_HIGH, _SOME = 0.5, 0.2
+
+
+def print_answers(answers: Sequence[Answer], when: str) -> None:
+    """Print each answer with its evidence; `when`: the moment asked about, in words."""
+    for number, one in enumerate(answers):
+        if number:
+            say("")
+        say(f"{_risk(one)}  {_title(one)}")
+        kinds = [
+            f"{kind.replace('_', ' ')} {percent(share)}"
+            for kind, share in one.kinds.items()
+            if share >= _SHOWN_KIND
+        ]
+        if kinds:
+            say(field("if so", ", ".join(kinds), _INDENT))
+        for label, finding in zip(["evidence", *[""] * 9], one.evidence, strict=False):
+            say(field(label, f"· {printable(finding['text'])}", _INDENT))
+        if one.advice is not None:
+            say(field("advice", _advice(one.advice), _INDENT))
+        if one.with_advice is not None:
+            like = counted(one.advice.known if one.advice else 0, "like run")
+            say(field("", f"{percent(one.with_advice)} to fail with it ({like} had it)", _INDENT))
+        if one.at_stake is not None:
+            say(field("at stake", f"{_hours(one.at_stake)} core-hours", _INDENT))
+        say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
+
+
+def _title(one: Answer) -> str:
+    job = one.job
+    whose = f" of {printable(job['owner'], 60)}" if job["owner"] else ""
+    if one.id is None:
+        return f"{printable(job['name'], 60)}{whose}, if it is submitted now"
+    name = f" ({printable(job['name'], 60)})" if job["name"] else ""
+    on = f" on {printable(job['scheduler_name'], 60)}" if job["scheduler_name"] else ""
+    return f"job {job['job']}{name}{whose}{on}, {job['state'] or 'state unknown'}"
+
+
+def _advice(advice: Advice) -> str:
+    text = printable(advice.text)
+    return text if advice.option is None else f"{text}: {advice.option}"
+
+
+def _risk(one: Answer) -> str:
+    if one.probability is None:
+        return "no probability, no job has ended yet:"
+    return _painted(f"{chance(one.probability, one.low, one.high)} to fail", one.probability)
+
+
+def _painted(text: str, probability: float | None) -> str:
+    if probability is None:
+        return text
+    return paint(text, "31" if probability >= _HIGH else "33" if probability >= _SOME else "32")
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:,.1f}" if hours < 100 else f"{hours:,.0f}"
+
+
+def print_table(answers: Sequence[Answer], queue: str, when: str, *, each: bool) -> None:
+    """Print many answers, those with the most core-hours at stake first.
+
+    Args:
+        answers: to print.
+        queue: which jobs they are, in a word.
+        when: the moment asked about, in words.
+        each: one row per job, else one per cause.
+    """
+    if not answers:
+        say(f"no job is {queue} as of {when}")
+        return
+    models = ", ".join(sorted({printable(one.model, 80) for one in answers}))
+    say(f"{counted(len(answers), 'job')} {queue} as of {when}; model: {models}")
+    expected = sum(one.probability or 0.0 for one in answers)
+    at_stake = [one.at_stake for one in answers if one.at_stake is not None]
+    hours = f", {_hours(sum(at_stake))} core-hours at stake" if at_stake else ""
+    say(f"{expected:,.1f} expected to fail{hours}")
+    say("")
+    headings = ["fails", "at stake", "jobs", "user", "name", "likely", "advice"]
+    rows = [_row(group) for group in by_cause(answers, each=each)]
+    left = ["jobs", "user", "name", "likely", "advice"]
+    say(table(headings, rows, ["advice", "name", "user"], left=left))
+
+
+def _row(group: Group) -> list[str]:
+    first = group.members[0]
+    stake = group.at_stake
+    likely = "" if first.kind is None else first.kind.replace("_", " ")
+    probability = group.probability
+    return [
+        _painted(percent(probability), probability),
+        UNKNOWN if stake is None else f"{_hours(stake)} h",
+        printable(group.jobs, 60),
+        printable(first.job["owner"] or first.job["account"] or UNKNOWN, 40),
+        printable(first.job["name"] or UNKNOWN, 40),
+        likely,
+        "" if first.advice is None else _advice(first.advice),
+    ]

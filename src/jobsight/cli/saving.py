@@ -1,0 +1,121 @@
+"""Answers kept: as predictions in job documents, for later review, and published over Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from jobsight.cli.output import note
+from jobsight.documents import JobDocument, Prediction
+from jobsight.errors import StoreError
+from jobsight.files import without_nan
+from jobsight.service.publishing import AnswerProducer
+from jobsight.store import open_store
+from jobsight.text import counted, printable
+
+if TYPE_CHECKING:
+    from jobsight.settings import Settings
+    from jobsight.store import Store
+
+__all__ = ["Kept", "by_id", "keep_answers", "prediction"]
+
+
+class Kept(Protocol):
+    """An answer that can be kept."""
+
+    @property
+    def id(self) -> str | None:
+        """Of the job's document, where it is known."""
+
+    @property
+    def job(self) -> Any:
+        """What errors call the job."""
+
+    @property
+    def moment(self) -> int:
+        """As of when, µs."""
+
+    @property
+    def model(self) -> str:
+        """What gave the answer."""
+
+    @property
+    def inputs(self) -> str:
+        """Hash of what was read for it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain data."""
+
+
+A = TypeVar("A", bound=Kept)
+
+
+def prediction(question: str, answer: Kept) -> Prediction:
+    """The answer as it is kept: its time is the moment that was asked about."""
+    return Prediction(
+        question=question,
+        model=answer.model,
+        time=answer.moment,
+        inputs=answer.inputs,
+        answer=without_nan(answer.to_json()),
+    )
+
+
+def by_id(store: Store, answer: Kept) -> list[str]:
+    """The id of the job's document, if the store has it."""
+    return [answer.id] if answer.id and store.get([answer.id]) else []
+
+
+def keep_answers(
+    question: str,
+    answers: Sequence[A],
+    settings: Settings,
+    *,
+    save: bool,
+    publish: bool = False,
+    documents: Callable[[Store, A], list[str]] = by_id,
+) -> list[str]:
+    """Write answers into the documents of their jobs, and send them to Kafka.
+
+    Answers of which no document is in the store are neither saved nor published.
+
+    Args:
+        question: that was answered.
+        answers: to keep.
+        settings: of the store and of Kafka.
+        save: write them into the store.
+        publish: send them to Kafka.
+        documents: the ids of documents that an answer may be of.
+
+    Returns:
+        a line for each of these.
+
+    Raises:
+        StoreError: the store cannot be read or written; then nothing is published.
+        OutputError: Kafka does not take them; `SettingsError`: none is set.
+    """
+    problems: list[str] = []
+    found: list[tuple[str, Prediction]] = []
+    with open_store(settings=settings.store) as store:
+        for answer in answers:
+            ids = documents(store, answer)
+            if len(ids) == 1:
+                found.append((ids[0], prediction(question, answer)))
+            else:
+                what = "more than one document" if ids else "no document"
+                name = answer.id or answer.job
+                problems.append(f"the store has {what} of job {name}: its answer was not kept")
+        if save:
+            merged = store.merge(
+                JobDocument(id=id_, updated=one.time, predictions=(one,)) for id_, one in found
+            )
+            if merged.refused:
+                why = printable(": ".join(merged.refused[0]), 300)
+                raise StoreError(f"an answer could not be saved: {why}")
+            note(f"saved {counted(len(found), 'answer')} in {printable(store.url)}")
+    if publish and found:
+        with AnswerProducer(settings.kafka) as producer:
+            for id_, one in found:
+                producer.publish(id_, one)
+        note(f"published {counted(len(found), 'answer')} to {printable(settings.kafka.answers)}")
+    return problems

@@ -1,0 +1,265 @@
+"""The answer: does a job fail, of what, how do jobs like it end, and what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from jobsight.clock import format_micros
+from jobsight.documents import State
+from jobsight.history.jobtable import JobTable
+from jobsight.history.past import COLUMNS, Past
+from jobsight.learning.dataset import Dataset
+from jobsight.learning.fitted import Fitted
+from jobsight.learning.mixture import Mixture
+from jobsight.learning.modeldir import ModelDir, TargetModel
+from jobsight.models.base import Floats, Inputs
+from jobsight.questions.fail.decisions import KINDS, jobs_asked
+from jobsight.questions.fail.evidence import Advice, Counted, Ends, Finding, advise, findings
+from jobsight.questions.fail.features import Features
+
+__all__ = ["LABEL", "RUNNING", "Answer", "Answerer"]
+
+LABEL = "rates (uncalibrated)"
+"""What an answer names as its model where there is none."""
+RUNNING = (State.RUNNING.value, State.SUSPENDED.value)
+"""States of jobs that have started and not ended."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer for one job.
+
+    Attributes:
+        job: its row of the job table.
+        moment: µs, as of when.
+        probability: P(it fails); None where no outcome is known.
+        low, high: 90 % interval of it; None without a model.
+        kinds: P(kind | it fails), the likeliest first; empty where nothing is known.
+        evidence: see `jobsight.questions.fail.evidence.Finding`.
+        advice: what to change; None: nothing is known to help.
+        with_advice: P(it fails) with the changed request; None where too few such runs are known.
+        model: what gave the probability.
+        inputs: hash of what was read for it.
+    """
+
+    job: Mapping[str, Any]
+    moment: int
+    probability: float | None
+    low: float | None
+    high: float | None
+    kinds: Mapping[str, float]
+    evidence: list[Finding] = field(repr=False)
+    advice: Advice | None
+    with_advice: float | None
+    model: str
+    inputs: str
+
+    @property
+    def id(self) -> str | None:
+        """The id of its document; None of a job that is not submitted yet."""
+        found: str | None = self.job["id"]
+        return found
+
+    @property
+    def kind(self) -> str | None:
+        """The likeliest way to fail."""
+        return next(iter(self.kinds), None)
+
+    @property
+    def at_stake(self) -> float | None:
+        """Core-hours that are lost on average: CPUs × time limit × P(it fails)."""
+        limit = self.job["time_limit_s"]
+        if self.probability is None or limit is None or limit < 0:
+            return None
+        return float((self.job["request_cpus"] or 1) * limit / 3600 * self.probability)
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain data, with the keys that the command prints."""
+        advice = self.advice
+        return {
+            "job": self.job["job"],
+            "id": self.id,
+            "at": format_micros(self.moment),
+            "moment": _moment_of(self.job["state"]),
+            "probability": self.probability,
+            "interval": None if self.low is None else [self.low, self.high],
+            "kind": self.kind,
+            "kinds": dict(self.kinds),
+            "evidence": self.evidence,
+            "advice": advice and {"text": advice.text, "option": advice.option},
+            "with_advice": self.with_advice,
+            "core_hours_at_stake": self.at_stake,
+            "model": self.model,
+        }
+
+
+class _Chances(NamedTuple):
+    """Of n jobs: P(fails) with bounds, P(kind | fails) or None, and hashes of what was read."""
+
+    fails: Floats
+    low: Floats | None
+    high: Floats | None
+    kinds: Floats | None
+    inputs: list[str]
+
+
+class Answerer:
+    """Answers for jobs as of one moment, by what was known then."""
+
+    def __init__(self, jobs: JobTable, moment: int, model: ModelDir | None = None) -> None:
+        """Index what was known.
+
+        Args:
+            jobs: as of the moment (`JobTable.as_of`).
+            moment: µs.
+            model: trained; None: the user's rate of failure answers, uncalibrated.
+        """
+        self.jobs, self.moment, self._model = jobs, moment, model
+        self._ends = Ends(jobs)
+        self._learned: dict[str, Fitted] = {}
+        if model is None:
+            self._past = Past.of(jobs)
+        else:
+            self._data = Dataset.for_judging(jobs, model)
+
+    def asked(self, rows: pl.Expr) -> pl.DataFrame:
+        """The jobs of the table that an expression selects, as they are asked about."""
+        state = self.jobs.table["state"].cast(pl.String)
+        table = jobs_asked(self.jobs).with_columns(state=state)
+        return table.filter(self.jobs.table.select(chosen=rows & pl.lit(True)).to_series())
+
+    def unsubmitted(self, job: Mapping[str, Any]) -> pl.DataFrame:
+        """A job that is to be submitted now, by columns of the job table; others are null.
+
+        Partition and account are those of its owner's last job, where it names none. Folder and
+        script are left out where they are not recorded of the owner's jobs: no job could have the
+        same.
+        """
+        own = [pl.col(name).eq_missing(pl.lit(job.get(name))) for name in ("owner", "scheduler")]
+        mine = self.jobs.table.filter(*own)
+        usual = mine.select("partition", "account").tail(1).to_dicts()
+        given = {name: value for name, value in job.items() if value is not None}
+        for name in ("work_dir", "command", "script_digest"):
+            if mine[name].null_count() == len(mine):
+                given.pop(name, None)
+        now = {"seen": self.moment, "decided": self.moment, "group": "unsubmitted"}
+        row = {**(usual[0] if usual else {}), **given, **now}
+        schema = self.asked(pl.lit(False)).schema
+        return pl.DataFrame([{name: row.get(name) for name in schema}], schema=schema)
+
+    def answer(self, asked: pl.DataFrame) -> list[Answer]:
+        """The answers for n jobs of `asked`, in their order; those that run as of their start."""
+        found: dict[int, Answer] = {}
+        numbered = asked.with_row_index("number")
+        moments = [_moment_of(state) for state in asked["state"]]
+        for moment in dict.fromkeys(moments):
+            rows = numbered.filter(pl.Series(moments) == moment)
+            found |= zip(rows["number"], self._answer(rows, moment), strict=True)
+        return [found[number] for number in sorted(found)]
+
+    def _answer(self, asked: pl.DataFrame, moment: str) -> list[Answer]:
+        if not len(self._ends):
+            return [self._unknown(job) for job in asked.iter_rows(named=True)]
+        chances = self._chances(asked, moment)
+        groups = self._ends.about(asked)
+        answers = []
+        for k, job in enumerate(asked.iter_rows(named=True)):
+            probability = float(chances.fails[k])
+            kinds = _kinds(None if chances.kinds is None else chances.kinds[k], groups[k])
+            answers.append(
+                Answer(
+                    job=job,
+                    moment=self.moment,
+                    probability=probability,
+                    low=None if chances.low is None else float(chances.low[k]),
+                    high=None if chances.high is None else float(chances.high[k]),
+                    kinds=kinds,
+                    evidence=findings(groups[k], job["name"]),
+                    advice=advise(job, groups[k].get("like"), probability, kinds),
+                    with_advice=None,
+                    model=LABEL if self._model is None else self._model.label,
+                    inputs=chances.inputs[k],
+                )
+            )
+        return self._with_advice(asked, answers, moment)
+
+    def _with_advice(self, asked: pl.DataFrame, answers: list[Answer], moment: str) -> list[Answer]:
+        """The answers with the probabilities of the same jobs with changed requests."""
+        places = [k for k, one in enumerate(answers) if one.advice and one.advice.supported]
+        if not places:
+            return answers
+        rows = [{**answers[k].job, **answers[k].advice.changed} for k in places]  # type: ignore[union-attr]
+        changed = pl.DataFrame(rows, schema=asked.schema)
+        for k, probability in zip(places, self._chances(changed, moment).fails, strict=True):
+            answers[k] = replace(answers[k], with_advice=float(probability))
+        return answers
+
+    def _chances(self, asked: pl.DataFrame, moment: str) -> _Chances:
+        if self._model is None:
+            return self._rates(asked)
+        features = self._data.builder
+        assert isinstance(features, Features)
+        inputs = features.ask_later(asked, moment, self.moment)
+        fails = self._fitted(moment)
+        probability = fails.predict(inputs)
+        low, high = fails.bounds(probability)
+        target = self._model.targets.get("kinds")
+        kinds = None if target is None else _at(target, moment).answering.predict(inputs)
+        return _Chances(probability, low, high, kinds, inputs.digests())
+
+    def _fitted(self, moment: str) -> Fitted:
+        """What answers at a moment of jobs, with all that it has learned by now."""
+        assert self._model is not None
+        if moment not in self._learned:
+            fitted = _at(self._model.main, moment).answering
+            model = fitted.model
+            if isinstance(model, Mixture) and model.as_of < self.moment:
+                played = model.play(self._data, model.as_of, self.moment, moment)
+                fitted = replace(fitted, model=played.mixture)
+            self._learned[moment] = fitted
+        return self._learned[moment]
+
+    def _rates(self, asked: pl.DataFrame) -> _Chances:
+        """The smoothed rate of failure of the user as of now; of all, where no user is known."""
+        started = np.zeros(len(asked), np.bool_)
+        moments = np.full(len(asked), self.moment)
+        past = self._past.build(asked, moments, started, ("all", "user"))
+        rate = COLUMNS.index("rate")
+        everyone, own = (past[key][:, rate].astype(np.float64) for key in ("all", "user"))
+        fails = np.where(np.isnan(own), everyone, own)
+        names = tuple(f"{key}: {column}" for key in past for column in COLUMNS)
+        read = Inputs(np.concatenate(list(past.values()), axis=1), names, {}, {}, None, 0)
+        return _Chances(fails, None, None, None, read.digests())
+
+    def _unknown(self, job: Mapping[str, Any]) -> Answer:
+        label = LABEL if self._model is None else self._model.label
+        none = Inputs(np.zeros((1, 0), np.float32), (), {}, {}, None, 0)
+        return Answer(
+            job, self.moment, None, None, None, {}, [], None, None, label, none.digests()[0]
+        )
+
+
+def _kinds(predicted: Floats | None, groups: Mapping[str, Counted]) -> dict[str, float]:
+    """P(kind | it fails), the likeliest first: as predicted, else as jobs like it failed."""
+    if predicted is not None:
+        found = dict(zip(KINDS, map(float, predicted), strict=True))
+    else:
+        counts: Mapping[str, int] = {}
+        for what in ("request", "user", "like"):
+            counts = (groups[what].kinds() if what in groups else {}) or counts
+        found = {kind: count / sum(counts.values()) for kind, count in counts.items()}
+    return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+
+
+def _moment_of(state: str | None) -> str:
+    """The moment of the question that a job in this state is at."""
+    return "start" if state in RUNNING else "submission"
+
+
+def _at(target: TargetModel, moment: str) -> TargetModel:
+    return target.moments.get(moment, target)

@@ -1,0 +1,102 @@
+"""Answers as of a moment, with and without a model."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.failingjobs import HOUR, documents, model, ran, table
+from tests.storedjobs import START
+
+from jobsight.documents import JobDocument, State
+from jobsight.history.jobtable import JobTable
+from jobsight.questions.fail.answering import LABEL, Answerer
+from jobsight.questions.fail.groups import by_cause
+
+NOW = START + 400 * 300_000_000 + HOUR * 1_000_000
+"""After `documents`."""
+AGO = 400 * 300
+
+
+def queue() -> list[JobDocument]:
+    return [
+        *(ran(f"4711_{task}", AGO, waits=True) for task in range(3)),
+        ran(4712, AGO, user="bob", name="sim1", waits=True),
+        ran(4713, AGO, None),
+    ]
+
+
+@pytest.fixture(scope="module")
+def jobs() -> JobTable:
+    return table([*documents(), *queue()])
+
+
+def of(answerer: Answerer, name: str) -> dict[str, Any]:
+    (found,) = answerer.answer(answerer.asked(pl.col("job") == name))
+    return found.to_json()
+
+
+def test_a_model_tells_likely_failures_from_others_and_what_helps(jobs: JobTable) -> None:
+    answerer = Answerer(jobs, NOW, model())
+    bad, good = of(answerer, "4711_1"), of(answerer, "4712")
+    assert bad["probability"] > 0.6 > 0.3 > good["probability"]
+    assert bad["kind"] == "out_of_memory" and bad["moment"] == "submission"
+    low, high = bad["interval"]
+    assert low <= bad["probability"] <= high
+    assert bad["advice"]["option"] == "--mem=13696M"
+    assert bad["with_advice"] < 0.4
+    assert bad["core_hours_at_stake"] == pytest.approx(4 * bad["probability"])
+    assert good["advice"] is None and good["with_advice"] is None
+    assert of(answerer, "4713")["moment"] == "start"
+
+
+def test_answers_follow_from_what_was_known_before_the_moment_alone(jobs: JobTable) -> None:
+    half = START + 200 * 300_000_000
+    cut = table([one for one in documents() if one.updated < half + HOUR * 10**6])
+    whole = Answerer(jobs.as_of(half), half, model())
+    short = Answerer(cut.as_of(half), half, model())
+    row = whole.unsubmitted({"owner": "ann", "name": "align.sh", "request_memory_mb": 8192})
+    assert whole.answer(row)[0] == short.answer(row)[0]
+
+
+def test_without_a_model_the_rate_of_the_user_answers(jobs: JobTable) -> None:
+    answerer = Answerer(jobs, NOW)
+    ann, bob = of(answerer, "4711_0"), of(answerer, "4712")
+    assert ann["model"] == bob["model"] == LABEL and ann["interval"] is None
+    assert 0.3 < ann["probability"] < 0.7
+    assert bob["probability"] < 0.2
+    assert ann["kinds"] == {"out_of_memory": 1.0}
+
+
+def test_where_nothing_has_ended_nothing_is_predicted() -> None:
+    jobs = table([ran(1, 0, waits=True), ran(2, 5, None)])
+    for trained in (None, model()):
+        answerer = Answerer(jobs, START + 10**8, trained)
+        found = answerer.answer(answerer.asked(pl.lit(True)))
+        assert [one.probability for one in found] == [None, None]
+        assert [one.evidence for one in found] == [[], []]
+
+
+def test_answers_come_in_the_order_of_the_rows_whatever_their_moments(jobs: JobTable) -> None:
+    answerer = Answerer(jobs, NOW, model())
+    rows = answerer.asked(pl.col("state") != State.COMPLETED.value).filter(
+        pl.col("job").str.starts_with("471")
+    )
+    shuffled = rows.sample(fraction=1.0, shuffle=True, seed=3)
+    assert [one.job["job"] for one in answerer.answer(shuffled)] == shuffled["job"].to_list()
+
+
+def test_tasks_of_one_array_are_one_row_and_the_dearest_comes_first(jobs: JobTable) -> None:
+    answerer = Answerer(jobs, NOW, model())
+    found = answerer.answer(answerer.asked(pl.col("state") == State.PENDING.value))
+    groups = by_cause(found)
+    assert [one.jobs for one in groups] == ["3 tasks of 4711", "4712"]
+    assert groups[0].at_stake == pytest.approx(sum(one.at_stake or 0 for one in found[:3]))
+    assert len(by_cause(found, each=True)) == 4
+
+
+def test_jobs_submitted_one_by_one_share_a_row_if_they_ask_for_the_same() -> None:
+    jobs = table([*documents(40), *(ran(9000 + n, AGO, waits=True) for n in range(3)),
+                  ran(9009, AGO, waits=True, limit=60)])  # fmt: skip
+    answerer = Answerer(jobs, NOW)
+    groups = by_cause(answerer.answer(answerer.asked(pl.col("state") == State.PENDING.value)))
+    assert [one.jobs for one in groups] == ["3 jobs", "9009"]
