@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
 from jobsight.documents import State
@@ -26,9 +25,10 @@ def jobs_asked(jobs: JobTable) -> pl.DataFrame:
     before, null where the user is unknown.
     """
     names = list(dict.fromkeys([*_CARRIED, *asked_columns()]))
-    hosts = np.full(len(jobs.table), None, object)
-    hosts[jobs.starts["row"].to_numpy()] = jobs.starts["host"].to_list()
-    table = jobs.table.with_columns(host=pl.Series(hosts, dtype=pl.String))
+    table = jobs.table.drop("host").with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+    table = table.join(
+        jobs.starts.select("row", "host"), on="row", how="left", maintain_order="left"
+    )
     return table.select(names).with_columns(
         row=pl.int_range(pl.len()),
         decided=pl.col("seen").to_physical(),
