@@ -249,6 +249,10 @@ def read_for(
         note(f"{reading.bad} rows could not be read and were left out")
     report = ReadReport(files=len(reading.sources), jobs=len(table))
     report.bytes = sum(one.bytes for one in reading.sources)
+    report.first, report.last = table.select(
+        first=pl.col("seen").min().to_physical(),
+        last=pl.max_horizontal("seen", "reported").max().to_physical(),
+    ).row(0)
     return reading.jobs, report, reading.sources
 
 

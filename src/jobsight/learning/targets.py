@@ -264,7 +264,14 @@ class BinaryCalibrated(Calibrated):
 
 @dataclass(frozen=True)
 class Binary(Target):
-    """Whether something becomes true; values are bool (n,)."""
+    """Whether something becomes true; values are bool (n,).
+
+    Attributes:
+        true, false: what became of decisions of either kind, for messages.
+    """
+
+    true: str = "succeeded"
+    false: str = "failed"
 
     metrics: ClassVar[tuple[str, ...]] = METRICS
     higher: ClassVar[frozenset[str]] = HIGHER_IS_BETTER
@@ -353,7 +360,8 @@ class Binary(Target):
         if min(true, false) >= LEAST_OF_EACH:
             return None
         return (
-            f"the train part has {true:.0f} batches that succeeded and {false:.0f} that failed; "
+            f"the train part has {true:.0f} batches that {self.true} and {false:.0f} that "
+            f"{self.false}; "
             f"at least {LEAST_OF_EACH} of each are needed to tell them apart"
         )
 

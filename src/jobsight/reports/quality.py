@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jobsight.clock import format_micros
-from jobsight.format import number, percent
+from jobsight.format import interval, number, percent
 from jobsight.learning.costs import release_threshold
 from jobsight.learning.evaluation import Evaluation
 from jobsight.learning.targets import Scores
@@ -26,7 +26,7 @@ from jobsight.reports.scores import HEADINGS
 from jobsight.reports.shown import Shown
 from jobsight.text import printable
 
-__all__ = ["audit_part", "costs_part", "models_part", "slices_part"]
+__all__ = ["audit_part", "costs_part", "models_part", "savings_part", "slices_part"]
 
 _SLICES = 4
 _SHOWN = 12
@@ -208,6 +208,41 @@ def costs_part(shown_: Shown) -> Markup | None:
         f"have succeeded) {costs.lost_job:g}; both are settings ({evaluation.question.name}.costs)."
         f" Releasing pays from P(success) = {release_threshold(costs):.2f} on.",
     )
+
+
+def savings_part(shown: Shown) -> Markup | None:
+    """What acting on predictions saves, where decisions say what jobs used."""
+    evaluation = shown.evaluation
+    if evaluation.savings is None:
+        return None
+    _, several, true = evaluation.question.words
+    moments = {"": evaluation, **evaluation.by_moment}
+    tables = [
+        _savings_table(one.savings, f"Per 1,000 {several}{f', at the moment {at}' if at else ''}.")
+        for at, one in moments.items()
+        if one.savings is not None
+    ]
+    return section(
+        "What acting on it saves",
+        *tables,
+        lead=f"If users are asked about the {several} with at least a probability of having "
+        f"{true}, or these are stopped: the core-hours that would otherwise have been used, and "
+        f"the {several} disturbed without need. With 95 % intervals.",
+    )
+
+
+def _savings_table(view: Mapping[str, Any], caption: str) -> Markup:
+    rows = []
+    for row in view["thresholds"]:
+        disturbed, saved = row["disturbed"], row["saved"]
+        rows.append([
+            f"{row['threshold']:g}", number(row["acted"]["value"], 0),
+            percent(row["right"]["value"]), number(disturbed["value"], 0),
+            interval(disturbed["low"], disturbed["high"], 0), number(saved["value"], 1),
+            interval(saved["low"], saved["high"], 1), percent(row["saved_share"]["value"]),
+        ])  # fmt: skip
+    headings = ["from", "asked", "rightly", "disturbed", "95 %", "core-hours", "95 %", "of all"]
+    return table(headings, rows, caption=caption)
 
 
 def slices_part(shown: Shown) -> Markup:

@@ -12,7 +12,7 @@ from jobsight.learning.costs import cheapest_baseline
 from jobsight.learning.evaluation import Evaluation
 from jobsight.models import is_baseline
 from jobsight.reports.page import Markup, card, document, element, section, table
-from jobsight.reports.quality import audit_part, costs_part, models_part, slices_part
+from jobsight.reports.quality import audit_part, costs_part, models_part, savings_part, slices_part
 from jobsight.reports.scores import HEADINGS
 from jobsight.reports.shown import OwnParts, Reporting, Shown
 from jobsight.text import printable
@@ -46,6 +46,7 @@ def report_html(shown: Shown) -> str:
         **{f"The models{f' of {name}' if many else ''}": models_part(shown, name)
            for name in shown.evaluations},
         "Costs": costs_part(shown),
+        "Savings": savings_part(shown),
         "Slices": slices_part(shown),
         "The audit": audit_part(shown),
         "How to read this": _reading_part(own),
@@ -86,7 +87,8 @@ def _head(shown: Shown, own: OwnParts) -> Markup:
 def _summary(shown: Shown) -> str:
     evaluation, read = shown.evaluation, shown.read
     span = format_span(((read.last or 0) - (read.first or 0)) / _EPOCH_MICRO)
-    words = f"{read.events:,} events of {read.jobs:,} jobs over {span} were read. "
+    events = f"{read.events:,} events of " if read.events else ""
+    words = f"{events}{read.jobs:,} jobs over {span} were read. "
     _, several, true = evaluation.question.words
     rate = evaluation.goal.mean(evaluation.labelled.values, evaluation.labelled.weight)
     if rate is not None:

@@ -131,7 +131,7 @@ def check_strata(it: Audited) -> Result:
     adjusted = stats.false_discovery_control([row["p_value"] for _, row in judged])
     for (_, row), value in zip(judged, adjusted, strict=True):
         row["q_value"] = float(value)
-    return Result(_strata_check(judged), tables)
+    return Result(_strata_check(judged, it.model.question.words[2]), tables)
 
 
 def _test_strata(it: Audited, by: str, rows: list[dict[str, Any]], tests: int) -> None:
@@ -168,7 +168,7 @@ def _test_strata(it: Audited, by: str, rows: list[dict[str, Any]], tests: int) -
         row |= {"predicted": float(foreseen), "base_rate": float(rate)}
 
 
-def _strata_check(judged: list[tuple[str, dict[str, Any]]]) -> Check:
+def _strata_check(judged: list[tuple[str, dict[str, Any]]], true: str) -> Check:
     off = sorted(
         (one for one in judged if one[1]["q_value"] <= DOUBTFUL), key=lambda one: one[1]["q_value"]
     )
@@ -188,9 +188,10 @@ def _strata_check(judged: list[tuple[str, dict[str, Any]]]) -> Check:
         )
         detail = f"{len(off)} of {len(judged)} strata differ from their predictions: {shown}."
     else:
+        names = ", ".join(dict.fromkeys(name for name, _ in judged))
         detail = (
-            f"In all {len(judged)} strata of {LEAST_BATCHES} batches or more (causes, owners, "
-            "sites, releasers) as many succeeded as predicted, within chance."
+            f"In all {len(judged)} strata of {LEAST_BATCHES} batches or more "
+            f"(by {names}) as many {true} as predicted, within chance."
         )
     fault = f"a rate off by {gap:.0%} in half of them" if np.isfinite(gap) else "none in most"
     return Check("strata", "quality", grade_of(numbers["p_value"]), detail, numbers, power(fault))

@@ -14,13 +14,15 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.past import COLUMNS, KEYS, Past
 from jobsight.models.base import Inputs
 
-__all__ = ["MOMENTS", "Features", "KeysUsed"]
+__all__ = ["MOMENTS", "REQUEST", "Features", "KeysUsed"]
 
 MOMENTS = ("submission", "start")
 _SECOND = 1_000_000
 _NUMBERS = ("request_cpus", "request_memory_mb", "request_gpus", "request_nodes", "time_limit_s",
             "array_task_id")  # fmt: skip
-_OWN = (*_NUMBERS, "memory of a core", "hour", "weekday", "waited")
+REQUEST = (*_NUMBERS, "memory of a core")
+"""Features of what a job itself asks for."""
+_OWN = (*REQUEST, "hour", "weekday", "waited")
 _MOMENTS = {"submission": pl.lit(None, pl.Int64), "start": pl.col("start").to_physical()}
 _QUEUE = ("running", "pending", "submitted lately", "since submission")
 _STAYS = frozenset({*_OWN, *_QUEUE})

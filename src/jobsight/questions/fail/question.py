@@ -13,7 +13,7 @@ from jobsight.learning.question import Decisions, Question, Stratum
 from jobsight.learning.targets import Binary, Kinds, Target
 from jobsight.models.base import Inputs
 from jobsight.questions.fail.decisions import KINDS, jobs_asked, outcomes_of
-from jobsight.questions.fail.features import MOMENTS, Features, KeysUsed, at_moment
+from jobsight.questions.fail.features import MOMENTS, REQUEST, Features, KeysUsed, at_moment
 from jobsight.questions.fail.settings import FailSettings
 
 __all__ = ["FAIL", "Fail"]
@@ -31,7 +31,10 @@ class Fail(Question[FailSettings]):
     name: ClassVar[str] = "fail"
     title: ClassVar[str] = "Will it fail?"
     settings = FailSettings
-    targets: ClassVar[Mapping[str, Target]] = {"fails": Binary(), "kinds": Kinds(KINDS)}
+    targets: ClassVar[Mapping[str, Target]] = {
+        "fails": Binary("failed", "succeeded"),
+        "kinds": Kinds(KINDS),
+    }
     models: ClassVar[tuple[str, ...]] = (
         "constant", "last", "rates", "rates:50", "rates:5", "request", "linear", "boosted",
         "mixture",
@@ -72,12 +75,21 @@ class Fail(Question[FailSettings]):
     spent: ClassVar[str] = "core_hours"
     words: ClassVar[tuple[str, str, str]] = ("job", "jobs", "failed")
     families: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "its request": ("request_", "time_limit_s", "memory of a core", "request:"),
-        "its user": ("user:", "account:"),
-        "its like": ("user and", "pattern:", "script:", "submission:", "array_task_id"),
-        "its node": ("node:",),
-        "its partition": ("partition:",),
-        "the whole machine": ("all:", "hour", "weekday", "waited"),
+        "its request": (*REQUEST, "request", "user and request"),
+        "its user": ("user", "account", "user and partition"),
+        "its work": (
+            "pattern",
+            "script",
+            "user and pattern",
+            "user and name",
+            "user and folder",
+            "user and script",
+            "submission",
+            "same again",
+        ),
+        "its node": ("node",),
+        "its partition": ("partition",),
+        "the whole machine": ("all", "hour", "weekday", "waited"),
     }
 
     def decisions(self, source: JobTable, settings: FailSettings) -> Decisions:
