@@ -102,3 +102,20 @@ def test_verified_and_reported(place: Path, tmp_path: Path) -> None:
     asked("report", place, "--verified", checked, "-o", page)
     html = page.read_text()
     assert "By experience of the user" in html and "The audit" in html and "core-hours" in html
+
+
+def test_a_sweep_searches_settings_of_failures(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "sweep.yaml"
+    config.write_text(
+        f"question: fail\ndata: {place / 'jobs.psv'}\nmethod: grid\nmetric: {{name: log_loss}}\n"
+        "parameters: {seed: {values: [0, 1]}}\nmodel: linear\nsettings: {bootstrap: 100}\n"
+    )
+    run("sweep", "plan", config)
+    folder = config.with_suffix(".sweep")
+    monkeypatch.chdir(folder)
+    for node in (("parse", "s01"), ("run", 1), ("run", 2), ("best",)):
+        run("sweep", "node", *node, ".")
+    found = json.loads(run("sweep", "best", folder, "--json"))
+    assert found["model"]["test"]["linear"]["log_loss"]

@@ -45,7 +45,7 @@ def parse(shard: str, folder: FolderArgument) -> None:
     if layout.read(shard).exists() and layout.table(shard).exists():
         note(f"shard {shard} is parsed already")
     elif found.documents:
-        _parse_documents(found, layout)
+        _parse_documents(found, frozen, layout)
     else:
         from jobsight.learning.sweep.parsing import parse_logs
 
@@ -197,12 +197,17 @@ def _opened(folder: Path) -> tuple[Frozen, Layout]:
     return frozen, Layout(folder)
 
 
-def _parse_documents(shard: Shard, layout: Layout) -> None:
-    from jobsight.cli.reading import read_inputs
+def _parse_documents(shard: Shard, frozen: Frozen, layout: Layout) -> None:
+    from jobsight.cli.reading import read_for, read_inputs
     from jobsight.learning.sweep.parsing import write_table
 
-    settings = load_settings(None, {})
-    reading = read_inputs(list(shard.inputs), settings, lambda _done, _total: None)
+    asked, inputs = question_named(frozen.question), list(shard.inputs)
+    if asked.reads == "jobs":
+        told = {name: frozen.settings[name] for name in ("timezone", "access_point", "slurm")}
+        jobs, report, sources = read_for(asked, inputs, load_settings(None, told))
+        write_table(shard, layout, jobs.packed(), report, sources)
+        return
+    reading = read_inputs(inputs, load_settings(None, {}), lambda _done, _total: None)
     write_table(shard, layout, reading.table, reading.report, reading.sources)
 
 

@@ -117,12 +117,16 @@ def _plan(file: Path, settings_file: Path | None) -> tuple[Planned, Sweep, list[
     # The store that is set here may be another where nodes run.
     data = [settings.store.url if one == "store:" else one for one in given.data]
     place = partial(data_place, file)
-    shards = shards_of(data, base=base, are_documents=are_documents, place=place)
-    reading = {
+    reads = given.asked.reads
+    shards = shards_of(data, base=base, are_documents=are_documents, place=place, reads=reads)
+    reading: dict[str, Any] = {
         "timezone": settings.timezone,
         "access_point": settings.access_point,
         "registry": str(settings.registry.absolute()),
     }
+    if reads == "jobs":
+        names = {"cluster", "timezone", "array_tasks"}
+        reading["slurm"] = settings.slurm.model_dump(mode="json", include=names)
     layout = Layout.beside(file, given.folder)
     active = _is_active(file, settings_file)
     frozen = freeze(given, reading, shards, base=base)

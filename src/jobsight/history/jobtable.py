@@ -175,6 +175,21 @@ class JobTable:
             changes=changes,
         )
 
+    def packed(self) -> pl.DataFrame:
+        """All that the table follows from, as one: its jobs, with the `changes` of each listed."""
+        listed = pl.struct(pl.exclude("row")).alias("changes")
+        changes = self.changes.group_by("row", maintain_order=True).agg(listed)
+        jobs = self.table.select(*_FROM_SUBMISSION, *_USAGE)
+        jobs = jobs.with_columns(row=pl.int_range(pl.len()))
+        return jobs.join(changes, on="row", how="left", maintain_order="left").drop("row")
+
+    @classmethod
+    def unpacked(cls, packed: pl.DataFrame) -> JobTable:
+        """The table that `packed` was made of."""
+        rows = packed.select(row=pl.int_range(pl.len()), changes="changes").drop_nulls()
+        changes = rows.explode("changes").unnest("changes")
+        return cls._derived(packed.drop("changes"), changes)
+
     def as_of(self, moment: int) -> JobTable:
         """What was known before a moment (µs): the table of the same jobs, cut there."""
         at = pl.lit(moment).cast(_MOMENT)

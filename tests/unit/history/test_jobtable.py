@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests import failing
 from tests.histories import micros, table
 from tests.importing import SAMPLES, imported
 from tests.storedjobs import START, held_job, job, told
@@ -245,3 +246,13 @@ def test_a_store_with_both_schedulers_and_a_file_and_a_log(tmp_path: Path) -> No
     assert counts == {"htcondor": 1 + len(alone.table), "slurm": 11}
     assert len(reading.sources) == 3
     assert not job_table([url], Settings(), lambda *_: None, hashed=False).sources
+
+
+@pytest.mark.parametrize("name", ["sacct.psv", "eagle.csv", "condor-history.json"])
+def test_what_is_packed_is_the_table_again(name: str, tmp_path: Path) -> None:
+    whole = failing.sample(name)
+    file = tmp_path / "jobs.parquet"
+    whole.packed().write_parquet(file)
+    again = JobTable.unpacked(pl.read_parquet(file))
+    for part in ("table", "starts", "ends", "changes"):
+        assert getattr(again, part).equals(getattr(whole, part)), part

@@ -139,8 +139,9 @@ class Shard:
 
     Attributes:
         name: of its folder, such as ``s01``.
-        inputs: absolute paths of logs in the order they are read; or one store or snapshot.
-        documents: whether it is a store or snapshot, read where the sweep was planned.
+        inputs: absolute paths of logs in the order they are read; or one store or snapshot;
+            or all that holds jobs, for a question that is about these.
+        documents: whether it is read where the sweep was planned: a store or snapshot, or jobs.
         modified: seconds since 1970 of each log's last change, when it was planned, by which a log
             without years is dated.
     """

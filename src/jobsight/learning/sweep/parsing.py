@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from jobsight.history.readreport import ReadReport
-    from jobsight.history.timelines import History
     from jobsight.learning.manifest import Source
 
 __all__ = ["join_shards", "parse_logs", "write_table"]
@@ -65,7 +64,7 @@ def write_table(
     report: ReadReport,
     sources: Sequence[Source],
 ) -> None:
-    """Keep an event table that was made of job documents as the table of a shard."""
+    """Keep an event table of job documents, or a packed job table, as the table of a shard."""
     with new_file(layout.table(shard.name)) as temporary:
         table.write_parquet(temporary, compression="lz4")
     _told(shard, layout, report, sources)
@@ -73,7 +72,7 @@ def write_table(
 
 def _told(shard: Shard, layout: Layout, report: ReadReport, sources: Sequence[Source]) -> None:
     """Write ``read.json``; where it is there, the table is whole."""
-    if not report.events:
+    if not report.events and not report.jobs:
         raise SourceError(f"no event record in {', '.join(shard.inputs[:3])}")
     body: dict[str, Any] = {
         "events": report.events,
@@ -87,8 +86,8 @@ def _told(shard: Shard, layout: Layout, report: ReadReport, sources: Sequence[So
     write_json(layout.read(shard.name), body)
 
 
-def join_shards(frozen: Frozen, layout: Layout) -> History:
-    """The history of all shards, indexed; the same as of reading all inputs at once.
+def join_shards(frozen: Frozen, layout: Layout) -> Any:
+    """The source of all shards, indexed; the same as of reading all inputs at once.
 
     Raises:
         SweepError: a shard was not parsed, or its table is damaged.
@@ -96,7 +95,9 @@ def join_shards(frozen: Frozen, layout: Layout) -> History:
     import polars as pl
 
     from jobsight.history.eventtables import joined_tables
+    from jobsight.history.jobtable import JobTable
     from jobsight.history.timelines import History
+    from jobsight.learning.asked import question_named
 
     tables: list[pl.DataFrame] = []
     for shard in frozen.shards:
@@ -110,4 +111,6 @@ def join_shards(frozen: Frozen, layout: Layout) -> History:
                 f"{path} is damaged ({type(error).__name__}); remove its folder and submit again"
             ) from None
         tables.append(table)
+    if question_named(frozen.question).reads == "jobs":
+        return JobTable.unpacked(tables[0])
     return History.from_table(joined_tables(tables))

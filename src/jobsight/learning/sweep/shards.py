@@ -33,14 +33,18 @@ def shards_of(
     base: Path,
     are_documents: Callable[[str], bool],
     place: Callable[[int], str],
+    reads: str = "events",
 ) -> tuple[Shard, ...]:
     """Cut inputs into shards: those of logs first, then one for each store or snapshot.
+
+    For a question about jobs, which may have records in several inputs, all are one shard.
 
     Args:
         data: files, folders and globs of logs, addresses of stores, snapshots; relative to `base`.
         base: folder of the config.
         are_documents: whether an input is a store or a snapshot, not a log.
         place: of an input in the config, by its number from 0 on; begins the errors.
+        reads: what the question reads.
 
     Raises:
         SourceError: a log is missing or cannot be read.
@@ -58,6 +62,8 @@ def shards_of(
                 logs += find_logs([placed])
         except (SourceError, SweepError, UsageError) as error:
             raise type(error)(f"{place(number)}: {error}") from None
+    if reads == "jobs":
+        return (Shard("s01", (*(str(one.path) for one in logs), *documents), documents=True),)
     groups = _groups(find_logs(logs)) if logs else []
     shards = []
     for k, group in enumerate(groups, start=1):
