@@ -124,7 +124,8 @@ def _import(name: str, settings: Settings, progress: Progress) -> FileImport:
     from jobsight.history.importers import FileImport, Options
 
     options = Options(
-        cluster=settings.slurm.cluster or _UNNAMED,
+        cluster=settings.slurm.cluster,
+        unnamed=_UNNAMED,
         access_point=settings.access_point,
         slurm_timezone=settings.slurm.timezone,
         site_timezone=settings.timezone,

@@ -38,6 +38,7 @@ class Options:
 
     Attributes:
         cluster: name of the Slurm cluster (or of the trace); None: as in the files.
+        unnamed: the cluster of files that need a name and say none; None: they are refused.
         access_point: name of the HTCondor access point; None: as in the files.
         timezone: IANA name of the zone of times without one; None: the format's own, as of the
             traces of one machine, else the site's.
@@ -48,6 +49,7 @@ class Options:
     """
 
     cluster: str | None = None
+    unnamed: str | None = None
     access_point: str | None = None
     timezone: str | None = None
     slurm_timezone: str | None = None

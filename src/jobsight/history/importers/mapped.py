@@ -172,7 +172,7 @@ def _place(file: LogFile, mapping: Mapping, options: Options) -> tuple[str | Non
     """
     zones = mapping.clusters
     named = [one for one in zones if len(zones) == 1 or one.lower() in file.name.lower()]
-    cluster = options.cluster or next(iter(named), None)
+    cluster = options.cluster or next(iter(named), None) or options.unnamed
     if cluster is None and "cluster" not in {one.field for one in mapping.columns.values()}:
         raise UsageError(
             f"nothing says which cluster the jobs of {file.name!r} ran on; give --cluster NAME"

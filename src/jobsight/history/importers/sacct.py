@@ -219,12 +219,13 @@ class Rows:
         ]
 
     def _cluster(self) -> str:
-        if self._options.cluster is None:
+        cluster = self._options.cluster or self._options.unnamed
+        if cluster is None:
             raise UsageError(
                 f"{self._file.name} has no column Cluster that says which cluster it is of; "
                 "give --cluster NAME"
             )
-        return self._options.cluster
+        return cluster
 
     def _finish(self) -> None:
         report, name = self._report, printable(self._file.name)

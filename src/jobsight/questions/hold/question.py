@@ -39,7 +39,7 @@ class Hold(Question[HoldSettings]):
     settings = HoldSettings
     targets: ClassVar[Mapping[str, Target]] = {"outcome": Binary()}
     models: ClassVar[tuple[str, ...]] = (
-        "constant", *RULE_NAMES, "rates", "linear", "boosted", "lstm"
+        "constant", *RULE_NAMES, "rates", "linear", "boosted", "lstm", "mixture"
     )  # fmt: skip
     rule_sets: ClassVar[Mapping[str, RuleSet]] = RULE_SETS
     searched: ClassVar[tuple[str, ...]] = ("seed", "windows", "frames", "lstm")
