@@ -116,6 +116,8 @@ class Question(Protocol[S]):
         searched: dotted settings, or sections of them, that sweeps may search.
         same: settings that must be equal in two models that are compared.
         key: text that identifies a decision in another reading of its source.
+        job: text that names the job of a decision: its cluster or access point, a blank, its id
+            there; null where decisions are not of jobs.
         causes: columns that together name the cause of a decision; may be empty.
         strata: what reports slice by.
         words: names of a decision, one and several, and of its true outcome, for messages.
@@ -137,6 +139,7 @@ class Question(Protocol[S]):
     searched: ClassVar[tuple[str, ...]] = ("seed",)
     same: ClassVar[tuple[str, ...]] = ()
     key: ClassVar[pl.Expr]
+    job: ClassVar[pl.Expr] = pl.lit(None, pl.String)
     causes: ClassVar[tuple[str, ...]] = ()
     strata: ClassVar[Mapping[str, Stratum]] = {}
     words: ClassVar[tuple[str, str, str]] = ("decision", "decisions", "true")

@@ -200,11 +200,10 @@ def advise(
 
 def _more_memory(job: Mapping[str, Any], like: Counted) -> Advice | None:
     """Memory above the largest known peak, and above what did not suffice."""
-    failed = like.of(_MEMORY)
-    asked = job["request_memory_mb"]
-    # The peak of a run that is killed is what it was allowed, not what it needs.
-    least = max(_largest(failed["request_memory_mb"]), _largest(like.runs["max_rss_mb"]))
-    if not len(failed) or not least or asked is None:
+    asked, too_small = job["request_memory_mb"], _largest(like.of(_MEMORY)["request_memory_mb"])
+    # The peak of a run that was killed is what it was allowed, not what it needs.
+    least = max(too_small, _largest(like.runs["max_rss_mb"]))
+    if not too_small or asked is None:
         return None
     nodes = max(job["request_nodes"] or 1, 1)
     slurm = job["scheduler"] != "htcondor"
@@ -213,8 +212,12 @@ def _more_memory(job: Mapping[str, Any], like: Counted) -> Advice | None:
     if wanted <= asked:
         return None
     option = f"--mem={each}M" if slurm else f"request_memory = {each}"
-    peak = _largest(like.runs["max_rss_mb"])
-    why = f"the largest peak known is {peak:,.0f} MB" if peak >= least else "less did not suffice"
+    peak = _largest(like.of(_DONE)["max_rss_mb"])
+    why = (
+        f"the largest peak known is {peak:,.0f} MB"
+        if peak >= least
+        else f"{least:,.0f} MB did not suffice"
+    )
     enough = pl.col("request_memory_mb") >= wanted
     return Advice(
         f"ask for more memory: {why}", option, {"request_memory_mb": wanted},

@@ -50,6 +50,7 @@ class Fail(Question[FailSettings]):
     reads: ClassVar[Literal["events", "jobs"]] = "jobs"
     same: ClassVar[tuple[str, ...]] = ("cancelled",)
     key: ClassVar[pl.Expr] = pl.col("id")
+    job: ClassVar[pl.Expr] = pl.format("{} {}", "scheduler_name", "job")
     strata: ClassVar[Mapping[str, Stratum]] = {
         "partition": Stratum(pl.col("partition"), "By partition"),
         "array": Stratum(

@@ -47,6 +47,7 @@ class Hold(Question[HoldSettings]):
     key: ClassVar[pl.Expr] = pl.format(
         "{} {}.{} {}", pl.col("access_point").fill_null(""), "cluster", "proc", "time"
     )
+    job: ClassVar[pl.Expr] = pl.format("{} {}.{}", "access_point", "cluster", "proc")
     causes: ClassVar[tuple[str, ...]] = _CAUSES
     strata: ClassVar[Mapping[str, Stratum]] = {
         "cause": Stratum(

@@ -76,7 +76,7 @@ def test_memory_goes_above_the_largest_peak_and_what_did_not_suffice() -> None:
     # The peak of a run that was killed says nothing of what it needs.
     found = advice(runs[:1], ran(9, 9 * HOUR, waits=True), OOM)
     assert found is not None and found.changed["request_memory_mb"] > 8192 * 1.14
-    assert "less did not suffice" in found.text
+    assert found.text == "ask for more memory: 8,192 MB did not suffice"
     assert advice(runs, ran(9, 9 * HOUR, memory=20000, waits=True), OOM) is None
     assert advice([], ran(9, 9 * HOUR, waits=True), OOM) is None
 

@@ -1,0 +1,107 @@
+"""``jobsight review QUESTION``: were stored predictions right, and is a model worse than tested?"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from jobsight.cli.common import (
+    ConfigOption,
+    JsonOption,
+    QuestionArgument,
+    StoreOption,
+    load_settings,
+)
+from jobsight.cli.modelnames import open_registry
+from jobsight.cli.output import print_json, say
+from jobsight.cli.reading import read_for
+from jobsight.cli.tables import table
+from jobsight.cli.terminal import paint
+from jobsight.errors import ModelError, UsageError
+from jobsight.format import UNKNOWN, number, percent
+from jobsight.learning.reading import stored
+from jobsight.learning.review import Week, predictions_of, promised_by
+from jobsight.learning.review import review as reviewed
+from jobsight.questions import question_named
+from jobsight.text import counted, printable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from jobsight.learning.question import Question
+    from jobsight.settings import Settings
+
+__all__ = ["review"]
+
+
+def review(
+    question: QuestionArgument,
+    store: StoreOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Were the stored predictions right? By week and by model."""
+    asked = question_named(question)
+    settings = load_settings(config, {"store": store}, asked)
+    with stored("store:", settings) as (_, _, documents):
+        kept = predictions_of(documents, asked.name)
+    weeks = _weeks(asked, kept, settings) if len(kept) else []
+    if as_json:
+        print_json({"question": asked.name, "weeks": [one.to_json() for one in weeks]})
+    elif not weeks:
+        say(f"no answer of {asked.name} is in the store; `jobsight {asked.name} --save` keeps them")
+    else:
+        _print(weeks)
+
+
+def _weeks(asked: Question[Any], kept: pl.DataFrame, settings: Settings) -> list[Week]:
+    own = settings.of(asked.name, asked.settings)
+    source, _, _ = read_for(asked, ["store:"], settings)
+    decisions = asked.decisions(source, own).table
+    models = kept.select("model", "moment").unique().rows()
+    promised = {(name, moment): _promised(asked, name, moment, settings) for name, moment in models}
+    return reviewed(asked, decisions, kept, promised, draws=own.bootstrap, seed=own.seed)
+
+
+def _promised(
+    asked: Question[Any], name: str, moment: str | None, settings: Settings
+) -> float | None:
+    """What the test report of a model says; None where the registry does not have it."""
+    with contextlib.suppress(ModelError, UsageError):
+        if "@" in name:
+            _, report = open_registry(settings).find(name, question=asked.name).open()
+            return promised_by(report, moment)
+    return None
+
+
+def _print(weeks: list[Week]) -> None:
+    headings = ["week of", "model", "answers", "known", "predicted", "observed", "log loss",
+                "95 %", "in its test", "Brier", "ROC AUC", ""]  # fmt: skip
+    spare = ["Brier", "ROC AUC", "95 %", "answers"]
+    rows = [_row(one) for one in weeks]
+    say(table(headings, rows, spare, left=["week of", "model", ""]))
+    worse = [one for one in weeks if one.worse and one.week is not None]
+    if worse:
+        say("")
+        say(
+            f"in {counted(len(worse), 'week')} the log loss is above that of the model's test: "
+            "train again, and compare (`jobsight models compare`)"
+        )
+
+
+def _row(one: Week) -> list[str]:
+    bounds = UNKNOWN if one.interval is None else f"{one.interval[0]:.2f}–{one.interval[1]:.2f}"
+    return [
+        one.week or "all",
+        printable(one.model, 60),
+        f"{one.predictions:,}",
+        f"{one.known:,}",
+        percent(one.predicted),
+        percent(one.observed),
+        number(one.log_loss),
+        bounds,
+        number(one.promised),
+        number(one.brier),
+        number(one.roc_auc),
+        paint("worse", "31") if one.worse else "",
+    ]

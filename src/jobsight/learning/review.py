@@ -1,0 +1,174 @@
+"""Stored predictions compared with what became of the jobs, by week and by model."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from jobsight.documents import JobDocument, parse_key
+from jobsight.learning.bootstrap import Bootstrap
+from jobsight.learning.dataset import drawn_together
+from jobsight.learning.question import Question
+
+__all__ = ["Week", "predictions_of", "promised_by", "review"]
+
+_METRICS = ("log_loss", "brier", "roc_auc")
+LEAST = 20
+"""Predictions with an outcome below which a week is not compared with a test report."""
+_SCHEMA = {
+    "job": pl.String, "model": pl.String, "moment": pl.String, "time": pl.Int64,
+    "probability": pl.Float64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Week:
+    """The predictions of one model in one week, or in all.
+
+    Attributes:
+        week: its Monday, ISO 8601, UTC; None: all weeks.
+        model: as answers name it.
+        predictions: how many decisions were predicted; of several answers before one decision was
+            over, the first counts.
+        known: those of which the outcome is known.
+        predicted: mean probability of these.
+        observed: share of them that came true.
+        log_loss, brier, roc_auc: of them; None where undefined.
+        interval: 95 % interval of the log loss, drawn over batches; None where undefined.
+        promised: log loss in the test report of the model; None where the model is not known.
+        worse: whether the interval lies above what was promised; None where it cannot be said.
+    """
+
+    week: str | None
+    model: str
+    predictions: int
+    known: int
+    predicted: float | None
+    observed: float | None
+    log_loss: float | None
+    brier: float | None
+    roc_auc: float | None
+    interval: tuple[float, float] | None
+    promised: float | None
+    worse: bool | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def predictions_of(documents: Iterable[JobDocument], question: str) -> pl.DataFrame:
+    """What a question predicted of the jobs of documents, one row per answer.
+
+    Returns:
+        ``job`` (as of `Question.job`), ``model``, ``moment`` (null unless the answer names one),
+        ``time`` (µs, as of when it was asked), ``probability``.
+    """
+    rows = []
+    for document in documents:
+        for one in document.predictions:
+            probability = one.answer.get("probability")
+            if one.question == question and isinstance(probability, float | int):
+                key, moment = parse_key(document.id), one.answer.get("moment")
+                named = moment if isinstance(moment, str) else None
+                row = f"{key.cluster} {key.job}", one.model, named, one.time, float(probability)
+                rows.append(row)
+    return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def promised_by(report: Mapping[str, Any], moment: str | None) -> float | None:
+    """The log loss that the report of a test part gives for the model that answers."""
+    found = report.get("by_moment", {}).get(moment, report)
+    value = found.get("models", {}).get(found.get("chosen"), {}).get("log_loss")
+    return float(value) if isinstance(value, float | int) else None
+
+
+def review(
+    question: Question[Any],
+    decisions: pl.DataFrame,
+    predictions: pl.DataFrame,
+    promised: Mapping[tuple[str, str | None], float | None],
+    *,
+    draws: int,
+    seed: int,
+) -> list[Week]:
+    """Compare predictions with outcomes.
+
+    An answer is about the decision of its job whose outcome became known next.
+
+    Args:
+        question: whose main target was predicted.
+        decisions: its table, see `jobsight.learning.question`.
+        predictions: of `predictions_of`.
+        promised: log loss of tests, by model and moment.
+        draws: of the bootstrap.
+        seed: of it.
+
+    Returns:
+        For each model, all weeks together, then each; models by name.
+    """
+    target = next(iter(question.targets))
+    outcomes = decisions.select(
+        question.job.alias("job"), "known_at", value=pl.col(target).cast(pl.Boolean),
+        drawn=pl.Series(drawn_together(decisions)), decision=pl.int_range(pl.len()),
+        usable=pl.col(target).is_not_null() & pl.col("teaches"),
+    ).filter("usable").sort("known_at")  # fmt: skip
+    found = predictions.sort("time").join_asof(
+        outcomes, left_on="time", right_on="known_at", by="job", strategy="forward",
+        allow_exact_matches=False, check_sortedness=False,
+    )  # fmt: skip
+    # Answers of which nothing became known yet are of one decision per job.
+    found = found.unique(["job", "model", "moment", "decision"], keep="first", maintain_order=True)
+    told = [promised.get(pair) for pair in found.select("model", "moment").iter_rows()]
+    found = found.with_columns(
+        promised=pl.Series(told, dtype=pl.Float64),
+        week=pl.from_epoch("time", time_unit="us").dt.truncate("1w").dt.date(),
+    )
+    weeks = []
+    for (model,), rows in found.group_by("model", maintain_order=True):
+        weeks.append(_week(question, None, str(model), rows, draws, seed))
+        for (day,), some in rows.group_by("week", maintain_order=True):
+            assert isinstance(day, dt.date)
+            weeks.append(_week(question, day.isoformat(), str(model), some, draws, seed))
+    return sorted(weeks, key=lambda one: (one.model, one.week or ""))
+
+
+def _week(
+    question: Question[Any], week: str | None, model: str, rows: pl.DataFrame, draws: int, seed: int
+) -> Week:
+    goal = next(iter(question.targets.values()))
+    known = rows.filter(pl.col("value").is_not_null())
+    probability = known["probability"].to_numpy()
+    values, weight = known["value"].to_numpy().astype(np.bool_), np.ones(len(known))
+    numbers: dict[str, float | None] = dict.fromkeys(_METRICS)
+    interval = None
+    if len(known):
+        for name in _METRICS:
+            value = float(goal.metric(name)(probability, values, weight))
+            numbers[name] = value if np.isfinite(value) else None
+        bootstrap = Bootstrap(values, weight, known["drawn"].to_numpy(), draws, seed)
+        bounds = bootstrap.interval(goal.metric("log_loss"), probability)
+        if bounds.low is not None and bounds.high is not None:
+            interval = bounds.low, bounds.high
+    complete = len(known) and not known["promised"].has_nulls()
+    promised = float(known["promised"].to_numpy().mean()) if complete else None
+    comparable = promised is not None and interval is not None and len(known) >= LEAST
+    return Week(
+        week=week,
+        model=model,
+        predictions=len(rows),
+        known=len(known),
+        predicted=float(probability.mean()) if len(known) else None,
+        observed=float(values.mean()) if len(known) else None,
+        log_loss=numbers["log_loss"],
+        brier=numbers["brier"],
+        roc_auc=numbers["roc_auc"],
+        interval=interval,
+        promised=promised,
+        worse=interval[0] > promised if comparable and interval and promised is not None else None,
+    )
