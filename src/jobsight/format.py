@@ -6,6 +6,7 @@ from jobsight.clock import format_micros, format_span
 
 __all__ = [
     "UNKNOWN",
+    "amount",
     "chance",
     "interval",
     "memory",
@@ -24,6 +25,13 @@ UNKNOWN = "–"
 def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:
     """A number with so many decimals: ``0.693``, ``+0.010`` if `signed`."""
     return UNKNOWN if value is None else f"{value:{'+' if signed else ''}.{digits}f}"
+
+
+def amount(value: float | None) -> str:
+    """An amount of any size with three digits: ``0.0412``, ``41.2``, ``41,200``."""
+    if value is None:
+        return UNKNOWN
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def short(value: object) -> str:

@@ -69,7 +69,9 @@ def test_what_evaluations_say(place: Path) -> None:
     assert found["censored"]["not_ended"] == 5
     assert set(found["strata"]) >= {"experience", "array", "length", "partition"}
     assert "user" not in found["strata"]  # reports name nobody
+    assert "outcome_later" not in found["left_out"]  # jobs without outcome are counted once
     kinds = found["kinds"]
+    assert found["censored"] == kinds["censored"]  # a success lacks a kind, but no outcome
     assert sum(kinds["counts"].values()) == kinds["examples"]
     assert 0.0 <= kinds["macro_f1"] <= 1.0 and kinds["roc_auc"].keys() == kinds["counts"].keys()
     assert kinds["models"]["boosted"]["macro_f1"] is not None

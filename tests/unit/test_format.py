@@ -4,6 +4,7 @@ import pytest
 
 from jobsight.format import (
     UNKNOWN,
+    amount,
     chance,
     interval,
     memory,
@@ -71,3 +72,8 @@ def test_a_probability_shows_its_interval() -> None:
 )  # fmt: skip
 def test_sizes_of_files(amount: float | None, text: str) -> None:
     assert size(amount) == text
+
+
+def test_amounts_have_three_digits_or_are_whole() -> None:
+    shown = [amount(one) for one in (0.0, 0.04123, 4.567, 99.94, 123.4, 41_200.0, None)]
+    assert shown == ["0", "0.0412", "4.57", "99.9", "123", "41,200", UNKNOWN]

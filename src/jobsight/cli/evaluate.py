@@ -17,7 +17,7 @@ from jobsight.cli.modelpage import later_moments, scores_table
 from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import open_judged
 from jobsight.cli.tables import table
-from jobsight.format import interval, number, percent
+from jobsight.format import UNKNOWN, amount, interval, number, percent
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.learning.modeldir import joined
 from jobsight.questions import question_named
@@ -41,17 +41,22 @@ def evaluate(
     if as_json:
         print_json(joined(asked, {name: one.to_json() for name, one in found.items()}))
         return
-    for name, one in found.items():
+    for k, (name, one) in enumerate(found.items()):
+        if k:
+            say("")
         if len(found) > 1:
             say(f"{name}:")
-        _print(one.to_json())
+        _print(one.to_json(), first=not k)
 
 
-def _print(report: dict[str, Any]) -> None:
+def _print(report: dict[str, Any], *, first: bool) -> None:
     _, several, true = report["words"]
     rate = "" if report["base_rate"] is None else f"; {report['base_rate']:.1%} {true}"
     say(f"{report['examples']} {several} in {report['batches']} batches{rate}")
-    for kind, count in {**report["left_out"], **report["censored"]}.items():
+    if counts := report.get("counts"):
+        named = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items())
+        say(f"  {named}")
+    for kind, count in {**report["left_out"], **report["censored"]}.items() if first else ():
         say(f"  not counted: {count} {kind.replace('_', ' ')}")
     say("")
     say(scores_table(report))
@@ -107,7 +112,7 @@ def _saving(row: dict[str, Any]) -> list[str]:
         percent(row["right"]["value"]),
         f"{disturbed['value']:.0f}",
         interval(disturbed["low"], disturbed["high"], 0),
-        f"{saved['value']:.1f}",
-        interval(saved["low"], saved["high"], 1),
+        amount(saved["value"]),
+        UNKNOWN if saved["low"] is None else f"{amount(saved['low'])}–{amount(saved['high'])}",
         percent(row["saved_share"]["value"]),
     ]

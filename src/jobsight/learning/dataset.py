@@ -197,13 +197,21 @@ class Dataset:
         return table, Labelled(inputs, values, weight, drawn_together(table), self.goal.output)
 
     def censored(self, rows: Mask) -> dict[str, int]:
-        """Decisions among `rows` without outcome, by kind."""
-        kinds = self.table.filter(pl.Series(rows), pl.col(self.target).is_null())["censored"]
+        """Decisions among `rows` without outcome, by kind.
+
+        Those without a value of another target than the first have none because of the first's.
+        """
+        first = next(iter(self.question.targets))
+        unknown = pl.col(self.target).is_null() & pl.col(first).is_null()
+        kinds = self.table.filter(pl.Series(rows), unknown)["censored"]
         return dict(sorted(Counter(kinds.fill_null("unknown").to_list()).items()))
 
     def dropped(self, rows: Mask) -> dict[str, int]:
-        """Decisions among `rows` that are in no part, or may not teach, by reason."""
-        table = self.table.filter(pl.Series(rows))
+        """Decisions among `rows` that are in no part, or may not teach, by reason.
+
+        Those whose outcome is never known are counted by `censored`.
+        """
+        table = self.table.filter(pl.Series(rows), pl.col("known_at").is_not_null())
         kinds = Counter(DROPS[kind] for kind in table["dropped"] if kind)
         barred = table.filter(
             pl.col("part") >= 0, pl.col(self.target).is_not_null(), ~pl.col("teaches")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jobsight.clock import format_micros
-from jobsight.format import interval, number, percent
+from jobsight.format import amount, interval, number, percent
 from jobsight.learning.costs import release_threshold
 from jobsight.learning.evaluation import Evaluation
 from jobsight.learning.targets import Scores
@@ -238,8 +238,8 @@ def _savings_table(view: Mapping[str, Any], caption: str) -> Markup:
         rows.append([
             f"{row['threshold']:g}", number(row["acted"]["value"], 0),
             percent(row["right"]["value"]), number(disturbed["value"], 0),
-            interval(disturbed["low"], disturbed["high"], 0), number(saved["value"], 1),
-            interval(saved["low"], saved["high"], 1), percent(row["saved_share"]["value"]),
+            interval(disturbed["low"], disturbed["high"], 0), amount(saved["value"]),
+            f"{amount(saved['low'])}–{amount(saved['high'])}", percent(row["saved_share"]["value"]),
         ])  # fmt: skip
     headings = ["from", "asked", "rightly", "disturbed", "95 %", "core-hours", "95 %", "of all"]
     return table(headings, rows, caption=caption)
