@@ -24,7 +24,7 @@ def ran(
     *,
     span: float = 600,
     user: str = "ann",
-    name: str = "align.sh",
+    name: str | None = "align.sh",
     memory: int | None = 8192,
     limit: int | None = HOUR,
     peak: int | None = None,

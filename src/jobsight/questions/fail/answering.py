@@ -251,7 +251,7 @@ def _kinds(predicted: Floats | None, groups: Mapping[str, Counted]) -> dict[str,
     else:
         counts: Mapping[str, int] = {}
         for what in ("request", "user", "like"):
-            counts = (groups[what].kinds() if what in groups else {}) or counts
+            counts = (groups[what].kinds if what in groups else {}) or counts
         found = {kind: count / sum(counts.values()) for kind, count in counts.items()}
     return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import cached_property, lru_cache
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from jobsight.clock import format_span
 from jobsight.documents import State
@@ -17,7 +20,7 @@ from jobsight.history.past import KEYS, key_hashes
 from jobsight.questions.fail.decisions import KINDS
 from jobsight.text import counted, printable
 
-__all__ = ["Advice", "Counted", "Ends", "Finding", "advise", "findings"]
+__all__ = ["KEYS_LIKE", "Advice", "Counted", "Ends", "Finding", "advise", "findings"]
 
 Finding = dict[str, Any]
 """``what`` (like, user or request), ``runs``, ``failed``, ``kinds`` (counts), and ``text``."""
@@ -31,7 +34,10 @@ LIKELY = 0.1
 REPEATED = 3
 """Runs in a row that failed by themselves, from which the program is to be fixed."""
 MARGIN = 1.15
-_LIKE = ("user and pattern", "user and script")
+KEYS_LIKE = ("user and pattern", "user and script", "user and request")
+"""Jobs are like those of the same user with the same name but for digits, else the same script,
+else the same request."""
+_KEYS = (*KEYS_LIKE, "user", "request")
 _DONE = State.COMPLETED.value
 _FAILED, _TIMEOUT, _MEMORY = State.FAILED.value, State.TIMEOUT.value, State.OUT_OF_MEMORY.value
 _MEMORY_STEP_MB, _LIMIT_STEP_S = 128, 600
@@ -43,56 +49,71 @@ _WORDS = {
 }
 
 
-class Counted(NamedTuple):
-    """The last runs of jobs that are alike, the latest last.
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The runs of jobs that are alike.
 
     Attributes:
-        what: ``like`` (same user, and name without numbers or script), ``user``, ``request`` (same
-            partition and request, any user), or ``none``.
-        runs: state, request_memory_mb, time_limit_s, max_rss_mb, ran (seconds), exit_code; at most
-            `LAST` rows.
-        all: the same of all runs known.
+        what: ``like`` (see `KEYS_LIKE`), ``user``, or ``request`` (same partition and request, any
+            user).
+        key: of `jobsight.history.past.KEYS` that they share.
+        all: state, request_memory_mb, time_limit_s, max_rss_mb, ran (seconds), exit_code of each
+            run, the latest last.
     """
 
     what: str
-    runs: pl.DataFrame
+    key: str
     all: pl.DataFrame
 
-    def of(self, state: str) -> pl.DataFrame:
-        """The runs that ended so."""
-        return self.runs.filter(pl.col("state") == state)
+    @cached_property
+    def runs(self) -> list[dict[str, Any]]:
+        """The last runs, at most `LAST`."""
+        return self.all.tail(LAST).to_dicts()
 
+    def of(self, state: str, column: str) -> list[Any]:
+        """What is known in a column of the last runs that ended so."""
+        found = (run[column] for run in self.runs if run["state"] == state)
+        return [value for value in found if value is not None]
+
+    def largest(self, column: str) -> float:
+        """The largest known number of the last runs; 0 where none is known."""
+        return float(max((run[column] or 0 for run in self.runs), default=0))
+
+    @cached_property
     def kinds(self) -> dict[str, int]:
-        """Number of runs by kind of failure."""
-        found = {kind: len(self.of(kind)) for kind in KINDS}
-        return {kind: count for kind, count in found.items() if count}
+        """Number of the last runs by kind of failure."""
+        counts = Counter(run["state"] for run in self.runs)
+        return {kind: counts[kind] for kind in KINDS if counts[kind]}
+
+    @cached_property
+    def _ways(self) -> str:
+        """How the last runs failed, in words."""
+        ways = ", ".join(self._way(kind, count) for kind, count in self.kinds.items())
+        peak = self.largest("max_rss_mb") if _MEMORY in self.kinds else 0
+        return (ways or "none failed") + (f"; peak known {peak:,.0f} MB" if peak else "")
 
     def finding(self, name: str | None) -> Finding:
         """The counts in words; `name`: of the job."""
-        kinds, runs = self.kinds(), counted(len(self.runs), "run")
-        called = printable(name or "this script", 60)
+        runs = counted(len(self.runs), "run")
         about = {
-            "like": f"of this user's last {runs} of {called}",
+            "user and request": f"of this user's last {runs} with this request",
             "user": f"of this user's last {runs}",
             "request": f"of the last {runs} of all users with this request",
-        }[self.what]
-        ways = ", ".join(self._way(kind, count) for kind, count in kinds.items()) or "none failed"
-        peak = _largest(self.runs["max_rss_mb"]) if _MEMORY in kinds else 0.0
-        known = f"; peak known {peak:,.0f} MB" if peak else ""
+        }.get(self.key) or f"of this user's last {runs} of {printable(name or 'this script', 60)}"
         return {
             "what": self.what,
             "runs": len(self.runs),
-            "failed": sum(kinds.values()),
-            "kinds": kinds,
-            "text": f"{about} {ways}{known}",
+            "failed": sum(self.kinds.values()),
+            "kinds": self.kinds,
+            "text": f"{about} {self._ways}",
         }
 
     def _way(self, kind: str, count: int) -> str:
         words, column = _WORDS[kind]
-        values = self.of(kind)[column].unique().to_list() if column else []
-        if len(values) != 1 or values[0] is None or values[0] < 0:
+        values = set(self.of(kind, column)) if column else set()
+        if len(values) != 1 or min(values) < 0:
             return f"{count} {words}"
-        value = int(values[0])
+        value = int(values.pop())
         detail = {
             "request_memory_mb": f"at {value:,} MB",
             "time_limit_s": f"of {format_span(value)}",
@@ -106,16 +127,17 @@ class Ends:
 
     def __init__(self, jobs: JobTable) -> None:
         ran = (pl.col("end") - pl.col("last_start")).dt.total_microseconds() / 1e6
-        keys = ("user", "request", *_LIKE)
-        table = jobs.table.with_columns(
-            pl.col("state").cast(pl.String),
-            ran=ran,
-            **{key: pl.Series(key_hashes(jobs.table, KEYS[key])) for key in keys},
-        )
+        table = jobs.table.with_columns(pl.col("state").cast(pl.String), ran=ran)
         known = pl.col("reported").is_not_null() & pl.col("state").is_in([_DONE, *KINDS])
-        self._table = table.filter(known).sort("reported").select(
-            *keys, "state", "request_memory_mb", "time_limit_s", "max_rss_mb", "ran", "exit_code"
-        )  # fmt: skip
+        table = table.filter(known).sort("reported", maintain_order=True)
+        self._table = table.select(
+            "state", "request_memory_mb", "time_limit_s", "max_rss_mb", "ran", "exit_code"
+        )
+        self._rows: dict[str, tuple[NDArray[np.intp], NDArray[np.uint64]]] = {}
+        for key in _KEYS:
+            hashes = key_hashes(table, KEYS[key])
+            order = np.argsort(hashes, kind="stable")
+            self._rows[key] = order, hashes[order]
         self._of = lru_cache(maxsize=4096)(self._counted)
 
     def __len__(self) -> int:
@@ -127,22 +149,26 @@ class Ends:
         Args:
             asked: `jobsight.history.past.asked_columns` of n jobs.
         """
-        hashes = {key: key_hashes(asked, KEYS[key]).tolist() for key in (*_LIKE, "user", "request")}
+        hashes = {key: key_hashes(asked, KEYS[key]).tolist() for key in _KEYS}
         found = []
         for row in range(len(asked)):
             groups: dict[str, Counted] = {}
             for key, values in hashes.items():
-                what = "like" if key in _LIKE else key
+                what = "like" if key in KEYS_LIKE else key
                 if what not in groups and values[row]:
                     group = self._of(key, values[row], what)
-                    if len(group.runs):
+                    if len(group.all):
                         groups[what] = group
             found.append(groups)
         return found
 
     def _counted(self, key: str, value: int, what: str) -> Counted:
-        runs = self._table.filter(pl.col(key) == value)
-        return Counted(what, runs.tail(LAST), runs)
+        order, hashes = self._rows[key]
+        first, last = (
+            np.searchsorted(hashes, np.uint64(value), "left"),
+            np.searchsorted(hashes, np.uint64(value), "right"),
+        )
+        return Counted(what, key, self._table[order[first:last]])
 
 
 def findings(groups: Mapping[str, Counted], name: str | None) -> list[Finding]:
@@ -200,9 +226,12 @@ def advise(
 
 def _more_memory(job: Mapping[str, Any], like: Counted) -> Advice | None:
     """Memory above the largest known peak, and above what did not suffice."""
-    asked, too_small = job["request_memory_mb"], _largest(like.of(_MEMORY)["request_memory_mb"])
+    asked, too_small = (
+        job["request_memory_mb"],
+        max(like.of(_MEMORY, "request_memory_mb"), default=0),
+    )
     # The peak of a run that was killed is what it was allowed, not what it needs.
-    least = max(too_small, _largest(like.runs["max_rss_mb"]))
+    least = max(too_small, like.largest("max_rss_mb"))
     if not too_small or asked is None:
         return None
     nodes = max(job["request_nodes"] or 1, 1)
@@ -212,7 +241,7 @@ def _more_memory(job: Mapping[str, Any], like: Counted) -> Advice | None:
     if wanted <= asked:
         return None
     option = f"--mem={each}M" if slurm else f"request_memory = {each}"
-    peak = _largest(like.of(_DONE)["max_rss_mb"])
+    peak = max(like.of(_DONE, "max_rss_mb"), default=0)
     why = (
         f"the largest peak known is {peak:,.0f} MB"
         if peak >= least
@@ -228,9 +257,9 @@ def _more_memory(job: Mapping[str, Any], like: Counted) -> Advice | None:
 def _more_time(job: Mapping[str, Any], like: Counted) -> Advice | None:
     """A limit above the longest run known, where such runs needed longer than this job asks for."""
     limit = job["time_limit_s"]
-    if limit is None or limit < 0 or not len(like.of(_TIMEOUT)):
+    if limit is None or limit < 0 or _TIMEOUT not in like.kinds:
         return None
-    longest = max(_largest(like.runs["ran"]), _largest(like.of(_TIMEOUT)["time_limit_s"]))
+    longest = max(like.largest("ran"), *like.of(_TIMEOUT, "time_limit_s"), 0)
     wanted = _rounded(longest * MARGIN, _LIMIT_STEP_S)
     if longest < limit or wanted <= limit:
         return None
@@ -246,21 +275,16 @@ def _more_time(job: Mapping[str, Any], like: Counted) -> Advice | None:
 
 def _fix(_job: Mapping[str, Any], like: Counted) -> Advice | None:
     """The program is to be fixed, where its last runs all failed by themselves."""
-    states = like.runs["state"].to_list()
-    streak = next((k for k, one in enumerate(reversed(states)) if one != _FAILED), len(states))
+    ends = [run["state"] for run in reversed(like.runs)]
+    streak = next((k for k, one in enumerate(ends) if one != _FAILED), len(ends))
     if streak < REPEATED:
         return None
-    codes = like.runs.tail(streak)["exit_code"].unique().to_list()
+    codes = list({run["exit_code"] for run in like.runs[-streak:]})
     ending = f" with exit code {codes[0]}" if len(codes) == 1 and codes[0] else ""
     return Advice(f"fix the program first: its last {streak} runs failed{ending}", None, {})
 
 
 _ADVISE = {_MEMORY: _more_memory, _TIMEOUT: _more_time, _FAILED: _fix}
-
-
-def _largest(column: pl.Series) -> float:
-    found = column.drop_nulls().cast(pl.Float64).max()
-    return float(found) if isinstance(found, float) else 0.0
 
 
 def _rounded(amount: float, step: int) -> int:

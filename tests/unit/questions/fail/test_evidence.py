@@ -57,6 +57,14 @@ def test_only_the_last_runs_count_and_numbers_in_names_do_not() -> None:
     ]
 
 
+def test_jobs_without_name_and_script_are_compared_by_request() -> None:
+    runs = [ran(n, n * HOUR, TIMEOUT, name=None, span=HOUR) for n in range(1, 13)]
+    runs.append(ran(20, 20 * HOUR, name=None, limit=60))
+    assert texts(runs, ran(99, 50 * HOUR, name=None, waits=True)) == [
+        "of this user's last 12 runs with this request 12 reached the time limit of 1 h"
+    ]
+
+
 def test_hostile_names_are_shown_harmless() -> None:
     found = texts([ran(1, 0, name=HOSTILE)], ran(99, HOUR, name=HOSTILE, waits=True))
     assert found and all(text.isprintable() for text in found)
@@ -119,7 +127,7 @@ def test_advised_memory_is_more_than_any_run_is_known_to_need(
                 "max_rss_mb": pl.Int64, "ran": pl.Float64, "exit_code": pl.Int64}, orient="row",
     )  # fmt: skip
     job = {"request_memory_mb": 4096, "request_nodes": 3, "scheduler": "slurm"}
-    found = advise(job, Counted("like", made, made), 0.9, {OOM.value: 1.0})
+    found = advise(job, Counted("like", "user and pattern", made), 0.9, {OOM.value: 1.0})
     if found is not None:
         wanted = found.changed["request_memory_mb"]
         assert wanted > 4096 and wanted % 3 == 0
