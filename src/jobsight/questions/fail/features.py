@@ -14,7 +14,7 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.past import COLUMNS, KEYS, Past
 from jobsight.models.base import Inputs
 
-__all__ = ["MOMENTS", "REQUEST", "Features", "KeysUsed"]
+__all__ = ["MOMENTS", "REQUEST", "Features", "KeysUsed", "at_moment", "jobs_of"]
 
 MOMENTS = ("submission", "start")
 _SECOND = 1_000_000

@@ -61,7 +61,7 @@ def test_jobs_without_name_and_script_are_compared_by_request() -> None:
     runs = [ran(n, n * HOUR, TIMEOUT, name=None, span=HOUR) for n in range(1, 13)]
     runs.append(ran(20, 20 * HOUR, name=None, limit=60))
     assert texts(runs, ran(99, 50 * HOUR, name=None, waits=True)) == [
-        "of this user's last 12 runs with this request 12 reached the time limit of 1 h"
+        "of this user's last 12 runs with this request 12 reached the time limit of 60 min"
     ]
 
 
