@@ -42,6 +42,10 @@ def models_part(shown: Shown, target: str) -> Markup:
         _scores_table(evaluation),
         _row_table(evaluation),
         _curves(evaluation),
+        *(
+            element("details", element("summary", f"At the moment {moment}"), _scores_table(one))
+            for moment, one in evaluation.by_moment.items()
+        ),
         element(
             "div",
             _calibration(evaluation),

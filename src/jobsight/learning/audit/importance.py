@@ -129,7 +129,7 @@ def _by_shuffling(
     inputs, loss = test.inputs, goal.metric(goal.loss)
     base = float(loss(fitted.predict(inputs), test.values, test.weight))
     rows = []
-    for name in (*inputs.names, CAUSES, *_frames_of(fitted, inputs)):
+    for name in (*inputs.names, *_others_of(fitted, inputs)):
         losses = [
             float(loss(
                 fitted.predict(_with_column(inputs, name, order)), test.values, test.weight
@@ -143,9 +143,10 @@ def _by_shuffling(
     return sorted(rows, key=lambda row: -row["loss"])
 
 
-def _frames_of(fitted: Fitted, inputs: Inputs) -> tuple[str, ...]:
-    reads = fitted.model.name == "lstm" and inputs.frames is not None
-    return (FRAMES,) if reads else ()
+def _others_of(fitted: Fitted, inputs: Inputs) -> tuple[str, ...]:
+    """What a model reads besides features."""
+    frames = fitted.model.name == "lstm" and inputs.frames is not None
+    return (*((CAUSES,) if inputs.causes else ()), *((FRAMES,) if frames else ()))
 
 
 def _with_column(inputs: Inputs, name: str, order: NDArray[np.int64]) -> Inputs:
@@ -204,7 +205,7 @@ def _predictions_without(it: Audited, known: dict[str, tuple[str, ...]]) -> dict
     same parts as the others (no backtests), so that nothing but the family makes the difference.
     """
     kind, (_, test) = it.studied, it.test
-    wanted = ["", *known, CAUSES, *_frames_of(it.model.fitted[kind], test.inputs)]
+    wanted = ["", *known, *_others_of(it.model.fitted[kind], test.inputs)]
     predictions: dict[str, Floats] = {}
     for family in wanted:
         dropped = known.get(family, ())

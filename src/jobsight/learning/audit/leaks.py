@@ -21,7 +21,7 @@ from jobsight.learning.audit.checks import (
     grade_of,
     power,
 )
-from jobsight.learning.audit.truncation import prove_as_of
+from jobsight.learning.audit.truncation import Proof, prove_as_of
 from jobsight.learning.bootstrap import POWER
 from jobsight.learning.dataset import Dataset, batch_weights
 from jobsight.learning.mixture import Mixture
@@ -250,12 +250,22 @@ def _shared(it: Audited) -> dict[str, int]:
 
 
 def check_truncation(it: Audited) -> Result:
-    """Build inputs again from a source that ends at the decision: they must be equal bit by bit."""
+    """Build inputs again from a source that ends at the decision: they must be equal bit by bit.
+
+    The decisions are shared out among the moments at which models are judged.
+    """
     table = it.data.table
     rows = np.unique(np.linspace(0, len(table) - 1, min(PROVED, len(table))).astype(np.int64))
-    proof = prove_as_of(
-        it.model.question, it.data.source, table[rows], it.model.settings, it.model.encoding
-    )
+    question, encoding = it.model.question, it.model.encoding
+    moments = question.moments(encoding)
+    moments = moments if question.each_moment else moments[:1]
+    proof = Proof.of_all(
+        prove_as_of(
+            question, it.data.source, table[rows[k :: len(moments)]], it.model.settings, encoding,
+            moment=moment,
+        )
+        for k, moment in enumerate(moments)
+    )  # fmt: skip
     differ = len(proof.differences)
     spread = "" if len(rows) == len(table) else f", spread over all {len(table)}"
     if differ:
