@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["REFIT", "Mixture", "Played", "foretold", "mix"]
 
-ETA, SHARE = 0.1, 1e-3
+ETA, SHARE = 0.1, 1e-2
 """η and α of the module, chosen on the traces of Graham, Curie and Gaia."""
 GROWTH, LEAST_MORE = 1.1, 20
 """By how much the outcomes known must have grown for a model to be fitted anew."""
