@@ -83,11 +83,11 @@ def test_weights_follow_the_best_member_and_change_sides() -> None:
     said[600:] = said[600:, ::-1]  # from here on the other one knows
     mixed, after = mix(said, times_of(values, 1), np.full(2, 0.5))
     _, half = mix(said[:600], times_of(values[:600], 1), np.full(2, 0.5))
-    assert half[0] > 0.95 and after[1] > 0.95
+    assert half[0] > 0.85 and after[1] > 0.85
     late = [
         np.abs(mixed[part] - values[part]).mean() for part in (slice(500, 600), slice(1100, 1200))
     ]
-    assert max(late) < 0.25  # nearly what the member that knows is off
+    assert max(late) < 0.3  # nearly what the member that knows is off
 
 
 def test_an_outcome_known_later_teaches_later() -> None:
