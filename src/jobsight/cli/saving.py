@@ -88,7 +88,7 @@ def keep_answers(
         documents: the ids of documents that an answer may be of.
 
     Returns:
-        a line for each of these.
+        A line for each of these.
 
     Raises:
         StoreError: the store cannot be read or written; then nothing is published.
@@ -106,16 +106,20 @@ def keep_answers(
                 name = answer.id or answer.job
                 problems.append(f"the store has {what} of job {name}: its answer was not kept")
         if save:
-            merged = store.merge(
-                JobDocument(id=id_, updated=one.time, predictions=(one,)) for id_, one in found
-            )
-            if merged.refused:
-                why = printable(": ".join(merged.refused[0]), 300)
-                raise StoreError(f"an answer could not be saved: {why}")
-            note(f"saved {counted(len(found), 'answer')} in {printable(store.url)}")
+            _save(store, found)
     if publish and found:
         with AnswerProducer(settings.kafka) as producer:
             for id_, one in found:
                 producer.publish(id_, one)
         note(f"published {counted(len(found), 'answer')} to {printable(settings.kafka.answers)}")
     return problems
+
+
+def _save(store: Store, found: Sequence[tuple[str, Prediction]]) -> None:
+    merged = store.merge(
+        JobDocument(id=id_, updated=one.time, predictions=(one,)) for id_, one in found
+    )
+    if merged.refused:
+        why = printable(": ".join(merged.refused[0]), 300)
+        raise StoreError(f"an answer could not be saved: {why}")
+    note(f"saved {counted(len(found), 'answer')} in {printable(store.url)}")

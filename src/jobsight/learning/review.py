@@ -112,18 +112,7 @@ def review(
     Returns:
         For each model, all weeks together, then each; models by name.
     """
-    target = next(iter(question.targets))
-    outcomes = decisions.select(
-        question.job.alias("job"), "known_at", value=pl.col(target).cast(pl.Boolean),
-        drawn=pl.Series(drawn_together(decisions)), decision=pl.int_range(pl.len()),
-        usable=pl.col(target).is_not_null() & pl.col("teaches"),
-    ).filter("usable").sort("known_at")  # fmt: skip
-    found = predictions.sort("time").join_asof(
-        outcomes, left_on="time", right_on="known_at", by="job", strategy="forward",
-        allow_exact_matches=False, check_sortedness=False,
-    )  # fmt: skip
-    # Answers of which nothing became known yet are of one decision per job.
-    found = found.unique(["job", "model", "moment", "decision"], keep="first", maintain_order=True)
+    found = _with_outcomes(question, decisions, predictions)
     told = [promised.get(pair) for pair in found.select("model", "moment").iter_rows()]
     found = found.with_columns(
         promised=pl.Series(told, dtype=pl.Float64),
@@ -136,6 +125,24 @@ def review(
             assert isinstance(day, dt.date)
             weeks.append(_week(question, day.isoformat(), str(model), some, draws, seed))
     return sorted(weeks, key=lambda one: (one.model, one.week or ""))
+
+
+def _with_outcomes(
+    question: Question[Any], decisions: pl.DataFrame, predictions: pl.DataFrame
+) -> pl.DataFrame:
+    """The predictions, one per decision, with its `value` and what it was `drawn` with."""
+    target = next(iter(question.targets))
+    outcomes = decisions.select(
+        question.job.alias("job"), "known_at", value=pl.col(target).cast(pl.Boolean),
+        drawn=pl.Series(drawn_together(decisions)), decision=pl.int_range(pl.len()),
+        usable=pl.col(target).is_not_null() & pl.col("teaches"),
+    ).filter("usable").sort("known_at")  # fmt: skip
+    found = predictions.sort("time").join_asof(
+        outcomes, left_on="time", right_on="known_at", by="job", strategy="forward",
+        allow_exact_matches=False, check_sortedness=False,
+    )  # fmt: skip
+    # Answers of which nothing became known yet are of one decision per job.
+    return found.unique(["job", "model", "moment", "decision"], keep="first", maintain_order=True)
 
 
 def _week(
