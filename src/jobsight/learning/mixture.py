@@ -36,7 +36,7 @@ from jobsight.models.storage import load_body, save_body
 if TYPE_CHECKING:
     from jobsight.learning.dataset import Dataset
 
-__all__ = ["REFIT", "Mixture", "Played", "foretold", "mix"]
+__all__ = ["REFIT", "Mixture", "Played", "Refits", "Times", "foretold", "mix"]
 
 ETA, SHARE = 0.1, 1e-2
 """η and α of the module, chosen on the traces of Graham, Curie and Gaia."""

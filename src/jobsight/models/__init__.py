@@ -17,7 +17,7 @@ from jobsight.models.rates import Rates
 from jobsight.models.rules import Rules, RuleSet
 from jobsight.settings import LstmSettings
 
-__all__ = ["BASELINES", "NAMES", "SEVERAL", "Inputs", "Labelled", "Model", "create", "is_baseline",
+__all__ = ["LEARNED", "NAMES", "SEVERAL", "Inputs", "Labelled", "Model", "create", "is_baseline",
            "load", "predicts"]  # fmt: skip
 
 NAMES = ("constant", "rates", "linear", "boosted", "lstm")
