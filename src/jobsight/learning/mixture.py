@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["REFIT", "Mixture", "Played", "Refits", "Times", "foretold", "mix"]
 
-ETA, SHARE = 0.1, 1e-2
+ETA, SHARE = 0.1, 3e-3
 """η and α of the module, chosen on the traces of Graham, Curie and Gaia."""
 GROWTH, LEAST_MORE = 1.1, 20
 """By how much the outcomes known must have grown for a model to be fitted anew."""
@@ -157,7 +157,9 @@ class Mixture:
         columns = [member.predict(inputs) for member in self.members.values()]
         return np.stack(columns, axis=1)
 
-    def play(self, data: Dataset, since: int, until: int, moment: str | None) -> Played:
+    def play(
+        self, data: Dataset, since: int, until: int, moment: str | None, *, anew: bool = True
+    ) -> Played:
         """Predict the decisions from `since` on in time, learning from each outcome once known.
 
         Args:
@@ -165,6 +167,7 @@ class Mixture:
             since: µs.
             until: µs; decisions and outcomes from there on are left out.
             moment: one of the question's, None: the first.
+            anew: whether a member is fitted anew where enough more is known; weights always move.
         """
         # Decisions that a border of parts drops teach too: here time alone says who knew what.
         table, known = data.examples(data.known(), moment=moment)
@@ -174,7 +177,7 @@ class Mixture:
         asked = known.take(rows)
         said, mixture = self._each(asked.inputs), self
         place = list(self.members).index(REFIT)
-        for moment_known in self._refits(known_at, since, until):
+        for moment_known in self._refits(known_at, since, until) if anew else ():
             mixture = mixture._refitted(known, known_at, moment_known, data.settings.seed)
             later = decided[rows] >= moment_known
             said[later, place] = mixture.members[REFIT].predict(asked.inputs.take(later))

@@ -18,6 +18,7 @@ from jobsight.learning.fitted import Fitted
 from jobsight.learning.mixture import Mixture
 from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
+from jobsight.models.boosted import MANY_ROWS
 from jobsight.questions.fail.decisions import KINDS, jobs_asked
 from jobsight.questions.fail.evidence import Advice, Counted, Ends, Finding, advise, findings
 from jobsight.questions.fail.features import Features
@@ -219,7 +220,8 @@ class Answerer:
             fitted = _at(self._model.main, moment).answering
             model = fitted.model
             if isinstance(model, Mixture) and model.as_of < self.moment:
-                played = model.play(self._data, model.as_of, self.moment, moment)
+                quick = len(self._data.table) < MANY_ROWS
+                played = model.play(self._data, model.as_of, self.moment, moment, anew=quick)
                 fitted = replace(fitted, model=played.mixture)
             self._learned[moment] = fitted
         return self._learned[moment]
