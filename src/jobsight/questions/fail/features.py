@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import COLUMNS, KEYS, Past
 from jobsight.models.base import Inputs
+from jobsight.questions.fail.decisions import jobs_asked
 
-__all__ = ["MOMENTS", "REQUEST", "Features", "KeysUsed", "at_moment", "jobs_of"]
+__all__ = ["MOMENTS", "REQUEST", "Features", "KeysUsed", "at_moment"]
 
 MOMENTS = ("submission", "start")
 _SECOND = 1_000_000
@@ -83,7 +84,7 @@ class Features:
     def build(self, rows: pl.DataFrame, moment: str) -> tuple[pl.DataFrame, Inputs]:
         """See `jobsight.learning.question.Builder`; `decided` becomes the start at the start."""
         if moment not in self._kept:
-            table = at_moment(jobs_of(self._past.jobs), moment)
+            table = at_moment(jobs_asked(self._past.jobs), moment)
             self._kept[moment] = table.select("row"), self.values(table, moment)
         kept, values = self._kept[moment]
         rows = at_moment(rows, moment)
@@ -117,13 +118,6 @@ class Features:
 
     def _inputs(self, values: NDArray[np.float32]) -> Inputs:
         return Inputs(values, self.names, {}, {}, None, 0)
-
-
-def jobs_of(jobs: JobTable) -> pl.DataFrame:
-    """Every job of a table as a decision."""
-    from jobsight.questions.fail.decisions import jobs_asked
-
-    return jobs_asked(jobs)
 
 
 def at_moment(rows: pl.DataFrame, moment: str) -> pl.DataFrame:
