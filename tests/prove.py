@@ -53,9 +53,12 @@ def _section(where: str, cases: list[ElementTree.Element]) -> str:
             bad = next((child.tag for child in case if child.tag != "properties"), "passed")
             lines.append(f"| {case.get('name')} | {bad} | {seconds:.0f} |")
     for case in cases:
-        told = [f"{one.get('name')} {one.get('value')}" for one in case.iter("property")]
+        recorded = [(one.get("name", ""), one.get("value", "")) for one in case.iter("property")]
+        told = [f"{name} {value}" for name, value in recorded if "\n" not in value]
         if told:
             lines += ["", f"**{case.get('name')}**: {', '.join(told)}."]
+        for _, table in recorded:
+            lines += ["", table] if "\n" in table else []
     return "\n".join(lines)
 
 
