@@ -17,7 +17,7 @@ from jobsight.clock import format_span
 from jobsight.documents import State
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import KEYS, key_hashes
-from jobsight.questions.fail.decisions import KINDS
+from jobsight.questions.fail.decisions import KINDS, ends_of
 from jobsight.text import counted, printable
 
 __all__ = ["KEYS_LIKE", "Advice", "Counted", "Ends", "Finding", "advise", "findings"]
@@ -127,7 +127,7 @@ class Ends:
 
     def __init__(self, jobs: JobTable) -> None:
         ran = (pl.col("end") - pl.col("last_start")).dt.total_microseconds() / 1e6
-        table = jobs.table.with_columns(pl.col("state").cast(pl.String), ran=ran)
+        table = jobs.table.with_columns(ends_of(jobs).alias("state"), ran=ran)
         known = pl.col("reported").is_not_null() & pl.col("state").is_in([_DONE, *KINDS])
         table = table.filter(known).sort("reported", maintain_order=True)
         self._table = table.select(

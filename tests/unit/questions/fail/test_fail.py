@@ -11,7 +11,7 @@ import pytest
 from tests import failing
 from tests.storedjobs import START, job, told
 
-from jobsight.documents import JobDocument, Request, State, Submission
+from jobsight.documents import JobDocument, Request, State, Submission, Usage
 from jobsight.history.jobtable import JobTable
 from jobsight.learning.audit.truncation import prove_as_of
 from jobsight.learning.dataset import drawn_together
@@ -64,6 +64,16 @@ def test_a_job_that_has_not_ended_has_no_outcome(states: tuple[State, ...]) -> N
 def test_cancelling_can_be_a_failure_without_a_kind() -> None:
     row = outcomes(ran(1, State.RUNNING, State.CANCELLED), cancelled="failure").row(0, named=True)
     assert (row["fails"], row["kinds"], row["censored"]) == (True, None, None)
+
+
+@pytest.mark.parametrize(("peak", "kind"), [(1500, "out_of_memory"), (900, "failed")])
+def test_a_job_killed_over_its_memory_ran_out_of_it(peak: int, kind: str) -> None:
+    killed = job(
+        "slurm:c:1", told(0, State.PENDING), told(10, State.RUNNING),
+        told(20, State.FAILED, return_value=0, signal=9),
+        request=Request(memory_mb=1000), usage=Usage(memory_mb=peak),
+    )  # fmt: skip
+    assert outcomes(killed)["kinds"].to_list() == [kind]
 
 
 def test_a_user_s_jobs_of_a_day_are_drawn_together() -> None:
