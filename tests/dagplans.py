@@ -105,7 +105,7 @@ class Work:
     ) -> Plan:  # fmt: skip
         """A plan of these stages."""
         named = tuple(Stage(f"stage{number}", nodes) for number, nodes in enumerate(stages, 1))
-        chosen: dict[str, Option] = dict(options or {})
+        chosen: dict[str, Option] = {"release_after": "1", **(options or {})}
         given = program or Program(("python3", "program.py"))
         return Plan("work", self.folder, named, given, shared, {"dagman": chosen})
 

@@ -280,6 +280,8 @@ def _mixed(
     (_, train_part), (chosen_by, select), (calibrated_by, later) = (
         parts[name] for name in PARTS[:3]
     )
+    # Answers build frames only for the recurrent model itself: it is no member.
+    fitted = {name: one for name, one in fitted.items() if name != "lstm"}
     loss = data.goal.metric(data.goal.loss)
     losses = {name: float(loss(raw[name], select.values, select.weight)) for name in fitted}
     mixture = Mixture.of(fitted, losses, int(data.borders[1]))

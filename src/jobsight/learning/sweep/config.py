@@ -190,7 +190,7 @@ class SweepConfig(Section):
     @property
     def trained(self) -> str:
         """Name of the model that is trained."""
-        return self.model or self.asked.models[-1]
+        return self.model or [name for name in self.asked.models if name != "mixture"][-1]
 
     @property
     def fixed_settings(self) -> QuestionSettings:
