@@ -93,9 +93,13 @@ def test_a_truncated_file_is_imported_as_far_as_it_goes(tmp_path: Path) -> None:
         (b"good morning\n", (), 1, ("no known format", "'good morning'", "--format")),
         (b"good morning\n", ("--format", "swf"), 1, ("18 numbers a line",)),
         (b"good morning\n", ("--format", "eventlog"), 1, ("no event record", "'good morning'")),
-        (b"1|COMPLETED|x|y\n", (), 1, ("write one above the rows",)),
+        (b"1|COMPLETED|x|y\n", (), 1, ("--columns",)),
         (b"JobID|State|Submit\n1|COMPLETED|2026-01-01T00:00:00\n", (), 2, ("--cluster",)),
         (b"x", ("--format", "pbs"), 2, ("no format is named 'pbs'",)),
+        (b"x", ("--columns", "user,state"), 2, ("JobID among them",)),
+        (b"x", ("--columns", "jobid,stat,submit"), 2, ("no column 'stat'", "State", "Start")),
+        (b"x", ("--columns", "jobid,state,zzzzzz"), 2, ("no column 'zzzzzz'", "--helpformat")),
+        (b"x", ("--delimiter", ""), 2, ("at least one character",)),
         (b"x", ("--timezone", "Mars/North"), 2, ("no time zone", "Mars")),
     ],
 )
@@ -144,6 +148,7 @@ def test_help_says_what_each_format_cannot_tell(tmp_path: Path) -> None:
     said = done.stdout.decode()
     for name in (
         "sacct",
+        "sacct-json",
         "swf",
         "eagle",
         "graham",
@@ -151,7 +156,7 @@ def test_help_says_what_each_format_cannot_tell(tmp_path: Path) -> None:
         "eventlog",
     ):
         assert f"  {name}" in said
-    assert said.count("never: ") == 6
+    assert said.count("never: ") == 7
 
 
 def shared(name: str) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.importing import imported, written
 from tests.limits import PROVE, limit, prove
 from tests.testbed.namespace import until
 from tests.testbed.slurm import SlurmCluster
@@ -315,6 +316,39 @@ def test_jobs_collected_by_their_ids(cluster: SlurmCluster) -> None:
     assert again.state is State.RUNNING
     assert client.calls - calls == {"squeue": 1, "sacct": 1}
     cluster.cancel(running)
+
+
+def test_all_forms_of_accounting_are_imported_alike(cluster: SlurmCluster, tmp_path: Path) -> None:
+    """sacct's text, and its JSON in each shape it has."""
+    options = ("--mem=50", f"--comment={HOSTILE[:3]}")
+    jobs = [cluster.submit(script, *options) for script in ("exit 3", "")]
+    for job in jobs:
+        cluster.wait_accounted(job)
+    asked = ("-j", ",".join(jobs), "--duplicates")
+    requests = ("sacct", "-nPX", *asked, "-o", "ReqTRES")
+    until(lambda: cluster.run(*requests).count("mem=50M") == 2, "slurmdbd to know the requests")
+    shapes = ["--json", *(f"--json=v0.0.{at}" for at in (40, 41, 42) if cluster.version == "24.11")]
+    texts = {
+        "sacct.psv": cluster.run("sacct", "-P", *asked, "-o", "JobID,Cluster,State,ExitCode,Submit,"
+                                 "Eligible,Start,End,ElapsedRaw,ReqTRES,NodeList,Comment"),
+        **{f"{shape}.json": cluster.run("sacct", shape, *asked) for shape in shapes},
+    }  # fmt: skip
+    found = {name: imported(written(tmp_path, text, name)) for name, text in texts.items()}
+    native, _ = found["sacct.psv"]
+    for name, (documents, report) in found.items():
+        assert not report.bad, name
+        for job in jobs:
+            lost = name == "--json.json" and cluster.version == "22.05"  # has no exit codes
+            told, known = (
+                [
+                    (one.time, one.state, one.word, one.host, None if lost else one.return_value)
+                    for one in some[job].timeline
+                ]
+                for some in (documents, native)
+            )
+            assert told == known, name
+            assert documents[job].request.memory_mb == native[job].request.memory_mb == 50
+            assert documents[job].submission.comment in (None, HOSTILE[:3])
 
 
 def test_without_slurmdbd(bed_ready: None) -> None:

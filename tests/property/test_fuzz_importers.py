@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.importing import SAMPLES, imported
+from tests.importing import SACCT_JSON, SAMPLES, imported
 from tests.limits import PROVE
 
 from jobsight.documents import decode, encode
@@ -21,6 +21,7 @@ from jobsight.history.importers import IMPORTERS, Importer, ImportReport, Mapped
 
 MORE = 40 if PROVE else 1
 NAMES = sorted(path.name for path in SAMPLES.iterdir() if path.name != "README.md")
+INLINE = {"sacct.json": SACCT_JSON.encode()}
 KINDS = [one.name for one in IMPORTERS]
 OPTIONS = Options(cluster="c", access_point="ap", timezone="Europe/Paris", most_tasks=50)
 
@@ -35,8 +36,8 @@ PIECES = st.sampled_from(
 @st.composite
 def mutated(draw: st.DrawFn) -> bytes:
     """A sample with stretches cut out, doubled, or replaced."""
-    name = draw(st.sampled_from(NAMES))
-    data = (SAMPLES / name).read_bytes()[:6000]
+    name = draw(st.sampled_from([*NAMES, *INLINE]))
+    data = INLINE.get(name) or (SAMPLES / name).read_bytes()[:6000]
     for _ in range(draw(st.integers(1, 6))):
         at = draw(st.integers(0, len(data)))
         size = draw(st.integers(0, 40))

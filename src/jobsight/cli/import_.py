@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from jobsight.errors import UsageError
 from jobsight.format import size, timestamp
 from jobsight.history.importers import FileImport, Mapped, Options
 from jobsight.history.importers.tally import Mark, Tally
+from jobsight.history.slurm.sacct import FIELDS
 from jobsight.store import open_store
 from jobsight.text import counted, printable
 
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["ImportRun", "import_"]
 
 _FORMATS = (
-    "auto", "sacct", "swf", "eagle", "graham", "condor-history", "eventlog",
+    "auto", "sacct", "sacct-json", "swf", "eagle", "graham", "condor-history",
+    "eventlog",
 )  # fmt: skip
 
 
@@ -56,6 +59,15 @@ def import_(
         str | None,
         typer.Option(help="Zone of times without one, e.g. Europe/Paris (default: see the docs)."),
     ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns of sacct's output without header: names, commas between, - for others."
+        ),
+    ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="What separates sacct's columns (default: as its header).")
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Say, too, what each format cannot record.")
     ] = False,
@@ -67,12 +79,15 @@ def import_(
     \b
     Formats, and what each never records (docs/importing.md says why):
       sacct           sacct -P or -p, any columns; never: scripts, holds, what was not asked for
+      sacct-json      sacct --json; never: scripts, holds
       swf             Parallel Workloads Archive; never: names, scripts, exit codes, causes
       eagle           NREL Eagle, CSV or Parquet; never: task numbers, exit codes, usage
       graham          Graham/Cedar queue table; never: users, exit codes, jobs not waiting at noon
       condor-history  condor_history -l or -json; never: earlier holds, releases, evictions
       eventlog        HTCondor event logs; never: requests and users without event 028
     """  # noqa: D301
+    if delimiter == "":
+        raise UsageError("--delimiter needs at least one character")
     if mapping is not None and format != "auto":
         raise UsageError("--mapping says what the files are; leave --format out")
     settings = load_settings(config, {"store": {"url": store}})
@@ -84,6 +99,8 @@ def import_(
             timezone=timezone,
             slurm_timezone=settings.slurm.timezone,
             site_timezone=settings.timezone,
+            columns=_columns(columns),
+            delimiter=delimiter,
             most_tasks=settings.slurm.array_tasks,
             progress=progress,
         )
@@ -96,6 +113,22 @@ def import_(
     else:
         run.print(verbose=verbose)
     tell_unread(run.report.unreadable, run.report.rows)
+
+
+def _columns(text: str | None) -> tuple[str, ...] | None:
+    """The names in ``JobID,State%10, …``."""
+    if text is None:
+        return None
+    names = tuple(name.partition("%")[0].strip() for name in text.split(","))
+    if not {"jobid", "jobidraw"} & {name.lower() for name in names} or not all(names):
+        raise UsageError("--columns names the columns in their order, JobID among them")
+    fields = {field.lower(): field for field in FIELDS}
+    for name in names:
+        if name.lower() not in fields and name != "-":
+            near = [fields[one] for one in get_close_matches(name.lower(), fields, 3)]
+            hint = f"did you mean {' or '.join(near)}?" if near else "sacct --helpformat lists them"
+            raise UsageError(f"--columns: sacct has no column {name[:40]!r}; {hint}")
+    return names
 
 
 class ImportRun:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from tests import failing
 from tests.histories import micros, table
-from tests.importing import SAMPLES, imported
+from tests.importing import SACCT_JSON, SAMPLES, imported, written
 from tests.storedjobs import START, held_job, job, told
 
 from jobsight.codes import EventCode
@@ -238,12 +238,12 @@ def test_a_store_with_both_schedulers_and_a_file_and_a_log(tmp_path: Path) -> No
     url = f"sqlite:///{tmp_path / 'jobs.db'}"
     with open_store(url, settings=Settings().store, create=True) as store:
         store.merge([held_job(), slurm_job(told(0, State.PENDING), told(9, State.RUNNING))])
-    dump = SAMPLES / "sacct.psv"
+    dump = written(tmp_path, SACCT_JSON, "dump.json")
     log = DATA / "forms" / "utc-sub_second" / "EventLog"
     reading = job_table([url, str(dump), str(log)], Settings(), lambda *_: None)
     counts = dict(reading.jobs.table["scheduler"].value_counts().iter_rows())
     alone = JobTable.read(history=History.from_table(read_events([str(log)]).table))
-    assert counts == {"htcondor": 1 + len(alone.table), "slurm": 11}
+    assert counts == {"htcondor": 1 + len(alone.table), "slurm": 5}
     assert len(reading.sources) == 3
     assert not job_table([url], Settings(), lambda *_: None, hashed=False).sources
 

@@ -1,6 +1,6 @@
 """Importers of what others have kept: accounting, published traces, histories, event logs.
 
-`base` is the contract, one file per importer: `sacct`, `swf`, `mapped`,
+`base` is the contract, one file per importer: `sacct`, `slurmrecords`, `swf`, `mapped`,
 `condorhistory`, `eventlogs`. `mapped` reads any table that a `mapping` describes, such as those of
 NREL's Eagle and the Alliance's Graham. `reading` finds files and their formats; `lines`, `tables`,
 `adtext` cut them into rows; `values`, `life` are shared by several; `tally` counts the jobs.
@@ -18,6 +18,7 @@ from jobsight.history.importers.eventlogs import EventLogs
 from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.reading import IMPORTERS, FileImport
 from jobsight.history.importers.sacct import Sacct
+from jobsight.history.importers.slurmrecords import SacctJson
 from jobsight.history.importers.swf import Swf
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Mapped",
     "Options",
     "Sacct",
+    "SacctJson",
     "Swf",
     "Unknowable",
 ]

@@ -44,6 +44,8 @@ class Options:
             traces of one machine, else the site's.
         slurm_timezone: the site's, of what Slurm's tools print; None: `site_timezone`.
         site_timezone: the site's, of formats that have none of their own; None: the machine's.
+        columns: names of the columns, for sacct's output without a header.
+        delimiter: between the fields of sacct's output; None: as its header shows.
         most_tasks: pending tasks of an array that one row may stand for; those beyond are counted.
         progress: is called with the bytes that are read, of how many (0: unknown).
     """
@@ -54,6 +56,8 @@ class Options:
     timezone: str | None = None
     slurm_timezone: str | None = None
     site_timezone: str | None = None
+    columns: tuple[str, ...] | None = None
+    delimiter: str | None = None
     most_tasks: int = 100_000
     progress: Callable[[int, int], None] = lambda _done, _total: None
 

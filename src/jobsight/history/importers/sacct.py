@@ -152,8 +152,15 @@ class Rows:
         """Columns, delimiter, and lines that were read already but are rows."""
         first = next((line for line in source if line.text.strip()), _NO_LINE)
         found = header_of(first.text)
-        if found is not None:
-            return found[0], found[1], []
+        given = self._options.delimiter
+        if found is not None and (given is None or given == found[1]):
+            closed = () if found[0][-1] else ("",)
+            named = self._options.columns
+            return (*named, *closed) if named else found[0], found[1], []
+        if given is not None and "JobID" in first.text.split(given):
+            return tuple(name.strip() for name in first.text.split(given)), given, []
+        if self._options.columns:
+            return self._options.columns, given or "|", [first]
         begun = [first, *itertools.islice(source, _TRIED)]
         if any(fits(line.text, _XDMOD) for line in begun):
             return _XDMOD, "|", begun
@@ -167,14 +174,15 @@ class Rows:
             )
         return (
             "has no header that names JobID and other columns: it begins with "
-            f"{printable(first.text, 50)!r}; write one above the rows, such as JobID|State|Submit"
+            f"{printable(first.text, 50)!r}; name the columns of sacct's --format with "
+            "--columns jobid,state,submit,..."
         )
 
     def _watched(self, lines: Iterable[Line], header: _Header) -> Iterator[Line]:
         """The lines up to a header of other columns."""
         for line in lines:
             if "jobid" in line.text.lower() and (found := header_of(line.text)) is not None:
-                if found != header:
+                if found != header and self._options.columns is None:
                     self._other = found
                     return
                 continue

@@ -124,9 +124,14 @@ HARD = (  # as sacct of 24.11 prints them
 
 
 @pytest.mark.parametrize("end", ["", "|"])
-def test_names_and_lines_may_hold_delimiters_and_line_ends(end: str, tmp_path: Path) -> None:
-    path = written(tmp_path, "".join(f"{row}{end}\n" for row in (LONG, *HARD)))
-    jobs, report = imported(path, format="sacct", options=Options(cluster="c"))
+@pytest.mark.parametrize("headed", [True, False])
+def test_names_and_lines_may_hold_delimiters_and_line_ends(
+    end: str, headed: bool, tmp_path: Path
+) -> None:
+    rows = [*([LONG] if headed else []), *HARD]
+    columns = None if headed else tuple(LONG.split("|"))
+    path = written(tmp_path, "".join(f"{row}{end}\n" for row in rows))
+    jobs, report = imported(path, format="sacct", options=Options(cluster="c", columns=columns))
     assert (report.bad, report.rows, set(jobs)) == (0, 5, {"1", "2", "3", "4"})
     one, two = jobs["1"].submission, jobs["2"].submission
     assert (one.name, one.line) == ("na|me", "sbatch --wrap echo a | cat\necho b -J na|me")
@@ -197,10 +202,21 @@ def test_the_hour_shown_twice_keeps_the_order_of_a_life(
     assert [format_micros(event.time)[11:16] for event in job.timeline] == list(meant)
 
 
-def test_without_a_header_one_must_be_written(tmp_path: Path) -> None:
-    path = written(tmp_path, "\n".join(SAMPLE.read_text().splitlines()[1:]))
-    with pytest.raises(SourceError, match="write one above the rows"):
+def test_without_a_header_the_columns_must_be_named(tmp_path: Path) -> None:
+    rows = SAMPLE.read_text().splitlines()
+    path = written(tmp_path, "\n".join(rows[1:]))
+    with pytest.raises(SourceError, match="--columns"):
         imported(path)
+    columns = tuple(rows[0].lower().split("|"))
+    found, report = imported(path, options=Options(timezone="UTC", columns=columns))
+    assert found == imported(SAMPLE, options=UTC)[0]
+    assert report.first_bad[0].place == 15
+
+
+def test_columns_named_in_vain_do_no_harm() -> None:
+    columns = tuple(SAMPLE.read_text().splitlines()[0].split("|"))
+    found = imported(SAMPLE, options=Options(timezone="UTC", columns=columns))[0]
+    assert found == imported(SAMPLE, options=UTC)[0]
 
 
 def test_the_table_for_people_is_refused_with_what_to_do(tmp_path: Path) -> None:
@@ -290,6 +306,10 @@ def test_many_jobs_come_in_bounded_batches(tmp_path: Path) -> None:
     assert (sum(sizes), max(sizes)) == (5000, 2000)
 
 
+XDMOD = (
+    "jobid,jobidraw,cluster,partition,qos,account,group,gid,user,uid,submit,eligible,start,end,"
+    "elapsed,exitcode,state,nnodes,ncpus,reqcpus,reqmem,reqtres,alloctres,timelimit,nodelist,jobname"
+)
 XDMOD_ROWS = (
     "12_[3-4]|12|c|p|q|a|g|5|u|6|2026-03-02T09:00:00|Unknown|Unknown|Unknown|00:00:00|0:0|PENDING"
     "|1|8|8|4Gn|cpu=8,mem=4G,node=1||Partition_Limit|None assigned|a|b\n"
@@ -301,7 +321,9 @@ XDMOD_ROWS = (
 
 def test_what_open_xdmod_asks_for_needs_no_columns(tmp_path: Path) -> None:
     path = written(tmp_path, f"a line of damage\n{XDMOD_ROWS}")
+    named = Options(timezone="UTC", columns=tuple(XDMOD.split(",")))
     jobs, report = imported(path, format="sacct", options=UTC)
+    assert jobs == imported(path, format="sacct", options=named)[0]
     assert set(jobs) == {"12_3", "12_4", "13"}
     assert jobs["12_3"].submission.name == "a|b"
     assert (report.rows, report.bad) == (3, 1)
@@ -311,5 +333,11 @@ def test_what_open_xdmod_asks_for_needs_no_columns(tmp_path: Path) -> None:
 def test_other_columns_without_a_header_are_not_guessed(tmp_path: Path) -> None:
     swapped = XDMOD_ROWS.replace("2026-03-02T09:00:00|Unknown|Unknown", "COMPLETED|Unknown|Unknown")
     path = written(tmp_path, swapped.splitlines()[0])
-    with pytest.raises(SourceError, match="write one above the rows"):
+    with pytest.raises(SourceError, match="--columns"):
         imported(path, options=UTC)
+
+
+def test_columns_of_no_interest_are_named_by_a_dash(tmp_path: Path) -> None:
+    path = written(tmp_path, "7|x|COMPLETED|y|2026-03-02T09:00:00\n")
+    options = Options(cluster="c", columns=("JobID", "-", "State", "-", "Submit"))
+    assert set(imported(path, options=options)[0]) == {"7"}

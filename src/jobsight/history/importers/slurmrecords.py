@@ -1,0 +1,77 @@
+"""Slurm's accounting as ``sacct --json`` writes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from jobsight.documents import JobDocument
+from jobsight.errors import SourceError
+from jobsight.history.eventlog.logfiles import LogFile
+from jobsight.history.importers.adtext import cut_json
+from jobsight.history.importers.base import Importer, ImportReport, Options, Unknowable
+from jobsight.history.importers.lines import Meter, blocks
+from jobsight.history.importers.sacct import Rows, RowsRead, Sacct
+from jobsight.history.slurm.records import rows_of_json
+
+__all__ = ["SacctJson"]
+
+_JOBS = re.compile(rb'"jobs"\s*:\s*\[')
+_OF_JOB = re.compile(rb'"(allocation_nodes|association|data_parser)"|openapi')
+_NAMES = {name: name.title() for name in ("submit", "eligible", "start", "end", "state")} | {
+    "jobid": "JobID"
+}
+
+
+class SacctJson(Importer):
+    """Accounting of Slurm, in JSON."""
+
+    name = "sacct-json"
+    title = "output of sacct --json (Slurm 22.05 and newer)"
+    unknowable = (
+        *Sacct.unknowable[1:4],
+        Unknowable("who cancelled a job", "this form has no user for it"),
+        Unknowable("exit codes of Slurm 22.05", "it writes 0 for failed jobs too"),
+    )
+
+    def sniff(self, file: LogFile) -> float:
+        """By its first key, and those of a job."""
+        head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        told = head.startswith(b"{") and _JOBS.search(head) and _OF_JOB.search(head)
+        return 1.0 if told else 0.0
+
+    def read(
+        self, files: Sequence[LogFile], options: Options, report: ImportReport
+    ) -> Iterator[list[JobDocument]]:
+        """Documents of all jobs, file after file."""
+        meter = Meter(files, report, options.progress)
+        for file in files:
+            one = Rows(file, options, report)
+            data = _behind_jobs(file, blocks(file, report, meter))
+            yield from one.batches(one.checked(_json_rows(one, data), _NAMES))
+
+
+def _behind_jobs(file: LogFile, data: Iterator[bytes]) -> Iterator[bytes]:
+    """What follows the beginning of the list of jobs."""
+    head = next(data, b"")
+    found = _JOBS.search(head)
+    if found is None:
+        raise SourceError(f'{file.name} has no list "jobs", as sacct --json writes it')
+    yield b"\n" * head.count(b"\n", 0, found.end()) + head[found.end() :]
+    yield from data
+
+
+def _json_rows(one: Rows, data: Iterable[bytes]) -> RowsRead:
+    for piece, job in cut_json(data):
+        shown = piece.data[:200].decode("utf-8", "replace")
+        one.given(piece.line, shown)
+        if job is not None and "job_id" not in job:
+            continue  # what follows the jobs: "meta", "errors"
+        if job is None:
+            if not shown.startswith(('"', "}")):
+                yield ValueError(piece.fault or "not a job")
+            continue
+        try:
+            yield from rows_of_json(job)
+        except ValueError as error:
+            yield error

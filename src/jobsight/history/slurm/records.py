@@ -1,0 +1,155 @@
+"""``sacct --json`` → rows with the names of sacct's columns.
+
+In the shapes of 22.05 (plain numbers) to 24.11 (data_parser v0.0.40 to v0.0.42: numbers as
+``{set, infinite, number}``). `jobsight.history.slurm.sacct` reads the rows, so all forms make the
+same documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+__all__ = ["rows_of_json"]
+
+_UNSET = 0xFFFFFFF0
+"""Slurm's words for no value, infinite and the like are the 32-bit numbers from here on."""
+
+
+def rows_of_json(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """The row of a job of ``sacct --json``, then those of its steps.
+
+    Raises:
+        ValueError: it is not a job.
+    """
+    if not (raw := _text(job, "job_id")):
+        raise ValueError("no job_id")
+    steps = [one for one in _list(job, "steps") if isinstance(one, dict)]
+    tres = _tres(_list(job, "tres", "allocated"))
+    name = _job_name(raw, *(_text(job, *path) for path in _IDS))
+    yield {
+        "JobID": name,
+        "JobIDRaw": raw,
+        **{column: _text(job, *path) for column, path in _JSON.items()},
+        "Reservation": _text(job, "reservation", "name") if _at(job, "reservation", "id") else "",
+        "State": _state(job),
+        "ExitCode": _exit(job),
+        "ReqMem": _memory(job),
+        "ReqTRES": _tres(_list(job, "tres", "requested")),
+        "AllocTRES": tres,
+        "AllocCPUS": _cpus(tres),
+        "TotalCPU": max(_seconds([job]), _seconds(steps)),
+    }
+    for step in steps:
+        number = _text(step, "step", "id").rpartition(".")[2]
+        most = [one for one in _list(step, "tres", "requested", "max") if _at(one, "type") == "mem"]
+        yield {
+            "JobID": f"{name}.{number}",
+            "MaxRSS": _text(most[0], "count") if most else "",
+            "TRESUsageInTot": _tres(_list(step, "tres", "requested", "total"), ("fs/disk",)),
+            "TRESUsageOutTot": _tres(_list(step, "tres", "consumed", "total"), ("fs/disk",)),
+        }
+
+
+_IDS = (("array", "job_id"), ("array", "task_id"), ("array", "task"), ("het", "job_id"),
+        ("het", "job_offset"))  # fmt: skip
+_JSON = {
+    "Cluster": ("cluster",), "JobName": ("name",), "Group": ("group",), "Account": ("account",),
+    "User": ("association", "user"), "Partition": ("partition",), "QOS": ("qos",),
+    "Submit": ("time", "submission"), "Eligible": ("time", "eligible"), "Start": ("time", "start"),
+    "End": ("time", "end"), "ElapsedRaw": ("time", "elapsed"), "TimelimitRaw": ("time", "limit"),
+    "Priority": ("priority",), "ReqCPUS": ("required", "CPUs"), "AllocNodes": ("allocation_nodes",),
+    "NodeList": ("nodes",), "Constraints": ("constraints",), "Comment": ("comment", "job"),
+    "WorkDir": ("working_directory",), "SubmitLine": ("submit_line",),
+    "Restarts": ("restart_cnt",), "FailedNode": ("failed_node",),
+}  # fmt: skip
+
+
+def _job_name(raw: str, array: str, task: str, tasks: str, het: str, offset: str) -> str:
+    """The id as users see it."""
+    if array not in ("", "0"):
+        if task:
+            return f"{array}_{task}"
+        return f"{array}_[{tasks}]" if tasks else array
+    return f"{het}+{offset or 0}" if het not in ("", "0") else raw
+
+
+def _at(value: Any, *path: str) -> Any:
+    """What is at a path in JSON, numbers unwrapped; None where nothing is, or no value is set."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    if isinstance(value, dict) and "number" in value:
+        if value.get("infinite"):
+            return "UNLIMITED"
+        return value["number"] if value.get("set") else None
+    return value
+
+
+def _text(value: Any, *path: str) -> str:
+    found = _at(value, *path)
+    if type(found) is int:
+        return "" if _UNSET <= found <= 0xFFFFFFFF and path[0] == "time" else str(found)
+    return found if isinstance(found, str) else ""
+
+
+def _list(value: Any, *path: str) -> list[Any]:
+    found = _at(value, *path)
+    return found if isinstance(found, list) else []
+
+
+def _state(value: Any) -> str:
+    """The words of a job's or a step's state; what ends by a requeue counts as that."""
+    path = ("state", "current") if isinstance(_at(value, "state"), dict) else ("state",)
+    words = _list(value, *path) or [_text(value, *path)]
+    return "REQUEUED" if "REQUEUED" in words else ",".join(map(str, words))
+
+
+def _exit(value: Any) -> str:
+    """Code and signal; 22.05 writes 0 and SUCCESS whatever the code was."""
+    found = _at(value, "exit_code")
+    code = _text(found, "return_code")
+    signal = _text(found, "signal", "id") or _text(found, "signal", "signal_id")
+    plain = code == "0" and _at(found, "status") == "SUCCESS"
+    if plain and not signal and "COMPLETED" not in _state(value):
+        return ""
+    return f"{code or 0}:{signal or 0}"
+
+
+def _memory(job: Any) -> str:
+    for path, each in (("memory_per_cpu", "c"), ("memory_per_node", "n")):
+        found = _at(job, "required", path)
+        if type(found) is int and 0 < found < _UNSET:
+            return f"{found}M{each}"
+    return ""
+
+
+def _seconds(several: Iterable[Any]) -> str:
+    total = 0
+    for one in several:
+        for path, scale in (("seconds", 1_000_000), ("microseconds", 1)):
+            found = _at(one, "time", "total", path)
+            total += found * scale if type(found) is int and 0 <= found < _UNSET else 0
+    return f"00:{total // 1_000_000:010}.{total // 1000 % 1000:03}"
+
+
+def _tres(resources: Iterable[Any], names: Iterable[str] | None = None) -> str:
+    """Resources as sacct prints them: in the order of their names, memory in the largest unit."""
+    found = []
+    for one in resources:
+        name = "/".join(filter(None, (_text(one, "type"), _text(one, "name"))))
+        count, wanted = _at(one, "count"), name in names if names else bool(name)
+        if wanted and type(count) is int and 0 <= count < 1 << 60:
+            found.append(f"{name}={_memory_text(count) if name == 'mem' else count}")
+    return ",".join(sorted(found))
+
+
+def _cpus(tres: str) -> str:
+    return dict(part.partition("=")[::2] for part in tres.split(",")).get("cpu", "0")
+
+
+def _memory_text(size: int) -> str:
+    units = iter("MGTP")
+    unit = next(units)
+    while size and size % 1024 == 0 and unit != "P":
+        size, unit = size // 1024, next(units)
+    return f"{size}{unit}"
