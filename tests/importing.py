@@ -8,7 +8,7 @@ from pathlib import Path
 from jobsight.documents import JobDocument, merge
 from jobsight.history.importers import FileImport, Importer, ImportReport, Options
 
-__all__ = ["SACCT_JSON", "SAMPLES", "imported", "states", "written"]
+__all__ = ["JOB_TABLE", "SACCT_JSON", "SAMPLES", "imported", "states", "written"]
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 
@@ -39,6 +39,13 @@ SACCT_JSON = """{"meta": {"Slurm": {"release": "24.11"}}, "jobs": [
   "tres": {"allocated": [{"type": "cpu", "count": 1}]}}
 ], "errors": [], "warnings": []}
 """
+JOB_TABLE = """id_job\tid_user\tid_array_job\tid_array_task\tarray_task_str\thet_job_id\thet_job_offset\tstate\texit_code\ttimelimit\tmem_req\tcpus_req\ttime_submit\ttime_eligible\ttime_start\ttime_end\ttres_req\ttres_alloc\tnodelist\tkill_requid\tdeleted\tjob_name
+11\t1001\t9\t0\tNULL\t0\t4294967294\t5\t768\t4294967295\t2048\t4\t1772442000\t1772442001\t1772442060\t1772442120\t1=4,2=4096,1001=2\t1=4,3=18446744073709551614\tn[1-2]\tNULL\t0\ta|b
+12\t1001\t12\t4294967294\t0x60\t0\t4294967294\t0\t0\t90\t9223372036854775858\t2\t1772442000\t0\t0\t0\t\t\tNone assigned\tNULL\t0\tlater
+13\t1001\t0\t4294967294\tNULL\t13\t0\t1024\t0\t90\t0\t1\t1772442000\t0\t1772442060\t1772442120\t\t1=1\tn1\tNULL\t0\tagain
+14\t1001\t0\t4294967294\tNULL\t0\t4294967294\t4\t0\t4294967294\t0\t1\t1772442000\t0\t0\t1772442120\t\t\tNone assigned\t0\t0\tgone
+15\t1001\t0\t4294967294\tNULL\t0\t4294967294\t3\t9\t90\t0\t1\t1772442000\t0\t1772442060\t1772442120\t\t1=1\tn1\tNULL\t1\tdeleted
+"""  # noqa: E501
 
 
 def written(folder: Path, text: str | bytes, name: str = "input") -> Path:

@@ -149,6 +149,7 @@ def test_help_says_what_each_format_cannot_tell(tmp_path: Path) -> None:
     for name in (
         "sacct",
         "sacct-json",
+        "slurmdbd",
         "swf",
         "eagle",
         "graham",
@@ -156,7 +157,7 @@ def test_help_says_what_each_format_cannot_tell(tmp_path: Path) -> None:
         "eventlog",
     ):
         assert f"  {name}" in said
-    assert said.count("never: ") == 7
+    assert said.count("never: ") == 8
 
 
 def shared(name: str) -> Path:

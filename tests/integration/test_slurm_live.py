@@ -319,7 +319,7 @@ def test_jobs_collected_by_their_ids(cluster: SlurmCluster) -> None:
 
 
 def test_all_forms_of_accounting_are_imported_alike(cluster: SlurmCluster, tmp_path: Path) -> None:
-    """sacct's text, and its JSON in each shape it has."""
+    """sacct's text, its JSON in each shape it has, and slurmdbd's table."""
     options = ("--mem=50", f"--comment={HOSTILE[:3]}")
     jobs = [cluster.submit(script, *options) for script in ("exit 3", "")]
     for job in jobs:
@@ -331,6 +331,9 @@ def test_all_forms_of_accounting_are_imported_alike(cluster: SlurmCluster, tmp_p
     texts = {
         "sacct.psv": cluster.run("sacct", "-P", *asked, "-o", "JobID,Cluster,State,ExitCode,Submit,"
                                  "Eligible,Start,End,ElapsedRaw,ReqTRES,NodeList,Comment"),
+        f"{cluster.name}_job_table.tsv": cluster.run(
+            "mariadb", "--no-defaults", "-B", "slurm_acct_db", "-e",
+            f"SELECT * FROM {cluster.name}_job_table WHERE id_job IN ({','.join(jobs)})"),
         **{f"{shape}.json": cluster.run("sacct", shape, *asked) for shape in shapes},
     }  # fmt: skip
     found = {name: imported(written(tmp_path, text, name)) for name, text in texts.items()}

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.importing import SACCT_JSON, SAMPLES, imported
+from tests.importing import JOB_TABLE, SACCT_JSON, SAMPLES, imported
 from tests.limits import PROVE
 
 from jobsight.documents import decode, encode
@@ -21,7 +21,7 @@ from jobsight.history.importers import IMPORTERS, Importer, ImportReport, Mapped
 
 MORE = 40 if PROVE else 1
 NAMES = sorted(path.name for path in SAMPLES.iterdir() if path.name != "README.md")
-INLINE = {"sacct.json": SACCT_JSON.encode()}
+INLINE = {"sacct.json": SACCT_JSON.encode(), "job_table": JOB_TABLE.encode()}
 KINDS = [one.name for one in IMPORTERS]
 OPTIONS = Options(cluster="c", access_point="ap", timezone="Europe/Paris", most_tasks=50)
 

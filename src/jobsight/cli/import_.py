@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["ImportRun", "import_"]
 
 _FORMATS = (
-    "auto", "sacct", "sacct-json", "swf", "eagle", "graham", "condor-history",
+    "auto", "sacct", "sacct-json", "slurmdbd", "swf", "eagle", "graham", "condor-history",
     "eventlog",
 )  # fmt: skip
 
@@ -80,6 +80,7 @@ def import_(
     Formats, and what each never records (docs/importing.md says why):
       sacct           sacct -P or -p, any columns; never: scripts, holds, what was not asked for
       sacct-json      sacct --json; never: scripts, holds
+      slurmdbd        its <cluster>_job_table, CSV; never: users' names, steps, GPUs
       swf             Parallel Workloads Archive; never: names, scripts, exit codes, causes
       eagle           NREL Eagle, CSV or Parquet; never: task numbers, exit codes, usage
       graham          Graham/Cedar queue table; never: users, exit codes, jobs not waiting at noon

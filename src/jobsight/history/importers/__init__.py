@@ -18,7 +18,7 @@ from jobsight.history.importers.eventlogs import EventLogs
 from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.reading import IMPORTERS, FileImport
 from jobsight.history.importers.sacct import Sacct
-from jobsight.history.importers.slurmrecords import SacctJson
+from jobsight.history.importers.slurmrecords import SacctJson, Slurmdbd
 from jobsight.history.importers.swf import Swf
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Options",
     "Sacct",
     "SacctJson",
+    "Slurmdbd",
     "Swf",
     "Unknowable",
 ]

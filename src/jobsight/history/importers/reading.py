@@ -15,7 +15,7 @@ from jobsight.history.importers.condorhistory import CondorHistory
 from jobsight.history.importers.eventlogs import EventLogs
 from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.sacct import Sacct
-from jobsight.history.importers.slurmrecords import SacctJson
+from jobsight.history.importers.slurmrecords import SacctJson, Slurmdbd
 from jobsight.history.importers.swf import Swf
 from jobsight.text import beginning, counted, printable
 
@@ -26,6 +26,7 @@ _SURE = 0.5
 IMPORTERS: tuple[Importer, ...] = (
     Sacct(),
     SacctJson(),
+    Slurmdbd(),
     Swf(),
     Mapped(Path(__file__).with_name("eagle.yaml")),
     Mapped(Path(__file__).with_name("graham.yaml")),

@@ -1,23 +1,28 @@
-"""Slurm's accounting as ``sacct --json`` writes it."""
+"""Slurm's accounting as ``sacct --json`` writes it, and as slurmdbd's database has it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
+
+import msgspec
 
 from jobsight.documents import JobDocument
-from jobsight.errors import SourceError
+from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.adtext import cut_json
 from jobsight.history.importers.base import Importer, ImportReport, Options, Unknowable
 from jobsight.history.importers.lines import Meter, blocks
 from jobsight.history.importers.sacct import Rows, RowsRead, Sacct
-from jobsight.history.slurm.records import rows_of_json
+from jobsight.history.importers.tables import batches, columns_of
+from jobsight.history.slurm.records import TABLE_COLUMNS, row_of_table, rows_of_json
 
-__all__ = ["SacctJson"]
+__all__ = ["SacctJson", "Slurmdbd"]
 
 _JOBS = re.compile(rb'"jobs"\s*:\s*\[')
 _OF_JOB = re.compile(rb'"(allocation_nodes|association|data_parser)"|openapi')
+_TABLE = re.compile(r"(.+)_job_table\b")
 _NAMES = {name: name.title() for name in ("submit", "eligible", "start", "end", "state")} | {
     "jobid": "JobID"
 }
@@ -75,3 +80,63 @@ def _json_rows(one: Rows, data: Iterable[bytes]) -> RowsRead:
             yield from rows_of_json(job)
         except ValueError as error:
             yield error
+
+
+class Slurmdbd(Importer):
+    """The table of jobs in slurmdbd's database."""
+
+    name = "slurmdbd"
+    title = "<cluster>_job_table of slurmdbd's database (CSV or tabs, with a header)"
+    unknowable = (
+        Unknowable("names of users and groups", "numbers; join the column user for its name"),
+        Unknowable("usage.cpu_s, memory_mb, read_mb, written_mb", "in <cluster>_step_table"),
+        Unknowable("request.gpus, qos, reservation", "numbers of other tables"),
+        *Sacct.unknowable[1:3],
+    )
+    telling = frozenset({"id_job", "state", "time_submit", "time_start", "time_end"})
+
+    def sniff(self, file: LogFile) -> float:
+        """By the names of the columns."""
+        try:
+            return 1.0 if self.telling <= columns_of(file) else 0.0
+        except SourceError:
+            return 0.0
+
+    def read(
+        self, files: Sequence[LogFile], options: Options, report: ImportReport
+    ) -> Iterator[list[JobDocument]]:
+        """Documents of all jobs, file after file."""
+        meter = Meter(files, report, options.progress)
+        for file in files:
+            if missing := sorted(self.telling - columns_of(file)):
+                raise SourceError(f"{file.name} is not {self.title}: no column {missing[0]!r}")
+            found = _TABLE.match(PurePath(file.name).name)
+            cluster = options.cluster or (found[1] if found else None)
+            if cluster is None:
+                raise UsageError(
+                    f"nothing says which cluster {file.name!r} is of, such as the name "
+                    "mycluster_job_table.csv; give --cluster NAME"
+                )
+            one = Rows(file, options, report)
+            rows = _table_rows(file, cluster, one, report, meter)
+            for batch in one.batches(one.checked(rows, _NAMES)):
+                # A user's number does not replace the name that another source of that age knows.
+                yield [msgspec.structs.replace(job, updated=job.updated - 1) for job in batch]
+
+
+def _table_rows(
+    file: LogFile, cluster: str, one: Rows, report: ImportReport, meter: Meter
+) -> RowsRead:
+    for batch in batches(file, TABLE_COLUMNS, report, meter):
+        report.rows -= len(batch.numbers)  # `Rows` counts them
+        for at, number in enumerate(batch.numbers):
+            one.given(number, batch.shown(at))
+            record = {
+                name: "" if values[at] is None else str(values[at])
+                for name, values in batch.columns.items()
+            }
+            if record.get("deleted", "0") == "0":
+                try:
+                    yield row_of_table(record, cluster)
+                except ValueError as error:
+                    yield error

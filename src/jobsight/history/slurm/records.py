@@ -1,8 +1,9 @@
-"""``sacct --json`` → rows with the names of sacct's columns.
+"""Slurm's accounting in other forms than sacct's text → rows with the names of sacct's columns.
 
-In the shapes of 22.05 (plain numbers) to 24.11 (data_parser v0.0.40 to v0.0.42: numbers as
-``{set, infinite, number}``). `jobsight.history.slurm.sacct` reads the rows, so all forms make the
-same documents.
+``sacct --json`` in the shapes of 22.05 (plain numbers) to 24.11 (data_parser v0.0.40 to v0.0.42:
+numbers as ``{set, infinite, number}``), and rows of slurmdbd's ``<cluster>_job_table``
+(as_mysql_job.c). `jobsight.history.slurm.sacct` reads the rows, so all forms make the same
+documents.
 """
 
 from __future__ import annotations
@@ -10,10 +11,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["rows_of_json"]
+__all__ = ["TABLE_COLUMNS", "row_of_table", "rows_of_json"]
 
 _UNSET = 0xFFFFFFF0
 """Slurm's words for no value, infinite and the like are the 32-bit numbers from here on."""
+
+_STATES = ("PENDING", "RUNNING", "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT",
+           "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY")  # fmt: skip
+_STATE, _REQUEUED, _INFINITE = 0xFF, 0x400, 0xFFFFFFFF
+_PER_CPU = 1 << 63
+_TRES = {"1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing", "6": "fs/disk",
+         "7": "vmem", "8": "pages"}  # fmt: skip
+
+_PLAIN = {
+    "account": "Account", "partition": "Partition", "constraints": "Constraints",
+    "job_name": "JobName", "work_dir": "WorkDir", "submit_line": "SubmitLine",
+    "nodelist": "NodeList", "failed_node": "FailedNode", "derived_es": "Comment",
+    "time_submit": "Submit", "time_eligible": "Eligible", "time_start": "Start",
+    "time_end": "End", "id_job": "JobIDRaw", "priority": "Priority", "cpus_req": "ReqCPUS",
+    "nodes_alloc": "AllocNodes", "restart_cnt": "Restarts", "id_user": "User", "user": "User",
+}  # fmt: skip
+"""Columns of slurmdbd's table by those of sacct; a joined ``user`` goes before its number."""
+
+TABLE_COLUMNS = (
+    *_PLAIN, "id_array_job", "id_array_task", "array_task_str", "het_job_id", "het_job_offset",
+    "state", "exit_code", "timelimit", "mem_req", "tres_req", "tres_alloc", "kill_requid",
+    "time_suspended", "deleted",
+)  # fmt: skip
 
 
 def rows_of_json(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
@@ -65,6 +89,55 @@ _JSON = {
 }  # fmt: skip
 
 
+def row_of_table(record: Mapping[str, str], cluster: str) -> dict[str, str]:
+    """The row of a record of ``<cluster>_job_table``; columns that it lacks count as empty.
+
+    Raises:
+        ValueError: a number is not one.
+    """
+    cells = {name: "" if text in ("NULL", "\\N") else text for name, text in record.items()}
+    number = {name: _number(cells, name) for name in _NUMBERS}
+    state, status = number["state"], number["exit_code"] or 0
+    word = _STATES[state & _STATE] if state is not None and state & _STATE < len(_STATES) else ""
+    if state is not None and state & _REQUEUED:
+        word = "REQUEUED"
+    if word == "CANCELLED" and cells.get("kill_requid"):
+        word += f" by {cells['kill_requid']}"
+    start, end = number["time_start"], number["time_end"]
+    elapsed = end - start - (number["time_suspended"] or 0) if start and end else 0
+    memory = number["mem_req"] or 0
+    ids = ("id_array_job", "id_array_task", "array_task_str", "het_job_id", "het_job_offset")
+    known = {name: "" if (number.get(name) or 0) >= _UNSET else cells[name] for name in cells}
+    limit = "UNLIMITED" if number["timelimit"] == _INFINITE else known.get("timelimit", "")
+    tres = _tres(_counted(cells.get("tres_alloc", "")))
+    return {
+        **{column: known[name] for name, column in _PLAIN.items() if name in known},
+        "Cluster": cluster,
+        "JobID": _job_name(cells.get("id_job", ""), *(known.get(name, "") for name in ids)),
+        "State": word,
+        "ExitCode": f"{status >> 8 & 255}:{status & 127}",
+        "ElapsedRaw": str(max(elapsed, 0)),
+        "TimelimitRaw": limit,
+        "ReqMem": f"{memory & ~_PER_CPU}M{'c' if memory & _PER_CPU else 'n'}" if memory else "",
+        "ReqTRES": _tres(_counted(cells.get("tres_req", ""))),
+        "AllocTRES": tres,
+        "AllocCPUS": _cpus(tres),
+    }
+
+
+_NUMBERS = ("state", "exit_code", "timelimit", "mem_req", "time_start", "time_end", "priority",
+            "time_suspended", "time_eligible", "id_array_task", "het_job_offset")  # fmt: skip
+
+
+def _number(cells: Mapping[str, str], name: str) -> int | None:
+    text = cells.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= 20):
+        raise ValueError(f"column {name}: {text[:40]!r} is not a number")
+    return int(text)
+
+
 def _job_name(raw: str, array: str, task: str, tasks: str, het: str, offset: str) -> str:
     """The id as users see it."""
     if array not in ("", "0"):
@@ -88,7 +161,7 @@ def _at(value: Any, *path: str) -> Any:
 def _text(value: Any, *path: str) -> str:
     found = _at(value, *path)
     if type(found) is int:
-        return "" if _UNSET <= found <= 0xFFFFFFFF and path[0] == "time" else str(found)
+        return "" if _UNSET <= found <= _INFINITE and path[0] == "time" else str(found)
     return found if isinstance(found, str) else ""
 
 
@@ -130,6 +203,16 @@ def _seconds(several: Iterable[Any]) -> str:
             found = _at(one, "time", "total", path)
             total += found * scale if type(found) is int and 0 <= found < _UNSET else 0
     return f"00:{total // 1_000_000:010}.{total // 1000 % 1000:03}"
+
+
+def _counted(text: str) -> list[dict[str, Any]]:
+    """``1=4,2=1000`` as sacct's JSON has it; what is not counted by all clusters is left out."""
+    pairs = [part.partition("=")[::2] for part in text.split(",")]
+    return [
+        {"type": _TRES[number], "count": int(count)}
+        for number, count in pairs
+        if number in _TRES and count.isascii() and count.isdecimal() and len(count) < 20
+    ]
 
 
 def _tres(resources: Iterable[Any], names: Iterable[str] | None = None) -> str:
