@@ -1,4 +1,4 @@
-"""The report of a sweep as a browser shows it: widths, both colour schemes, print."""
+"""The report of a sweep as a browser shows it: widths, both colour schemes, buttons, print."""
 
 from pathlib import Path
 
@@ -10,7 +10,15 @@ from jobsight.reports.sweep.report import write_report
 
 MORE = """frame => {
   const inner = frame.contentDocument;
+  const faint = () => {
+    const lines = inner.querySelector("svg .rest");
+    return +frame.contentWindow.getComputedStyle(lines).opacity;
+  };
+  const before = faint();
+  inner.getElementById("show-one").click();
+  const after = faint();
   return {
+    before, after,
     outside: [...inner.querySelectorAll("figure:not(.wide) svg text")].filter(text => {
       const box = text.getBoundingClientRect();
       const whole = text.closest("svg").getBoundingClientRect();
@@ -33,7 +41,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_it_fits_every_width(browser: str, report: Path, tmp_path: Path) -> None:
+def test_it_fits_every_width_and_its_buttons_need_no_script(
+    browser: str, report: Path, tmp_path: Path
+) -> None:
     pages = measured(browser, report, tmp_path, MORE)
     assert [page["asked"] for page in pages] == list(WIDTHS)
     for page in pages:
@@ -42,6 +52,8 @@ def test_it_fits_every_width(browser: str, report: Path, tmp_path: Path) -> None
         assert page["height"] > 2000
         assert min(page["pictures"]) > 50
         assert page["outside"] == []
+        assert page["before"] > 0.3
+        assert page["after"] < 0.1
 
 
 def test_it_is_light_or_dark_as_its_reader_wants(

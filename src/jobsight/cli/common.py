@@ -50,8 +50,8 @@ LogArguments = Annotated[
     list[str],
     typer.Argument(
         metavar="LOG...",
-        help="Event logs: files (also gz, bz2, xz, zst), folders, globs, or - "
-        "for standard input; a store (sqlite:///PATH, redis://HOST, or store: for the one "
+        help="Event logs: files (also gz, bz2, xz, zst), folders, tar and zip archives, globs, "
+        "or - for standard input; a store (sqlite:///PATH, redis://HOST, or store: for the one "
         "that is set); a folder that `store export` wrote.",
         show_default=False,
     ),

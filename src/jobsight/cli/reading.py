@@ -135,7 +135,7 @@ def _read_logs(logs: list[str], settings: Settings, progress: Progress, hashed: 
         timezone=settings.timezone,
         progress=progress,
     )
-    names = list(dict.fromkeys(file.name for file in log.files if file.path is not None))
+    names = list(dict.fromkeys(file.source for file in log.files if file.path is not None))
     sources = [Source.of(Path(name)) for name in names] if hashed else []
     return Reading(log.table, log.report, sources, names)
 
@@ -196,7 +196,7 @@ def read_history(
     """Read logs, stores and snapshots, and index them; damage is reported on standard error.
 
     Args:
-        logs: files, folders, globs, ``-``; stores (see `jobsight.cli.reading`).
+        logs: files, folders, archives, globs, ``-``; stores (see `jobsight.cli.reading`).
         settings: zone and access point.
         hashed: see `read_inputs`.
     """

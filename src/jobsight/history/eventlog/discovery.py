@@ -1,19 +1,23 @@
-"""Finding event logs: files, folders with all that is below them, globs, pipes."""
+"""Finding event logs: files, folders with all that is below them, globs, archives, pipes."""
 
 from __future__ import annotations
 
 import glob
+import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from jobsight.errors import SourceError
+from jobsight.history.eventlog.archives import Member, archive_kind, tar_members, unzipped
 from jobsight.history.eventlog.logfiles import (
     LogFile,
     cannot_read,
     from_standard_input,
     looks_like_log,
+    member_of,
     open_file,
+    spool,
 )
 
 __all__ = ["find_logs"]
@@ -30,22 +34,22 @@ def find_logs(
     wanted: Callable[[LogFile, bytes], bool] | None = None,
     what: str = "event log",
 ) -> list[LogFile]:
-    """The logs that `paths` name: files, folders, globs, ``-`` for standard input.
+    """The logs that `paths` name: files, folders, globs, archives, ``-`` for standard input.
 
-    A folder means all logs below it; other files there are passed over. A file named twice is taken
-    once.
+    A folder means all logs below it, a tar or zip, compressed or not, those in it; other files
+    there are passed over. A file named twice is taken once.
 
     Args:
         paths: as the user wrote them, in order; logs that were found before stay as they are.
-        skipped: called for each file of a folder that is not a log.
-        failed: called for each that cannot be read, in a folder or by a glob; None:
+        skipped: called for each file of a folder or archive that is not a log.
+        failed: called for each that cannot be read, in a folder, an archive or by a glob; None:
             the first is an error.
-        wanted: whether a file of a folder is one, by its first bytes (64 KiB); None:
+        wanted: whether a file of a folder or archive is one, by its first bytes (64 KiB); None:
             whether it is empty or has a record of an event log there.
         what: what is searched for, in words.
 
     Raises:
-        SourceError: nothing is found, it cannot be read, or is a tar or zip; says what to do.
+        SourceError: nothing is found, or it cannot be read; says what to do.
     """
     search = _Search(skipped or (lambda *_: None), failed or _refuse, wanted or _is_log, what)
     found: dict[object, LogFile] = {}
@@ -53,9 +57,8 @@ def find_logs(
         for file in [name] if isinstance(name, LogFile) else search.named(name):
             found.setdefault(file.key, file)
     if not found:
-        raise SourceError(
-            search.failure or f"no {what} was named; give files, folders, globs, or - for a pipe"
-        )
+        raise SourceError(search.failure or f"no {what} was named; give files, folders, globs, "
+                          "archives, or - for a pipe")  # fmt: skip
     return list(found.values())
 
 
@@ -83,7 +86,7 @@ class _Search:
     def named(self, name: str) -> Iterator[LogFile]:
         """The logs that one name means."""
         if name == "-":
-            yield _no_archive(*from_standard_input())
+            yield from self._contents(*from_standard_input())
             return
         try:
             os.stat(name)  # noqa: PTH116 - a name may hold what Path would tidy away
@@ -95,12 +98,12 @@ class _Search:
                 if Path(place).is_dir():
                     yield from self._in_folder(place)
                 elif (opened := self._open(place)) is not None:
-                    yield _no_archive(*opened)
+                    yield from self._contents(*opened)
         else:
             if Path(name).is_dir():
                 yield from self._in_folder(name)
             else:
-                yield _no_archive(*open_file(name))
+                yield from self._contents(*open_file(name))
 
     def _open(self, place: str) -> tuple[LogFile, bytes] | None:
         """A file that the user did not name alone; None, and reported, where it is unreadable."""
@@ -114,18 +117,29 @@ class _Search:
         self.failure = self.failure or line
         self._report(name, line)
 
+    def _contents(self, file: LogFile, head: bytes) -> Iterator[LogFile]:
+        """The file that was named; of an archive the logs in it."""
+        if archive_kind(head) is None:
+            yield file
+            return
+        yield from self._some("archive", file.name, self._in_archive(file, head))
+
     def _in_folder(self, folder: str) -> Iterator[LogFile]:
-        """The logs below a folder; an error if there are none."""
-        found = False
-        for file, head in filter(None, map(self._open, self._below(folder))):
-            if self._wanted(file, head):
-                found = True
-                yield file
-            else:
-                self._skipped(file.name, f"no {self._what}: nothing of one is at its start")
-        if not found:
-            why = self.failure or "name the folder that has them"
-            raise SourceError(f"there is no {self._what} in the folder {folder!r}; {why}")
+        opened = filter(None, map(self._open, self._below(folder)))
+        found = (
+            self._in_archive(*one) if archive_kind(one[1]) else self._kept(*one) for one in opened
+        )
+        yield from self._some("folder", folder, itertools.chain.from_iterable(found))
+
+    def _some(self, kind: str, name: str, files: Iterator[LogFile]) -> Iterator[LogFile]:
+        """The files; an error if there are none."""
+        first = next(files, None)
+        if first is not None:
+            yield first
+            yield from files
+            return
+        why = self.failure or f"name the {kind} that has them"
+        raise SourceError(f"there is no {self._what} in the {kind} {name!r}; {why}")
 
     def _below(self, folder: str) -> Iterator[str]:
         """All files below a folder, by name; links to folders are not followed."""
@@ -146,9 +160,34 @@ class _Search:
                 else:
                     self._skipped(str(place), "no regular file")
 
+    def _kept(self, file: LogFile, head: bytes) -> Iterator[LogFile]:
+        """A file that the user did not name, if it is a log."""
+        if self._wanted(file, head):
+            yield file
+        else:
+            self._skipped(file.name, f"no {self._what}: nothing of one is at its start")
 
-def _no_archive(file: LogFile, head: bytes) -> LogFile:
-    # A line of a log may have the same characters there, but no NUL before them.
-    if head.startswith(b"PK\x03\x04") or (head[257:262] == b"ustar" and b"\0" in head[:257]):
-        raise SourceError(f"{file.name!r} is a tar or zip archive; unpack it and name its folder")
-    return file
+    def _in_archive(self, archive: LogFile, head: bytes) -> Iterator[LogFile]:
+        def failed(name: str, why: str) -> None:
+            self._failed(name, f"cannot read {name!r}: {why}")
+
+        unpacked = archive if archive.seekable else spool(archive)
+        if unpacked.problem:
+            failed(archive.name, unpacked.problem)
+        descriptor = unpacked.descriptor()
+        if archive_kind(head) == "tar":
+            members = tar_members(descriptor, archive.name, failed)
+        else:
+            found: list[Member] = []
+            unpacked = spool(archive, unzipped(descriptor, archive.name, found, failed))
+            members = found
+        for member in members:
+            try:
+                file, start = member_of(archive, unpacked, member)
+            except SourceError as error:
+                self._failed(f"{archive.name}/{member.name}", str(error))
+                continue
+            if archive_kind(start) is not None:
+                failed(file.name, "an archive in an archive; unpack it and name its folder")
+            else:
+                yield from self._kept(file, start)

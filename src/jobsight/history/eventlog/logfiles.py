@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from jobsight.errors import SourceError
+from jobsight.history.eventlog.archives import Member
 from jobsight.history.eventlog.compressed import Compression, Expander, detect, gzip_time
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "cannot_read",
     "from_standard_input",
     "looks_like_log",
+    "member_of",
     "open_file",
     "sniff",
     "spool",
@@ -102,7 +104,8 @@ class LogStream:
         if wanted <= 0:
             return 0
         try:
-            count = os.preadv(self._descriptor, [view[:wanted]], self._position)
+            at = self._file.start + self._position
+            count = os.preadv(self._descriptor, [view[:wanted]], at)
         except OSError as error:
             self.problem = f"reading failed: {error.strerror or error}"
             return 0
@@ -111,7 +114,8 @@ class LogStream:
 
     def _read_raw(self, offset: int, size: int) -> bytes:
         wanted = min(size, self._file.size - offset)
-        return os.pread(self._descriptor, wanted, offset) if wanted > 0 else b""
+        at = self._file.start + offset
+        return os.pread(self._descriptor, wanted, at) if wanted > 0 else b""
 
 
 class _Descriptor:
@@ -126,11 +130,11 @@ class _Descriptor:
 
 @dataclass(frozen=True, eq=False)
 class LogFile:
-    """One file with an event log or a part of one.
+    """One file with an event log or a part of one; also a member of an archive.
 
     Attributes:
-        name: as the user gave it; ``-`` for standard input.
-        path: where it is; None for standard input and unpacked copies.
+        name: as the user gave it; ``-`` for standard input; ``ARCHIVE/MEMBER`` for a member.
+        path: where it is, or its archive; None for standard input and unpacked copies.
         modified: seconds since 1970 of its last change; of the original's by a gzip header.
         kind: how records are written.
         compression: None for plain bytes.
@@ -138,6 +142,8 @@ class LogFile:
             see the same log.
         head: its first uncompressed bytes, 8 KiB or all there are.
         problem: None, or why an unpacked copy holds less than its source.
+        archive: name of the archive of which it is a member.
+        start: where its bytes begin in its archive, or in the unpacked copy of that.
     """
 
     name: str
@@ -148,6 +154,8 @@ class LogFile:
     size: int
     head: bytes = field(default=b"", repr=False)
     problem: str | None = None
+    archive: str | None = None
+    start: int = 0
     _identity: tuple[int, int] = (0, 0)
     _copy: _Descriptor | None = field(default=None, repr=False)
 
@@ -157,9 +165,16 @@ class LogFile:
         return self.compression is None
 
     @property
+    def source(self) -> str:
+        """The name of the file on disk: its own, or its archive's."""
+        return self.archive or self.name
+
+    @property
     def key(self) -> Hashable:
         """What identifies the file, whatever its name."""
-        return self.name if self.name == "-" else self._identity
+        if self.source == "-":
+            return self.name
+        return self._identity, None if self.archive is None else self.name[len(self.archive) :]
 
     def open(self, start: int = 0) -> LogStream:
         """The log's uncompressed bytes from `start` on (compressed: all before is unpacked too).
@@ -293,23 +308,56 @@ def _copied(name: str, source: IO[bytes], modified: float) -> tuple[LogFile, byt
     return _new_file(name, None, status, os.pread(copy.number, 16, 0), modified, copy)
 
 
-def spool(file: LogFile) -> LogFile:
-    """An unpacked copy of a log in an anonymous temporary file, for reading at will.
+def member_of(archive: LogFile, unpacked: LogFile, member: Member) -> tuple[LogFile, bytes]:
+    """A member of an archive, and its first uncompressed bytes.
+
+    Args:
+        archive: as it was found.
+        unpacked: the archive itself, or the copy that has the member's bytes.
+        member: which.
+
+    Raises:
+        SourceError: nothing of it can be read.
+    """
+    file = replace(
+        unpacked,
+        name=f"{archive.name}/{member.name}",
+        path=archive.path,
+        size=member.size,
+        problem=member.problem,
+        archive=archive.name,
+        start=member.start,
+        _identity=archive._identity,
+    )
+    with file.open() as stream:
+        view = memoryview(bytearray(16))
+        head = bytes(view[: stream.readinto(view)])
+    modified = gzip_time(head) or member.modified
+    return _sniffed(replace(file, compression=detect(head), modified=modified))
+
+
+def spool(file: LogFile, pieces: Iterable[bytes] | None = None) -> LogFile:
+    """An unpacked copy of a log or archive in an anonymous temporary file, for reading at will.
 
     The file vanishes with the last reference to the result, also when the process is killed.
+
+    Args:
+        file: which.
+        pieces: the bytes of the copy; None: the uncompressed bytes of `file`.
 
     Raises:
         SourceError: the disk is full or not writable; says to set TMPDIR.
     """
     with file.open() as stream:
-        copy = _to_temporary(file.name, stream.blocks())
+        copy = _to_temporary(file.name, pieces or stream.blocks())
         status = os.fstat(copy.number)
         return replace(
             file,
             path=None,
             compression=None,
             size=status.st_size,
-            problem=stream.problem,
+            problem=None if pieces else stream.problem,
+            start=0,
             _identity=_identity(status),
             _copy=copy,
         )

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -160,9 +161,10 @@ def _access_point(segments: Iterable[Segment]) -> str | None:
 
 def _family(file: LogFile) -> tuple[str, str, float]:
     """Folder, name of the newest file, and age (0 the newest) by the rules of rotation."""
-    if file.path is None:
+    place = file.path if file.archive is None else Path(file.name)
+    if place is None:
         return "", file.name, 0.0
-    return str(file.path.parent), *rotation(_COMPRESSED_NAME.sub("", file.path.name))
+    return str(place.parent), *rotation(_COMPRESSED_NAME.sub("", place.name))
 
 
 def _groups(files: Sequence[LogFile], parts: list[list[Segment]]) -> list[list[int]]:
@@ -191,7 +193,7 @@ def _keys(files: Sequence[LogFile], parts: list[list[Segment]]) -> list[list[Has
     families: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for k, file in enumerate(files):
         folder, name, age = _family(file)
-        if file.path is not None:
+        if file.path is not None or file.archive is not None:
             families[folder, name][k] = age
         for part in parts[k]:
             keys[k] += _header_keys(part.header) if part.header else []

@@ -90,7 +90,8 @@ class ImportReport:
         bytes: uncompressed bytes read.
         rows: rows read: jobs, steps, events or ads; bad ones too.
         bad: rows that could not be imported; `first_bad`: the first of them.
-        unreadable: files of folders that could not be read, each with a line that says so.
+        unreadable: files of folders and archives that could not be read, each with a line that says
+            so.
         breaks: files that end before their end (truncated or damaged), and why.
         notes: what else the user should know: once each.
     """

@@ -39,7 +39,7 @@ IMPORTERS: tuple[Importer, ...] = (
 def _found(
     names: Sequence[str], importers: Sequence[Importer], report: ImportReport
 ) -> list[LogFile]:
-    """The files that are named; of a folder, those that one of the importers knows."""
+    """The files that are named; of a folder or archive, those that one of the importers knows."""
     others: list[str] = []
     files = find_logs(
         names,
@@ -84,7 +84,7 @@ class FileImport:
     Attributes:
         report: what was read; whole when `batches` has ended.
         importers: those of the files.
-        paths: the files on disk.
+        paths: the files on disk, archives in place of their members.
 
     Raises:
         SourceError: a file is missing, unreadable, or of no known format.

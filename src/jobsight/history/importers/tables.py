@@ -143,7 +143,8 @@ def _parquet(file: LogFile) -> tuple[pq.ParquetFile, list[str]]:
     plain = file if file.seekable else spool(file)
     descriptor = plain.descriptor()
     try:
-        memory = memoryview(mmap.mmap(descriptor, plain.size, prot=mmap.PROT_READ))
+        end = plain.start + plain.size
+        memory = memoryview(mmap.mmap(descriptor, end, prot=mmap.PROT_READ))[plain.start :]
         table = pq.ParquetFile(pa.BufferReader(memory))
         return table, list(table.schema_arrow.names)
     except (pa.ArrowException, *_FAULTS) as error:

@@ -62,6 +62,9 @@ def shards_of(
                 logs += find_logs([placed])
         except (SourceError, SweepError, UsageError) as error:
             raise type(error)(f"{place(number)}: {error}") from None
+    archive = next((one.archive for one in logs if one.archive is not None), None)
+    if archive is not None:
+        raise SourceError(f"a sweep reads no archives: unpack {archive!r} and name the folder")
     if reads == "jobs":
         return (Shard("s01", (*(str(one.path) for one in logs), *documents), documents=True),)
     groups = _groups(find_logs(logs)) if logs else []

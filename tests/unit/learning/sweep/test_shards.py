@@ -1,4 +1,5 @@
 import gzip
+import zipfile
 from pathlib import Path
 
 import polars as pl
@@ -96,6 +97,10 @@ def test_stores_come_behind_the_logs(tmp_path: Path) -> None:
         cut(tmp_path, "-")
     with pytest.raises(SourceError, match=r"^sweep.yaml:1:1: there is no file"):
         cut(tmp_path, "a", "none")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.write(tmp_path / "a", "a")
+    with pytest.raises(SourceError, match=r"unpack .*a.zip' and name the folder"):
+        cut(tmp_path, "a.zip")
 
 
 @pytest.mark.parametrize(
