@@ -246,6 +246,17 @@ def test_comparing_and_promoting(run: Run, registry: Path) -> None:
     assert "it is the champion already" in again.out
 
 
+def test_reports_side_by_side_say_that_they_may_not_be_comparable(run: Run) -> None:
+    one = trained(run)["registry"]["digest"]
+    two = trained(run, "grown", "--seed", "2")["registry"]["digest"]
+    done = run("models", "compare", one, two)
+    assert done.status == 0
+    assert "the test parts differ (test since, test until)" in done.err
+    found = run("models", "compare", one, two, "--json").json()
+    assert [model["model"].split("@")[1] for model in found["models"]] == [one, two]
+    assert len(found["warnings"]) == 2
+
+
 def test_training_with_promote_judges_by_what_neither_knew(run: Run, registry: Path) -> None:
     first = trained(run, "ap1", "--promote")["registry"]
     assert first["champion"]
@@ -349,9 +360,10 @@ def test_a_hostile_report_is_one_error(run: Run, registry: Path) -> None:
     (folder / "manifest.json").unlink()
     write_manifest(folder, question="hold", seed=0, settings={}, sources=[], facts={})
     digest = made.put(folder, "hold")
-    done = run("models", "show", digest)
-    assert (done.status, done.out, done.err.count("\n")) == (1, "", 1)
-    assert "is damaged" in done.err
+    for call in (("show", digest), ("compare", digest, digest)):
+        done = run("models", *call)
+        assert (done.status, done.out, done.err.count("\n")) == (1, "", 1)
+        assert "is damaged" in done.err
     rows = run("models", "list")
     assert rows.status == 0
     assert "damaged" in rows.out

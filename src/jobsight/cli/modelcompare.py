@@ -10,13 +10,12 @@ import typer
 from jobsight.cli.common import (
     ConfigOption,
     JsonOption,
-    LogArguments,
     NetworkOption,
     TimezoneOption,
     load_settings,
 )
 from jobsight.cli.modelnames import entry_named, model_folder, open_registry
-from jobsight.cli.modelpage import comparison_text
+from jobsight.cli.modelpage import comparison_text, side_by_side, side_by_side_text
 from jobsight.cli.models import (
     ModelArgument,
     ModelClusterOption,
@@ -24,7 +23,7 @@ from jobsight.cli.models import (
     WhyOption,
     of_one_cluster,
 )
-from jobsight.cli.output import answer, print_json, say
+from jobsight.cli.output import answer, note, print_json, say
 from jobsight.cli.promoting import challenge, compared
 from jobsight.cli.reading import read_for
 from jobsight.errors import ModelError
@@ -50,21 +49,27 @@ _LogsArgument = Annotated[
 def compare(
     first: Annotated[str, typer.Argument(metavar="A", help="A model, or a model directory.")],
     second: Annotated[str, typer.Argument(metavar="B", help="Another, of the same question.")],
-    logs: LogArguments,
+    logs: _LogsArgument = None,
     question: QuestionOption = None,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     network: NetworkOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Which of two models is better, on the same decisions, later than both?"""
+    """Which of two models is better? With logs, on the same decisions later than both."""
     settings = load_settings(config, {})
     one, other = (model_folder(name, settings, question) for name in (first, second))
-    asked = read_manifest(one).question
-    settings = _settings(asked, config, timezone, network)
-    source, _, _ = read_for(question_named(asked), logs, settings)
-    comparison = compared(asked, one, other, source, settings).to_json()
-    answer(comparison, lambda: comparison_text(comparison), as_json=as_json)
+    if logs:
+        asked = read_manifest(one).question
+        settings = _settings(asked, config, timezone, network)
+        source, _, _ = read_for(question_named(asked), logs, settings)
+        comparison = compared(asked, one, other, source, settings).to_json()
+        answer(comparison, lambda: comparison_text(comparison), as_json=as_json)
+        return
+    reports = side_by_side([one, other])
+    answer(reports, lambda: side_by_side_text(reports), as_json=as_json)
+    for warning in [] if as_json else reports["warnings"]:
+        note(f"jobsight: {warning}")
 
 
 def promote(

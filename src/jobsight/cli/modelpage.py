@@ -1,4 +1,4 @@
-"""What `jobsight models` shows: rows, the page of one model, a comparison.
+"""What `jobsight models` shows: rows, the page of one model, two reports side by side.
 
 What a model directory says is hostile text: it is shown bounded, and plain.
 """
@@ -9,16 +9,20 @@ import contextlib
 import dataclasses
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jobsight.cli.tables import table
 from jobsight.errors import ModelError
 from jobsight.format import UNKNOWN, interval, moment, number
+from jobsight.learning.manifest import read_manifest
+from jobsight.learning.registry import read_report
 from jobsight.models import is_baseline
 from jobsight.reports.scores import HEADINGS
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
+    from jobsight.learning.manifest import Manifest
     from jobsight.learning.registry import Entry, Record
 
 __all__ = [
@@ -29,6 +33,8 @@ __all__ = [
     "page",
     "scores_table",
     "shown",
+    "side_by_side",
+    "side_by_side_text",
 ]
 
 _WIDTH = 60
@@ -223,6 +229,70 @@ def _counts(found: dict[str, Any], words: Sequence[str]) -> str:
         f"{counted(int(found['examples']), words[0], words[1])} in "
         f"{counted(int(found['batches']), 'batch', 'batches')}{rate}"
     )
+
+
+def side_by_side(folders: Sequence[Path]) -> dict[str, Any]:
+    """The reports of model directories side by side, and why they may not be comparable.
+
+    Raises:
+        ModelError: one is damaged.
+    """
+    reports = []
+    for folder in folders:
+        manifest = read_manifest(folder)
+        report = read_report(folder, manifest)
+        with _checked(folder):
+            reports.append(_side(manifest, report))
+    keys = ("sources", "test_since", "test_until")
+    differ = [
+        name.replace("_", " ") for name in keys if len({str(one[name]) for one in reports}) > 1
+    ]
+    warnings = ["no logs were given: these are the numbers of each one's own test part"]
+    if differ:
+        warnings.append(
+            f"the test parts differ ({', '.join(differ)}), so these numbers cannot be compared; "
+            "name logs from after both trainings"
+        )
+    return {"models": reports, "warnings": warnings}
+
+
+def _side(manifest: Manifest, report: dict[str, Any]) -> dict[str, Any]:
+    borders = manifest.facts.get("borders") or [None] * 5
+    scores = report["models"][report["chosen"]]
+    return {
+        "model": f"{report['chosen']}@{manifest.digest}",
+        "examples": int(report["examples"]),
+        "batches": int(report["batches"]),
+        "test_since": borders[3],
+        "test_until": manifest.facts.get("last"),
+        "sources": sorted(one.sha256 for one in manifest.sources),
+        "scores": {key: scores[key] for key in report["metrics"]},
+        "best_baseline": _best_baseline(report),
+    }
+
+
+def side_by_side_text(found: dict[str, Any]) -> str:
+    """What `side_by_side` found, as text."""
+    keys = list(found["models"][0]["scores"])
+    rows = [
+        [
+            printable(one["model"], 40),
+            str(one["batches"]),
+            *(number(one["scores"].get(key)) for key in keys),
+            _baseline_text(one["best_baseline"]),
+        ]
+        for one in found["models"]
+    ]
+    lines = [
+        table(["model", "batches", *(HEADINGS[key] for key in keys), "best baseline"], rows),
+        "",
+    ]
+    lines += [
+        f"{printable(one['model'], 40)} was tested from {printable(one['test_since'], 40)} to "
+        f"{printable(one['test_until'], 40)}"
+        for one in found["models"]
+    ]
+    return "\n".join(lines)
 
 
 def later_moments(report: dict[str, Any]) -> Iterator[str]:

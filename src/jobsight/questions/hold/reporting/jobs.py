@@ -1,4 +1,4 @@
-"""The parts of the report that show the pool: its outages, and the held jobs."""
+"""The parts of the report that show the pool: its outages, the held jobs, one job's frames."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from typing import get_args
 
 from jobsight.clock import format_micros, format_span
 from jobsight.format import percent
+from jobsight.history.frames import FrameIndex, build_frames
+from jobsight.history.reasons import mask
 from jobsight.questions.hold.answering.answer import Answer
 from jobsight.questions.hold.answering.groups import GroupAnswer, group_answers
 from jobsight.questions.hold.answering.verdict import Verb
+from jobsight.questions.hold.examples.decisions import held_jobs
 from jobsight.questions.hold.reporting.material import Material
 from jobsight.questions.hold.reporting.pictures import (
+    frames_plot,
     pool_timeline,
+    short_cause,
     timeline_plot,
 )
 from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.text import printable
 
-__all__ = ["jobs_part", "pool_part", "tally"]
+__all__ = ["frames_part", "jobs_part", "pool_part", "tally"]
 
 _VERBS: tuple[Verb, ...] = get_args(Verb)
 _OPEN = 8
@@ -208,4 +213,50 @@ def pool_part(material: Material) -> Markup:
         ),
         lead="Holds by cause and transfer origin, jobs held (but for those their users hold), and "
         "how jobs ended, over the whole log.",
+    )
+
+
+def frames_part(material: Material) -> Markup | None:
+    """The frames of one held job: what the recurrent model reads."""
+    mine = [one for one in material.answers if not one.by_hand]
+    if not mine:
+        return None
+    first = group_answers(mine)[0].said_for[0]
+    picture = _frames_picture(material, first)
+    settings = material.model.settings.frames
+    cause = short_cause(first.hold_code, mask(first.reason))
+    return section(
+        "One held job and its neighbours, as the network sees them",
+        figure(
+            picture,
+            f"Job {first.job} (top row, held: {cause}) and {settings.j - 1} jobs next to it, up to "
+            f"the moment. {settings.m} frames of "
+            f"{format_span(material.model.encoding.timeframe_len)}; a cell is the last state event "
+            "of that job by then. Half of the neighbours are related (same cause, site or owner).",
+            class_="wide",
+        ),
+        lead="The tensor of events × frames × jobs. The recurrent model reads it beside the other "
+        "features.",
+    )
+
+
+def _frames_picture(material: Material, answer: Answer) -> Markup:
+    settings, scale = material.model.settings, material.model.encoding
+    held = held_jobs(material.history, material.moment, material.labels)
+    row = held.filter(
+        held["access_point"].eq_missing(answer.access_point)
+        & (held["cluster"] == answer.job.cluster)
+        & (held["proc"] == (answer.job.proc or 0))
+    ).head(1)
+    frames, _ = build_frames(
+        FrameIndex(material.history, material.labels, settings.frames.state_events),
+        row,
+        m=settings.frames.m,
+        j=settings.frames.j,
+        timeframe=max(round(scale.timeframe_len * 1e6), 1),
+        related_share=settings.frames.related_share,
+        seed=settings.seed,
+    )
+    return frames_plot(
+        frames[0], settings.frames.state_events, scale.timeframe_len, str(answer.job)
     )

@@ -1,4 +1,4 @@
-"""What the report on held jobs adds: the pool, and the jobs held at a moment."""
+"""What the report on held jobs adds: the pool, the jobs held at a moment, one job's frames."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Material:
 
 def hold_parts(shown: Shown) -> OwnParts:
     """See `jobsight.reports.shown.Reporting`."""
-    from jobsight.questions.hold.reporting.jobs import jobs_part, pool_part
+    from jobsight.questions.hold.reporting.jobs import frames_part, jobs_part, pool_part
 
     material, scale = Material.of(shown), shown.model.encoding
     return OwnParts(
@@ -71,6 +71,7 @@ def hold_parts(shown: Shown) -> OwnParts:
         parts={
             "The held jobs": jobs_part(material),
             "The pool": pool_part(material),
+            "One job": frames_part(material),
         },
         words=_WORDS,
         provenance=(

@@ -1,20 +1,21 @@
-"""The picture of a pool for the report on held jobs: its outages."""
+"""Pictures of a pool for the report on held jobs: its outages, and the frames of one job."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from jobsight.clock import format_micros, format_span
-from jobsight.codes import EventCode, hold_name
+from jobsight.codes import EventCode, event_name, hold_name
 from jobsight.history import reasons
 from jobsight.history.labels import RowLabels
 from jobsight.history.timelines import SECOND, History, Ints
-from jobsight.reports.drawing import BLACK, GREY, clock_axis, days, draw
+from jobsight.reports.drawing import BLACK, GREY, PALETTE, clock_axis, days, draw
 from jobsight.reports.page import Markup
 from jobsight.text import printable
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PoolTimeline", "pool_timeline", "short_cause", "timeline_plot"]
+__all__ = ["PoolTimeline", "frames_plot", "pool_timeline", "short_cause", "timeline_plot"]
 
 _KINDS = 13
 _WIDTH = 52
@@ -234,3 +235,72 @@ def _mark(axes: Axes, moment: int | None, borders: Sequence[int], *, named: bool
                 "▸ the moment asked about", (place, 1.015), xycoords=("data", "axes fraction"),
                 ha="left", color=BLACK, fontsize=9, fontweight="bold",
             )  # fmt: skip
+
+
+def frames_plot(
+    frames: NDArray[np.uint8], state_events: Sequence[int], timeframe: float, job: str
+) -> Markup:
+    """The frames of one held job and the jobs beside it, oldest to the left.
+
+    Args:
+        frames: uint8 (m, j), oldest frame first, slice 0 the job itself.
+        state_events: event numbers in the order of the cells' values.
+        timeframe: seconds a frame.
+        job: its name.
+    """
+    there = [int(value) for value in np.unique(frames)]
+    names = {k: f"{code:03d} {event_name(code)}" for k, code in enumerate(state_events, 1)}
+    names[0] = "not there yet"
+    colours = {value: _state_colour(value, state_events) for value in there}
+
+    def paint(figure: Figure) -> None:
+        from matplotlib.colors import ListedColormap
+        from matplotlib.patches import Patch
+
+        axes = figure.subplots()
+        places = np.searchsorted(there, frames)
+        axes.pcolormesh(
+            places.T, cmap=ListedColormap([colours[value] for value in there]),
+            vmin=-0.5, vmax=len(there) - 0.5, edgecolors="white", linewidth=1.2,
+        )  # fmt: skip
+        axes.invert_yaxis()
+        axes.grid(visible=False)
+        rows = [printable(job, 24), *(f"other {k}" for k in range(1, frames.shape[1]))]
+        axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
+        axes.get_yticklabels()[0].set_fontweight("bold")
+        axes.axhline(1, color=BLACK, lw=1.4)
+        _frame_ticks(axes, len(frames), timeframe)
+        patches: list[Any] = [Patch(color=colours[value], label=names[value]) for value in there]
+        axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+
+    own = ", ".join(names[int(value)] for value in _runs(frames[:, 0]))
+    words = f"Frames of job {job} and others. Its own states: {own}."
+    return draw("frames", 11.2, 1.3 + 0.25 * frames.shape[1], words, paint)
+
+
+def _runs(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The values without those that repeat the one before."""
+    begins: NDArray[np.bool_] = np.append(True, values[1:] != values[:-1])
+    return values[begins]
+
+
+def _frame_ticks(axes: Axes, m: int, timeframe: float) -> None:
+    shown = np.unique(np.linspace(0, m - 1, 7).round().astype(int))
+    labels = [
+        "now" if k == m - 1 else f"{format_span((m - 1 - k) * timeframe)} before" for k in shown
+    ]
+    axes.set_xticks(shown + 0.5, labels)
+
+
+_STATE_COLOURS = {
+    0: "#dfe3e6", 1: "#56B4E9", 40: "#a6d5f2", 4: "#F0E442", 5: "#009E73", 7: "#8a5a00",
+    9: "#1b2733", 12: "#D55E00", 13: "#CC79A7", 10: "#b9a5d6", 11: "#8fd0ff", 21: "#8c564b",
+    22: "#b07a9e", 23: "#7fbf7f", 24: "#7a7a7a",
+}  # fmt: skip
+
+
+def _state_colour(value: int, state_events: Sequence[int]) -> str:
+    if value == 0:
+        return "#f7f9fa"
+    code = state_events[value - 1]
+    return _STATE_COLOURS.get(code, PALETTE[code % len(PALETTE)])
