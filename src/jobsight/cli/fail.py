@@ -96,7 +96,8 @@ def fail(
     if store is not None or not inputs:
         inputs.append(_own_store(settings, named=store is not None))
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
-    opened = None if model in (None, _NONE) else _opened(Path(_folder(model, settings)))
+    named = None if model is None or model == _NONE else model
+    opened = None if named is None else _opened(model_folder(named, settings, FAIL.name))
     everything, _, _ = read_for(FAIL, inputs, settings)
     moment, when = _moment(everything, given, live=any(map(are_documents, inputs)))
     known = everything if moment > _end(everything) else everything.as_of(moment)
@@ -293,10 +294,6 @@ def _own_store(settings: Settings, *, named: bool) -> str:
             "FILE"
         )
     return "store:"
-
-
-def _folder(name: str | None, settings: Settings) -> Path:
-    return model_folder(name or "", settings, FAIL.name)
 
 
 def _opened(folder: Path) -> ModelDir:

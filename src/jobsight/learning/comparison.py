@@ -14,7 +14,7 @@ from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.bootstrap import Bootstrap, Interval
 from jobsight.learning.dataset import Dataset, batch_weights, drawn_together
 from jobsight.learning.evaluation import unseen
-from jobsight.learning.mixture import foretold
+from jobsight.learning.mixture import predicted_in_time
 from jobsight.learning.modeldir import ModelDir, fingerprints
 from jobsight.learning.targets import Scores, Target
 from jobsight.models import is_baseline
@@ -181,7 +181,9 @@ class _Judged:
         return self.table["batch"].cast(pl.Int64).to_numpy()
 
     def predicted(self, name: str) -> Floats:
-        return foretold(self.model.fitted[name], self.data, self.table, self.labelled, None)
+        return predicted_in_time(
+            self.model.fitted[name], self.data, self.table, self.labelled, None
+        )
 
 
 def _in_both(a: _Judged, b: _Judged) -> tuple[list[NDArray[np.int64]], int]:

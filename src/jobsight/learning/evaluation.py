@@ -15,7 +15,7 @@ from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Bootstrap, Interval, Simulation
 from jobsight.learning.costs import DecisionCost, decision_costs
 from jobsight.learning.dataset import Dataset, drawn_together
-from jobsight.learning.mixture import foretold
+from jobsight.learning.mixture import predicted_in_time
 from jobsight.learning.modeldir import ModelDir, TargetModel, fingerprints
 from jobsight.learning.question import Question
 from jobsight.learning.savings import savings
@@ -288,7 +288,7 @@ def evaluate(
             "training, or a longer one"
         )
     predictions = {
-        name: foretold(fitted, data, table, labelled, moment)
+        name: predicted_in_time(fitted, data, table, labelled, moment)
         for name, fitted in model.fitted.items()
     }
     answering, chosen = model.fitted[model.chosen].calibrated, predictions[model.chosen]

@@ -112,10 +112,10 @@ def f1_failure(
     return f_measure(probability < threshold, ~success, weight)
 
 
-def f_measure(foretold: Bools, happened: Bools, weight: Floats) -> Any:
-    """F-measure of what is foretold against what happened; NaN where neither ever is."""
-    hit = weight @ (foretold & happened).astype(np.float64)
-    wrong = weight @ (foretold != happened).astype(np.float64)
+def f_measure(predicted: Bools, happened: Bools, weight: Floats) -> Any:
+    """F-measure of what is predicted against what happened; NaN where neither ever is."""
+    hit = weight @ (predicted & happened).astype(np.float64)
+    wrong = weight @ (predicted != happened).astype(np.float64)
     return ratio(2.0 * hit, 2.0 * hit + wrong)
 
 

@@ -36,7 +36,7 @@ from jobsight.models.storage import load_body, save_body
 if TYPE_CHECKING:
     from jobsight.learning.dataset import Dataset
 
-__all__ = ["REFIT", "Mixture", "Played", "Refits", "Times", "foretold", "mix"]
+__all__ = ["REFIT", "Mixture", "Played", "Refits", "Times", "mix", "predicted_in_time"]
 
 ETA, SHARE = 0.1, 3e-3
 """η and α of the module, chosen on the traces of Graham, Curie and Gaia."""
@@ -255,7 +255,7 @@ def _plain(fitted: Fitted) -> Fitted:
     return replace(fitted, calibrated=replace(fitted.calibrated, calibration=plain))
 
 
-def foretold(
+def predicted_in_time(
     fitted: Fitted, data: Dataset, table: pl.DataFrame, labelled: Labelled, moment: str | None
 ) -> Floats:
     """Calibrated predictions of examples; a mixture goes on learning from one to the next.

@@ -113,9 +113,9 @@ def review(
         For each model, all weeks together, then each; models by name.
     """
     found = _with_outcomes(question, decisions, predictions)
-    told = [promised.get(pair) for pair in found.select("model", "moment").iter_rows()]
+    of_tests = [promised.get(pair) for pair in found.select("model", "moment").iter_rows()]
     found = found.with_columns(
-        promised=pl.Series(told, dtype=pl.Float64),
+        promised=pl.Series(of_tests, dtype=pl.Float64),
         week=pl.from_epoch("time", time_unit="us").dt.truncate("1w").dt.date(),
     )
     weeks = []

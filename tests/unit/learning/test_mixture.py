@@ -17,7 +17,16 @@ from tests import failing
 from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.fitted import Fitted
-from jobsight.learning.mixture import ETA, FOREVER, REFIT, SHARE, Mixture, Times, foretold, mix
+from jobsight.learning.mixture import (
+    ETA,
+    FOREVER,
+    REFIT,
+    SHARE,
+    Mixture,
+    Times,
+    mix,
+    predicted_in_time,
+)
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Floats, Labelled
 from jobsight.questions.fail.question import FAIL
@@ -181,7 +190,9 @@ def test_a_dropped_decision_teaches_once_its_outcome_is_known() -> None:
 def test_predictions_of_a_history_that_goes_on_are_those_of_the_test() -> None:
     trained = failing.trained()
     table, labelled = trained.main.parts["test"]
-    found = foretold(trained.model.fitted["mixture"], failing.dataset(), table, labelled, None)
+    found = predicted_in_time(
+        trained.model.fitted["mixture"], failing.dataset(), table, labelled, None
+    )
     assert np.array_equal(found, trained.main.evaluation.predictions["mixture"])
 
 
@@ -214,7 +225,8 @@ def test_saved_and_opened_it_predicts_the_same(folder: Path) -> None:
     one, other = (model.fitted["mixture"] for model in (trained.model, again))
     assert np.array_equal(one.predict(labelled.inputs), other.predict(labelled.inputs))
     ours, theirs = (
-        foretold(fitted, failing.dataset(), table, labelled, None) for fitted in (one, other)
+        predicted_in_time(fitted, failing.dataset(), table, labelled, None)
+        for fitted in (one, other)
     )
     assert np.array_equal(ours, theirs)
     kept = again.main.moments["start"].fitted["mixture"].model
