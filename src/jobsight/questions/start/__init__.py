@@ -1,0 +1,1 @@
+"""When will it start, and how long will it run? Jobs that wait, and scripts not yet submitted."""
