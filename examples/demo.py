@@ -47,12 +47,12 @@ def choose_moment(events: Path, model: Path) -> str:
     from jobsight.learning.modeldir import ModelDir
     from jobsight.questions.hold.examples.decisions import hold_decisions
     from jobsight.questions.hold.question import HOLD
-    from jobsight.questions.hold.reporting.moment import telling_moment
+    from jobsight.questions.hold.reporting.moment import richest_moment
 
     trained = ModelDir.open(model, HOLD, only_chosen=True)
     history = History.from_table(pl.read_parquet(events))
     decisions = hold_decisions(history, trained.settings).table
-    moment = telling_moment(decisions, int(trained.borders[3]))
+    moment = richest_moment(decisions, int(trained.borders[3]))
     return format_micros(int(history.clock.max()) if moment is None else moment)
 
 

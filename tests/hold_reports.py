@@ -5,7 +5,7 @@ from typing import Any
 
 from jobsight.history.readreport import ReadReport
 from jobsight.learning.evaluation import evaluate_all
-from jobsight.questions.hold.reporting.material import Material
+from jobsight.questions.hold.reporting.shownjobs import ShownJobs
 from jobsight.reports.shown import Shown
 from tests.histories import micros
 from tests.hold_models import EXITED, TIMED_OUT, Cause, constant_model, held, history, released
@@ -56,6 +56,6 @@ def shown(**changed: Any) -> Shown:
     return Shown(**(given | changed))
 
 
-def material(**changed: Any) -> Material:
+def shown_jobs(**changed: Any) -> ShownJobs:
     """What the question `hold` adds to the report of `shown`: the answers of its moment."""
-    return replace(Material.of(shown()), **changed)
+    return replace(ShownJobs.of(shown()), **changed)

@@ -46,7 +46,7 @@ class LineSource(Source):
         self._at = self._line = 0
 
     @property
-    def trouble(self) -> str | None:
+    def problem(self) -> str | None:
         return self.half
 
     def resume(

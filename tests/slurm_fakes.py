@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from jobsight.documents import JobDocument, merge
 from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.failures import FailureKind, SlurmError
 from jobsight.history.slurm.poller import SlurmSource
 from jobsight.history.slurm.sacct import COLUMNS
 from jobsight.history.slurm.squeue import FIELDS
-from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.settings import SlurmSettings
 
 __all__ = ["FakeJob", "FakeSlurm", "Keeper"]
@@ -47,12 +47,12 @@ class FakeSlurm:
     queue: dict[str, FakeJob] = field(default_factory=dict)
     accounts: list[FakeJob] = field(default_factory=list)
     scripts: dict[str, str] = field(default_factory=dict)
-    down: dict[str, Trouble] = field(default_factory=dict)
+    down: dict[str, FailureKind] = field(default_factory=dict)
     accounting: str = "accounting_storage/slurmdbd"
     log: list[tuple[str, ...]] = field(default_factory=list)
     skew: int = 0
     flags: str = "job_comment,job_script"
-    unreadable: dict[str, Trouble] = field(default_factory=dict)
+    unreadable: dict[str, FailureKind] = field(default_factory=dict)
     """Jobs whose kept scripts sacct never gives."""
     private: bool = False
     """The controller gives us nobody's script."""
@@ -193,14 +193,14 @@ class FakeClient(SlurmClient):
                 "Command=/home/alice/job.sh WorkDir=/home/alice\n"
             )
         if not text:
-            raise SlurmError("scontrol: Invalid job id specified", Trouble.NO_JOB)
+            raise SlurmError("scontrol: Invalid job id specified", FailureKind.NO_JOB)
         return text
 
     def _script(self, base: str) -> str:
         if self.slurm.private:
-            raise SlurmError("scontrol: Invalid user id", Trouble.NO_PERMISSION)
+            raise SlurmError("scontrol: Invalid user id", FailureKind.NO_PERMISSION)
         if base not in self.slurm.scripts:
-            raise SlurmError("scontrol: job script retrieval failed", Trouble.OTHER)
+            raise SlurmError("scontrol: job script retrieval failed", FailureKind.OTHER)
         return self.slurm.scripts[base]
 
 

@@ -165,7 +165,7 @@ def test_a_scheduler_that_is_down_loses_no_notice_even_over_a_restart(
     kafka_broker.produce(topic, [notice(job) for job in range(1, 31)])
     with Collecting(store, told, scheduler) as worker:
         until(lambda: committed(kafka_broker, told) == 30, "all offsets: the position has them")
-        until(lambda: not worker.healthy, "trouble")
+        until(lambda: not worker.healthy, "problem")
         assert "controller is down" in worker.snapshot()["last_error"]["text"]
     assert not stored(store)
     scheduler.down = False
@@ -343,7 +343,7 @@ def test_a_topic_that_is_not_there_is_trouble_until_it_is(
         until(lambda: "1" in stored(store), "the job of the topic that is there")
         snapshot = worker.snapshot()
         assert (snapshot["healthy"], said()) == (False, [])
-        assert f"no topic {late}; make it" in snapshot["trouble"]
+        assert f"no topic {late}; make it" in snapshot["problem"]
         kafka_broker.produce(late, [notice(2)])
         until(lambda: "2" in stored(store), "the job of the other topic")
         until(lambda: worker.healthy, "health")

@@ -16,9 +16,9 @@ from jobsight.documents import JobDocument, State, merge
 from jobsight.documents.states import slurm_state
 from jobsight.errors import SourceError
 from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.failures import FailureKind, SlurmError
 from jobsight.history.slurm.lookup import SlurmLookup
 from jobsight.history.slurm.poller import SlurmSource
-from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.settings import SlurmSettings
 
 HOSTILE = "a|b\n9|COMPLETED|0:0\x1f JobState=COMPLETED 'x' $(id) <b>"
@@ -263,7 +263,7 @@ def test_a_controller_that_stops_and_comes_back(cluster: SlurmCluster) -> None:
         with pytest.raises(SourceError):
             live.poll()
         status = live.source.status()
-        assert status["trouble"] in ("down", "slow")
+        assert status["problem"] in ("down", "slow")
         assert status["last_error"]["text"]
     finally:
         cluster.start_slurmctld()
@@ -271,7 +271,7 @@ def test_a_controller_that_stops_and_comes_back(cluster: SlurmCluster) -> None:
     enough.touch()
     live.until(job)
     assert live.job(job).state is State.COMPLETED
-    assert live.source.status()["trouble"] is None
+    assert live.source.status()["problem"] is None
 
 
 def test_an_outage_of_slurmdbd(cluster: SlurmCluster) -> None:
@@ -284,7 +284,7 @@ def test_an_outage_of_slurmdbd(cluster: SlurmCluster) -> None:
         time.sleep(1)
         live.poll()
         assert live.job(job).state is State.FAILED
-        assert live.source.status()["trouble"] in ("down", "slow", "other")
+        assert live.source.status()["problem"] in ("down", "slow", "other")
     finally:
         cluster.start_slurmdbd()
     cluster.wait_accounted(job)
@@ -381,7 +381,7 @@ def test_without_slurmdbd(bed_ready: None) -> None:
         assert "sacct" not in live.client.calls
         with pytest.raises(SlurmError) as caught:
             live.client.accounts([good])
-        assert caught.value.trouble is Trouble.NO_ACCOUNTING
+        assert caught.value.kind is FailureKind.NO_ACCOUNTING
 
 
 def test_times_are_right_in_any_zone(

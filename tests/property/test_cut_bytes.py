@@ -17,7 +17,7 @@ from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.settings import HoldSettings
 
 SCALE = Scale(
-    pace=2.0, windows=(1.0, 4.0, 16.0), delays=(1.0, 2.0), timeframe_len=1.5, horizon=40.0
+    time_scale=2.0, windows=(1.0, 4.0, 16.0), delays=(1.0, 2.0), timeframe_len=1.5, horizon=40.0
 )
 BODIES = {0: SUBMIT, 1: EXECUTE, 12: HELD, 13: RELEASED}
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from jobsight.learning.sweep.distributions import points_of, probability, quantile, size_of
-from jobsight.learning.sweep.parameters import DISTRIBUTIONS, Parameter, Trouble, parse
+from jobsight.learning.sweep.parameters import DISTRIBUTIONS, ConfigProblem, Parameter, parse
 
 ALL = tuple(sorted(DISTRIBUTIONS))
 UNIT = st.floats(0, 1, exclude_max=True)
@@ -186,10 +186,10 @@ JUNK = st.recursive(
 def test_anything_is_parsed_or_refused_with_a_place(tree: Any) -> None:
     try:
         space = parse(tree)
-    except Trouble as trouble:
-        assert "\n" not in str(trouble)
+    except ConfigProblem as problem:
+        assert "\n" not in str(problem)
         node = tree
-        for key in trouble.location[:-1]:
+        for key in problem.location[:-1]:
             node = node[key]
     else:
         for one in space:

@@ -19,7 +19,7 @@ from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
 SCALE = Scale(
-    pace=2.0, windows=(1.0, 4.0, 16.0), delays=(1.0, 2.0), timeframe_len=1.5, horizon=40.0
+    time_scale=2.0, windows=(1.0, 4.0, 16.0), delays=(1.0, 2.0), timeframe_len=1.5, horizon=40.0
 )
 SETTINGS = HoldSettings.model_validate({"frames": {"m": 4, "j": 3}})
 

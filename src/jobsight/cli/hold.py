@@ -26,7 +26,7 @@ from jobsight.cli.common import (
     TimezoneOption,
     load_settings,
 )
-from jobsight.cli.holdmodels import named_model, seat
+from jobsight.cli.holdmodels import choose_answerers, named_model
 from jobsight.cli.holdpage import print_all, print_answers
 from jobsight.cli.output import note, print_json, report_problems, stages
 from jobsight.cli.reading import has_store, now, read_history, refuse_before
@@ -41,7 +41,7 @@ from jobsight.questions.hold.question import HOLD
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.cli.holdmodels import Panel
+    from jobsight.cli.holdmodels import Answerers
     from jobsight.ids import JobId
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
@@ -112,9 +112,9 @@ def hold(
         # Not the setting access_point: it may name the place that a copied log is from.
         with contextlib.suppress(SourceError):
             here = CondorClient(settings.condor).schedd_name()
-    panel, moment, when = _open(inputs, live, model, at, settings, here)
+    answerers, moment, when = _open(inputs, live, model, at, settings, here)
     owner = None if asked or every or each else _caller()
-    answers, problems = _answers(panel, asked, moment, owner)
+    answers, problems = _answers(answerers, asked, moment, owner)
     # Kept before they are shown: the reader of the output may go away.
     kept: list[str] = []
     failure = None
@@ -198,23 +198,25 @@ def _own_logs(settings: Settings) -> list[str]:
 
 
 def _answers(
-    panel: Panel, asked: list[_Asked], moment: int, owner: str | None
+    answerers: Answerers, asked: list[_Asked], moment: int, owner: str | None
 ) -> tuple[list[Answer], list[str]]:
     """The answers for the ids asked for, else for all held jobs; and what is wrong with the ids.
 
     With an `owner`, not for jobs of others.
     """
-    answerer = panel.first
+    answerer = answerers.first
     if not asked:
         held = answerer.held(moment, current_jobs(answerer.history, moment))
         if owner is not None:
             held = held.filter((held["owner"] == owner).fill_null(True))
             if unknown := held["owner"].null_count():
                 note(f"of {counted(unknown, 'job')} no owner is recorded: they may be of others")
-        return by_use(panel.answer(held, moment)), []
+        return by_use(answerers.answer(held, moment)), []
     held, problems = find_held(answerer, [one.job for one in asked], moment)
     answers = [
-        answer for answer in panel.answer(held, moment) if any(_is_of(answer, one) for one in asked)
+        answer
+        for answer in answerers.answer(held, moment)
+        if any(_is_of(answer, one) for one in asked)
     ]
     elsewhere = [
         f"job {one.job} is held, but not on {one.access_point}"
@@ -256,7 +258,7 @@ def _open(
     at: str | None,
     settings: Settings,
     here: str | None,
-) -> tuple[Panel, int, str]:
+) -> tuple[Answerers, int, str]:
     """Who answers, the moment asked about (µs), and that moment in words."""
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
     named = named_model(model, settings)
@@ -265,13 +267,13 @@ def _open(
         refuse_before(given, int(history.clock.min()), "event")
     with stages() as progress:
         progress("indexing")
-        panel = seat(history, settings, name=model, model=named, here=here)
+        answerers = choose_answerers(history, settings, name=model, model=named, here=here)
     end = int(history.clock.max())
     if given is not None:
-        return panel, given, format_micros(given)
+        return answerers, given, format_micros(given)
     if not live:
-        return panel, end, f"{format_micros(end)} (the end of the log)"
+        return answerers, end, f"{format_micros(end)} (the end of the log)"
     # What is in a store is being collected, the machine's own log is written: without news a job
     # is held until now.
     moment = max(end, now())
-    return panel, moment, f"{format_micros(moment)} (now; last event {format_micros(end)})"
+    return answerers, moment, f"{format_micros(moment)} (now; last event {format_micros(end)})"

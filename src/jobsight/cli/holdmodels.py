@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from jobsight.questions.hold.answering.answer import Answer, Answerer
     from jobsight.settings import Settings
 
-__all__ = ["RULES", "Panel", "named_model", "seat"]
+__all__ = ["RULES", "Answerers", "choose_answerers", "named_model"]
 
 RULES = "none"
 """What ``--model`` is given to be answered by today's rules, whatever the registry has."""
 
 
 @dataclass(frozen=True)
-class Panel:
+class Answerers:
     """The answerers of one history: one for all jobs, or several by access point.
 
     Attributes:
         first: any of them; of jobs that are in `by_access_point` no more than what they are.
-        by_access_point: who answers for the jobs of an access point, where it is not `first`.
+        by_access_point: the one for the jobs of an access point, where it is not `first`.
     """
 
     first: Answerer
@@ -77,15 +77,15 @@ def named_model(name: str | None, settings: Settings) -> ModelDir | None:
     )
 
 
-def seat(
+def choose_answerers(
     history: History,
     settings: Settings,
     *,
     name: str | None,
     model: ModelDir | None,
     here: str | None = None,
-) -> Panel:
-    """Index a history for those who answer.
+) -> Answerers:
+    """Index a history for the models that answer.
 
     Args:
         history: of the jobs asked about.
@@ -98,28 +98,28 @@ def seat(
         ModelError: a champion cannot be used; says how to go on without it.
     """
     if name is not None:
-        return Panel(Answerer(history, settings.of("hold", HoldSettings), model, here=here), {})
+        return Answerers(Answerer(history, settings.of("hold", HoldSettings), model, here=here), {})
     champions = _champions(history, open_registry(settings))
-    seats: dict[str | None, Answerer] = {}
+    by_access_point: dict[str | None, Answerer] = {}
     answerers: dict[str | None, Answerer] = {}
     for access_point, entry in champions.items():
         key = None if entry is None else entry.digest
         if key not in answerers:
             answerers[key] = _answerer(history, settings, entry, here)
-        seats[access_point] = answerers[key]
-    first = next(iter(seats.values()))
-    return Panel(first, seats if len(answerers) > 1 else {})
+        by_access_point[access_point] = answerers[key]
+    first = next(iter(by_access_point.values()))
+    return Answerers(first, by_access_point if len(answerers) > 1 else {})
 
 
 def _champions(history: History, registry: Registry) -> dict[str | None, Entry | None]:
-    """The champion that answers for the jobs of each access point; None: nobody's."""
-    told = history.jobs["access_point"]
+    """The champion that answers for the jobs of each access point; None: none."""
+    points = history.jobs["access_point"]
     usual = champion_of(registry, "hold", DEFAULT)
     found: dict[str | None, Entry | None] = {
         name: champion_of(registry, "hold", name) or usual
-        for name in sorted(told.drop_nulls().unique())
+        for name in sorted(points.drop_nulls().unique())
     }
-    if told.has_nulls() or not found:
+    if points.has_nulls() or not found:
         # A log that names no access point is taken for the other's, where there is but one other.
         found[None] = next(iter(found.values())) if len(found) == 1 else usual
     return found

@@ -21,7 +21,7 @@ __all__ = ["find_best", "register_best"]
 
 
 def find_best(frozen: Frozen, layout: Layout, *, again: bool = False) -> None:
-    """Choose the best run, test its network once beside the baselines, write ``best/``.
+    """Choose the best run, test its network once next to the baselines, write ``best/``.
 
     Args:
         frozen: the sweep.
@@ -59,7 +59,7 @@ def _kept(frozen: Frozen, layout: Layout, found: RunRecord) -> dict[str, Any] | 
 
 
 def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) -> dict[str, Any]:
-    """Train the other models beside the best run's network, test, and save the model directory."""
+    """Train the other models next to the best run's network, test, and save the model directory."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     from jobsight.cli.reading import cluster_of
@@ -129,8 +129,8 @@ def register_best(frozen: Frozen, layout: Layout) -> None:
     from jobsight.reports.sweep.report import write_report
 
     facts = read_best(layout)
-    told = frozen.settings.get("registry")
-    registry = Registry(Path(told) if told else load_settings(None, {}).registry)
+    named = frozen.settings.get("registry")
+    registry = Registry(Path(named) if named else load_settings(None, {}).registry)
     cluster = facts["model"]["cluster"]
     digest = registry.put(
         layout.best_model,

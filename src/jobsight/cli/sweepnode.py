@@ -203,8 +203,8 @@ def _parse_documents(shard: Shard, frozen: Frozen, layout: Layout) -> None:
 
     asked, inputs = question_named(frozen.question), list(shard.inputs)
     if asked.reads == "jobs":
-        told = {name: frozen.settings[name] for name in ("timezone", "access_point", "slurm")}
-        jobs, report, sources = read_for(asked, inputs, load_settings(None, told))
+        given = {name: frozen.settings[name] for name in ("timezone", "access_point", "slurm")}
+        jobs, report, sources = read_for(asked, inputs, load_settings(None, given))
         write_table(shard, layout, jobs.packed(), report, sources)
         return
     reading = read_inputs(inputs, load_settings(None, {}), lambda _done, _total: None)
@@ -229,9 +229,9 @@ def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Ma
         from jobsight.learning.tracking import next_point
 
         sweep = read_server_sweep(layout)
-        told = next_point(sweep, project=tracking["project"], entity=tracking["entity"])
-        server = {"run_id": told.run_id, "sweep_id": sweep}
-        given = from_wandb(SweepConfig.model_validate(frozen.config), told.parameters)
+        point = next_point(sweep, project=tracking["project"], entity=tracking["entity"])
+        server = {"run_id": point.run_id, "sweep_id": sweep}
+        given = from_wandb(SweepConfig.model_validate(frozen.config), point.parameters)
         write_json(path, {**point_of(run, given), "server": server})
     return read_point(layout.folder, run), dict(read_json(path, dict).get("server", {}))
 
@@ -239,12 +239,12 @@ def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Ma
 def _tracker(frozen: Frozen, layout: Layout, run: int, server: Mapping[str, str]) -> Tracker:
     from jobsight.learning.tracking import Tracker, WandbOptions
 
-    told = frozen.config["tracking"]
+    tracking = frozen.config["tracking"]
     options = WandbOptions(
-        mode=told["wandb"],
-        project=told["project"],
-        entity=told["entity"],
-        tags=tuple(told["tags"]),
+        mode=tracking["wandb"],
+        project=tracking["project"],
+        entity=tracking["entity"],
+        tags=tuple(tracking["tags"]),
         sweep=frozen.digest,
         run_id=server.get("run_id"),
         sweep_id=server.get("sweep_id"),

@@ -66,7 +66,7 @@ def submit(file: _ConfigFile, config: ConfigOption = None, as_json: JsonOption =
         progress = sweep.progress()
         show(progress, sweep.where, as_json=as_json)
         if not progress.done:
-            first = next(iter(progress.troubles), None)
+            first = next(iter(progress.failures), None)
             why = f"{first.what} {first.state}: {first.cause}" if first else "it was stopped"
             raise SweepError(
                 f"the sweep is not done: {why}; continue with: {command('submit', file)}"

@@ -143,11 +143,11 @@ def progress_lines(progress: Progress, where: str, *, each: bool = False) -> Ite
             f"best {'run' if progress.done else 'so far: run'} {best.run}, {progress.metric} "
             f"{short(best.value)}{epoch}{'' if best.ended else ', still running'}"
         )
-    for trouble in progress.troubles[:_SHOWN]:
-        log = f" (see {printable(trouble.log, 120)})" if trouble.log else ""
-        yield f"  {trouble.what} {trouble.state}: {abridged(trouble.cause, _CAUSE)}{log}"
-    if len(progress.troubles) > _SHOWN:
-        yield f"  and {len(progress.troubles) - _SHOWN} more; --json lists all"
+    for failure in progress.failures[:_SHOWN]:
+        log = f" (see {printable(failure.log, 120)})" if failure.log else ""
+        yield f"  {failure.what} {failure.state}: {abridged(failure.cause, _CAUSE)}{log}"
+    if len(progress.failures) > _SHOWN:
+        yield f"  and {len(progress.failures) - _SHOWN} more; --json lists all"
     if each:
         yield _runs(progress)
 
@@ -170,7 +170,7 @@ def _bar(stage: StageProgress) -> str:
     full, _, empty = blocks()
     filled = math.floor(_BAR * stage.done / stage.total)
     parts = [f"{full * filled}{empty * (_BAR - filled)} {stage.done}/{stage.total}"]
-    counts = {"running": stage.running, "failed or held": stage.troubled, "stopped": stage.stopped}
+    counts = {"running": stage.running, "failed or held": stage.failed, "stopped": stage.stopped}
     return ", ".join(parts + [f"{count} {name}" for name, count in counts.items() if count])
 
 

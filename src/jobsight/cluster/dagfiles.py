@@ -305,12 +305,12 @@ def macro_text(text: str) -> str:
 
 
 def word_list(words: Iterable[str]) -> str:
-    """Words as they stand between the double quotes of ``arguments``, macros escaped."""
+    """Words as they are between the double quotes of ``arguments``, macros escaped."""
     return " ".join(macro_text(_word(word)) for word in words)
 
 
 def environment_list(variables: Mapping[str, str]) -> str:
-    """Variables as they stand between the double quotes of ``environment``, macros escaped."""
+    """Variables as they are between the double quotes of ``environment``, macros escaped."""
     return " ".join(
         f"{name}={macro_text(_quoted(value))}" for name, value in sorted(variables.items())
     )

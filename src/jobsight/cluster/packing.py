@@ -261,7 +261,7 @@ def _add(archive: tarfile.TarFile, place: str, source: Path | bytes) -> tuple[st
 
 
 _ADDRESS = re.compile(rb"(?<= at 0x)[0-9a-f]+")
-"""What Numba's notes beside the code tell of the process that compiled it."""
+"""What Numba's notes next to the code tell of the process that compiled it."""
 
 
 def compiled_kernels(practice: Sequence[str], package: str) -> Iterator[tuple[str, bytes]]:

@@ -37,9 +37,9 @@ from jobsight.errors import ClusterError
 from jobsight.files import new_file
 from jobsight.history.commands import child_environment
 from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.failures import SlurmError
 from jobsight.history.slurm.ids import pack
 from jobsight.history.slurm.squeue import Queued
-from jobsight.history.slurm.troubles import SlurmError
 from jobsight.locks import holder, take
 from jobsight.settings import SlurmSettings
 from jobsight.text import printable

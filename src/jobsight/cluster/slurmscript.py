@@ -1,7 +1,7 @@
 """What sbatch is given: one script for the nodes of a stage that ask for the same, as a job array.
 
 Pure functions from plans to lines. Options: sbatch(1). Nothing that a plan holds reaches a script
-but as a word quoted for the shell, or checked against a list of letters.
+but as a word quoted for the shell, or checked against a list of characters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The JSON of a job's ad, read as `json` reads it, at several times its pace."""
+"""The JSON of a job's ad, read as `json` reads it, several times as fast."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Source(ABC):
         """The store has the documents of the last poll."""
 
     @property
-    def trouble(self) -> str | None:
+    def problem(self) -> str | None:
         """What is wrong though polls give what they can (one of two tools is down), in words."""
         return None
 

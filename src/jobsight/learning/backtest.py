@@ -1,6 +1,6 @@
 """Backtests: later blocks of the train part, predicted by models that saw only what was before.
 
-A short history has a few dozen batches to choose and to calibrate by, too few to tell models apart
+A short history has a few dozen batches to choose and to calibrate by, too few to distinguish models
 or to say how sure an answer is. So the train part is walked through forward in time: models are
 fitted anew before each later block and predict that block. Every prediction is of decisions later
 than all that its model was taught, and the parts behind the train part stay untouched.

@@ -23,7 +23,7 @@ from jobsight.models.base import Floats, Labelled
 __all__ = ["Comparison", "compare"]
 
 LEAST_BATCHES = 5
-"""Of fewer, resampling tells nothing."""
+"""Of fewer, resampling says nothing."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,11 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """One sentence for a page or a record."""
-        told = self.difference
+        difference = self.difference
         between = (
             "undefined"
-            if told.value is None or told.low is None or told.high is None
-            else f"{told.value:+.3f}, between {told.low:+.3f} and {told.high:+.3f}"
+            if difference.value is None or difference.low is None or difference.high is None
+            else f"{difference.value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})"
         )
         sure = "surely better" if self.better else "not surely better"
         return (

@@ -75,7 +75,7 @@ class Manifest:
 
     @property
     def digest(self) -> str:
-        """Eight hexadecimal digits that tell models apart: of files, settings and seed."""
+        """Eight hexadecimal digits that distinguish models: of files, settings and seed."""
         made_of = [sorted(self.files.items()), dict(self.settings), self.seed]
         text = json.dumps(made_of, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
@@ -101,7 +101,7 @@ def write_manifest(
     sources: Sequence[Source],
     facts: Mapping[str, Any],
 ) -> Manifest:
-    """Hash all files in `folder` and write its manifest beside them, last of all.
+    """Hash all files in `folder` and write its manifest next to them, last of all.
 
     Raises:
         OutputError: it cannot be written.

@@ -101,14 +101,14 @@ def average_precision(probability: Floats, success: Bools, weight: Floats) -> An
 
 
 def f1(probability: Floats, success: Bools, weight: Floats, *, threshold: float = 0.5) -> Any:
-    """F-measure of success, foretold where p ≥ threshold: 2 TP / (2 TP + FP + FN)."""
+    """F-measure of success, predicted where p ≥ threshold: 2 TP / (2 TP + FP + FN)."""
     return f_measure(probability >= threshold, success, weight)
 
 
 def f1_failure(
     probability: Floats, success: Bools, weight: Floats, *, threshold: float = 0.5
 ) -> Any:
-    """F-measure of failure, foretold where p < threshold."""
+    """F-measure of failure, predicted where p < threshold."""
     return f_measure(probability < threshold, ~success, weight)
 
 

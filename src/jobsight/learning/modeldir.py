@@ -130,7 +130,7 @@ class ModelDir:
 
     @property
     def label(self) -> str:
-        """How an answer names the model: its kind, and digits that tell it from any other."""
+        """How an answer names the model: its kind, and digits of its digest."""
         return self.chosen if self.manifest is None else f"{self.chosen}@{self.manifest.digest}"
 
     def save(self, folder: Path, *, seed: int, facts: Mapping[str, Any]) -> None:

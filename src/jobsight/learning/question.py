@@ -4,7 +4,7 @@ A question is entered in `jobsight.questions.QUESTIONS` and named nowhere else. 
 (an event history, a job table, programs) into decisions with outcomes, and decisions into what
 models read, as of each decision. Everything else is written once over this contract.
 
-The table of decisions has one row per moment at which somebody must choose, with these columns and
+The table of decisions has one row per moment at which a choice is made, with these columns and
 any others that the question itself needs:
 
 - ``decided`` i64: µs since 1970, when the decision was taken; the split is made by it;

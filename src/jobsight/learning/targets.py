@@ -362,7 +362,7 @@ class Binary(Target):
         return (
             f"the train part has {true:.0f} batches that {self.true} and {false:.0f} that "
             f"{self.false}; "
-            f"at least {LEAST_OF_EACH} of each are needed to tell them apart"
+            f"at least {LEAST_OF_EACH} of each are needed to distinguish them"
         )
 
     def mean(self, values: Values, weight: Floats) -> float | None:

@@ -381,7 +381,7 @@ def _choose(data: Dataset, select: Labelled, raw: Mapping[str, Floats], before: 
 def _fit_moments(data: Dataset, first: TargetModel, progress: Progress) -> dict[str, TargetModel]:
     """The chosen kind of model once more for each moment that enough training batches support.
 
-    A baseline cannot tell one moment from another: where one answers, no other is proposed.
+    A baseline cannot distinguish moments: where one answers, no other is proposed.
     """
     moments: dict[str, TargetModel] = {}
     answering = first.answering.model

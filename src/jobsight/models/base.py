@@ -80,7 +80,7 @@ class Inputs:
         )
 
     def digests(self) -> list[str]:
-        """A hash of what each row tells: 16 hexadecimal digits of SHA-256, n of them."""
+        """A hash of the values of each row: 16 hexadecimal digits of SHA-256, n of them."""
         names = ",".join((*self.names, *self.causes, *self.facts)).encode()
         return [self._digest(row, names) for row in range(len(self))]
 

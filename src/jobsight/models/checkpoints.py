@@ -95,7 +95,7 @@ class Checkpoints:
                 self.set_aside(epoch, reason or str(error))
 
     def set_aside(self, epoch: int, reason: str) -> None:
-        """Give a checkpoint another name, under which nobody takes it for one, and note why."""
+        """Give a checkpoint another name, under which it is not taken for one, and note why."""
         self.notes.append(f"the checkpoint of epoch {epoch} was set aside: {reason}"[:500])
         for path in self._paths(epoch):
             if path.is_symlink() or path.exists():
@@ -141,7 +141,7 @@ class Checkpoints:
         older = sorted((one for one in self._epochs() if one < epoch), reverse=True)
         for one in older[KEPT - 1 :]:
             tensors, body = self._paths(one)
-            for path in (body, tensors):  # never a body that tells of tensors that are gone
+            for path in (body, tensors):  # never a body whose tensors are gone
                 path.unlink(missing_ok=True)
 
 

@@ -84,7 +84,7 @@ class Design:
 
     A feature x becomes asinh((x − median) / spread), clipped to ±4, with spread the interquartile
     range / 1.349 (else the standard deviation) of training; a missing one becomes 0, with a flag
-    column beside it if any was missing in training. The columns of `CauseEncoder` follow.
+    column next to it if any was missing in training. The columns of `CauseEncoder` follow.
 
     Attributes:
         features: names of the f input features.

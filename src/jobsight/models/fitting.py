@@ -21,7 +21,7 @@ from jobsight.errors import TrainingError
 from jobsight.models.base import Floats, Labelled
 from jobsight.models.checkpoints import Checkpoint, Checkpoints
 from jobsight.models.logistic import sigmoid
-from jobsight.models.watching import Epoch, FitEnd, FitStatus, FittingWatch, Told
+from jobsight.models.watching import Epoch, EpochRecord, FitEnd, FitStatus, FittingWatch
 from jobsight.settings import LstmSettings
 
 __all__ = ["Examples", "Fitting", "fit_network", "rows_at_once"]
@@ -89,7 +89,7 @@ class _Progress:
     epoch: int = 0
     best: float = math.inf
     best_epoch: int = 0
-    told: list[Told] = field(default_factory=list)
+    records: list[EpochRecord] = field(default_factory=list)
 
 
 class Fitting:
@@ -100,7 +100,7 @@ class Fitting:
 
     Attributes:
         network: in training.
-        told: what the caller said of each epoch, kept in the state.
+        records: what the caller said of each epoch, kept in the state.
     """
 
     def __init__(
@@ -126,9 +126,9 @@ class Fitting:
         return self._progress.epoch
 
     @property
-    def told(self) -> list[Told]:
-        """What was told of each epoch done."""
-        return self._progress.told
+    def records(self) -> list[EpochRecord]:
+        """The records of the epochs done."""
+        return self._progress.records
 
     @property
     def exhausted(self) -> bool:
@@ -147,9 +147,9 @@ class Fitting:
         return last - self._progress.epoch
 
     def end(self, status: FitStatus) -> FitEnd:
-        """How it ended, as told to the caller."""
+        """How it ended, as the caller is to see it."""
         progress = self._progress
-        return FitEnd(status, progress.epoch, progress.best_epoch, tuple(progress.told))
+        return FitEnd(status, progress.epoch, progress.best_epoch, tuple(progress.records))
 
     def keep_best(self) -> nn.Module:
         """The network with the weights that did best on the select part, on the CPU."""
@@ -232,7 +232,7 @@ class Fitting:
         facts = {
             "best": progress.best if math.isfinite(progress.best) else None,
             "best_epoch": progress.best_epoch,
-            "told": list(progress.told),
+            "records": list(progress.records),
             "torch": torch.__version__,
         }
         return Checkpoint(progress.epoch, self._tensors(), facts)
@@ -292,7 +292,7 @@ def fit_network(
         fitting: not begun.
         checkpoints: where the state is kept after every epoch; nowhere if None.
         identity: see `Checkpoints.save`.
-        watch: is told of every epoch.
+        watch: is called after every epoch.
         until: the last epoch to train now.
 
     Raises:
@@ -300,7 +300,7 @@ def fit_network(
         OutputError: a checkpoint cannot be written.
     """
     notes = _resumed(fitting, checkpoints, identity)
-    watch.begins(tuple(fitting.told), notes)
+    watch.begins(tuple(fitting.records), notes)
     begun = False
     while not fitting.done:
         if until is not None and fitting.epoch >= until:
@@ -311,11 +311,11 @@ def fit_network(
         epoch = fitting.train_epoch(watch.stop)
         if epoch is None:
             return fitting.end("stopped")
-        told = watch.measured(epoch)
-        fitting.told.append(told)
+        record = watch.measured(epoch)
+        fitting.records.append(record)
         if checkpoints is not None:
             checkpoints.save(fitting.checkpoint(), identity)
-        watch.saved(epoch.number, told)
+        watch.saved(epoch.number, record)
     return fitting.end("early" if fitting.exhausted else "finished")
 
 
@@ -341,7 +341,7 @@ def _progress_of(checkpoint: Checkpoint) -> _Progress:
             checkpoint.epoch,
             math.inf if best is None else float(best),
             int(facts["best_epoch"]),
-            [dict(told) for told in facts["told"]],
+            [dict(record) for record in facts["records"]],
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"its facts are damaged ({error})") from None

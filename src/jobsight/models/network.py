@@ -40,7 +40,7 @@ class NetworkShape:
         m: frames.
         j: jobs, slice 0 the job itself.
         states: values of a cell, e + 1.
-        rest: columns beside the frames.
+        rest: columns next to the frames.
     """
 
     m: int

@@ -1,4 +1,4 @@
-"""The recurrent model: a network over the frames, with the other columns beside it.
+"""The recurrent model: a network over the frames, with the other columns next to it.
 
 Needs PyTorch (``pip install 'jobsight[lstm]'``), which is imported when the model is first used.
 """
@@ -97,7 +97,7 @@ class Recurrent:
             seed: of everything random.
             checkpoints: where the state is kept after every epoch. The state of another training
                 is not gone on with, but set aside.
-            watch: is told of every epoch, and may stop the fit between two batches.
+            watch: is called after every epoch, and may stop the fit between two batches.
             until: the last epoch to train now.
 
         Returns:
@@ -145,8 +145,8 @@ class Recurrent:
         whose last bits may differ from one machine to another.
         """
         settings = self.settings.model_dump(mode="json", exclude={"epochs", "device"})
-        told = {"settings": settings, "seed": seed, "shape": asdict(shape), "names": design.names}
-        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
+        given = {"settings": settings, "seed": seed, "shape": asdict(shape), "names": design.names}
+        digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
         for part in (train, select):
             digest.update(str(len(part)).encode() + part.success.tobytes() + part.weight.tobytes())
             if part.inputs.frames is not None:

@@ -1,7 +1,7 @@
 """Rule sets given as data: the first arm that matches decides.
 
-A rule set says two things of each row: the decision of whoever runs it (release or not), and, once
-fitted, how often rows of its arm succeeded in training. A timed rule ("never release, remove after
+A rule set says two things of each row: the decision of its site (release or not), and, once fitted,
+how often rows of its arm succeeded in training. A timed rule ("never release, remove after
 four hours") is a set with the one arm that matches everything and does not release.
 """
 

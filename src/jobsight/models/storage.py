@@ -1,4 +1,4 @@
-"""Models on disk: one JSON file with a schema and a kind, and arrays in safetensors beside it.
+"""Models on disk: one JSON file with a schema and a kind, and arrays in safetensors next to it.
 
 Everything wrong with a file becomes one `ModelError` that names it.
 """

@@ -7,9 +7,9 @@ from typing import Literal
 
 from jobsight.models.base import Floats
 
-__all__ = ["Epoch", "FitEnd", "FitStatus", "FittingWatch", "Told"]
+__all__ = ["Epoch", "EpochRecord", "FitEnd", "FitStatus", "FittingWatch"]
 
-Told = dict[str, float | None]
+EpochRecord = dict[str, float | None]
 FitStatus = Literal["finished", "early", "stopped", "until"]
 
 
@@ -43,31 +43,31 @@ class FitEnd:
             model is not fitted yet, its last checkpoint is where it goes on.
         epochs: trained in all.
         best_epoch: whose weights are kept, counted from 1; 0 without any.
-        told: what the watch told of each epoch, those before a resume too.
+        records: what the watch records of each epoch, those before a resume too.
     """
 
     status: FitStatus
     epochs: int
     best_epoch: int
-    told: tuple[Told, ...]
+    records: tuple[EpochRecord, ...]
 
 
 class FittingWatch:
     """Watches a fit, and may end it; this one does neither."""
 
-    def begins(self, told: tuple[Told, ...], notes: tuple[str, ...]) -> None:
+    def begins(self, records: tuple[EpochRecord, ...], notes: tuple[str, ...]) -> None:
         """Training begins.
 
         Args:
-            told: of each epoch that a checkpoint had done already.
+            records: of each epoch that a checkpoint had done already.
             notes: what was wrong with other checkpoints.
         """
 
-    def measured(self, epoch: Epoch) -> Told:
+    def measured(self, epoch: Epoch) -> EpochRecord:
         """What to keep of an epoch, in the checkpoint too."""
         return {"train_loss": epoch.train_loss, "select_loss": epoch.select_loss}
 
-    def saved(self, number: int, told: Told) -> None:
+    def saved(self, number: int, record: EpochRecord) -> None:
         """An epoch is done and its checkpoint, where any are kept, lies on disk."""
 
     def enough(self, left: int) -> bool:

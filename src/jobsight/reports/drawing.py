@@ -1,7 +1,7 @@
 """Plots as inline SVG: one style, one palette, the same bytes for the same input.
 
 Matplotlib is imported when the first plot is drawn, and never opens a window. Colours are those of
-Okabe and Ito (https://jfly.uni-koeln.de/color/), which colour-blind readers can tell apart.
+Okabe and Ito (https://jfly.uni-koeln.de/color/), which colour-blind readers can distinguish.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def draw(
         titles: by URL of what is drawn as a link within the page (``#ID``): what it shows under the
             pointer.
     """
-    # Where the library keeps its cache, if the home folder is not writable, is nobody's news.
+    # Where the library keeps its cache, if the home folder is not writable, is not worth a message.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     # A figure of its own backend: nothing global, no display, no state between two figures.
     from matplotlib import style
@@ -131,7 +131,7 @@ def _rendered(canvas: Any) -> str:
 
 
 def _inline(svg: str, alternative: str, titles: Mapping[str, str]) -> Markup:
-    """The drawing without prolog and metadata, without a fixed size, with words beside it."""
+    """The drawing without prolog and metadata, without a fixed size, with words next to it."""
     body = svg[svg.index("<svg") :].strip()
     body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, count=1, flags=re.S)
     box = re.search(r'viewBox="([^"]*)"', body)

@@ -196,7 +196,7 @@ def _problems(path: Path, status: dict[str, JSON]) -> list[str]:
         problems.append(printable(f"the store is not open yet: {reason}", 400))
     for name, source in sorted(status["sources"].items()):
         if not source.get("healthy"):
-            reason = source.get("trouble") or _last_error(source)
+            reason = source.get("problem") or _last_error(source)
             state = "is stuck" if source.get("turning") is False else source.get("state")
             problems.append(printable(f"{name}: {state}" + (f": {reason}" if reason else ""), 400))
     return problems

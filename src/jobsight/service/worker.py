@@ -75,7 +75,7 @@ class Worker:
         self._since = self._last_poll = now_micros()
         self._until: int | None = None
         self._last = LastError()
-        self._trouble: str | None = None
+        self._problem: str | None = None
         self._report: dict[str, JSON] = {}
         self._due = clock() + settings.stuck_seconds
         self._thread: threading.Thread | None = None
@@ -107,7 +107,7 @@ class Worker:
     @property
     def healthy(self) -> bool:
         """Whether its source did not fail the last time, and no part of it fails now."""
-        well = not self._pause.failures and self._trouble is None
+        well = not self._pause.failures and self._problem is None
         return well and self.state != "failed" and self.turning
 
     def join(self, seconds: float) -> bool:
@@ -127,7 +127,7 @@ class Worker:
             "until": self._until,
             "last_poll": self._last_poll,
             "failures": self._pause.failures,
-            "trouble": None if self._trouble is None else printable(self._trouble, WIDTH),
+            "problem": None if self._problem is None else printable(self._problem, WIDTH),
             "last_error": self._last.snapshot(),
             "documents_per_s": round(self._rate.value(), 3),
             **self._counts,
@@ -159,7 +159,7 @@ class Worker:
                 continue
             self._recovered()
             if self._once and not more:
-                self._enter("done" if self._trouble is None else "failed")
+                self._enter("done" if self._problem is None else "failed")
                 return
             if not more:
                 self._enter("waiting", self._source.interval)
@@ -180,7 +180,7 @@ class Worker:
         self._counts["polls"] += 1
         self._last_poll = now_micros()
         self._report = self._source.status()
-        self._note_trouble()
+        self._note_problem()
         if observed is None:
             return False
         self._save(observed)
@@ -250,17 +250,17 @@ class Worker:
         self._enter("conflict" if taken else "backing off", pause)
         self._stop.wait(pause)
 
-    def _note_trouble(self) -> None:
+    def _note_problem(self) -> None:
         """Log when a part of the source begins to fail; `_recovered` logs when none does."""
-        trouble = self._source.trouble
-        if trouble is not None and self._trouble is None:
-            self._record("source with errors", "errors", SourceError(trouble))
-        self._trouble = trouble
+        problem = self._source.problem
+        if problem is not None and self._problem is None:
+            self._record("source with errors", "errors", SourceError(problem))
+        self._problem = problem
 
     def _recovered(self) -> None:
         failures = self._pause.failures
         self._pause.worked()
-        if self._trouble is None and self._last.resolve():
+        if self._problem is None and self._last.resolve():
             log("source recovered", source=self.name, failures=failures or None)
 
     def _close(self) -> None:

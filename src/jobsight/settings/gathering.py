@@ -124,7 +124,7 @@ class KafkaSettings(Section):
     clock_skew_seconds: Annotated[float, Field(ge=0, le=60)] = 10.0
     """How far ahead the clock of jobcomp's machine may be; later times are refused."""
     dead_letters: str = "jobsight-dead-letters"
-    """Topic for messages that tell of no job, with the reason in their headers."""
+    """Topic for messages that name no job, with the reason in their headers."""
     answers: str = "jobsight-answers"
     slurm: bool | None = None
     """Look up noticed jobs of the Slurm cluster; None: where its tools are found."""

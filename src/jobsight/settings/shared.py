@@ -23,7 +23,7 @@ class FrameSettings(Section):
     m: Annotated[int, Field(ge=1, le=10_000)] = 24
     j: Annotated[int, Field(ge=1, le=10_000)] = 16
     timeframe_len: PositiveFloat | Literal["auto"] = "auto"
-    """Seconds a frame; auto: an eighth of the pool's pace (see `hold.windows`)."""
+    """Seconds a frame; auto: an eighth of the pool's time scale (see `hold.windows`)."""
     related_share: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Share of the other jobs drawn among those of the same cause, site or owner."""
 
@@ -35,7 +35,7 @@ class Costs(Section):
     lost_job: PositiveFloat = 4.0
     """A job removed, or left, that would have succeeded."""
     delay_per_hour: Annotated[float, Field(ge=0)] | Literal["auto"] = "auto"
-    """Auto: one pace of the pool (see `hold.windows`) costs a twentieth of a run."""
+    """Auto: one time scale of the pool (see `hold.windows`) costs a twentieth of a run."""
 
 
 class LstmSettings(Section):

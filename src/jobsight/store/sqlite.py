@@ -1,7 +1,7 @@
 """Job documents in one SQLite file: the embedded default.
 
 *Durability.* The write-ahead log lets many read while one writes, and `synchronous=FULL` syncs it
-at each commit, since what follows a commit may be told to the world (a Kafka offset): so what was
+at each commit, since what follows a commit may be published (a Kafka offset): so what was
 put survives a loss of power too. A commit has thousands of documents, and one sync does not slow
 them. A killed process leaves a log from which SQLite restores what was committed, and no more.
 

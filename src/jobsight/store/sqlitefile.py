@@ -22,7 +22,7 @@ from jobsight.text import printable
 __all__ = ["APPLICATION_ID", "SqliteFile"]
 
 APPLICATION_ID = 0x4A6F6273
-"""In the file's header, so that ``file`` and we tell a store from another program's database."""
+"""In the file's header: distinguishes a store from another program's database."""
 
 _TABLES = """
 CREATE TABLE jobs (

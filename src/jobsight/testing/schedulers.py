@@ -96,18 +96,18 @@ class SchedulerContract:
 
         What came of it is in the list at the end: the id or the error.
         """
-        told: list[object] = []
+        outcomes: list[object] = []
 
         def submit() -> None:
             try:
-                told.append(self.new_scheduler().submit(plan))
+                outcomes.append(self.new_scheduler().submit(plan))
             except ClusterError as error:
-                told.append(error)
+                outcomes.append(error)
 
         thread = threading.Thread(target=submit)
         thread.start()
         try:
-            yield told
+            yield outcomes
         finally:
             if self.new_scheduler().status(plan).active:
                 with contextlib.suppress(ClusterError):  # it ended meanwhile
@@ -124,11 +124,11 @@ class SchedulerContract:
 
     def over(self, plan: Plan) -> PlanStatus:
         """Submit, and wait for the end."""
-        with self.submitted(plan) as told:
-            self.until(plan, lambda status: status.active or bool(told))
-            status = self.until(plan, lambda status: bool(told) and not status.active)
-        assert isinstance(told[0], str), told
-        assert told[0]
+        with self.submitted(plan) as outcomes:
+            self.until(plan, lambda status: status.active or bool(outcomes))
+            status = self.until(plan, lambda status: bool(outcomes) and not status.active)
+        assert isinstance(outcomes[0], str), outcomes
+        assert outcomes[0]
         return status
 
     def test_stages_run_in_order_and_words_arrive(self) -> None:
@@ -160,7 +160,7 @@ class SchedulerContract:
         _refused(scheduler.cancel, plan)
         assert (plan.folder / "order").read_text().split() == order
 
-    def test_failures_are_told_and_what_is_left_goes_on(self) -> None:
+    def test_failures_are_reported_and_what_is_left_goes_on(self) -> None:
         plan = self.plan(
             (
                 _node("good"),

@@ -300,10 +300,10 @@ class ArchiveTests(StoreTests):
         shares = [0.1 + 0.9 * number / self.kills for number in range(1, self.kills + 1)]
         documents = _documents(3 * self.kills + 6)
         with tempfile.TemporaryDirectory() as folder:
-            told = Path(folder) / "told"
+            counts = Path(folder) / "counts"
             with opener() as store:
                 store.put([Put(one) for one in documents])
-            counting = start(prune_until, opener, NOON + 3 * HOUR, None, str(told))
+            counting = start(prune_until, opener, NOON + 3 * HOUR, None, str(counts))
             counting.join()
             assert counting.exitcode == 0
             moved = 3
@@ -311,8 +311,8 @@ class ArchiveTests(StoreTests):
             for share in shares:
                 moved += 3
                 before = NOON + moved * HOUR
-                last = max(1, round(int(told.read_text()) * share))
-                killed = start(prune_until, opener, before, last, f"{told}.none")
+                last = max(1, round(int(counts.read_text()) * share))
+                killed = start(prune_until, opener, before, last, f"{counts}.none")
                 killed.join()
                 codes.add(killed.exitcode)
                 with opener() as store:

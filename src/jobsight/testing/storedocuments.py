@@ -24,7 +24,7 @@ HOSTILE = (
 
 
 def event(time: int, state: State | None, *, position: int, source: str = "log") -> Event:
-    """One entry of a timeline, as a log tells it."""
+    """One entry of a timeline, as a log records it."""
     return Event(time=time, source=source, position=position, state=state, code=1)
 
 

@@ -46,7 +46,7 @@ class _Machine(RuleBasedStateMachine):
         self.store: Store = self.open_()
         self.known: dict[str, JobDocument] = {}
         self.position: dict[str, int] | None = None
-        self.told = 0
+        self.numbered = 0
 
     def teardown(self) -> None:
         if hasattr(self, "store"):
@@ -55,19 +55,19 @@ class _Machine(RuleBasedStateMachine):
     def _partial(
         self, number: int, time: int, state: State | None, user: str | None, point: str
     ) -> JobDocument:
-        self.told += 1
-        told = event(NOON + time, state, position=self.told)
-        return made_partial(number, told, user=user, access_point=point)
+        self.numbered += 1
+        parts_of = event(NOON + time, state, position=self.numbered)
+        return made_partial(number, parts_of, user=user, access_point=point)
 
     @rule(
-        told=st.lists(st.tuples(_NUMBERS, _TIMES, _STATES, _USERS, _POINTS), max_size=6),
+        parts_of=st.lists(st.tuples(_NUMBERS, _TIMES, _STATES, _USERS, _POINTS), max_size=6),
         moves=st.booleans(),
     )
     def merge(
-        self, told: list[tuple[int, int, State | None, str | None, str]], moves: bool
+        self, parts_of: list[tuple[int, int, State | None, str | None, str]], moves: bool
     ) -> None:
-        parts = [self._partial(*one) for one in told]
-        new = {"at": self.told}
+        parts = [self._partial(*one) for one in parts_of]
+        new = {"at": self.numbered}
         self.store.merge(parts, [Move("log", self.position, new)] if moves else [])
         if moves:
             self.position = new

@@ -13,7 +13,7 @@ from jobsight.documents import JobDocument, State
 from jobsight.store import Move, Store
 from jobsight.testing.storedocuments import NOON, event, made_partial
 
-__all__ = ["Opener", "StoreTests", "collect", "merge_same", "prune_until", "start", "told_of"]
+__all__ = ["Opener", "StoreTests", "collect", "merge_same", "prune_until", "recorded_of", "start"]
 
 Opener = Callable[[], Store]
 
@@ -45,8 +45,8 @@ def start(target: Callable[..., None], *arguments: object) -> BaseProcess:
     return process
 
 
-def told_of(step: int) -> list[JobDocument]:
-    """What a source tells in its poll `step`: an event of each of 50 jobs, ten polls a job."""
+def recorded_of(step: int) -> list[JobDocument]:
+    """What a source reports in its poll `step`: an event of each of 50 jobs, ten polls a job."""
     age = step % 10
     state = State.PENDING if age == 0 else State.COMPLETED if age == 9 else State.RUNNING
     return [
@@ -64,7 +64,7 @@ def collect(opener: Opener) -> None:
         while True:
             position = store.position("log")
             step = position["step"] if position else 0
-            store.merge(told_of(step), [Move("log", position, {"step": step + 1})])
+            store.merge(recorded_of(step), [Move("log", position, {"step": step + 1})])
 
 
 def merge_same(opener: Opener, source: str, events: int) -> None:
@@ -79,11 +79,11 @@ def merge_same(opener: Opener, source: str, events: int) -> None:
             store.merge(parts)
 
 
-def prune_until(opener: Opener, before: int, last: int | None, told: str) -> None:
+def prune_until(opener: Opener, before: int, last: int | None, counts: str) -> None:
     """Prune, and be killed at the interpreter's audit event number `last`; None: count them.
 
     Audit events (PEP 578) come with every file that is opened, renamed or removed, so that counting
-    them finds every step of a prune. Their number is written to the file `told`.
+    them finds every step of a prune. Their number is written to the file `counts`.
     """
     import pyarrow.parquet  # noqa: F401  # its own files are none of the prune's steps
 
@@ -100,5 +100,5 @@ def prune_until(opener: Opener, before: int, last: int | None, told: str) -> Non
         sys.addaudithook(audit)
         store.prune(before)
         count = seen[0]
-    with open(told, "w", encoding="ascii") as file:  # noqa: PTH123
+    with open(counts, "w", encoding="ascii") as file:  # noqa: PTH123
         file.write(str(count))

@@ -248,8 +248,8 @@ class StoreContract(ArchiveTests, WriterTests):
     def test_raw_numbers_name_tasks_and_components(self) -> None:
 
         def task(id_: str, raw: str | None, user: str = "ada") -> JobDocument:
-            told = Submission(raw_id=raw, user=user)
-            return JobDocument(id=f"slurm:{id_}", updated=NOON, submission=told)
+            submissions = Submission(raw_id=raw, user=user)
+            return JobDocument(id=f"slurm:{id_}", updated=NOON, submission=submissions)
 
         with self.new_opener()() as store:
             jobs = [task("c:1234_5", "1237"), task("c:1234_6", "12370"), task("d:99+1", "1237")]
@@ -270,10 +270,10 @@ class StoreContract(ArchiveTests, WriterTests):
 
     def test_raw_numbers_name_archived_tasks(self) -> None:
         end = Event(time=NOON, source="sacct", state=State.COMPLETED)
-        told = [Submission(raw_id=raw) for raw in ("1237", "1238", None)]
+        submissions = [Submission(raw_id=raw) for raw in ("1237", "1238", None)]
         jobs = [
             JobDocument(id=f"slurm:c:1234_{at}", updated=NOON, submission=one, timeline=(end,))
-            for at, one in enumerate(told)
+            for at, one in enumerate(submissions)
         ]
         with self.new_opener()() as store:
             store.merge(jobs)

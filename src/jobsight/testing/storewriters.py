@@ -11,7 +11,14 @@ from jobsight.documents import JobDocument, State, merge
 from jobsight.errors import ConflictError
 from jobsight.store import Move, Put, Store
 from jobsight.testing.storedocuments import NOON, event, made_document, made_partial
-from jobsight.testing.storeprocesses import Opener, StoreTests, collect, merge_same, start, told_of
+from jobsight.testing.storeprocesses import (
+    Opener,
+    StoreTests,
+    collect,
+    merge_same,
+    recorded_of,
+    start,
+)
 
 __all__ = ["WriterTests"]
 
@@ -30,9 +37,9 @@ class WriterTests(StoreTests):
 
             with ThreadPoolExecutor(4) as pool:
                 list(pool.map(write, "abcd"))
-            # Four sources that tell of the same seconds alike: what one told counts for all.
-            told = [event(NOON + at * 1_000_000, State.RUNNING, position=at) for at in range(15)]
-            wanted = [one.time for one in merge(None, made_partial(0, *told)).timeline]
+            # Four sources that record the same seconds alike: what one recorded counts for all.
+            events = [event(NOON + at * 1_000_000, State.RUNNING, position=at) for at in range(15)]
+            wanted = [one.time for one in merge(None, made_partial(0, *events)).timeline]
             for document in store.scan():
                 assert [one.time for one in document.timeline] == wanted
             assert store.check().problems == 0
@@ -52,11 +59,11 @@ class WriterTests(StoreTests):
     def test_of_two_collectors_of_one_source_one_stops(self) -> None:
         opener = self.new_opener()
         with opener() as one, opener() as other:
-            one.merge(told_of(0), [Move("log", None, {"step": 1})])
+            one.merge(recorded_of(0), [Move("log", None, {"step": 1})])
             with pytest.raises(ConflictError) as conflict:
-                other.merge(told_of(0), [Move("log", None, {"step": 1})])
+                other.merge(recorded_of(0), [Move("log", None, {"step": 1})])
             assert conflict.value.sources == ("log",)
-            assert other.merge(told_of(0), []).changes == ()
+            assert other.merge(recorded_of(0), []).changes == ()
 
     def test_killed_in_the_middle_of_a_batch(self) -> None:
         opener = self.new_opener()
@@ -82,7 +89,7 @@ class WriterTests(StoreTests):
             assert position is not None
             wanted: dict[str, JobDocument] = {}
             for step in range(position["step"]):
-                for part in told_of(step):
+                for part in recorded_of(step):
                     wanted[part.id] = merge(wanted.get(part.id), part)
             assert {one.id: one for one in store.scan()} == wanted
             assert store.check().problems == 0

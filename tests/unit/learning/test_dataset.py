@@ -58,7 +58,9 @@ def test_a_delay_leaves_out_jobs_that_were_not_yet_held(data: Dataset) -> None:
     held_for = now["time"] - now["hold_time"]
     assert len(table) == (held_for >= 30_000_000).sum()
     place = labelled.inputs.names.index("delay")
-    assert np.allclose(labelled.inputs.features[:, place], np.log1p(30.0 / data.encoding.pace))
+    assert np.allclose(
+        labelled.inputs.features[:, place], np.log1p(30.0 / data.encoding.time_scale)
+    )
 
 
 def test_edited_releases_and_unknown_outcomes_teach_nothing(data: Dataset) -> None:

@@ -85,7 +85,7 @@ def test_another_schema_or_question_is_refused(folder: Path) -> None:
 
 
 def test_a_damaged_body_is_one_clear_error(folder: Path) -> None:
-    edit(folder / "model.json", encoding={"pace": 1})
+    edit(folder / "model.json", encoding={"time_scale": 1})
     reseal(folder, "model.json")
     with pytest.raises(ModelError, match="damaged"):
         ModelDir.open(folder, HOLD)

@@ -9,7 +9,7 @@ import pytest
 from jobsight.errors import ModelError, SettingsError, TrainingError
 from jobsight.models.checkpoints import Checkpoints
 from jobsight.models.recurrent import Recurrent
-from jobsight.models.watching import Epoch, FittingWatch, Told
+from jobsight.models.watching import Epoch, EpochRecord, FittingWatch
 from jobsight.settings import LstmSettings
 from jobsight.testing import made_examples
 
@@ -21,22 +21,22 @@ BATCHES = 7
 
 
 class Watch(FittingWatch):
-    """Keeps what it is told; stops before batch number `at` (from 0, of this attempt)."""
+    """Keeps what it is given; stops before batch number `at` (from 0, of this attempt)."""
 
     def __init__(self, at: float = math.inf) -> None:
         self.at, self.batches = at, 0
-        self.began: tuple[tuple[Told, ...], tuple[str, ...]] = ((), ())
+        self.began: tuple[tuple[EpochRecord, ...], tuple[str, ...]] = ((), ())
         self.epochs: list[Epoch] = []
         self.on_disk: list[int] = []
 
-    def begins(self, told: tuple[Told, ...], notes: tuple[str, ...]) -> None:
-        self.began = told, notes
+    def begins(self, records: tuple[EpochRecord, ...], notes: tuple[str, ...]) -> None:
+        self.began = records, notes
 
-    def measured(self, epoch: Epoch) -> Told:
+    def measured(self, epoch: Epoch) -> EpochRecord:
         self.epochs.append(epoch)
         return super().measured(epoch)
 
-    def saved(self, number: int, told: Told) -> None:
+    def saved(self, number: int, record: EpochRecord) -> None:
         self.on_disk.append(number)
 
     def stop(self) -> bool:
@@ -72,7 +72,7 @@ def test_interrupted_at_any_batch_it_ends_with_the_same_bytes(tmp_path: Path, at
     assert len(again.began[0]) == at // BATCHES
     assert again.began[1] == ()
     assert watch.on_disk + again.on_disk == [1, 2, 3, 4, 5, 6]
-    assert [told["select_loss"] for told in end.told] == [
+    assert [record["select_loss"] for record in end.records] == [
         one.select_loss for one in (*watch.epochs, *again.epochs)
     ]
     assert saved(model, tmp_path / "model") == wanted

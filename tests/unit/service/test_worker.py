@@ -109,12 +109,12 @@ def test_a_source_half_in_trouble_is_not_well_and_is_told_once(
     with caplog.at_level(logging.INFO, "jobsight.service"), Running(source, store) as worker:
         until(lambda: worker.snapshot()["polls"] > 5)
         told = worker.snapshot()
-        assert (told["healthy"], told["trouble"], told["errors"]) == (False, "squeue: timed out", 1)
+        assert (told["healthy"], told["problem"], told["errors"]) == (False, "squeue: timed out", 1)
         assert told["last_error"]["over"] is None
         assert told["documents"] == 250  # what the rest gives is not lost
         source.half = None
         until(lambda: worker.healthy)
-        assert worker.snapshot()["trouble"] is None
+        assert worker.snapshot()["problem"] is None
         until(lambda: worker.snapshot()["last_error"]["over"] is not None)
         until(lambda: "source recovered" in [one.message for one in caplog.records])
     events = [one.message for one in caplog.records]

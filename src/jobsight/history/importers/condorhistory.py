@@ -46,10 +46,10 @@ class CondorHistory(Importer):
         """By attributes of jobs, in lines or in JSON objects."""
         head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
         if head.startswith((b"{", b"[")):
-            told = b'"EventTypeNumber"' not in head
-            if _JOB.search(head) and told:
+            numbered = b'"EventTypeNumber"' not in head
+            if _JOB.search(head) and numbered:
                 return 1.0
-            return 0.6 if re.fullmatch(rb"\[\s*\]\s*", head) else 0.3 if told else 0.0
+            return 0.6 if re.fullmatch(rb"\[\s*\]\s*", head) else 0.3 if numbered else 0.0
         found = len(_ATTRIBUTE.findall(head))
         if found < 3 or looks_like_log(head) or found < head.count(b"\n") // 2:
             return 0.0
@@ -92,15 +92,15 @@ def _documents(
 
 def _check_point(ad: Mapping[str, Any], given: str | None, points: set[str]) -> None:
     """Refuse ads of a second schedd where one name is given to all: ids would be taken twice."""
-    if given is None or (told := access_point_of(ad)) is None:
+    if given is None or (point := access_point_of(ad)) is None:
         return
-    points.add(told)
+    points.add(point)
     if len(points) > 1:
-        points.discard(told)
+        points.discard(point)
         (first,) = points
         raise DocumentError(
-            f"it is of the access point {told[:100]!r}, the first of {first[:100]!r}, and all were "
-            f"to be named {given[:100]!r}; import each access point by itself"
+            f"it is of the access point {point[:100]!r}, the first of {first[:100]!r}, and all "
+            f"were to be named {given[:100]!r}; import each access point by itself"
         )
 
 

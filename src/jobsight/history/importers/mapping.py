@@ -77,7 +77,7 @@ class Column(Section):
     Attributes:
         field: one of `FIELDS`.
         unit: one of `units_of` the field; None: a plain count, MB, seconds, or a date and time.
-        unknown: values that stand for "not known", beside empty ones.
+        unknown: values that stand for "not known", besides empty ones.
         states: the state for each of the column's words; empty: they are Slurm's.
     """
 
@@ -112,7 +112,7 @@ class Mapping(Section):
         name: source of the timeline's entries.
         title: what the table is, in a few words.
         clusters: names of clusters, and the time zone of each; which of several a file is of is
-            told by its name.
+            given by its name.
         recognised_by: columns by which a table is known without ``--mapping``, and which it must
             have; none: it must have all.
         repeated_ids: what rows are that share an id: one job, or tasks of one array.

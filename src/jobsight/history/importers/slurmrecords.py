@@ -42,8 +42,8 @@ class SacctJson(Importer):
     def sniff(self, file: LogFile) -> float:
         """By its first key, and those of a job."""
         head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
-        told = head.startswith(b"{") and _JOBS.search(head) and _OF_JOB.search(head)
-        return 1.0 if told else 0.0
+        found = head.startswith(b"{") and _JOBS.search(head) and _OF_JOB.search(head)
+        return 1.0 if found else 0.0
 
     def read(
         self, files: Sequence[LogFile], options: Options, report: ImportReport
@@ -93,12 +93,12 @@ class Slurmdbd(Importer):
         Unknowable("request.gpus, qos, reservation", "numbers of other tables"),
         *Sacct.unknowable[1:3],
     )
-    telling = frozenset({"id_job", "state", "time_submit", "time_start", "time_end"})
+    required = frozenset({"id_job", "state", "time_submit", "time_start", "time_end"})
 
     def sniff(self, file: LogFile) -> float:
         """By the names of the columns."""
         try:
-            return 1.0 if self.telling <= columns_of(file) else 0.0
+            return 1.0 if self.required <= columns_of(file) else 0.0
         except SourceError:
             return 0.0
 
@@ -108,7 +108,7 @@ class Slurmdbd(Importer):
         """Documents of all jobs, file after file."""
         meter = Meter(files, report, options.progress)
         for file in files:
-            if missing := sorted(self.telling - columns_of(file)):
+            if missing := sorted(self.required - columns_of(file)):
                 raise SourceError(f"{file.name} is not {self.title}: no column {missing[0]!r}")
             found = _TABLE.match(PurePath(file.name).name)
             cluster = options.cluster or (found[1] if found else None)

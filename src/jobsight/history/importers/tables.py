@@ -28,7 +28,7 @@ _MAGIC = b"PAR1"
 _DELIMITERS = ",\t;|"
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _FAULTS = (OSError, ValueError, OverflowError, KeyError, IndexError)
-"""What pyarrow raises, beside its own errors, for damaged files (names that are no UTF-8, …)."""
+"""What pyarrow raises, besides its own errors, for damaged files (names that are no UTF-8, …)."""
 
 
 @dataclass(frozen=True)

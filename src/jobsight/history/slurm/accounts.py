@@ -14,8 +14,8 @@ from collections.abc import Callable
 from jobsight.documents import JSON
 from jobsight.history.pauses import Pause
 from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.failures import FailureKind, SlurmError
 from jobsight.history.slurm.sacct import Run
-from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.settings import SlurmSettings
 
 __all__ = ["Accounts"]
@@ -30,13 +30,13 @@ class Accounts:
     Attributes:
         since: the watermark, µs since 1970; None before the first poll.
         behind: µs between the watermark's next step and now, while old times are caught up.
-        trouble: why the last call gave nothing; None: it gave something.
+        failure: why the last call gave nothing; None: it gave something.
     """
 
     def __init__(self, client: SlurmClient, settings: SlurmSettings) -> None:
         self.since: int | None = None
         self.behind = 0
-        self.trouble: SlurmError | None = None
+        self.failure: SlurmError | None = None
         self._client = client
         self._overlap = int(settings.overlap * _MICROS)
         self._lookback = int(settings.lookback * _MICROS)
@@ -70,7 +70,7 @@ class Accounts:
         return {"since": self.since, **held}
 
     def usable(self) -> bool:
-        """Whether it may be asked now: it is in no pause after trouble."""
+        """Whether it may be asked now: it is in no pause after a failure."""
         return self._pause.over(time.monotonic())
 
     def poll(self, now: int) -> list[Run]:
@@ -123,15 +123,15 @@ class Accounts:
         try:
             runs = call()
         except SlurmError as error:
-            self.trouble = error
-            if error.trouble is Trouble.TOO_MUCH:
+            self.failure = error
+            if error.kind is FailureKind.TOO_MUCH:
                 # It is well; until now is reached it is not asked for so much at once again.
                 self._span = self._widest = max(self._span // 2, _SHORTEST)
             else:
                 self._answers_since = self._reached = None
                 self._pause.failed(time.monotonic())
             raise
-        self.trouble = None
+        self.failure = None
         self._pause.worked()
         return runs
 

@@ -17,10 +17,10 @@ from collections.abc import Collection
 from jobsight.clock import zone_named
 from jobsight.history.commands import Ended, child_environment, find_tool, run_command
 from jobsight.history.slurm import batchscript
+from jobsight.history.slurm.failures import FailureKind, SlurmError, classify
 from jobsight.history.slurm.sacct import COLUMNS, Run, exact_rows, join_runs
 from jobsight.history.slurm.scontrol import Config, Shown, read_config, read_jobs
 from jobsight.history.slurm.squeue import Queued, format_option, read_queue
-from jobsight.history.slurm.troubles import SlurmError, Trouble, classify
 from jobsight.settings import SlurmSettings
 from jobsight.text import printable
 
@@ -32,7 +32,7 @@ ENDED_STATES = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,RV,TO"
 _MICROS = 1_000_000
 _MOST_SHOWN = 1000
 _UNWRITTEN = b"job script retrieval failed"
-"""What scontrol says of any trouble with a batch script; it ends as if all were well (to 24.11)."""
+"""What scontrol says of any failure with a batch script; it ends as if all were well (to 24.11)."""
 
 _KEPT_ENVIRONMENT = (
     *("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_DEBUG_FLAGS"),
@@ -77,7 +77,7 @@ class SlurmClient:
             options = ("--local", "--noheader", "--all", "--states=all", *asked)
             text = self.run("squeue", *options, f"--format={format_option(self._delimiter)}")
         except SlurmError as error:
-            if jobs is not None and error.trouble is Trouble.NO_JOB:
+            if jobs is not None and error.kind is FailureKind.NO_JOB:
                 return []
             raise
         return list(read_queue(text, self._delimiter, self._zone, self._refuse))
@@ -155,12 +155,12 @@ class SlurmClient:
         Raises:
             SlurmError: it is not set, and the controller does not say.
         """
-        name, reason, kind = self._settings.cluster, "no ClusterName", Trouble.OTHER
+        name, reason, kind = self._settings.cluster, "no ClusterName", FailureKind.OTHER
         if name is None:
             try:
                 name = self.config().cluster
             except SlurmError as error:
-                reason, kind = str(error), error.trouble
+                reason, kind = str(error), error.kind
         if not name:
             raise SlurmError(f"the cluster's name is unknown ({reason}); set slurm.cluster", kind)
         return name.lower()
@@ -177,14 +177,14 @@ class SlurmClient:
         try:
             return list(join_runs(exact_rows(text, self._delimiter), self._zone, self._refuse))
         except ValueError as error:
-            raise SlurmError(f"sacct: {error}", Trouble.OTHER) from None
+            raise SlurmError(f"sacct: {error}", FailureKind.OTHER) from None
 
     def _find_columns(self) -> tuple[str, ...]:
         """The columns we want that this version of sacct has."""
         known = {name.lower() for name in self.run("sacct", "--helpformat").split()}
         columns = tuple(name for name in COLUMNS if name.lower() in known)
         if "JobID" not in columns:
-            raise SlurmError("sacct --helpformat lists no column JobID", Trouble.OTHER)
+            raise SlurmError("sacct --helpformat lists no column JobID", FailureKind.OTHER)
         return columns
 
     def run(self, tool: str, *arguments: str) -> str:
@@ -198,7 +198,7 @@ class SlurmClient:
         if found is None:
             where = "on the PATH" if settings.bin is None else f"in {settings.bin}"
             reason = f"{tool} is not {where}; name its folder in the setting slurm.bin"
-            raise SlurmError(reason, Trouble.MISSING)
+            raise SlurmError(reason, FailureKind.MISSING)
         words = [*settings.prefix, found, *arguments]
         self.calls[tool] += 1
         try:
@@ -210,30 +210,30 @@ class SlurmClient:
             )
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
-            kind = Trouble.NO_PERMISSION if error.errno in (1, 13) else Trouble.MISSING
+            kind = FailureKind.NO_PERMISSION if error.errno in (1, 13) else FailureKind.MISSING
             raise SlurmError(f"cannot run {words[0]}: {reason}", kind) from None
         self.seconds[tool] += ended.seconds
         if failure := self._failure(tool, ended):
             raise SlurmError(*failure)
         return ended.stdout.decode("utf-8", "replace").replace("\0", "\ufffd")
 
-    def _failure(self, tool: str, ended: Ended) -> tuple[str, Trouble] | None:
+    def _failure(self, tool: str, ended: Ended) -> tuple[str, FailureKind] | None:
         """Why the tool gave no answer, and the kind of failure; None: it gave one."""
         limit, most = self._settings.timeout, self._settings.output_most_mb
         if ended.overflow:
             reason = f"{tool} printed more than {most} MB (setting slurm.output_most_mb)"
-            return reason, Trouble.TOO_MUCH
+            return reason, FailureKind.TOO_MUCH
         if ended.status is None:
             reason = f"{tool} gave no answer within {limit:g} s (setting slurm.timeout)"
-            return reason, Trouble.SLOW
+            return reason, FailureKind.SLOW
         if ended.status < 0:
-            return f"{tool} was ended by signal {-ended.status}", Trouble.OTHER
+            return f"{tool} was ended by signal {-ended.status}", FailureKind.OTHER
         if ended.status == 0 and (ended.stdout or _UNWRITTEN not in ended.stderr):
             return None
         # To 25.11, scontrol reports a missing task on standard output.
         said = (ended.stderr or ended.stdout[:_MOST_SHOWN]).decode("utf-8", "replace")
         missing = ended.status == 127 and not ended.stdout
-        kind = Trouble.MISSING if missing else classify(said)
+        kind = FailureKind.MISSING if missing else classify(said)
         return f"{tool}: {printable(said, 200) or 'failed'}", kind
 
     def _environment(self) -> dict[str, str]:

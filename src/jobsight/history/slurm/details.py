@@ -17,9 +17,9 @@ import msgspec
 from jobsight.documents import JSON, JobDocument, Submission, number_of, slurm_id
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.documents import of_shown, script_parts
+from jobsight.history.slurm.failures import PASSING, FailureKind, SlurmError
 from jobsight.history.slurm.ids import SlurmId, expand, pack, parse_id, unpack
 from jobsight.history.slurm.scontrol import Shown
-from jobsight.history.slurm.troubles import PASSING, SlurmError, Trouble
 from jobsight.settings import SlurmSettings
 
 __all__ = ["Details", "SharedScripts"]
@@ -85,7 +85,7 @@ class Details:
         forgotten: ended jobs dropped because too many waited for their scripts.
         refused: submissions whose details or script were refused for good; `last_refused` says
             why the last one was.
-        trouble: why the last look stopped early; None: it did not.
+        failure: why the last look stopped early; None: it did not.
         kept: whether the accounting keeps scripts and is asked; None: not known yet.
         shared: the scripts that the tasks of arrays and the components of jobs have in common.
     """
@@ -96,7 +96,7 @@ class Details:
         self.forgotten = 0
         self.refused = 0
         self.last_refused: str | None = None
-        self.trouble: SlurmError | None = None
+        self.failure: SlurmError | None = None
         self.kept: bool | None = None
         self.shared = SharedScripts()
         self._client = client
@@ -198,7 +198,7 @@ class Details:
             late: ask for scripts that the accounting kept of jobs that have ended.
         """
         found: list[JobDocument] = []
-        self.trouble = None
+        self.failure = None
         if self.kept is False:
             self._late.clear()
         enough = time.monotonic() + self._settings.timeout
@@ -212,9 +212,9 @@ class Details:
                 look = self._look if number in self._live else self._look_late
                 found.extend(look(number, now))
             except SlurmError as error:
-                self.trouble = error
+                self.failure = error
                 self._tries[number] += 1
-                if error.trouble is Trouble.SLOW and self._tries[number] >= _MOST_TRIES:
+                if error.kind is FailureKind.SLOW and self._tries[number] >= _MOST_TRIES:
                     self._count_refused(error)
                     self._finish(number, now)
                 break
@@ -253,7 +253,7 @@ class Details:
         try:
             return self._client.show(base)
         except SlurmError as error:
-            if error.trouble is not Trouble.NO_JOB:
+            if error.kind is not FailureKind.NO_JOB:
                 self._refuse(error)
             return []
 
@@ -264,10 +264,10 @@ class Details:
         try:
             script: str | None = self._client.script(base)
         except SlurmError as error:
-            if error.trouble in PASSING:
+            if error.kind in PASSING:
                 raise
             script = self._kept_script(base) if self.kept else None
-            if script is None and error.trouble is Trouble.NO_PERMISSION:
+            if script is None and error.kind is FailureKind.NO_PERMISSION:
                 self._refuse(error)
         if not script:
             return None
@@ -287,7 +287,7 @@ class Details:
         Raises:
             SlurmError: it may pass.
         """
-        if error.trouble in PASSING:
+        if error.kind in PASSING:
             raise error
         self._count_refused(error)
 

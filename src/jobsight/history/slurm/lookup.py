@@ -10,11 +10,11 @@ from jobsight.documents import JobDocument, merge, parse_key
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.details import Details
 from jobsight.history.slurm.documents import of_ended, of_queue, queue_end, with_submit
+from jobsight.history.slurm.failures import FailureKind, SlurmError
 from jobsight.history.slurm.ids import SlurmId, parse_id
 from jobsight.history.slurm.runs import group_runs, of_runs
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.squeue import Queued
-from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.history.slurm.watch import Watch
 from jobsight.settings import SlurmSettings
 
@@ -130,7 +130,7 @@ class SlurmLookup:
 
     def _of_accounts(self, asked: Collection[str], now: int) -> Iterator[JobDocument]:
         if self._settings.accounting is False:
-            raise SlurmError("sacct is not asked, as set", Trouble.NO_ACCOUNTING)
+            raise SlurmError("sacct is not asked, as set", FailureKind.NO_ACCOUNTING)
         runs = self._watch.named(self._client.accounts(asked, now - _REUSED))
         for job, found in group_runs(runs, self._settings.array_tasks):
             yield of_runs(self._cluster, job, found, now)

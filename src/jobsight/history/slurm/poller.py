@@ -3,7 +3,7 @@
 A poll is one ``squeue`` for all jobs; one ``sacct`` for what ended since the watermark; at most one
 ``sacct`` for jobs that left the queue and whose end is not reported yet; details of at most
 ``details_per_poll`` new submissions; now and then one ``scontrol show config``. Each of the three
-tools pauses on its own when in trouble, scontrol together with squeue, so a slow controller is not
+tools pauses on its own after a failure, scontrol together with squeue, so a slow controller is not
 asked the more, and what the others report is not lost: after an outage sacct catches up from the
 watermark.
 """
@@ -21,11 +21,11 @@ from jobsight.history.slurm.accounts import Accounts
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.details import Details
 from jobsight.history.slurm.documents import of_queue, of_shown, with_submit
+from jobsight.history.slurm.failures import PASSING, FailureKind, SlurmError
 from jobsight.history.slurm.ids import SlurmId, expand
 from jobsight.history.slurm.runs import group_runs, of_runs
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.scontrol import Config
-from jobsight.history.slurm.troubles import PASSING, SlurmError, Trouble
 from jobsight.history.slurm.unresolved import Departed, Unresolved
 from jobsight.history.slurm.watch import Change, Look, Watch
 from jobsight.history.sources import Observed, Position, Source
@@ -74,7 +74,7 @@ class SlurmSource(Source):
         self._unresolved = Unresolved(cluster, settings.unknown_end_after, settings.overlap)
         self._looked: int | None = None
         self._queue_pause = Pause(settings.interval, settings.backoff_most)
-        self._queue_trouble: SlurmError | None = None
+        self._queue_failure: SlurmError | None = None
         self._config: Config | None = None
         self._config_due = 0.0
         self._due = 0.0
@@ -133,20 +133,20 @@ class SlurmSource(Source):
         if not found and position == self._saved:
             return None
         self._saved = position
-        catching_up = self._accounts.behind > 0 and self._accounts.trouble is None
+        catching_up = self._accounts.behind > 0 and self._accounts.failure is None
         return Observed(found, dict(position), more=catching_up)
 
     @property
-    def trouble(self) -> str | None:
-        """See `Source.trouble`: the controller or the accounting gives no answer."""
-        error = self._queue_trouble or self._accounts.trouble
-        known = error is not None and error.trouble is not Trouble.NO_ACCOUNTING
+    def problem(self) -> str | None:
+        """See `Source.problem`: the controller or the accounting gives no answer."""
+        error = self._queue_failure or self._accounts.failure
+        known = error is not None and error.kind is not FailureKind.NO_ACCOUNTING
         return str(error) if known else None
 
     def status(self) -> dict[str, JSON]:
-        """Calls by command, jobs, what waits, trouble, the watermark and the clocks."""
+        """Calls by command, jobs, what waits, failures, the watermark and the clocks."""
         client = self._client
-        trouble = self._queue_trouble or self._accounts.trouble
+        failure = self._queue_failure or self._accounts.failure
         details = self._details
         return {
             "calls": dict(sorted(client.calls.items())),
@@ -160,13 +160,13 @@ class SlurmSource(Source):
             "details_pending": details.waiting(),
             "details_forgotten": details.forgotten,
             "details_refused": details.refused,
-            "details_trouble": None if details.trouble is None else str(details.trouble),
+            "details_failure": None if details.failure is None else str(details.failure),
             "last_detail_refused": details.last_refused,
             "scripts_fetched": details.scripts,
             "lines_refused": client.refused,
             "last_line_refused": client.last_refused,
             "accounting": self._keeps_accounts(),
-            "trouble": None if trouble is None else trouble.trouble.value,
+            "problem": None if failure is None else failure.kind.value,
             "last_error": self._last_error,
             "backoff_s": round(self._queue_pause.left(time.monotonic()), 1),
             "watermark": self._accounts.since,
@@ -198,8 +198,8 @@ class SlurmSource(Source):
         runs = self._look_at_accounts(now)
         if look is None and runs is None:
             raise (
-                self._queue_trouble
-                or self._accounts.trouble
+                self._queue_failure
+                or self._accounts.failure
                 or SourceError(f"{self.name}: the controller is asked again after a pause")
             )
         documents = [*self._of_accounts(runs or [], now), *self._settle(now, look)]
@@ -228,7 +228,7 @@ class SlurmSource(Source):
         return now
 
     def _look_at_config(self) -> None:
-        """The configuration and the clock, when it is time; trouble leaves the last ones."""
+        """The configuration and the clock, when it is time; a failure leaves the last ones."""
         moment = time.monotonic()
         if moment < self._config_due or not self._queue_pause.over(moment):
             return
@@ -252,10 +252,10 @@ class SlurmSource(Source):
             lines = self._client.queue()
         except SlurmError as error:
             self._note(error)
-            self._queue_trouble = error
+            self._queue_failure = error
             self._queue_pause.failed(time.monotonic())
             return None
-        self._queue_trouble = None
+        self._queue_failure = None
         self._queue_pause.worked()
         look = self._watch.look(lines, now)
         living = self._watch.seen.keys()
@@ -283,8 +283,8 @@ class SlurmSource(Source):
         for known in (self._settings.accounting, said):
             if known is not None:
                 return known
-        error = self._accounts.trouble
-        return error is None or error.trouble is not Trouble.NO_ACCOUNTING
+        error = self._accounts.failure
+        return error is None or error.kind is not FailureKind.NO_ACCOUNTING
 
     def _of_accounts(self, runs: list[Run], now: int) -> Iterator[JobDocument]:
         for job, found in group_runs(self._watch.named(runs), self._settings.array_tasks):
@@ -304,7 +304,7 @@ class SlurmSource(Source):
             documents += self._settle_by_sacct(now)
         elif look is not None:
             documents += self._settle_by_scontrol(now)
-        alone = not self._keeps_accounts() or self._accounts.trouble is not None
+        alone = not self._keeps_accounts() or self._accounts.failure is not None
         documents += self._unresolved.ends_by_queue(now, 0 if alone else _PATIENCE)
         documents += self._unresolved.give_up(now)
         return documents
@@ -335,7 +335,7 @@ class SlurmSource(Source):
                 documents += self._shown_end(known, now)
             except SlurmError as error:
                 self._note(error)
-                if error.trouble in PASSING:
+                if error.kind in PASSING:
                     break
             self._unresolved.asked([known], now)
         return documents

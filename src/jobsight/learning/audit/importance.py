@@ -59,7 +59,7 @@ def families(
 def check_features(it: Audited) -> Result:
     """Rank families by training without them, and single columns by shuffling them.
 
-    The check itself asks whether one feature alone tells the outcome: that is how a leak looks.
+    The check itself asks whether one feature alone predicts the outcome: that is how a leak looks.
     """
     _, test = it.test
     fitted = it.model.fitted[it.studied]

@@ -1,4 +1,4 @@
-"""One attempt at a run: what it keeps in the run's folder, and what it tells the tracker."""
+"""One attempt at a run: what it keeps in the run's folder, and what it reports to the tracker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jobsight.learning.sweep.saving import Saving
 from jobsight.learning.targets import Target
 from jobsight.learning.tracking import Ending, RunEnd, StopReason, Tracker
 from jobsight.models.base import Labelled, Model
-from jobsight.models.watching import Epoch, FittingWatch, Told
+from jobsight.models.watching import Epoch, EpochRecord, FittingWatch
 from jobsight.settings import QuestionSettings
 
 __all__ = ["MODEL", "RESULT", "Attempt", "Stop", "Watch", "identity_of", "kept_files",
@@ -33,7 +33,7 @@ Stop = Callable[[], StopReason | None]
 
 
 def peak_bytes() -> int:
-    """The most memory that this process ever held; 0 where the system does not tell.
+    """The most memory that this process ever held; 0 where the system does not say.
 
     Not ``ru_maxrss``, which starts at what the parent held when it forked.
     """
@@ -46,7 +46,7 @@ def peak_bytes() -> int:
 
 
 class Attempt:
-    """What one attempt at a run keeps, and tells the tracker.
+    """What one attempt at a run keeps, and reports to the tracker.
 
     Attributes:
         epochs: done so far.
@@ -65,7 +65,7 @@ class Attempt:
         self._seed = settings.seed
         self._identity = identity_of(settings, parameters)
         self._clock, self._cpu = time.perf_counter(), time.process_time()
-        self._before: tuple[Told, ...] = ()
+        self._before: tuple[EpochRecord, ...] = ()
         self._begun: float | None = None
 
     def done(self) -> RunEnd | None:
@@ -76,7 +76,7 @@ class Attempt:
             return None
         return end if run == self.run else None
 
-    def begin(self, before: tuple[Told, ...] = (), notes: tuple[str, ...] = ()) -> None:
+    def begin(self, before: tuple[EpochRecord, ...] = (), notes: tuple[str, ...] = ()) -> None:
         """Tell, once, that the attempt begins behind these epochs."""
         if self._begun is None:
             self._begun, self._before, self.epochs = time.perf_counter(), before, len(before)
@@ -161,7 +161,7 @@ class Attempt:
 
 
 class Watch(FittingWatch):
-    """Measures every epoch on the select part, tells the tracker, and passes on a wish to stop.
+    """Measures every epoch on the select part, reports to the tracker, and may stop the run.
 
     Attributes:
         saving: it stopped the fit itself, so that what there is is fetched.
@@ -179,21 +179,21 @@ class Watch(FittingWatch):
         self._attempt, self._select, self._stop, self._schedule = attempt, select, stop, saving
         self.saving = False
 
-    def begins(self, told: tuple[Told, ...], notes: tuple[str, ...]) -> None:
+    def begins(self, records: tuple[EpochRecord, ...], notes: tuple[str, ...]) -> None:
         """See `FittingWatch.begins`."""
-        self._attempt.begin(told, notes)
+        self._attempt.begin(records, notes)
 
-    def measured(self, epoch: Epoch) -> Told:
+    def measured(self, epoch: Epoch) -> EpochRecord:
         """Losses, time, and all metrics of the select part: they cost milliseconds."""
         rows = self._select
         metrics = self._goal.scores(epoch.select, rows.values, rows.weight) if len(rows) else {}
         spent = {"seconds": epoch.seconds, "cpu_seconds": epoch.cpu_seconds}
         return {**super().measured(epoch), **spent, **metrics}
 
-    def saved(self, number: int, told: Told) -> None:
+    def saved(self, number: int, record: EpochRecord) -> None:
         """See `FittingWatch.saved`."""
         self._attempt.epochs = number
-        self._attempt.tracker.epoch(number, told)
+        self._attempt.tracker.epoch(number, record)
 
     def enough(self, left: int) -> bool:
         """See `FittingWatch.enough`."""
@@ -229,24 +229,24 @@ def read_result(folder: Path, identity: str) -> tuple[int, RunEnd]:
         OSError: ``result.json`` or a file of the model is missing.
         ValueError: they are damaged, changed since, or of a run with other settings.
     """
-    told = read_json(folder / RESULT, dict)
+    saved = read_json(folder / RESULT, dict)
     try:
-        if told["identity"] != identity:
+        if saved["identity"] != identity:
             raise ValueError("it is of a run with other settings or parameters")
-        if told["files"] != kept_files(folder / MODEL, told["files"]):
+        if saved["files"] != kept_files(folder / MODEL, saved["files"]):
             raise ValueError("the model next to it was changed since")
-        end = RunEnd(**{field.name: told[field.name] for field in fields(RunEnd)})
-        return int(told["run"]), end
+        end = RunEnd(**{field.name: saved[field.name] for field in fields(RunEnd)})
+        return int(saved["run"]), end
     except (KeyError, TypeError) as error:
         raise ValueError(f"it is damaged ({type(error).__name__}: {error})") from None
 
 
 def identity_of(settings: QuestionSettings, parameters: Mapping[str, Any]) -> str:
-    """A digest of all that a run is told: the settings that the sweep fixes, and its point."""
-    told = {"settings": settings.model_dump(mode="json"), "parameters": dict(parameters)}
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    """A digest of all that a run is given: the settings that the sweep fixes, and its point."""
+    given = {"settings": settings.model_dump(mode="json"), "parameters": dict(parameters)}
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 
-def _spent(before: tuple[Told, ...], name: str) -> float:
-    spent = (told.get(name) for told in before)
+def _spent(before: tuple[EpochRecord, ...], name: str) -> float:
+    spent = (one.get(name) for one in before)
     return sum(one for one in spent if one is not None and math.isfinite(one))

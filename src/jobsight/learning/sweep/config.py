@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from jobsight.errors import SettingsError
 from jobsight.learning.asked import QUESTIONS, question_named
 from jobsight.learning.sweep.distributions import size_of
-from jobsight.learning.sweep.parameters import Parameter, Trouble, parse
+from jobsight.learning.sweep.parameters import ConfigProblem, Parameter, parse
 from jobsight.learning.sweep.searched import (
     check_parameters,
     check_settings,
@@ -89,8 +89,8 @@ def _checked_parameters(tree: Any, info: ValidationInfo) -> Any:
         parameters = parse(tree)
         if "question" in info.data:
             check_parameters(question_named(info.data["question"]), parameters)
-    except Trouble as trouble:
-        raise fail(trouble, tree) from None
+    except ConfigProblem as problem:
+        raise fail(problem, tree) from None
     return tree
 
 
@@ -98,8 +98,8 @@ def _checked_settings(tree: Any, info: ValidationInfo) -> Any:
     try:
         if "question" in info.data:
             check_settings(question_named(info.data["question"]), tree)
-    except Trouble as trouble:
-        raise fail(trouble, tree) from None
+    except ConfigProblem as problem:
+        raise fail(problem, tree) from None
     return tree
 
 
@@ -109,7 +109,7 @@ def _runs_of_a_grid(data: Mapping[str, Any]) -> int:
         return 0
     try:
         return min(size_of(parse(data["parameters"])), MOST_RUNS + 1)
-    except Trouble:
+    except ConfigProblem:
         return 0
 
 
@@ -153,12 +153,12 @@ class SweepConfig(Section):
     on; ``auto``: 10 minutes, or ten times what a run takes to begin, if that is longer."""
     program: ProgramSettings = ProgramSettings()
     dagman: Annotated[OptionMap, options_of("true")] = Field(default_factory=dict)
-    """Submit commands beside those that are written anyway, such as ``requirements``."""
+    """Submit commands besides those that are written anyway, such as ``requirements``."""
     slurm: Annotated[OptionMap, options_of("")] = Field(default_factory=dict)
     """Options of ``sbatch``, such as ``partition``; true gives a flag alone, false nothing."""
     here: HereOptions = HereOptions()
     folder: Text | None = None
-    """Of the sweep, relative to the config file; None: its name with ``.sweep``, beside it."""
+    """Of the sweep, relative to the config file; None: its name with ``.sweep``, next to it."""
 
     @classmethod
     def read(cls, path: Path) -> SweepConfig:
@@ -213,30 +213,30 @@ class SweepConfig(Section):
         try:
             self._check_runs()
             self._check_asked()
-        except Trouble as trouble:
-            raise fail(trouble, None) from None
+        except ConfigProblem as problem:
+            raise fail(problem, None) from None
         return self
 
     def _check_runs(self) -> None:
         if self.method == "grid":
             try:
                 size = size_of(self.space)
-            except Trouble as trouble:
-                raise Trouble(("parameters", *trouble.location), str(trouble)) from None
+            except ConfigProblem as problem:
+                raise ConfigProblem(("parameters", *problem.location), str(problem)) from None
             if self.runs > size:
-                raise Trouble(
+                raise ConfigProblem(
                     ("runs",), f"the grid has only {counted(size, 'point')}; write runs: {size}"
                 )
         if "runs" not in self.model_fields_set and self.method != "grid":
-            raise Trouble(("method",), f"{self.method} needs 'runs', the number of runs")
+            raise ConfigProblem(("method",), f"{self.method} needs 'runs', the number of runs")
         if not 1 <= self.runs <= MOST_RUNS:
-            raise Trouble(
+            raise ConfigProblem(
                 ("runs",) if "runs" in self.model_fields_set else ("parameters",),
                 f"{'more than ' * (self.runs > MOST_RUNS)}{min(self.runs, MOST_RUNS):,} runs "
                 "cannot be planned; write runs: 100, or make the grid smaller",
             )
         if self.drop and self.drop.after >= self.epochs:
-            raise Trouble(
+            raise ConfigProblem(
                 ("drop", "after"),
                 f"runs are dropped after {self.drop.after} epochs, but have {self.epochs} at most",
             )
@@ -245,18 +245,20 @@ class SweepConfig(Section):
         question = self.asked
         if self.trained not in question.models:
             known = ", ".join(question.models)
-            raise Trouble(("model",), f"{question.name} has no such model; known are {known}")
+            raise ConfigProblem(("model",), f"{question.name} has no such model; known are {known}")
         if self.drop and self.trained not in RESUMABLE:
-            raise Trouble(("drop",), f"runs of {self.trained} have no epochs to drop them after")
+            raise ConfigProblem(
+                ("drop",), f"runs of {self.trained} have no epochs to drop them after"
+            )
         metrics = next(iter(question.targets.values())).metrics
         if self.metric.name not in metrics:
-            raise Trouble(
+            raise ConfigProblem(
                 ("metric", "name"), f"there is no such metric; known are {', '.join(metrics)}"
             )
         for one in self.space:
             path = setting_path(question, one.name)
             if given(self.settings, path):
-                raise Trouble(
+                raise ConfigProblem(
                     ("settings", *path), f"{'.'.join(path)} is searched as well; remove one of them"
                 )
 

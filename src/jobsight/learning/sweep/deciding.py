@@ -102,7 +102,7 @@ def _decided(path: Path, runs: Sequence[int]) -> list[int] | None:
     no decision about these.
     """
     try:
-        told = read_json(path, dict)
-        return [int(run) for run in told["dropped"]] if told["runs"] == runs else None
+        saved = read_json(path, dict)
+        return [int(run) for run in saved["dropped"]] if saved["runs"] == runs else None
     except (OSError, ValueError, LookupError, TypeError):
         return None

@@ -1,4 +1,4 @@
-"""A sweep as W&B's server is told of it, and the points that it gives back."""
+"""A sweep as it is described to W&B's server, and the points that it gives back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def to_wandb(config: SweepConfig) -> dict[str, Any]:
     """The definition of the config's sweep, in the schema of W&B's sweeps.
 
     Distributions are named in full. Those whose bounds are exponents, which its server deprecates,
-    are told with their values' own bounds; what is drawn is the same.
+    are sent with their values' own bounds; what is drawn is the same.
     """
     return {
         "method": config.method,
@@ -34,11 +34,11 @@ def _section(space: tuple[Parameter, ...]) -> dict[str, Any]:
         branch = tree
         for key in one.location[:-1]:
             branch = branch.setdefault(key, {})
-        branch[one.location[-1]] = _told(one)
+        branch[one.location[-1]] = _described(one)
     return tree
 
 
-def _told(one: Parameter) -> dict[str, Any]:
+def _described(one: Parameter) -> dict[str, Any]:
     if one.distribution == "constant":
         return {"distribution": "constant", "value": _plain(one.values[0])}
     if one.probabilities:
@@ -51,8 +51,8 @@ def _told(one: Parameter) -> dict[str, Any]:
         return {"distribution": "categorical", "values": [_plain(value) for value in one.values]}
     if one.distribution in {"log_uniform", "q_log_uniform", "inv_log_uniform"}:
         low, high = (math.exp(exponent) for exponent in _exponents(one))
-        told: dict[str, Number] = {**one.numbers, "min": low, "max": high}
-        return {"distribution": f"{one.distribution}_values", **told}
+        sent: dict[str, Number] = {**one.numbers, "min": low, "max": high}
+        return {"distribution": f"{one.distribution}_values", **sent}
     return {"distribution": one.distribution, **one.numbers}
 
 

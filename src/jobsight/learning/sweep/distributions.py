@@ -27,7 +27,7 @@ from itertools import accumulate
 from statistics import NormalDist
 from typing import Any
 
-from jobsight.learning.sweep.parameters import MOST_VALUES, Number, Parameter, Trouble
+from jobsight.learning.sweep.parameters import MOST_VALUES, ConfigProblem, Number, Parameter
 
 __all__ = [
     "points_of",
@@ -133,7 +133,7 @@ def size_of(space: Iterable[Parameter]) -> int:
     """How many points a grid has.
 
     Raises:
-        Trouble: a parameter cannot be counted, or has too many values.
+        ConfigProblem: a parameter cannot be counted, or has too many values.
     """
     return math.prod(len(_counted(one)) for one in space)
 
@@ -146,7 +146,7 @@ def points_of(space: Sequence[Parameter]) -> Iterator[dict[str, Any]]:
     once.
 
     Raises:
-        Trouble: as `size_of`.
+        ConfigProblem: as `size_of`.
     """
     names = [one.name for one in space]
     for values in itertools.product(*[_counted(one) for one in space]):
@@ -155,7 +155,7 @@ def points_of(space: Sequence[Parameter]) -> Iterator[dict[str, Any]]:
 
 def _counted(one: Parameter) -> Sequence[Any]:
     if one.probabilities:
-        raise Trouble(
+        raise ConfigProblem(
             (*one.location, "probabilities"),
             f"parameter {one.name!r}: a grid tries every value, so it has no probabilities; "
             "remove them, or write method: random",
@@ -169,13 +169,13 @@ def _counted(one: Parameter) -> Sequence[Any]:
     elif one.distribution == "q_uniform":
         size, step = math.ceil((high - low) / one.numbers["q"]), one.numbers["q"]
     else:
-        raise Trouble(
+        raise ConfigProblem(
             (*one.location, "distribution"),
             f"parameter {one.name!r}: {one.distribution} has no countable values for a grid; give "
             "'values', int_uniform or q_uniform, or write method: random",
         )
     if size > MOST_VALUES:
-        raise Trouble(
+        raise ConfigProblem(
             one.location, f"parameter {one.name!r}: {size} values are too many for a grid"
         )
     if isinstance(low, int) and isinstance(step, int):

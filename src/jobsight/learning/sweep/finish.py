@@ -1,4 +1,4 @@
-"""The end of a sweep: its best run's network beside all other models, tested once.
+"""The end of a sweep: its best run's network next to all other models, tested once.
 
 The test part can be looked at once. Before it is, a record of that is written; who comes with
 another network afterwards, chosen maybe because of what was seen, is refused.
@@ -51,11 +51,11 @@ def finish_sweep(
         source: of all inputs, see `Question.source`.
         config: of the sweep, as the run had it.
         parameters: the best run's.
-        network: its folder ``model/``, beside its ``result.json``.
-        record: JSON file that tells of every look at the test part; written before the look.
+        network: its folder ``model/``, next to its ``result.json``.
+        record: JSON file that lists every look at the test part; written before the look.
         sources: the logs, for the manifest.
-        again: look although another network was tested before; the record then tells of both.
-        progress: is told what is being done.
+        again: look although another network was tested before; the record then lists both.
+        progress: is called with what is being done.
 
     Returns:
         what `jobsight.learning.train.train` made, to be saved as a model directory.
@@ -104,18 +104,18 @@ def looks(record: Path) -> list[dict[str, Any]]:
         OutputError: the record is there, but cannot be read.
     """
     try:
-        told = read_json(record, dict)
-        if told["schema"] != SCHEMA:
-            raise ValueError(f"it has schema {told['schema']!r}")
+        saved = read_json(record, dict)
+        if saved["schema"] != SCHEMA:
+            raise ValueError(f"it has schema {saved['schema']!r}")
         return [
             {"network": str(one["network"]), "folder": str(one["folder"]), "time": int(one["time"])}
-            for one in told["looks"]
+            for one in saved["looks"]
         ]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OutputError(
-            f"the record of looks at the test part, {record}, cannot be read ({error}); it tells "
+            f"the record of looks at the test part, {record}, cannot be read ({error}); it shows "
             "whether this sweep was tested already, so restore it, or plan the sweep anew"
         ) from None
 

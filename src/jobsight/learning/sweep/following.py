@@ -21,7 +21,7 @@ _TOP = {"config": "", "settings": "", "inputs": "data"}
 
 
 def has_begun(layout: Layout) -> bool:
-    """Whether any run has told of itself, so that the search is settled."""
+    """Whether any run has reported itself, so that the search is settled."""
     return any(layout.record(run).exists() for run in layout.numbers())
 
 

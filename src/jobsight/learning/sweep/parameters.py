@@ -18,7 +18,7 @@ from typing import Any
 from jobsight.settings.yamlfiles import Location, shown
 from jobsight.text import printable
 
-__all__ = ["DISTRIBUTIONS", "MOST_VALUES", "Number", "Parameter", "Trouble", "parse"]
+__all__ = ["DISTRIBUTIONS", "MOST_VALUES", "ConfigProblem", "Number", "Parameter", "parse"]
 
 Number = int | float
 
@@ -56,7 +56,7 @@ _LARGEST_EXPONENT = 700.0
 """e to that still is a float64."""
 
 
-class Trouble(ValueError):  # noqa: N818 - it is turned into a SettingsError, with its place
+class ConfigProblem(ValueError):  # noqa: N818 - it is turned into a SettingsError, with its place
     """What is wrong in a section, and where in it.
 
     Attributes:
@@ -110,22 +110,24 @@ def parse(tree: Any) -> tuple[Parameter, ...]:
     """The parameters of a section, in W&B's order: sorted by name, group by group.
 
     Raises:
-        Trouble: something in it is wrong; names its place, and what to write instead.
+        ConfigProblem: something in it is wrong; names its place, and what to write instead.
     """
     found = tuple(_group(tree, ()))
     if len(found) > MOST_PARAMETERS:
-        raise Trouble((), f"{len(found)} parameters are more than {MOST_PARAMETERS}")
+        raise ConfigProblem((), f"{len(found)} parameters are more than {MOST_PARAMETERS}")
     names: set[str] = set()
     for one in found:
         if one.name in names:
-            raise Trouble(one.location, f"parameter {one.name!r} is given twice; give it once")
+            raise ConfigProblem(
+                one.location, f"parameter {one.name!r} is given twice; give it once"
+            )
         names.add(one.name)
     return found
 
 
 def _group(tree: Any, location: tuple[str, ...]) -> Iterator[Parameter]:
     if not isinstance(tree, Mapping) or not tree:
-        raise Trouble(
+        raise ConfigProblem(
             location,
             f"parameters are a mapping of names to what they may be, such as "
             f"'m: {{min: 10, max: 100}}' (given {shown(tree)})",
@@ -134,7 +136,7 @@ def _group(tree: Any, location: tuple[str, ...]) -> Iterator[Parameter]:
         here = (*location, str(key))
         spec = tree[key]
         if not _NAME.fullmatch(str(key)):
-            raise Trouble(
+            raise ConfigProblem(
                 here,
                 f"parameter {printable(key, 60)!r} has no good name: letters, digits, _ . and -, "
                 "at most 100, the first a letter or _",
@@ -142,7 +144,9 @@ def _group(tree: Any, location: tuple[str, ...]) -> Iterator[Parameter]:
         if not isinstance(spec, Mapping) or "parameters" not in spec:
             yield _Spec(here, spec).parameter()
         elif len(spec) > 1:
-            raise Trouble(here, f"group {key!r} has more than its 'parameters'; remove the rest")
+            raise ConfigProblem(
+                here, f"group {key!r} has more than its 'parameters'; remove the rest"
+            )
         else:
             yield from _group(spec["parameters"], (*here, "parameters"))
 
@@ -158,8 +162,8 @@ class _Spec:
     def name(self) -> str:
         return ".".join(self.location[::2])  # between two names of groups is "parameters"
 
-    def wrong(self, message: str, *keys: int | str) -> Trouble:
-        return Trouble((*self.location, *keys), f"parameter {self.name!r}{message}")
+    def wrong(self, message: str, *keys: int | str) -> ConfigProblem:
+        return ConfigProblem((*self.location, *keys), f"parameter {self.name!r}{message}")
 
     def parameter(self) -> Parameter:
         spec = self.content

@@ -54,7 +54,7 @@ def parse_logs(shard: Shard, frozen: Frozen, layout: Layout, *, here: bool) -> N
         replace(Source.of(Path(name)), name=planned)
         for name, planned in zip(names, shard.inputs, strict=True)
     ]
-    _told(shard, layout, reader.report, sources)
+    _recorded(shard, layout, reader.report, sources)
 
 
 def write_table(
@@ -67,10 +67,10 @@ def write_table(
     """Keep an event table of job documents, or a packed job table, as the table of a shard."""
     with new_file(layout.table(shard.name)) as temporary:
         table.write_parquet(temporary, compression="lz4")
-    _told(shard, layout, report, sources)
+    _recorded(shard, layout, report, sources)
 
 
-def _told(shard: Shard, layout: Layout, report: ReadReport, sources: Sequence[Source]) -> None:
+def _recorded(shard: Shard, layout: Layout, report: ReadReport, sources: Sequence[Source]) -> None:
     """Write ``read.json``; where it is there, the table is whole."""
     if not report.events and not report.jobs:
         raise SourceError(f"no event record in {', '.join(shard.inputs[:3])}")

@@ -68,7 +68,7 @@ def freeze(
         base: folder of the config, from which it names an image or a pack.
 
     Raises:
-        SweepError: there is no such image beside the config, or no such home folder.
+        SweepError: there is no such image next to the config, or no such home folder.
     """
     plain = {**config.model_dump(mode="json"), "model": config.trained}
     program = plain["program"]
@@ -86,14 +86,14 @@ def freeze(
     )
 
 
-def _image(told: str, base: Path) -> str:
+def _image(image: str, base: Path) -> str:
     """Where an image is: a file or a folder of here or of the other machines, or an address."""
-    path = named_by(base, told)
+    path = named_by(base, image)
     with contextlib.suppress(OSError, RuntimeError):  # it may lie where only nodes may look
         return str(path.resolve(strict=True))
-    if ":" in told:  # docker://…, docker-archive:…
-        return told
-    if not told.startswith(("/", "~")):
+    if ":" in image:  # docker://…, docker-archive:…
+        return image
+    if not image.startswith(("/", "~")):
         raise SweepError(
             f"program.image: there is no {printable(path, 200)}; name a file or a folder that is "
             "there, a whole path where runs run, or an address such as docker://…"
@@ -116,7 +116,7 @@ def lay_out(
         layout: where.
         command: how `jobsight` starts on this machine.
         active: a scheduler works on what was planned before.
-        progress: is told runs written of all.
+        progress: is called with the runs written of all.
 
     Raises:
         SweepError: something else is in the folder, or the sweep there has begun and is another,
@@ -163,11 +163,11 @@ def _plan_of(frozen: Frozen, layout: Layout, command: Command) -> Plan:
     )
 
 
-def _options(told: Mapping[str, Any]) -> dict[str, Option]:
+def _options(given: Mapping[str, Any]) -> dict[str, Option]:
     """Options as a plan has them: texts, and those alone that were given."""
     return {
         name: value if isinstance(value, list) else str(value)
-        for name, value in told.items()
+        for name, value in given.items()
         if value is not None
     }
 

@@ -13,9 +13,9 @@ from jobsight.learning.sweep.layout import Frozen, Layout
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_all
 from jobsight.learning.sweep.stages import run_of
 
-__all__ = ["BestSoFar", "Progress", "RunProgress", "StageProgress", "Trouble", "progress_of"]
+__all__ = ["BestSoFar", "Failure", "Progress", "RunProgress", "StageProgress", "progress_of"]
 
-_TROUBLED = (NodeState.FAILED, NodeState.HELD)
+_FAILED = (NodeState.FAILED, NodeState.HELD)
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class StageProgress:
     total: int
     done: int
     running: int
-    troubled: int
+    failed: int
     stopped: int
 
 
@@ -49,7 +49,7 @@ class RunProgress:
 
 
 @dataclass(frozen=True)
-class Trouble:
+class Failure:
     """A node that failed, is held or was stopped, or a run that ended failed.
 
     `log` is the file with more about the cause, relative to the sweep's folder; None: unknown.
@@ -82,7 +82,7 @@ class Progress:
         runs: in order of their numbers.
         states: runs by state.
         epochs: trained by all runs, of at most `epochs_most` where none stops early.
-        troubles: nodes and runs that failed or are held, with causes.
+        failures: nodes and runs that failed or are held, with causes.
         best: None before any value.
         done: the best of the runs, as they are, was found, tested, registered and reported.
         spent: seconds that all runs took.
@@ -97,7 +97,7 @@ class Progress:
     states: dict[str, int]
     epochs: int
     epochs_most: int
-    troubles: tuple[Trouble, ...]
+    failures: tuple[Failure, ...]
     metric: str
     best: BestSoFar | None
     done: bool
@@ -134,7 +134,7 @@ def progress_of(frozen: Frozen, layout: Layout, plan: Plan, status: PlanStatus |
         states=dict(Counter(one.state for one in runs)),
         epochs=sum(one.epochs for one in runs),
         epochs_most=frozen.runs * int(frozen.config["epochs"]),
-        troubles=tuple(_troubles(runs, status)),
+        failures=tuple(_failures(runs, status)),
         metric=metric,
         best=_best(list(records.values()), metric, goal),
         done=not status.active and is_collected(frozen, layout, list(records.values())),
@@ -190,18 +190,18 @@ def _stages(plan: Plan, status: PlanStatus) -> Iterator[StageProgress]:
             len(stage.nodes),
             states[NodeState.DONE],
             states[NodeState.RUNNING],
-            sum(states[one] for one in _TROUBLED),
+            sum(states[one] for one in _FAILED),
             states[NodeState.REMOVED],
         )
 
 
-def _troubles(runs: Sequence[RunProgress], status: PlanStatus) -> Iterator[Trouble]:
+def _failures(runs: Sequence[RunProgress], status: PlanStatus) -> Iterator[Failure]:
     for node in status.nodes.values():
-        if node.state in (*_TROUBLED, NodeState.REMOVED):
-            yield Trouble(node.name, node.state.value, node.cause or "no cause given", node.log)
+        if node.state in (*_FAILED, NodeState.REMOVED):
+            yield Failure(node.name, node.state.value, node.cause or "no cause given", node.log)
     for one in runs:
         if one.state in (RunStatus.FAILED, RunStatus.UNREADABLE):
-            yield Trouble(f"run {one.run}", one.state, one.cause or "no cause given")
+            yield Failure(f"run {one.run}", one.state, one.cause or "no cause given")
 
 
 def _best(records: Sequence[RunRecord], metric: str, goal: Goal) -> BestSoFar | None:

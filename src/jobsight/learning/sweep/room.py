@@ -54,11 +54,11 @@ def memory_limit(cgroups: Path = _CGROUPS, mine: Path = Path("/proc/self/cgroup"
         return limit
     for group in (cgroups / path, *(cgroups / path).parents):
         try:
-            told = (group / "memory.max").read_text(encoding="ascii").strip()
+            text = (group / "memory.max").read_text(encoding="ascii").strip()
         except (OSError, UnicodeDecodeError):
             continue
-        if told.isdecimal():
-            limit = min(limit, int(told))
+        if text.isdecimal():
+            limit = min(limit, int(text))
     return limit
 
 

@@ -30,7 +30,7 @@ from jobsight.learning.tracking import RunEnd, StopReason, Tracker
 from jobsight.learning.train import fit_model
 from jobsight.models.base import Labelled
 from jobsight.models.checkpoints import Checkpoints
-from jobsight.models.watching import Told
+from jobsight.models.watching import EpochRecord
 from jobsight.settings import QuestionSettings
 from jobsight.text import printable
 
@@ -80,7 +80,7 @@ def train_run(
         config: of the sweep: its question, model, and the settings that it fixes.
         parameters: the point, by names that `with_parameters` knows.
         run: its number.
-        tracker: is told of the run; the caller opens and closes it.
+        tracker: gets the run; the caller opens and closes it.
         stop: asked before each batch, and before and after the preparation.
         until: the last epoch to train now.
         saving: when to stop so that what there is is fetched; None: never.
@@ -161,8 +161,8 @@ def _trained(
     files = attempt.keep_model(model)
     attempt.tracker.model(attempt.folder / MODEL)
     metrics = data.goal.scores(model.predict(select.inputs), select.values, select.weight)
-    told = attempt.ending(end.status, best_epoch=end.best_epoch, metrics=metrics)
-    return RunResult(attempt.run, attempt.end(told, files), None, end.epochs)
+    ending = attempt.ending(end.status, best_epoch=end.best_epoch, metrics=metrics)
+    return RunResult(attempt.run, attempt.end(ending, files), None, end.epochs)
 
 
 def _parts(data: Dataset) -> tuple[Labelled, Labelled]:
@@ -233,7 +233,7 @@ def drop_run(
     tracker: Tracker,
     cause: str,
 ) -> RunResult:
-    """End a run for good where it stopped: it is hopeless beside the others.
+    """End a run for good where it stopped: it is hopeless next to the others.
 
     Its metrics are those of its best epoch by select loss; no model is kept of it.
 
@@ -242,7 +242,7 @@ def drop_run(
         config: of the sweep.
         parameters: the point.
         run: its number.
-        tracker: is told.
+        tracker: gets the end.
         cause: why, in one line.
 
     Raises:
@@ -256,13 +256,13 @@ def drop_run(
 
 
 def _dropped(attempt: Attempt, epochs: Epochs, cause: str) -> RunResult:
-    told: tuple[Told, ...] = tuple(
+    records: tuple[EpochRecord, ...] = tuple(
         {name: float(column[row]) for name, column in epochs.columns.items()}
         for row in range(len(epochs))
     )
-    attempt.begin(told)
+    attempt.begin(records)
     best = epochs.best("select_loss", "minimize")
-    kept = {} if best is None else told[int(np.flatnonzero(epochs.number == best.epoch)[0])]
+    kept = {} if best is None else records[int(np.flatnonzero(epochs.number == best.epoch)[0])]
     end = attempt.ending(
         "dropped",
         cause=cause,

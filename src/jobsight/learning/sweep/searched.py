@@ -10,7 +10,7 @@ import pydantic
 
 from jobsight.errors import SettingsError
 from jobsight.learning.sweep.distributions import quantile
-from jobsight.learning.sweep.parameters import Parameter, Trouble
+from jobsight.learning.sweep.parameters import ConfigProblem, Parameter
 from jobsight.settings import QuestionSettings
 from jobsight.settings.yamlfiles import Location, shown
 from jobsight.text import printable
@@ -159,21 +159,27 @@ def check_settings(question: Question[Any], tree: Any) -> None:
     """Check the settings that all runs share.
 
     Raises:
-        Trouble: they are no mapping, one is unknown or bad, or the config has a key for it.
+        ConfigProblem: they are no mapping, one is unknown or bad, or the config has a key for it.
     """
     if not isinstance(tree, Mapping):
-        raise Trouble((), f"settings are a mapping of names to values (given {shown(tree)})")
+        raise ConfigProblem((), f"settings are a mapping of names to values (given {shown(tree)})")
     try:
         question.settings.model_validate(tree)
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
         if first["type"] == "extra_forbidden":
-            raise Trouble(first["loc"], f"there is no setting {printable(name, 80)!r}") from None
-        raise Trouble(first["loc"], f"{first['msg']} (given {shown(first['input'])})") from None
+            raise ConfigProblem(
+                first["loc"], f"there is no setting {printable(name, 80)!r}"
+            ) from None
+        raise ConfigProblem(
+            first["loc"], f"{first['msg']} (given {shown(first['input'])})"
+        ) from None
     for path, said in SAID.items():
         if given(tree, path):
-            raise Trouble(path, f"{'.'.join(path)} is set by {said} of the config; give it there")
+            raise ConfigProblem(
+                path, f"{'.'.join(path)} is set by {said} of the config; give it there"
+            )
 
 
 def given(tree: Any, path: Iterable[str]) -> bool:
@@ -189,16 +195,16 @@ def check_parameters(question: Question[Any], parameters: Iterable[Parameter]) -
     """Check that parameters mean settings, each its own, and give values that these allow.
 
     Raises:
-        Trouble: a name is unknown, two mean one setting, or a value is none that it allows.
+        ConfigProblem: a name is unknown, two mean one setting, or a value is none that it allows.
     """
     taken: dict[tuple[str, ...], str] = {}
     for one in parameters:
         try:
             path = setting_path(question, one.name)
         except ValueError as error:
-            raise Trouble(one.location, str(error)) from None
+            raise ConfigProblem(one.location, str(error)) from None
         if path in taken:
-            raise Trouble(
+            raise ConfigProblem(
                 one.location,
                 f"parameters {taken[path]!r} and {one.name!r} mean one setting; keep one",
             )
@@ -211,11 +217,11 @@ def _check_values(question: Question[Any], one: Parameter) -> None:
         for at, value in enumerate(one.values):
             if why := allowed(question, one.name, value):
                 key: Location = ("value",) if one.distribution == "constant" else ("values", at)
-                raise Trouble((*one.location, *key), _refused(one, value, why))
+                raise ConfigProblem((*one.location, *key), _refused(one, value, why))
     elif one.bounded:
         for key, value in _samples(one):
             if why := allowed(question, one.name, value):
-                raise Trouble((*one.location, *key), _refused(one, value, why))
+                raise ConfigProblem((*one.location, *key), _refused(one, value, why))
     else:
         _check_share(question, one)
 
@@ -257,7 +263,7 @@ def _check_share(question: Question[Any], one: Parameter) -> None:
     bad = [(value, why) for value in drawn if (why := allowed(question, one.name, value))]
     if len(bad) > (1 - LEAST_SHARE) * len(drawn):
         value, why = bad[len(bad) // 2]
-        raise Trouble(
+        raise ConfigProblem(
             one.location,
             f"parameter {one.name!r}: of 1000 values hardly one is allowed; "
             f"{one.distribution} gives such as {shown(value)}: {_advised(why)}",

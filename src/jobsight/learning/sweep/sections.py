@@ -12,7 +12,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from jobsight.cluster.local import MOST_PROCESSES
 from jobsight.cluster.plan import looks_secret
 from jobsight.learning.sweep.amounts import megabytes, seconds
-from jobsight.learning.sweep.parameters import Trouble
+from jobsight.learning.sweep.parameters import ConfigProblem
 from jobsight.learning.sweep.runrecord import Goal
 from jobsight.learning.targets import MORE_IS_BETTER
 from jobsight.settings.section import Section
@@ -62,10 +62,10 @@ def span_or_word(*words: str) -> BeforeValidator:
     return BeforeValidator(checked)
 
 
-def fail(trouble: Trouble, given: Any) -> pydantic.ValidationError:
-    """A trouble as pydantic's own error, which adds where in the config the section stands."""
-    kind = PydanticCustomError("sweep", "{text}", {"text": str(trouble)})
-    line = InitErrorDetails(type=kind, loc=trouble.location, input=given)
+def fail(problem: ConfigProblem, given: Any) -> pydantic.ValidationError:
+    """A problem as pydantic's own error, which adds where in the config the section stands."""
+    kind = PydanticCustomError("sweep", "{text}", {"text": str(problem)})
+    line = InitErrorDetails(type=kind, loc=problem.location, input=given)
     return pydantic.ValidationError.from_exception_data("sweep", [line])
 
 
@@ -112,7 +112,7 @@ class SweepMetric(Section):
         if self.goal != _goal(self.name):
             better = "more" if self.name in MORE_IS_BETTER else "less"
             message = f"{better} of {self.name} is better; write goal: {_goal(self.name)}"
-            raise fail(Trouble(("goal",), message), self.goal)
+            raise fail(ConfigProblem(("goal",), message), self.goal)
         return self
 
 
@@ -181,7 +181,7 @@ class ProgramSettings(Section):
     def _one_of_them(self) -> ProgramSettings:
         if self.image is not None and self.pack is not None:
             raise fail(
-                Trouble(("pack",), "runs start from an image or from a pack; keep one"), None
+                ConfigProblem(("pack",), "runs start from an image or from a pack; keep one"), None
             )
         return self
 
@@ -192,12 +192,12 @@ class ProgramSettings(Section):
             return value
         for name in value:
             if looks_secret(str(name)):
-                trouble = Trouble(
+                problem = ConfigProblem(
                     (str(name),),
                     "this looks like a secret, which has no place in a config; set it in the "
                     "environment or in ~/.netrc where runs run",
                 )
-                raise fail(trouble, None)
+                raise fail(problem, None)
         return {name: str(one) if _is_number(one) else one for name, one in value.items()}
 
 

@@ -104,11 +104,11 @@ class Hold(Question[HoldSettings]):
 
     def encoding_from(self, data: Mapping[str, Any]) -> Scale:
         """See `Scale.to_json`."""
-        pace, timeframe_len, horizon = (
-            float(data[name]) for name in ("pace", "timeframe_len", "horizon")
+        time_scale, timeframe_len, horizon = (
+            float(data[name]) for name in ("time_scale", "timeframe_len", "horizon")
         )
         windows, delays = (tuple(map(float, data[name])) for name in ("windows", "delays"))
-        return Scale(pace, windows, delays, timeframe_len, horizon)
+        return Scale(time_scale, windows, delays, timeframe_len, horizon)
 
     def builder(self, source: History, encoding: Scale, settings: HoldSettings) -> ExampleBuilder:
         """Frames, features and causes, as of the cuts."""
@@ -143,7 +143,7 @@ class Hold(Question[HoldSettings]):
 
     def own_parts(self, shown: Any) -> Any:
         """See `jobsight.reports.shown.Reporting`."""
-        from jobsight.questions.hold.reporting.material import hold_parts
+        from jobsight.questions.hold.reporting.shownjobs import hold_parts
 
         return hold_parts(shown)
 

@@ -21,10 +21,10 @@ class HoldSettings(QuestionSettings):
     horizon: PositiveFloat | Literal["auto"] = "auto"
     """Seconds; auto: the 95th percentile of the training outcomes' times."""
     windows: tuple[PositiveFloat, ...] | Literal["auto"] = "auto"
-    """Seconds looked back at the pool; auto: 1, 4 and 16 paces. The pace is the median time from a
-    release to its outcome in the training part."""
+    """Seconds looked back at the pool; auto: 1, 4 and 16 time scales. The time scale is the
+    median time from a release to its outcome in the training part."""
     delays: tuple[PositiveFloat, ...] | Literal["auto"] = "auto"
-    """Seconds that "wait" may propose; auto: 1, 2 and 4 paces."""
+    """Seconds that "wait" may propose; auto: 1, 2 and 4 time scales."""
     batch_seconds: PositiveFloat = 60.0
     metric: Literal["log_loss", "brier", "roc_auc", "f1", "f1_failure"] = "log_loss"
     costs: Costs = Costs()
@@ -33,7 +33,7 @@ class HoldSettings(QuestionSettings):
 
 
 def require_answerable(settings: HoldSettings) -> None:
-    """Refuse models that do not tell whether to release a job that is held now.
+    """Refuse models that cannot say whether to release a job that is held now.
 
     Args:
         settings: that the model was trained with.

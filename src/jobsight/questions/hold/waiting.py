@@ -108,7 +108,7 @@ class _Asked:
     Attributes:
         waits: seconds, 0 first.
         gain: float64 (n, waits), expected from the model.
-        got: float64 (n, waits), share of success; 0 at once, NaN where nobody released then.
+        got: float64 (n, waits), share of success; 0 at once, NaN where none was released then.
         realized: float64 (n, waits), the gain with what was got.
     """
 
@@ -148,7 +148,7 @@ def check_waiting(it: Audited) -> Result:
 
 def _ask(it: Audited, known: pl.DataFrame, inside: NDArray[np.bool_]) -> _Asked:
     costs = it.model.settings.costs
-    per_hour = hourly_delay_cost(costs, it.model.encoding.pace)
+    per_hour = hourly_delay_cost(costs, it.model.encoding.time_scale)
     waits = (0.0, *delays_of(it.model))
     rows = known.filter(pl.Series(inside))
     gain: list[Floats] = []
@@ -234,7 +234,7 @@ def _wait_check(
 
 
 def _delay_aucs(it: Audited) -> list[dict[str, Any]]:
-    """How well each delay's model tells releases apart that long before they happen."""
+    """How well each delay's model distinguishes releases that long before they happen."""
     rows = []
     for delay, fitted in delays_of(it.model).items():
         _, labelled = it.data.labelled(it.reach, moment=str(delay))

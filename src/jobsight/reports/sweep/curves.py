@@ -8,7 +8,7 @@ import numpy as np
 
 from jobsight.reports.drawing import BLACK, draw
 from jobsight.reports.page import Markup
-from jobsight.reports.sweep.material import Material, Run
+from jobsight.reports.sweep.data import Run, SweepData
 from jobsight.reports.sweep.parallel import add_lines
 from jobsight.reports.sweep.plotting import BEST, FAILED, set_axes, titles
 from jobsight.reports.sweep.scales import Axis, Floats, numeric_axis
@@ -28,14 +28,14 @@ _MOST_MARKED = 120
 """Runs whose stops and evictions are marked, the best first."""
 
 
-def curves_plot(material: Material, part: Part) -> Markup:
+def curves_plot(data: SweepData, part: Part) -> Markup:
     """The loss on a part after each epoch, one line per run.
 
     Discs: where patience ended a run. Diamonds: where a run went on after an eviction. Ring: the
     epoch whose weights the best run kept.
     """
-    places = [int(place) for place in material.drawn if len(material.runs[place].epochs)]
-    runs = [material.runs[place] for place in places]
+    places = [int(place) for place in data.drawn if len(data.runs[place].epochs)]
+    runs = [data.runs[place] for place in places]
     down = _loss_axis([getattr(run, part) for run in runs])
     last = max((int(run.epochs[-1]) for run in runs), default=1)
     across = Axis("linear", 1.0, max(last, 2), whole=True)
@@ -45,16 +45,16 @@ def curves_plot(material: Material, part: Part) -> Markup:
         axes = figure.subplots()
         set_axes(axes, across, down, most=7)
         axes.set_xlabel("epoch")
-        curves = {place: _curve(material.runs[place], part, across, down, step) for place in places}
-        add_lines(axes, material, curves)
+        curves = {place: _curve(data.runs[place], part, across, down, step) for place in places}
+        add_lines(axes, data, curves)
         _add_marks(axes, runs, part, across, down)
-        _add_best(axes, material, part, across, down)
+        _add_best(axes, data, part, across, down)
 
     words = (
         f"Loss on the {part} part by epoch: one line for each of {len(runs):,} runs over up to "
         f"{last:,} epochs; the best run is thick. The last losses are in the table of all runs."
     )
-    return draw(f"curves {part}", 5.2, 3.5, words, paint, titles=titles(material, places))
+    return draw(f"curves {part}", 5.2, 3.5, words, paint, titles=titles(data, places))
 
 
 def _loss_axis(losses: list[Floats]) -> Axis:
@@ -99,11 +99,11 @@ def _at(run: Run, epoch: int, part: Part, across: Axis, down: Axis) -> Floats:
     return np.stack([x, down.place(getattr(run, part)[found])], axis=1)
 
 
-def _add_best(axes: Axes, material: Material, part: Part, across: Axis, down: Axis) -> None:
+def _add_best(axes: Axes, data: SweepData, part: Part, across: Axis, down: Axis) -> None:
     """A ring at the epoch whose weights the best run kept, and the run's number."""
-    if material.best is None or material.runs[material.best].best_epoch is None:
+    if data.best is None or data.runs[data.best].best_epoch is None:
         return
-    run = material.runs[material.best]
+    run = data.runs[data.best]
     for x, y in _at(run, run.best_epoch or 0, part, across, down):
         axes.plot(x, y, "o", ms=9, mfc="white", mec=BEST, mew=2.4, zorder=6)
         axes.annotate(

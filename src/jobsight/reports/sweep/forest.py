@@ -1,4 +1,4 @@
-"""The best run's model beside its baselines on the test part: values with their intervals."""
+"""The best run's model next to its baselines on the test part: values with their intervals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_MODELS = 40
 
 @dataclass(frozen=True)
 class Tested:
-    """One model on the test part: numbers are None where undefined or not told.
+    """One model on the test part: numbers are None where undefined or unknown.
 
     Attributes:
         name: of the model.
@@ -70,18 +70,18 @@ def _tested(name: str, scores: Mapping[str, Any], loss: object) -> Tested:
     auc = None
     if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
         auc = (ends[0], ends[1])
-    told = scores.get(f"{loss}_gain")
+    gained = scores.get(f"{loss}_gain")
     gain = None
-    if isinstance(told, Mapping) and (value := number_of(told.get("value"))) is not None:
-        gain = (value, number_of(told.get("low")), number_of(told.get("high")))
+    if isinstance(gained, Mapping) and (value := number_of(gained.get("value"))) is not None:
+        gain = (value, number_of(gained.get("low")), number_of(gained.get("high")))
     values = {str(key): number_of(value) for key, value in scores.items()}
     return Tested(name, values, auc, gain, is_baseline(name))
 
 
 def best_baseline(models: Sequence[Tested]) -> float | None:
-    """The greatest area under the ROC curve among the baselines; None where none tells it."""
-    told = [one.scores.get("roc_auc") for one in models if one.baseline]
-    return max((value for value in told if value is not None), default=None)
+    """The greatest area under the ROC curve among the baselines; None where none has it."""
+    scores = [one.scores.get("roc_auc") for one in models if one.baseline]
+    return max((value for value in scores if value is not None), default=None)
 
 
 def forest_plot(models: Sequence[Tested], network: str, kind: str) -> Markup | None:
@@ -116,8 +116,8 @@ def forest_plot(models: Sequence[Tested], network: str, kind: str) -> Markup | N
         axes.invert_yaxis()
         axes.set_xlabel(f"{name} ({'← better' if kind == 'gain' else 'better →'})")
 
-    told = ", ".join(f"{one.name} {short(value, 3)}" for one, value, *_ in rows)
-    words = f"{name} on the test part: {told}. Lines are 95 % intervals."
+    listed = ", ".join(f"{one.name} {short(value, 3)}" for one, value, *_ in rows)
+    words = f"{name} on the test part: {listed}. Lines are 95 % intervals."
     return draw(f"forest {kind}", 5.2, 0.9 + 0.27 * len(rows), words, paint)
 
 

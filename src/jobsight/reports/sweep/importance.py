@@ -1,4 +1,4 @@
-"""How much of the metric a parameter tells, alone: shares of variance among ranks.
+"""How much of the metric a parameter explains, alone: shares of variance among ranks.
 
 The metric's ranks are compared between groups of runs with like values of the parameter:
 categories, or bins of equal numbers of runs. The share of the ranks' variance that lies between the
@@ -30,7 +30,7 @@ _BINS = 6
 
 @dataclass(frozen=True)
 class Importance:
-    """What one parameter tells of the metric.
+    """What one parameter explains of the metric.
 
     Attributes:
         share: of the variance of the metric's ranks, 0 to 1; None with too few runs.
@@ -71,7 +71,7 @@ def groups(column: Column, places: NDArray[np.int64]) -> NDArray[np.int64]:
 def importance(
     column: Column, places: NDArray[np.int64], values: Floats, *, maximize: bool
 ) -> Importance:
-    """What a parameter tells of the metric of the runs at n places.
+    """What a parameter explains of the metric of the runs at n places.
 
     Args:
         column: the parameter, of all runs.
@@ -143,7 +143,7 @@ class Contrast:
 def contrast(
     columns: tuple[Column, ...], inside: NDArray[np.int64], outside: NDArray[np.int64]
 ) -> Contrast | None:
-    """The parameter that tells the runs `inside` best from those `outside`; None: none does.
+    """The parameter that separates the runs `inside` best from those `outside`; None: none does.
 
     Of numbers it is the area under the ROC curve (how often one of these is above one of the
     others, or below), of categories the greatest difference of shares.

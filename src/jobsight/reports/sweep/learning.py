@@ -9,8 +9,8 @@ import numpy as np
 
 from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.reports.sweep.curves import curves_plot
+from jobsight.reports.sweep.data import Run, SweepData
 from jobsight.reports.sweep.importance import contrast
-from jobsight.reports.sweep.material import Material, Run
 from jobsight.reports.sweep.scales import Floats, column, short
 from jobsight.reports.sweep.scatter import scatter_plot, search_plot
 from jobsight.reports.sweep.timeline import NOWHERE, places_of, timeline_plot
@@ -23,9 +23,9 @@ _MOST_CAUSES = 40
 _MOST_NUMBERS = 12
 
 
-def curves_part(material: Material) -> Markup | None:
+def curves_part(data: SweepData) -> Markup | None:
     """Learning curves, and the best so far."""
-    if not any(len(run.epochs) for run in material.runs):
+    if not any(len(run.epochs) for run in data.runs):
         return None
     legend = element(
         "span",
@@ -34,82 +34,82 @@ def curves_part(material: Material) -> Markup | None:
         element("span", element("i", class_="key resumekey"), "evicted here, then resumed"),
         class_="legend",
     )
-    found = element("p", _how_found(material)) if len(material.judged) else None
+    found = element("p", _how_found(data)) if len(data.judged) else None
     return section(
         "How they learned",
         element(
             "div",
-            figure(curves_plot(material, "select"), join([legend, "Loss on the select part."])),
-            figure(curves_plot(material, "train"), "Loss on the train part: where it falls while "
+            figure(curves_plot(data, "select"), join([legend, "Loss on the select part."])),
+            figure(curves_plot(data, "train"), "Loss on the train part: where it falls while "
                    "the other rises, a run learns by heart."),
             class_="pair",
         ),
         element("h3", "How the search went") if found else None,
-        element("div", figure(search_plot(material), "The best so far, as runs ended."), found,
+        element("div", figure(search_plot(data), "The best so far, as runs ended."), found,
                 class_="pair") if found else None,
         lead="Colours are those of the first picture: the better a run became, the more it stands "
         "out.",
     )  # fmt: skip
 
 
-def _how_found(material: Material) -> str:
+def _how_found(data: SweepData) -> str:
     """When the best was found, and what more runs would likely bring."""
     ended = sorted(
-        material.judged.tolist(),
-        key=lambda place: (material.runs[place].ended or 0, material.runs[place].number),
+        data.judged.tolist(),
+        key=lambda place: (data.runs[place].ended or 0, data.runs[place].number),
     )
-    assert material.best is not None  # there are judged runs
-    at = ended.index(material.best) + 1
+    assert data.best is not None  # there are judged runs
+    at = ended.index(data.best) + 1
     words = f"The best run was number {at:,} of the {len(ended):,} that ended with a metric. "
-    values = material.values[ended]
+    values = data.values[ended]
     half = values[: len(values) // 2]
     if len(half) < 10:
         return words + "So few runs say little about what more of them would bring."
-    best = half.max() if material.maximize else half.min()
-    gained = abs(float(material.values[material.best] - best))
+    best = half.max() if data.maximize else half.min()
+    gained = abs(float(data.values[data.best] - best))
     spread = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
-    told = f"The second half of the search gained {short(gained, 2) if gained else 'nothing'}"
-    told += f" in {material.metric}"
+    gain = f"The second half of the search gained {short(gained, 2) if gained else 'nothing'}"
+    gain += f" in {data.metric}"
     if spread > 0:
-        told += f", next to a middle half of runs that spans {short(spread, 2)}"
-    return words + told + "."
+        gain += f", next to a middle half of runs that spans {short(spread, 2)}"
+    return words + gain + "."
 
 
-def cost_part(material: Material) -> Markup | None:
+def cost_part(data: SweepData) -> Markup | None:
     """Time, memory, and where the runs worked."""
-    if not any(run.attempts for run in material.runs):
+    if not any(run.attempts for run in data.runs):
         return None
-    picture = timeline_plot(material)
-    seconds = column("wall seconds", [run.seconds for run in material.runs], None)
-    epochs = column("epochs", [len(run.epochs) or None for run in material.runs], None)
+    picture = timeline_plot(data)
+    seconds = column("wall seconds", [run.seconds for run in data.runs], None)
+    epochs = column("epochs", [len(run.epochs) or None for run in data.runs], None)
     panels = [
         element(
             "figure",
             element("figcaption", element("b", one.name), element("span", words, class_="unsure")),
-            scatter_plot(material, one),
+            scatter_plot(data, one),
             class_="panel",
         )
         for one, words in (
             (seconds, "does longer training pay?"),
             (epochs, "do more epochs?"),
         )
-        if len(material.judged) and one.varies
+        if len(data.judged) and one.varies
     ]
     return section(
         "Time and cost",
-        element("dl", *_amounts(material)),
+        element("dl", *_amounts(data)),
         None if picture is None else figure(
             picture, "A bar is an attempt, a row of bars a machine; colours as above, a stroke at "
             "the end where it was evicted or cut off. Times are UTC.", class_="wide",
         ),
-        _places(material),
+        _places(data),
         element("div", *panels, class_="panels") if panels else None,
         lead="What the whole search took, whatever came of it.",
     )  # fmt: skip
 
 
-def _amounts(material: Material) -> list[Markup]:
-    runs = material.runs
+def _amounts(data: SweepData) -> list[Markup]:
+    runs = data.runs
     walls = np.array([run.seconds for run in runs if run.seconds], np.float64)
     cpus = np.array([run.cpu_seconds for run in runs if run.cpu_seconds is not None], np.float64)
     each = np.concatenate([np.zeros(0), *(run.epoch_seconds for run in runs)])
@@ -144,12 +144,12 @@ def _spread(values: Floats, words: Callable[[float], str]) -> str:
     return f"{middle} (median); {'nine of ten' if many else 'all'} between {low} and {high}"
 
 
-def _places(material: Material) -> Markup:
+def _places(data: SweepData) -> Markup:
     """Sums by machine: what the picture shows, as numbers."""
-    named = places_of(material)
+    named = places_of(data)
     spent: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     runs: dict[str, set[int]] = defaultdict(set)
-    for run in material.runs:
+    for run in data.runs:
         for attempt in run.attempts:
             name = named[attempt.host or NOWHERE]
             row = spent[name]
@@ -169,7 +169,7 @@ def _places(material: Material) -> Markup:
     )
 
 
-def failures_part(material: Material) -> Markup | None:
+def failures_part(data: SweepData) -> Markup | None:
     """Why runs failed or were dropped, and what they had in common."""
     kinds = [
         ("failed", "Failed", "These ended by their own parameters. They took no other run with "
@@ -180,14 +180,14 @@ def failures_part(material: Material) -> Markup | None:
     parts = [
         part
         for status, title, lead in kinds
-        if (part := _failures(material, status, title, lead)) is not None
+        if (part := _failures(data, status, title, lead)) is not None
     ]
     return section("What failed, what was dropped", *parts) if parts else None
 
 
-def _failures(material: Material, status: str, title: str, lead: str) -> Markup | None:
+def _failures(data: SweepData, status: str, title: str, lead: str) -> Markup | None:
     causes: dict[str, list[Run]] = defaultdict(list)
-    for run in material.runs:
+    for run in data.runs:
         if run.status == status:
             causes[printable(run.cause or "no cause was recorded", 300)].append(run)
     if not causes:
@@ -198,7 +198,7 @@ def _failures(material: Material, status: str, title: str, lead: str) -> Markup 
             cause,
             f"{len(causes[cause]):,}",
             _numbers(causes[cause]),
-            _common(material, causes[cause]),
+            _common(data, causes[cause]),
         ]
         for cause in order[:_MOST_CAUSES]
     ]
@@ -222,13 +222,13 @@ def _numbers(runs: list[Run]) -> Markup:
     return join([join(links, ", "), f" and {more:,} more" if more > 0 else None])
 
 
-def _common(material: Material, runs: list[Run]) -> str:
+def _common(data: SweepData, runs: list[Run]) -> str:
     """The parameter in which these runs differ most from those that ended well."""
     if len(runs) == 1:
         return parameter_words(runs[0])
     numbers = {run.number for run in runs}
-    inside = np.array([k for k, run in enumerate(material.runs) if run.number in numbers])
-    found = contrast(material.columns, inside, material.judged)
+    inside = np.array([k for k, run in enumerate(data.runs) if run.number in numbers])
+    found = contrast(data.columns, inside, data.judged)
     if found is None or found.clear < 0.75:
         return "no single parameter"
     return f"{printable(found.column.name, 60)}: {found.values}; others {found.others}"

@@ -9,8 +9,8 @@ import numpy as np
 
 from jobsight.reports.drawing import BLACK, GREY, draw
 from jobsight.reports.page import Markup
+from jobsight.reports.sweep.data import SweepData
 from jobsight.reports.sweep.importance import Importance
-from jobsight.reports.sweep.material import Material
 from jobsight.reports.sweep.plotting import (
     BEST,
     FAILED,
@@ -38,35 +38,35 @@ _GUTTER = -0.08
 """Place below the axes where lines go that have no value there."""
 
 
-def parallel_plot(material: Material, told: Mapping[str, Importance]) -> Markup:
+def parallel_plot(data: SweepData, importance: Mapping[str, Importance]) -> Markup:
     """All runs as lines over the axes of what was searched, and of the metric.
 
-    The more telling a parameter is, the further right it stands, next to the metric.
+    The more important a parameter is, the further right its axis, next to the metric.
     """
-    order = sorted(material.columns, key=lambda one: -(told[one.name].share or 0.0))[:MOST_AXES]
+    order = sorted(data.columns, key=lambda one: -(importance[one.name].share or 0.0))[:MOST_AXES]
     columns = order[::-1]
-    axis = numeric_axis(material.values[material.judged])
+    axis = numeric_axis(data.values[data.judged])
     places = [_places(column) for column in columns]
-    points = np.stack([*places, _metric_places(material, axis)], axis=1)
-    failed = material.failed[:_MOST_FAILED]
-    shown = [*failed, *material.drawn]
+    points = np.stack([*places, _metric_places(data, axis)], axis=1)
+    failed = data.failed[:_MOST_FAILED]
+    shown = [*failed, *data.drawn]
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         axes.set_axis_off()
         axes.set(xlim=(-0.35, len(columns) + 0.3), ylim=(_GUTTER - 0.06, 1.16))
-        add_lines(axes, material, {int(place): points[place] for place in shown}, curved=True)
+        add_lines(axes, data, {int(place): points[place] for place in shown}, curved=True)
         for k, column in enumerate(columns):
             _add_axis(axes, k, column, raised=len(columns) > 7 and k % 2 > 0)
-        _add_metric_axis(axes, len(columns), material, axis)
+        _add_metric_axis(axes, len(columns), data, axis)
 
     names = ", ".join(column.name for column in columns)
     words = (
-        f"Parallel coordinates of {len(material.runs):,} runs: one line per run through its values "
-        f"of {names}, ending at its {material.metric}. The same numbers are in the table of all "
+        f"Parallel coordinates of {len(data.runs):,} runs: one line per run through its values "
+        f"of {names}, ending at its {data.metric}. The same numbers are in the table of all "
         "runs."
     )
-    return draw("parallel", 10.6, 4.8, words, paint, titles=titles(material, shown))
+    return draw("parallel", 10.6, 4.8, words, paint, titles=titles(data, shown))
 
 
 def _places(column: Column) -> Floats:
@@ -80,17 +80,17 @@ def _places(column: Column) -> Floats:
     return np.where(np.isfinite(places), places, _GUTTER)
 
 
-def _metric_places(material: Material, axis: Axis) -> Floats:
+def _metric_places(data: SweepData, axis: Axis) -> Floats:
     """The better the higher; runs that failed lie below the axis."""
-    places = heights(material, axis)
+    places = heights(data, axis)
     places[~np.isfinite(places)] = _GUTTER
     # Next to each other, or their dashes would add up to one solid line.
-    places[material.failed] = _GUTTER + 0.05 * side_by_side(len(material.failed))
+    places[data.failed] = _GUTTER + 0.05 * side_by_side(len(data.failed))
     return places
 
 
 def add_lines(
-    axes: Axes, material: Material, points: Mapping[int, Floats], *, curved: bool = False
+    axes: Axes, data: SweepData, points: Mapping[int, Floats], *, curved: bool = False
 ) -> None:
     """One line per run, each a link: failed ones dashed, the best run on top of all.
 
@@ -98,15 +98,15 @@ def add_lines(
 
     Args:
         axes: drawn on.
-        material: whose runs.
+        data: whose runs.
         points: by place of the run, in the order of drawing: float64 (k,), heights over 0, 1 … of
             curved lines, else float64 (k, 2).
-        curved: whether lines are level where they cross an axis, so that they can be told apart.
+        curved: whether lines are level where they cross an axis, so that they can be distinguished.
     """
     from matplotlib.collections import PathCollection
 
-    top = set(material.judged[: max(1, len(material.judged) // 10)].tolist())
-    failed = set(material.failed.tolist())
+    top = set(data.judged[: max(1, len(data.judged) // 10)].tolist())
+    failed = set(data.failed.tolist())
     crowd = 0.8 if len(points) <= 60 else 0.6 if len(points) <= 250 else 0.3
     looks: dict[str, dict[str, Any]] = {
         "bad": {"linestyle": (0, (4, 4)), "linewidth": 0.9, "alpha": 0.5},
@@ -117,14 +117,14 @@ def add_lines(
     kinds: dict[str, list[int]] = {name: [] for name in looks}
     for place in points:
         kind = "bad" if place in failed else "top" if place in top else "rest"
-        kinds["best" if place == material.best else kind].append(place)
+        kinds["best" if place == data.best else kind].append(place)
     for order, (kind, places) in enumerate(kinds.items()):
         if not places:
             continue
-        colour: Any = {"bad": FAILED, "best": BEST}.get(kind) or colours(material, places)
+        colour: Any = {"bad": FAILED, "best": BEST}.get(kind) or colours(data, places)
         lines = PathCollection(
             [_path(points[place], curved=curved) for place in places], facecolors="none",
-            edgecolors=colour, urls=links(material, places), transform=axes.transData,
+            edgecolors=colour, urls=links(data, places), transform=axes.transData,
             gid=f"class:{kind}", zorder=2 + 0.1 * order, **looks[kind],
         )  # fmt: skip
         axes.add_collection(lines, autolim=False)
@@ -153,18 +153,18 @@ def _add_axis(axes: Axes, x: int, column: Column, *, raised: bool) -> None:
         axes.text(x, _GUTTER - 0.05, "not set", ha="center", fontsize=8.5, color=GREY)
 
 
-def _add_metric_axis(axes: Axes, x: int, material: Material, axis: Axis) -> None:
-    ticks = [(place if material.maximize else 1.0 - place, text) for place, text in axis.ticks(7)]
+def _add_metric_axis(axes: Axes, x: int, data: SweepData, axis: Axis) -> None:
+    ticks = [(place if data.maximize else 1.0 - place, text) for place, text in axis.ticks(7)]
     best = None
-    if material.best is not None:
-        best = float(_metric_places(material, axis)[material.best])
-        value = short(float(material.values[material.best]), 3)
+    if data.best is not None:
+        best = float(_metric_places(data, axis)[data.best])
+        value = short(float(data.values[data.best]), 3)
         axes.text(x + 0.06, best, value, va="center", color=BEST, fontweight="bold")
         ticks = [(place, text) for place, text in ticks if abs(place - best) > 0.04]
-    _rod(axes, x, ticks if len(material.judged) else [], side=1)
-    name = f"{printable(material.metric, 24)} ↑ better"
+    _rod(axes, x, ticks if len(data.judged) else [], side=1)
+    name = f"{printable(data.metric, 24)} ↑ better"
     axes.text(x + 0.28, 1.1, name, ha="right", color=BLACK, fontweight="bold")
-    if len(material.failed):
+    if len(data.failed):
         axes.text(x + 0.06, _GUTTER, "failed", va="center", color=FAILED, fontweight="bold")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.reports.drawing import GREY
-from jobsight.reports.sweep.material import Material
+from jobsight.reports.sweep.data import SweepData
 from jobsight.reports.sweep.scales import Axis, Floats
 from jobsight.reports.sweep.words import run_words
 from jobsight.text import printable
@@ -21,7 +21,7 @@ __all__ = ["BEST", "FAILED", "RANKS", "add_dots", "colours", "heights", "links",
            "side_by_side", "titles"]  # fmt: skip
 
 RANKS = ("#cfd6dc", "#aecdd3", "#83bcc4", "#4fa3b1", "#2d86a3", "#1d6391", "#1b3f7a")
-"""Colours of runs, worst to best, as `Material.shades` numbers them; ``sweep.css`` has them too."""
+"""Colours of runs, worst to best, numbered by `SweepData.shades`; ``sweep.css`` has them too."""
 BEST, FAILED = "#d9480f", "#a3336b"
 
 _MOST_TITLED = 400
@@ -30,28 +30,28 @@ _MOST_TITLED = 400
 _MARGIN = 0.04
 
 
-def links(material: Material, places: Iterable[int]) -> list[str]:
+def links(data: SweepData, places: Iterable[int]) -> list[str]:
     """Where each run's row is on the page."""
-    return [f"#r{material.runs[place].number}" for place in places]
+    return [f"#r{data.runs[place].number}" for place in places]
 
 
-def titles(material: Material, places: Sequence[int] | NDArray[np.int64]) -> dict[str, str]:
+def titles(data: SweepData, places: Sequence[int] | NDArray[np.int64]) -> dict[str, str]:
     """What each link of a picture shows under the pointer."""
-    runs = [material.runs[place] for place in places]
+    runs = [data.runs[place] for place in places]
     if len(runs) > _MOST_TITLED:
         return {f"#r{run.number}": f"run {run.number}" for run in runs}
-    return {f"#r{run.number}": run_words(material, run) for run in runs}
+    return {f"#r{run.number}": run_words(data, run) for run in runs}
 
 
-def colours(material: Material, places: Iterable[int]) -> list[str]:
+def colours(data: SweepData, places: Iterable[int]) -> list[str]:
     """The colour of each run by its rank."""
-    return [RANKS[material.shades[place]] for place in places]
+    return [RANKS[data.shades[place]] for place in places]
 
 
-def heights(material: Material, axis: Axis) -> Floats:
+def heights(data: SweepData, axis: Axis) -> Floats:
     """Places of the metric of all runs, the better the higher: float64 (n,), NaN where none."""
-    places = axis.place(material.values)
-    return places if material.maximize else 1.0 - places
+    places = axis.place(data.values)
+    return places if data.maximize else 1.0 - places
 
 
 def side_by_side(count: int) -> Floats:
@@ -79,35 +79,35 @@ def set_axes(axes: Axes, across: Axis, down: Axis, *, flip: bool = False, most: 
     axes.set(xlim=(-_MARGIN, 1 + _MARGIN), ylim=(-_MARGIN, 1 + _MARGIN))
 
 
-def add_dots(axes: Axes, material: Material, x: Floats, y: Floats) -> None:
+def add_dots(axes: Axes, data: SweepData, x: Floats, y: Floats) -> None:
     """One dot per drawn run, and a star for the best.
 
     Args:
         axes: drawn on.
-        material: whose runs.
+        data: whose runs.
         x: float64 (n,), places of all runs; NaN where a run has none.
         y: likewise.
     """
     there = np.isfinite(x) & np.isfinite(y)
-    shown = [int(place) for place in material.drawn if there[place]]
+    shown = [int(place) for place in data.drawn if there[place]]
     if len(shown) <= _MOST_TITLED:
-        axes.scatter(x[shown], y[shown], s=13, c=colours(material, shown), edgecolors="white",
-                     linewidths=0.4, zorder=3, urls=links(material, shown))  # fmt: skip
+        axes.scatter(x[shown], y[shown], s=13, c=colours(data, shown), edgecolors="white",
+                     linewidths=0.4, zorder=3, urls=links(data, shown))  # fmt: skip
     else:
-        _add_cloud(axes, material, np.array(shown), x, y)
-    best = material.best
+        _add_cloud(axes, data, np.array(shown), x, y)
+    best = data.best
     if best is not None and there[best]:
         axes.scatter(x[[best]], y[[best]], marker="*", s=110, c=BEST, edgecolors="white",
-                     zorder=4, urls=links(material, [best]))  # fmt: skip
+                     zorder=4, urls=links(data, [best]))  # fmt: skip
     axes.tick_params(color=GREY, labelsize=8.5)
 
 
 def _add_cloud(
-    axes: Axes, material: Material, places: NDArray[np.int64], x: Floats, y: Floats
+    axes: Axes, data: SweepData, places: NDArray[np.int64], x: Floats, y: Floats
 ) -> None:
     """Many dots in a small page: a path per colour, of lines without length and with round ends."""
-    for shade in np.unique(material.shades[places]):
-        inside = places[material.shades[places] == shade]
+    for shade in np.unique(data.shades[places]):
+        inside = places[data.shades[places] == shade]
         ends = [np.stack([one[inside], one[inside], np.full(len(inside), np.nan)], axis=1).ravel()
                 for one in (x, y)]  # fmt: skip
         axes.plot(*ends, color=RANKS[shade], lw=3.4, solid_capstyle="round", zorder=3)

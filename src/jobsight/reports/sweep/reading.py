@@ -1,4 +1,4 @@
-"""The folder of a sweep as the material of its report. What is damaged is told, never fatal."""
+"""The folder of a sweep as the data of its report. Damage is reported, never fatal."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from jobsight.learning.sweep.best import read_best
 from jobsight.learning.sweep.layout import Frozen, Layout, read_frozen
 from jobsight.learning.sweep.records import Attempt as Stretch
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_all
-from jobsight.reports.sweep.material import Attempt, Examination, Material, Run
+from jobsight.reports.sweep.data import Attempt, Examination, Run, SweepData
 from jobsight.reports.sweep.scales import LARGEST, Floats
 from jobsight.text import counted, printable
 
-__all__ = ["read_material"]
+__all__ = ["read_data"]
 
 _MOST_SOURCES = 20
 _ENDINGS = {
@@ -34,8 +34,8 @@ _STATUSES = {
 }
 
 
-def read_material(folder: Path) -> Material:
-    """What a sweep's folder tells, however far the sweep is.
+def read_data(folder: Path) -> SweepData:
+    """What a sweep's folder holds, however far the sweep is.
 
     Raises:
         SweepError: it is no sweep's folder, or its frozen config is damaged.
@@ -48,7 +48,7 @@ def read_material(folder: Path) -> Material:
     facts = _optional(lambda: read_best(layout), layout.best_facts, notes)
     model = facts.get("model")
     chosen = facts.get("run")
-    material = Material(
+    data = SweepData(
         name=layout.name,
         config=frozen.config,
         metric=printable(metric, 60),
@@ -64,13 +64,13 @@ def read_material(folder: Path) -> Material:
         provenance=_provenance(frozen, layout, facts),
         notes=notes,
     )
-    later = replace(material, chosen=None)
-    if material.test and later.best is not None and later.best != material.best:
+    later = replace(data, chosen=None)
+    if data.test and later.best is not None and later.best != data.best:
         notes.append(
             f"Run {later.runs[later.best].number} did better since the test; `jobsight sweep "
             "collect` goes by it"
         )
-    return material
+    return data
 
 
 def _optional(read: Callable[[], Any], path: Path, notes: list[str]) -> dict[str, Any]:
@@ -116,12 +116,12 @@ def _notes(records: list[RunRecord]) -> list[str]:
 
 
 def _all_runs(records: list[RunRecord], metric: str, goal: Goal, count: int) -> list[Run]:
-    """Every run of the sweep, those that no folder tells of among them."""
-    # The folder's name tells the number, whatever its record says.
-    told = {int(one.folder.name): _run(one, metric, goal) for one in records}
-    missing = (number for number in range(1, count + 1) if number not in told)
+    """Every run of the sweep, those that have no folder among them."""
+    # The folder's name gives the number, whatever its record says.
+    started = {int(one.folder.name): _run(one, metric, goal) for one in records}
+    missing = (number for number in range(1, count + 1) if number not in started)
     return sorted(
-        [*told.values(), *(Run(number, "waiting") for number in missing)],
+        [*started.values(), *(Run(number, "waiting") for number in missing)],
         key=lambda run: run.number,
     )
 
@@ -159,9 +159,11 @@ def _losses(values: Floats) -> Floats:
     return np.where(np.abs(values) < LARGEST, values, np.nan)
 
 
-def _attempt(told: Stretch, *, last: bool) -> Attempt:
-    ending = "open" if told.ending is None and last else _ENDINGS.get(told.ending or "", "lost")
-    return Attempt(told.host or "", told.started or 0, told.last, ending, told.epoch)
+def _attempt(stretch: Stretch, *, last: bool) -> Attempt:
+    ending = (
+        "open" if stretch.ending is None and last else _ENDINGS.get(stretch.ending or "", "lost")
+    )
+    return Attempt(stretch.host or "", stretch.started or 0, stretch.last, ending, stretch.epoch)
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
@@ -184,11 +186,11 @@ def _provenance(frozen: Frozen, layout: Layout, facts: Mapping[str, Any]) -> lis
     sources = []
     for shard in frozen.shards:
         path = layout.read(shard.name)
-        told = _optional(partial(read_json, path, dict), path, [])
-        if isinstance(told.get("sources"), list):
-            sources += [one for one in told["sources"] if isinstance(one, Mapping)]
-        if isinstance(told.get("first"), int) and isinstance(told.get("last"), int):
-            rows.append((f"History, {printable(shard.name, 40)}", _read_words(told)))
+        parsed = _optional(partial(read_json, path, dict), path, [])
+        if isinstance(parsed.get("sources"), list):
+            sources += [one for one in parsed["sources"] if isinstance(one, Mapping)]
+        if isinstance(parsed.get("first"), int) and isinstance(parsed.get("last"), int):
+            rows.append((f"History, {printable(shard.name, 40)}", _read_words(parsed)))
     for source in sources[:_MOST_SOURCES]:
         digest = printable(source.get("sha256", "unknown"), 80)
         rows.append((f"Read: {printable(source.get('name', ''), 120)}", f"SHA-256 {digest}"))
@@ -207,11 +209,11 @@ def _provenance(frozen: Frozen, layout: Layout, facts: Mapping[str, Any]) -> lis
     return rows
 
 
-def _read_words(told: Mapping[str, Any]) -> str:
+def _read_words(parsed: Mapping[str, Any]) -> str:
     return printable(
-        f"{told.get('events', '?'):,} events of {told.get('jobs', '?'):,} jobs, from "
-        f"{format_micros(told['first'])} to {format_micros(told['last'])}"
-        if isinstance(told.get("events"), int) and isinstance(told.get("jobs"), int)
-        else f"from {format_micros(told['first'])} to {format_micros(told['last'])}",
+        f"{parsed.get('events', '?'):,} events of {parsed.get('jobs', '?'):,} jobs, from "
+        f"{format_micros(parsed['first'])} to {format_micros(parsed['last'])}"
+        if isinstance(parsed.get("events"), int) and isinstance(parsed.get("jobs"), int)
+        else f"from {format_micros(parsed['first'])} to {format_micros(parsed['last'])}",
         200,
     )

@@ -10,10 +10,10 @@ from typing import Any
 
 from jobsight.files import Kind, new_file, without_nan
 from jobsight.reports.page import Markup, card, document, element, join, section, table
+from jobsight.reports.sweep.data import SweepData
 from jobsight.reports.sweep.forest import best_baseline, tested_models
 from jobsight.reports.sweep.learning import cost_part, curves_part, failures_part
-from jobsight.reports.sweep.material import Material
-from jobsight.reports.sweep.reading import read_material
+from jobsight.reports.sweep.reading import read_data
 from jobsight.reports.sweep.runs import runs_part
 from jobsight.reports.sweep.scales import short
 from jobsight.reports.sweep.searching import glance_part, importances, parameters_part
@@ -38,35 +38,35 @@ def write_report(folder: Path, output: Path, kind: Kind | None = None) -> None:
         SweepError: it is no sweep's folder, or its frozen config is damaged.
         OutputError: the page cannot be written.
     """
-    page = report_html(read_material(folder))
+    page = report_html(read_data(folder))
     with new_file(output, kind) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 
-def report_html(material: Material) -> str:
+def report_html(data: SweepData) -> str:
     """The report as the text of an HTML page; all text from records and configs is escaped."""
-    told = importances(material)
+    importance = importances(data)
     parts = [
-        ("At a glance", glance_part(material, told)),
-        ("Test", tested_part(material)),
-        ("Parameters", parameters_part(material, told)),
-        ("Learning", curves_part(material)),
-        ("Time and cost", cost_part(material)),
-        ("Failures", failures_part(material)),
-        ("All runs", runs_part(material, told)),
+        ("At a glance", glance_part(data, importance)),
+        ("Test", tested_part(data)),
+        ("Parameters", parameters_part(data, importance)),
+        ("Learning", curves_part(data)),
+        ("Time and cost", cost_part(data)),
+        ("Failures", failures_part(data)),
+        ("All runs", runs_part(data, importance)),
         ("How to read this", _reading_part()),
-        ("Where it comes from", _provenance_part(material)),
+        ("Where it comes from", _provenance_part(data)),
     ]
     shown = [(name, part) for name, part in parts if part is not None]
     links = [element("a", name, href="#" + _id_of(part)) for name, part in shown]
     body = element(
         "main",
-        _head(material),
+        _head(data),
         element("nav", *links, aria_label="Parts of this report"),
         *(part for _, part in shown),
         element("footer", "Made by Jobsight. This page asks no server."),
     )
-    return document(f"Jobsight: sweep {printable(material.name, 80)}", [body], style=_style())
+    return document(f"Jobsight: sweep {printable(data.name, 80)}", [body], style=_style())
 
 
 @cache
@@ -79,40 +79,40 @@ def _id_of(part: Markup) -> str:
     return part.partition(' id="')[2].partition('"')[0]
 
 
-def _head(material: Material) -> Markup:
-    notes = join(element("p", note) for note in material.notes)
+def _head(data: SweepData) -> Markup:
+    notes = join(element("p", note) for note in data.notes)
     return element(
         "header",
         element("p", "Jobsight · sweep", class_="kicker"),
-        element("h1", printable(material.name, 100)),
-        element("p", _summary(material), class_="summary"),
+        element("h1", printable(data.name, 100)),
+        element("p", _summary(data), class_="summary"),
         element("div", notes, class_="about") if notes else None,
-        _status_bar(material),
-        element("div", *_cards(material), class_="cards"),
+        _status_bar(data),
+        element("div", *_cards(data), class_="cards"),
     )
 
 
-def _summary(material: Material) -> str:
-    counts = material.status_counts()
+def _summary(data: SweepData) -> str:
+    counts = data.status_counts()
     ended = sum(counts[name] for name in ("finished", "early", "dropped", "failed"))
-    words = f"{ended:,} of {counted(len(material.runs), 'run')} ended. "
-    if material.best is None:
-        cause = "all of them failed" if len(material.failed) else "none has a metric yet"
+    words = f"{ended:,} of {counted(len(data.runs), 'run')} ended. "
+    if data.best is None:
+        cause = "all of them failed" if len(data.failed) else "none has a metric yet"
         return f"{words}There is no best run: {cause}."
-    run = material.runs[material.best]
+    run = data.runs[data.best]
     going = "" if run.status in ("finished", "early") else " so far, while it still trains"
     words += (
-        f"Run {run.number} is the best{going}: {material.metric} {short(run.metric or 0.0)} on "
+        f"Run {run.number} is the best{going}: {data.metric} {short(run.metric or 0.0)} on "
         f"the select part, with {parameter_words(run, 8)}. "
     )
-    if material.test is None:
+    if data.test is None:
         return words + "It was not tested yet, so nothing here says how well it will do."
-    return words + gain_words(material.test)
+    return words + gain_words(data.test)
 
 
-def _status_bar(material: Material) -> Markup:
+def _status_bar(data: SweepData) -> Markup:
     """How the runs ended, as one bar and its legend."""
-    counts = {name: number for name, number in material.status_counts().items() if number}
+    counts = {name: number for name, number in data.status_counts().items() if number}
     total = max(sum(counts.values()), 1)
     bars = [
         element("span", class_=f"part s-{name}", style=f"flex-grow:{number / total:.5f}")
@@ -132,13 +132,13 @@ def _status_bar(material: Material) -> Markup:
     )
 
 
-def _cards(material: Material) -> list[Markup]:
+def _cards(data: SweepData) -> list[Markup]:
     cards = []
-    if material.best is not None:
-        cards.append(_best_card(material))
-        if (tested := _test_card(material)) is not None:
+    if data.best is not None:
+        cards.append(_best_card(data))
+        if (tested := _test_card(data)) is not None:
             cards.append(tested)
-    runs = material.runs
+    runs = data.runs
     wall = sum(run.seconds or 0.0 for run in runs)
     cpu = sum(run.cpu_seconds or 0.0 for run in runs)
     peak = max((run.peak_bytes or 0 for run in runs), default=0)
@@ -157,27 +157,27 @@ def _cards(material: Material) -> list[Markup]:
     return cards
 
 
-def _best_card(material: Material) -> Markup:
-    assert material.best is not None  # the caller asked
-    run = material.runs[material.best]
-    values = material.values[material.judged]
+def _best_card(data: SweepData) -> Markup:
+    assert data.best is not None  # the caller asked
+    run = data.runs[data.best]
+    values = data.values[data.judged]
     middle = short(float(sorted(values)[len(values) // 2]), 3)
     epoch = "" if run.best_epoch is None else f"weights of epoch {run.best_epoch}; "
     return card(
         short(run.metric or 0.0, 3),
-        f"{material.metric} of run {run.number}, on select",
+        f"{data.metric} of run {run.number}, on select",
         f"{epoch}the median run has {middle}",
     )
 
 
-def _test_card(material: Material) -> Markup | None:
-    if material.test is None:
+def _test_card(data: SweepData) -> Markup | None:
+    if data.test is None:
         return None
-    network = material.test.network
-    one = next((m for m in tested_models(material.test.report) if m.name == network), None)
+    network = data.test.network
+    one = next((m for m in tested_models(data.test.report) if m.name == network), None)
     if one is None or one.scores.get("roc_auc") is None:
         return None
-    best = best_baseline(tested_models(material.test.report))
+    best = best_baseline(tested_models(data.test.report))
     beside = "no baseline next to it" if best is None else f"the best baseline has {best:.2f}"
     interval = "" if one.auc is None else f"95 % interval {one.auc[0]:.2f} to {one.auc[1]:.2f}; "
     return card(
@@ -213,15 +213,15 @@ def _reading_part() -> Markup:
     return section("How to read this", element("dl", *entries))
 
 
-def _provenance_part(material: Material) -> Markup:
-    config: Any = without_nan(dict(material.config))
+def _provenance_part(data: SweepData) -> Markup:
+    config: Any = without_nan(dict(data.config))
     text = json.dumps(config, indent=2, default=str, ensure_ascii=False)
     cut = len(text) > _MOST_CONFIG
     shown = text[:_MOST_CONFIG] + ("\n… cut here" if cut else "")
     lines = join(element("span", f"{line}\n") for line in shown.split("\n"))
     return section(
         "Where it comes from",
-        table(["", ""], list(material.provenance), caption="Sources, seed and versions.",
+        table(["", ""], list(data.provenance), caption="Sources, seed and versions.",
               text_columns=2),
         element("details", element("summary", "The config, as it was frozen"),
                 element("pre", lines, tabindex="0")),

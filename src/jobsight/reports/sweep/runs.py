@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jobsight.reports.page import Markup, element, join, section, table
+from jobsight.reports.sweep.data import Run, SweepData
 from jobsight.reports.sweep.importance import Importance
-from jobsight.reports.sweep.material import Material, Run
 from jobsight.reports.sweep.scales import Column, short
 from jobsight.reports.sweep.words import STATUSES, hours_words
 from jobsight.text import printable
@@ -17,24 +17,24 @@ _MOST_ROWS = 1000
 _MOST_COLUMNS = 12
 
 
-def runs_part(material: Material, told: Mapping[str, Importance]) -> Markup:
+def runs_part(data: SweepData, importance: Mapping[str, Importance]) -> Markup:
     """All runs, best first, then those without a metric, by number."""
-    judged = material.judged.tolist()
+    judged = data.judged.tolist()
     there = set(judged)
-    order = [*judged, *(k for k in range(len(material.runs)) if k not in there)]
-    columns = sorted(material.columns, key=lambda one: -(told[one.name].share or 0.0))
+    order = [*judged, *(k for k in range(len(data.runs)) if k not in there)]
+    columns = sorted(data.columns, key=lambda one: -(importance[one.name].share or 0.0))
     columns = columns[:_MOST_COLUMNS]
-    rows = [_row(material, place, columns) for place in order[:_MOST_ROWS]]
+    rows = [_row(data, place, columns) for place in order[:_MOST_ROWS]]
     more = len(order) - len(rows)
     shown = table(
-        ["run", "how it ended", material.metric, *(printable(one.name, 40) for one in columns),
+        ["run", "how it ended", data.metric, *(printable(one.name, 40) for one in columns),
          "epochs", "best", "loss", "time", "evicted"],
         rows,
         caption="Sorted by the metric; “best” is the epoch whose weights were kept, “loss” the "
         "last on the select part."
         + (f" {more:,} more runs are in the records alone." if more > 0 else ""),
         text_columns=(1, *(3 + k for k, one in enumerate(columns) if _is_text(one))),
-        marked=[0] if material.best is not None and order and order[0] == material.best else [],
+        marked=[0] if data.best is not None and order and order[0] == data.best else [],
     )  # fmt: skip
     long = len(rows) > 25
     scroll = element(
@@ -48,10 +48,10 @@ def _is_text(column: Column) -> bool:
     return column.axis.kind == "category"
 
 
-def _row(material: Material, place: int, columns: list[Column]) -> list[Markup | str]:
-    run = material.runs[place]
-    shade = "badkey" if run.status == "failed" else f"f{material.shades[place]}"
-    key = element("i", class_=f"key {'starkey' if place == material.best else shade}")
+def _row(data: SweepData, place: int, columns: list[Column]) -> list[Markup | str]:
+    run = data.runs[place]
+    shade = "badkey" if run.status == "failed" else f"f{data.shades[place]}"
+    key = element("i", class_=f"key {'starkey' if place == data.best else shade}")
     number = element("span", key, str(run.number), id=f"r{run.number}")
     return [
         number,

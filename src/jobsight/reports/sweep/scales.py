@@ -1,4 +1,4 @@
-"""Axes of pictures: linear, logarithmic or of categories; their ticks; numbers in few letters."""
+"""Axes of pictures: linear, logarithmic or of categories; ticks; numbers in few characters."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Column:
         axis: that its values fit on.
         values: float64 (n,): numbers, or numbers of categories; NaN where a run has none.
         shown: the values in words, "" where a run has none.
-        bounds: where it was searched, if that is told: numbers.
+        bounds: where it was searched, if that is known: numbers.
         search: how it was searched, in words.
     """
 
@@ -142,7 +142,7 @@ def column(name: str, values: Sequence[Any], spec: Mapping[str, Any] | None) -> 
     Args:
         name: of the parameter.
         values: one a run, of any kind; None where a run has none.
-        spec: how it was searched (W&B's schema), where that is told.
+        spec: how it was searched (W&B's schema), where that is known.
     """
     spec = spec or {}
     distribution = str(spec.get("distribution", ""))
@@ -191,7 +191,7 @@ def _clipped(value: float) -> float:
 
 
 def in_words(value: object, width: int = _LABEL) -> str:
-    """Any value of a parameter in at most `width` letters, safe to show."""
+    """Any value of a parameter in at most `width` characters, safe to show."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return printable(value, width) or "(blank)"
     return short(_clipped(value))
@@ -229,7 +229,7 @@ def _search(spec: Mapping[str, Any]) -> str:
 
 
 def short(value: float, digits: int = 4) -> str:
-    """A number in few letters: ``0.0003``, ``12``, ``1.5e-7``, ``2e6``; a dash for NaN."""
+    """A number in few characters: ``0.0003``, ``12``, ``1.5e-7``, ``2e6``; a dash for NaN."""
     if value != value:
         return "–"
     if float(value).is_integer() and abs(value) < 1e6:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from jobsight.reports.page import Markup, element, figure, join, section, table
+from jobsight.reports.sweep.data import SweepData
 from jobsight.reports.sweep.importance import FEW_RUNS, Importance, importance
-from jobsight.reports.sweep.material import Material
 from jobsight.reports.sweep.parallel import MOST_AXES, parallel_plot
 from jobsight.reports.sweep.scales import Column, short
 from jobsight.reports.sweep.scatter import scatter_plot
@@ -23,46 +23,44 @@ _BORDER = 0.04
 """Share of a searched range at whose end a best value is said to lie."""
 
 
-def importances(material: Material) -> dict[str, Importance]:
-    """What each parameter tells of the metric, by name."""
+def importances(data: SweepData) -> dict[str, Importance]:
+    """What each parameter explains of the metric, by name."""
     return {
-        column.name: importance(
-            column, material.judged, material.values, maximize=material.maximize
-        )
-        for column in material.columns
+        column.name: importance(column, data.judged, data.values, maximize=data.maximize)
+        for column in data.columns
     }
 
 
-def glance_part(material: Material, told: Mapping[str, Importance]) -> Markup | None:
+def glance_part(data: SweepData, importance: Mapping[str, Importance]) -> Markup | None:
     """Parallel coordinates of all runs, with what to show chosen by buttons."""
-    if not material.columns or not (len(material.judged) or len(material.failed)):
+    if not data.columns or not (len(data.judged) or len(data.failed)):
         return None
-    left_out = len(material.columns) - MOST_AXES
-    more = f" The {left_out} least telling parameters have no axis." if left_out > 0 else ""
-    hidden = len(material.judged) - len(material.drawn)
+    left_out = len(data.columns) - MOST_AXES
+    more = f" The {left_out} least important parameters have no axis." if left_out > 0 else ""
+    hidden = len(data.judged) - len(data.drawn)
     more += f" {hidden:,} of the weaker runs are not drawn." if hidden else ""
-    few = len(material.judged) < FEW_RUNS
+    few = len(data.judged) < FEW_RUNS
     order = "" if few else " The further right a parameter is, the more it says of the metric."
     return section(
         "All runs at a glance",
-        _buttons(material),
+        _buttons(data),
         figure(
-            parallel_plot(material, told),
-            join([_legend(material), f"{order}{more} Point at a line for its run; follow it to "
+            parallel_plot(data, importance),
+            join([_legend(data), f"{order}{more} Point at a line for its run; follow it to "
                   "the run's row in the table."]),
             class_="wide",
         ),
         lead="Each line is a run: it passes through its value of each parameter and ends at its "
-        f"{printable(material.metric, 60)} on the select part, the better the higher.",
+        f"{printable(data.metric, 60)} on the select part, the better the higher.",
     )  # fmt: skip
 
 
-def _buttons(material: Material) -> Markup | None:
+def _buttons(data: SweepData) -> Markup | None:
     """Which runs stand out; they need no script."""
-    if len(material.judged) < 10:
+    if len(data.judged) < 10:
         return None
     choices = [("all", "all runs"), ("top", "the best tenth"), ("one", "the best run")]
-    if len(material.failed):
+    if len(data.failed):
         choices.append(("bad", "failed runs"))
     inputs = [
         element(
@@ -77,75 +75,77 @@ def _buttons(material: Material) -> Markup | None:
     return element("fieldset", legend, *inputs, class_="choice")
 
 
-def _legend(material: Material) -> Markup:
+def _legend(data: SweepData) -> Markup:
     scale = join(element("i", class_=f"key f{k}") for k in range(7))
     parts = [
         element("span", element("i", class_="key starkey"), "best run"),
         element("span", "worst ", scale, " best, by rank"),
     ]
-    if len(material.failed):
+    if len(data.failed):
         parts.append(element("span", element("i", class_="key badkey"), "failed"))
     return element("span", *parts, class_="legend")
 
 
-def parameters_part(material: Material, told: Mapping[str, Importance]) -> Markup | None:
-    """The metric against each parameter, and what each tells."""
-    if not material.columns or not len(material.judged):
+def parameters_part(data: SweepData, importance: Mapping[str, Importance]) -> Markup | None:
+    """The metric against each parameter, and what each explains."""
+    if not data.columns or not len(data.judged):
         return None
-    order = sorted(material.columns, key=lambda one: -(told[one.name].share or 0.0))
-    panels = [_panel(material, column, told[column.name]) for column in order[:_MOST_PANELS]]
+    order = sorted(data.columns, key=lambda one: -(importance[one.name].share or 0.0))
+    panels = [_panel(data, column, importance[column.name]) for column in order[:_MOST_PANELS]]
     more = len(order) - len(panels)
     rest = element("p", f"{more} parameters that say less have no picture.", class_="small")
     return section(
         "Which parameters matter",
         element("div", *panels, class_="panels"),
         rest if more > 0 else None,
-        _table(material, order, told),
-        lead=_lead(material),
+        _table(data, order, importance),
+        lead=_lead(data),
     )
 
 
-def _lead(material: Material) -> str:
+def _lead(data: SweepData) -> str:
     words = (
         "Dots are runs, up is better; bars hold the middle half of runs with like values, the "
         "stroke is their median. Marks below are failed runs. The share is how much of the "
-        "differences in rank the parameter tells alone, less what chance would; parameters that "
+        "differences in rank the parameter explains alone, less what chance would; parameters that "
         "act only together show little here."
     )
-    if len(material.judged) < FEW_RUNS:
+    if len(data.judged) < FEW_RUNS:
         words += (
-            f" With {counted(len(material.judged), 'run')} to judge by, take it as a hint: shares "
+            f" With {counted(len(data.judged), 'run')} to judge by, take it as a hint: shares "
             "settle from some thirty runs on."
         )
     return words
 
 
-def _panel(material: Material, column: Column, told: Importance) -> Markup:
+def _panel(data: SweepData, column: Column, found: Importance) -> Markup:
     caption = element(
         "figcaption",
         element("b", printable(column.name, 60)),
-        element("span", _verdict(told), class_="sure" if told.sure else "unsure"),
+        element("span", _verdict(found), class_="sure" if found.sure else "unsure"),
     )
-    return element("figure", caption, scatter_plot(material, column), class_="panel")
+    return element("figure", caption, scatter_plot(data, column), class_="panel")
 
 
-def _verdict(told: Importance) -> str:
-    if told.share is None:
+def _verdict(found: Importance) -> str:
+    if found.share is None:
         return "too few runs to say"
-    if not told.sure:
+    if not found.sure:
         return "no more than chance"
-    return f"tells {percent(told.share)}"
+    return f"explains {percent(found.share)}"
 
 
-def _table(material: Material, order: list[Column], told: Mapping[str, Importance]) -> Markup:
+def _table(data: SweepData, order: list[Column], importance: Mapping[str, Importance]) -> Markup:
     rows = [
         [
             printable(column.name, 80),
             printable(column.search, 160) or "–",
-            _best_value(material, column, told[column.name]),
-            _range_of_top(material, column),
-            "–" if told[column.name].share is None else percent(told[column.name].share or 0.0),
-            _verdict_row(told[column.name]),
+            _best_value(data, column, importance[column.name]),
+            _range_of_top(data, column),
+            "–"
+            if importance[column.name].share is None
+            else percent(importance[column.name].share or 0.0),
+            _verdict_row(importance[column.name]),
         ]
         for column in order[:_MOST_ROWS]
     ]
@@ -159,19 +159,19 @@ def _table(material: Material, order: list[Column], told: Mapping[str, Importanc
     )
 
 
-def _verdict_row(told: Importance) -> str:
-    if told.share is None:
+def _verdict_row(found: Importance) -> str:
+    if found.share is None:
         return "–"
-    words = correlation_words(told.correlation)
-    return words if told.sure else f"{words}; could be chance"
+    words = correlation_words(found.correlation)
+    return words if found.sure else f"{words}; could be chance"
 
 
-def _best_value(material: Material, column: Column, told: Importance) -> Markup | str:
+def _best_value(data: SweepData, column: Column, found: Importance) -> Markup | str:
     """The best run's value, and whether it lies at an end of what was searched and matters."""
-    if material.best is None:
+    if data.best is None:
         return "–"
-    text = column.shown[material.best] or "not set"
-    end = _border(column, float(column.values[material.best])) if told.sure else None
+    text = column.shown[data.best] or "not set"
+    end = _border(column, float(column.values[data.best])) if found.sure else None
     return join([text, element("span", f" {end}", class_="small")]) if end else text
 
 
@@ -188,11 +188,11 @@ def _border(column: Column, value: float) -> str | None:
     return "at the high end: search higher" if place > 1.0 - _BORDER else None
 
 
-def _range_of_top(material: Material, column: Column) -> str:
-    top = material.judged[: max(3, len(material.judged) // 10)]
+def _range_of_top(data: SweepData, column: Column) -> str:
+    top = data.judged[: max(3, len(data.judged) // 10)]
     values = column.values[top]
     values = values[np.isfinite(values)]
-    if len(material.judged) < 10 or not len(values):
+    if len(data.judged) < 10 or not len(values):
         return "–"
     if column.axis.kind == "category":
         counts = np.bincount(values.astype(np.int64), minlength=len(column.axis.labels))

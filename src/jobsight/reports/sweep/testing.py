@@ -1,10 +1,11 @@
-"""The part of the report that shows the best run on the test part, beside its baselines."""
+"""The part of the report that shows the best run on the test part, next to its baselines."""
 
 from __future__ import annotations
 
 from jobsight.format import number
 from jobsight.reports.page import Markup, element, figure, section, table
 from jobsight.reports.scores import HEADINGS
+from jobsight.reports.sweep.data import Examination, SweepData
 from jobsight.reports.sweep.forest import (
     Tested,
     best_baseline,
@@ -12,7 +13,6 @@ from jobsight.reports.sweep.forest import (
     number_of,
     tested_models,
 )
-from jobsight.reports.sweep.material import Examination, Material
 from jobsight.reports.sweep.scales import short
 from jobsight.text import counted, printable
 
@@ -20,7 +20,7 @@ __all__ = ["gain_words", "tested_part"]
 
 
 def gain_words(test: Examination) -> str:
-    """How the best run's network stands beside the baselines on the test part, in sentences."""
+    """How the best run's network stands next to the baselines on the test part, in sentences."""
     models = tested_models(test.report)
     named = {one.name: one for one in models}
     network, answers = named.get(test.network), named.get(str(test.report.get("chosen")))
@@ -54,11 +54,11 @@ def _gain(one: Tested) -> str:
     return f"{short(-value, 2)} below the best baseline's: {sure} ({bounds})"
 
 
-def tested_part(material: Material) -> Markup | None:
+def tested_part(data: SweepData) -> Markup | None:
     """All models on the test part: pictures with intervals, then the table."""
-    if material.test is None:
+    if data.test is None:
         return None
-    report = material.test.report
+    report = data.test.report
     models, chosen = tested_models(report), str(report.get("chosen"))
     if not models:
         return None
@@ -68,14 +68,14 @@ def tested_part(material: Material) -> Markup | None:
             ("auc", "ROC AUC with 95 % intervals; 0.5 is chance."),
             ("gain", "Loss less the best baseline's: left of the line is better."),
         )
-        if (picture := forest_plot(models, material.test.network, kind)) is not None
+        if (picture := forest_plot(models, data.test.network, kind)) is not None
     ]
     return section(
         "The best run on the test part",
         element("div", *pictures, class_="pair") if pictures else None,
-        _table(models, chosen, material.test.network),
-        element("p", material.test.reason) if material.test.reason else None,
-        lead=_lead(material.test),
+        _table(models, chosen, data.test.network),
+        element("p", data.test.reason) if data.test.reason else None,
+        lead=_lead(data.test),
     )
 
 

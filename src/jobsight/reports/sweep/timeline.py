@@ -10,7 +10,7 @@ import numpy as np
 
 from jobsight.reports.drawing import BLACK, GREY, GRID, clock_axis, days, draw
 from jobsight.reports.page import Markup
-from jobsight.reports.sweep.material import Attempt, Material
+from jobsight.reports.sweep.data import Attempt, SweepData
 from jobsight.reports.sweep.plotting import BEST, FAILED, RANKS, links, titles
 from jobsight.text import counted, printable
 
@@ -42,9 +42,9 @@ class _Bar:
     lane: int = 0
 
 
-def places_of(material: Material) -> dict[str, str]:
+def places_of(data: SweepData) -> dict[str, str]:
     """What each machine is shown as: itself, or its domain where machines are many."""
-    hosts = Counter(a.host or NOWHERE for run in material.runs for a in run.attempts)
+    hosts = Counter(a.host or NOWHERE for run in data.runs for a in run.attempts)
     if len(hosts) <= _MOST_PLACES:
         return {host: host for host in hosts}
     domains = {host: host.partition(".")[2] or host for host in hosts}
@@ -55,11 +55,11 @@ def places_of(material: Material) -> dict[str, str]:
     return {host: name if name in kept else _OTHERS for host, name in domains.items()}
 
 
-def timeline_plot(material: Material) -> Markup | None:
-    """One bar per attempt over time; None where no attempt tells both its start and its end."""
-    named = places_of(material)
+def timeline_plot(data: SweepData) -> Markup | None:
+    """One bar per attempt over time; None where no attempt has both its start and its end."""
+    named = places_of(data)
     rows: dict[str, list[_Bar]] = {}
-    for place, run in enumerate(material.runs):
+    for place, run in enumerate(data.runs):
         for attempt in run.attempts:
             if attempt.end is not None and _LAST >= attempt.end >= attempt.start > 0:
                 bar = _Bar(place, attempt, attempt.start, attempt.end)
@@ -74,7 +74,7 @@ def timeline_plot(material: Material) -> Markup | None:
         axes = figure.subplots()
         top, middles = 0.0, []
         for name, room in rooms.items():
-            _add_bars(axes, material, rows[name], top, thick)
+            _add_bars(axes, data, rows[name], top, thick)
             middles.append(top + room / 2)
             top += room + _GAP
             axes.axhline(top - _GAP / 2, color=GRID, lw=0.8)
@@ -92,7 +92,7 @@ def timeline_plot(material: Material) -> Markup | None:
     )
     height = 0.7 + (sum(rooms.values()) + _GAP * len(rooms)) / 72
     there = sorted({bar.place for bars in rows.values() for bar in bars})
-    return draw("timeline", 10.6, height, words, paint, titles=titles(material, there))
+    return draw("timeline", 10.6, height, words, paint, titles=titles(data, there))
 
 
 def _pack(bars: list[_Bar]) -> int:
@@ -110,7 +110,7 @@ def _pack(bars: list[_Bar]) -> int:
     return len(free)
 
 
-def _add_bars(axes: Axes, material: Material, bars: list[_Bar], top: float, thick: float) -> None:
+def _add_bars(axes: Axes, data: SweepData, bars: list[_Bar], top: float, thick: float) -> None:
     """The attempts of one machine, each a link to its run; a stroke where one was cut short."""
     from matplotlib.collections import PolyCollection
 
@@ -121,16 +121,16 @@ def _add_bars(axes: Axes, material: Material, bars: list[_Bar], top: float, thic
     corners = [(start, high), (end, high), (end, low), (start, low)]
     shapes = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1)  # (bars, 4, 2)
     filled = PolyCollection(
-        list(shapes), facecolors=[_colour(material, bar) for bar in bars], linewidths=0.4,
-        edgecolors="face", urls=links(material, (bar.place for bar in bars)),
+        list(shapes), facecolors=[_colour(data, bar) for bar in bars], linewidths=0.4,
+        edgecolors="face", urls=links(data, (bar.place for bar in bars)),
     )  # fmt: skip
     axes.add_collection(filled, autolim=False)
     cut = [bar.attempt.ending in ("evicted", "lost") for bar in bars]
     axes.vlines(end[cut], high[cut], low[cut], color=BLACK, lw=1.6)
 
 
-def _colour(material: Material, bar: _Bar) -> str:
-    if bar.place == material.best:
+def _colour(data: SweepData, bar: _Bar) -> str:
+    if bar.place == data.best:
         return BEST
-    run, shade = material.runs[bar.place], material.shades[bar.place]
+    run, shade = data.runs[bar.place], data.shades[bar.place]
     return FAILED if run.status == "failed" else RANKS[shade] if shade >= 0 else GREY

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jobsight.clock import format_span
-from jobsight.reports.sweep.material import Material, Run
+from jobsight.reports.sweep.data import Run, SweepData
 from jobsight.reports.sweep.scales import in_words, short
 from jobsight.text import printable
 
@@ -28,20 +28,20 @@ STATUSES = {
 _PARAMETERS = 6
 
 
-def run_words(material: Material, run: Run) -> str:
+def run_words(data: SweepData, run: Run) -> str:
     """A run in a line: number, metric, how it ended, the first of its parameters."""
-    value = "" if run.metric is None else f" · {material.metric} {short(run.metric)}"
+    value = "" if run.metric is None else f" · {data.metric} {short(run.metric)}"
     status = STATUSES.get(run.status, printable(run.status, 20))
     return f"run {run.number}{value} · {status}\n{parameter_words(run)}"
 
 
 def parameter_words(run: Run, most: int = _PARAMETERS) -> str:
     """The first parameters of a run: ``m=14, j=20 …``."""
-    told = [
+    shown = [
         f"{printable(name, 24)}={in_words(value, 24)}"
         for name, value in list(run.parameters.items())[:most]
     ]
-    return ", ".join(told) + (" …" if len(run.parameters) > most else "")
+    return ", ".join(shown) + (" …" if len(run.parameters) > most else "")
 
 
 def percent(share: float) -> str:

@@ -126,8 +126,8 @@ class NoticeSource(Source):
             self._intake.done()
 
     @property
-    def trouble(self) -> str | None:
-        """See `Source.trouble`: a topic does not exist (yet); the others are read."""
+    def problem(self) -> str | None:
+        """See `Source.problem`: a topic does not exist (yet); the others are read."""
         lacking = sorted(self._intake.lacking) if self._intake is not None else []
         if not lacking:
             return None

@@ -160,7 +160,7 @@ class Watched:
         return documents
 
     def status(self) -> dict[str, JSON]:
-        """Counters, calls and trouble by scheduler."""
+        """Counters, calls and failures by scheduler."""
         return {
             "watched": len(self._jobs),
             "not_found_yet": sum(not entry.found for entry in self._jobs.values()),
@@ -169,7 +169,7 @@ class Watched:
             "given_up": self.given_up,
             "looks": self._looks,
             "calls": {":".join(key): one.calls() for key, one in self._askers.items()},
-            "asking_troubles": dict(self._failures),
+            "asking_failures": dict(self._failures),
         }
 
     def _is_due(self, entry: _Entry) -> bool:

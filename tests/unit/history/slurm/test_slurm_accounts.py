@@ -9,10 +9,10 @@ import pytest
 from jobsight.documents import State, merge
 from jobsight.history.slurm.accounts import Accounts
 from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.failures import FailureKind, SlurmError
 from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.runs import of_runs
 from jobsight.history.slurm.sacct import Run
-from jobsight.history.slurm.troubles import SlurmError, Trouble
 from jobsight.settings import SlurmSettings
 
 SECOND = 1_000_000
@@ -44,7 +44,7 @@ class Narrow(SlurmClient):
     def ended(self, since: int, until: int) -> list[Run]:
         if until - since > 7200 * SECOND:
             self.vain += 1
-            raise SlurmError("Too wide of a date range in query", Trouble.TOO_MUCH)
+            raise SlurmError("Too wide of a date range in query", FailureKind.TOO_MUCH)
         return []
 
 
@@ -57,7 +57,7 @@ def test_what_is_too_much_at_once_is_asked_for_in_parts_until_now_is_reached() -
         assert polls < 50, "it never comes to an end"
         with contextlib.suppress(SlurmError):
             accounts.poll(now)
-    assert (accounts.trouble, accounts.behind) == (None, 0)
+    assert (accounts.failure, accounts.behind) == (None, 0)
     assert client.vain == 2
 
 

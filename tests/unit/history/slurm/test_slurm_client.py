@@ -11,7 +11,7 @@ from tests.limits import limit
 
 from jobsight.history.commands import run_command
 from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.troubles import SlurmError, Trouble, classify
+from jobsight.history.slurm.failures import FailureKind, SlurmError, classify
 from jobsight.settings import SlurmSettings
 
 ENV = {"PATH": os.environ["PATH"]}
@@ -55,8 +55,8 @@ def trouble(ask: SlurmClient) -> SlurmError:
 def test_errors_are_told_apart(tmp_path: Path, said: str, kind: str) -> None:
     (tmp_path / "said").write_text(said)
     error = trouble(client(tmp_path, f"cat {tmp_path}/said >&2; exit 1"))
-    assert error.trouble == Trouble(kind)
-    assert classify(said) is Trouble(kind)
+    assert error.kind == FailureKind(kind)
+    assert classify(said) is FailureKind(kind)
     assert "\n" not in str(error)
 
 
@@ -65,7 +65,7 @@ def test_a_task_that_is_not_there_is_told_of_on_either_stream(tmp_path: Path) ->
         ask = client(tmp_path, f"echo 'Job 12_3 not found' >&{stream}; exit 1")
         with pytest.raises(SlurmError, match="Job 12_3 not found") as caught:
             ask.show("12_3")
-        assert caught.value.trouble is Trouble.NO_JOB
+        assert caught.value.kind is FailureKind.NO_JOB
 
 
 @pytest.mark.parametrize(
@@ -84,25 +84,25 @@ def test_a_script_that_scontrol_could_not_get_is_no_empty_script(
     ask = client(tmp_path, f"echo 'job script retrieval failed: {why}' >&2; exit 0")
     with pytest.raises(SlurmError) as caught:
         ask.script("7")
-    assert caught.value.trouble == Trouble(kind)
+    assert caught.value.kind == FailureKind(kind)
 
 
 def test_a_missing_tool_names_the_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     error = trouble(SlurmClient(SlurmSettings()))
-    assert error.trouble is Trouble.MISSING
+    assert error.kind is FailureKind.MISSING
     assert "slurm.bin" in str(error)
     error = trouble(SlurmClient(SlurmSettings(bin=tmp_path / "nowhere")))
-    assert error.trouble is Trouble.MISSING
+    assert error.kind is FailureKind.MISSING
     (tmp_path / "squeue").write_text("not to be run")
-    assert trouble(SlurmClient(SlurmSettings(bin=tmp_path))).trouble is Trouble.NO_PERMISSION
+    assert trouble(SlurmClient(SlurmSettings(bin=tmp_path))).kind is FailureKind.NO_PERMISSION
 
 
 def test_a_slow_command_is_stopped_with_its_children(tmp_path: Path) -> None:
     ask = client(tmp_path, f"sleep 60 & echo $! > {tmp_path}/child; wait", timeout=0.4)
     started = time.monotonic()
     error = trouble(ask)
-    assert error.trouble is Trouble.SLOW
+    assert error.kind is FailureKind.SLOW
     assert "slurm.timeout" in str(error)
     assert time.monotonic() - started < limit(5)
     child = int((tmp_path / "child").read_text())
@@ -117,7 +117,7 @@ def test_a_slow_command_is_stopped_with_its_children(tmp_path: Path) -> None:
 
 def test_too_much_output_is_refused(tmp_path: Path) -> None:
     error = trouble(client(tmp_path, "yes", output_most_mb=1))
-    assert error.trouble is Trouble.TOO_MUCH
+    assert error.kind is FailureKind.TOO_MUCH
     assert "slurm.output_most_mb" in str(error)
 
 

@@ -6,8 +6,8 @@ import pytest
 from tests.slurm_fakes import T0, FakeClient, FakeJob, FakeSlurm, Keeper
 
 from jobsight.documents import JobDocument, State, merge
+from jobsight.history.slurm.failures import FailureKind
 from jobsight.history.slurm.lookup import SlurmLookup
-from jobsight.history.slurm.troubles import Trouble
 from jobsight.settings import SlurmSettings
 
 
@@ -69,7 +69,7 @@ def test_scripts_that_nobody_keeps_are_not_waited_for() -> None:
 
 
 def test_scripts_wait_until_it_is_known_that_nobody_keeps_them() -> None:
-    slurm = FakeSlurm(flags="job_comment", down={"scontrol": Trouble.DOWN})
+    slurm = FakeSlurm(flags="job_comment", down={"scontrol": FailureKind.DOWN})
     keeper = kept(slurm)
     keeper.poll()
     end_before_its_turn(slurm, keeper, "7")
@@ -81,7 +81,7 @@ def test_scripts_wait_until_it_is_known_that_nobody_keeps_them() -> None:
 
 
 def test_a_script_that_can_never_be_fetched_starves_nobody() -> None:
-    slurm = FakeSlurm(unreadable={"7": Trouble.OTHER})
+    slurm = FakeSlurm(unreadable={"7": FailureKind.OTHER})
     slurm.scripts["8"] = "#!/bin/sh\ntrue\n"
     keeper = kept(slurm, details_per_poll=1)
     keeper.poll()
@@ -95,20 +95,20 @@ def test_a_script_that_can_never_be_fetched_starves_nobody() -> None:
 
 
 def test_a_script_that_is_always_slow_waits_behind_the_others() -> None:
-    slurm = FakeSlurm(unreadable={"7": Trouble.SLOW})
+    slurm = FakeSlurm(unreadable={"7": FailureKind.SLOW})
     slurm.scripts["8"] = "#!/bin/sh\ntrue\n"
     keeper = kept(slurm, details_per_poll=1)
     keeper.poll()
     end_before_its_turn(slurm, keeper, "7", "8")
-    assert "in trouble" in str(status(keeper)["details_trouble"])
+    assert "in trouble" in str(status(keeper)["details_failure"])
     keeper.poll()
     assert keeper.job("8").submission.script == slurm.scripts["8"]
-    assert status(keeper)["details_trouble"] is None
+    assert status(keeper)["details_failure"] is None
     assert status(keeper)["details_pending"] == 1
 
 
 def test_a_living_job_whose_script_the_accounts_refuse_is_told_without() -> None:
-    slurm = FakeSlurm(unreadable={"7": Trouble.NO_PERMISSION})
+    slurm = FakeSlurm(unreadable={"7": FailureKind.NO_PERMISSION})
     slurm.queue["7"] = FakeJob("7", "7")
     keeper = kept(slurm)
     keeper.poll()
@@ -127,7 +127,7 @@ def test_a_script_that_is_not_ours_to_read_is_counted_and_told() -> None:
 
 
 def test_tasks_that_ended_before_the_look_at_their_array_have_its_script() -> None:
-    slurm = FakeSlurm(down={"scontrol": Trouble.DOWN})
+    slurm = FakeSlurm(down={"scontrol": FailureKind.DOWN})
     slurm.queue = {f"7_{task}": FakeJob(f"7_{task}", str(7 + task)) for task in range(3)}
     slurm.scripts["7"] = "#!/bin/sh\ntrue\n"
     keeper = kept(slurm)
@@ -231,7 +231,7 @@ def test_without_accounts_old_jobs_are_forgotten_too() -> None:
 
 
 def test_what_is_slow_each_time_is_given_up_at_last() -> None:
-    slurm = FakeSlurm(unreadable={"7": Trouble.SLOW})
+    slurm = FakeSlurm(unreadable={"7": FailureKind.SLOW})
     keeper = kept(slurm)
     keeper.poll()
     end_before_its_turn(slurm, keeper, "7")
@@ -239,7 +239,7 @@ def test_what_is_slow_each_time_is_given_up_at_last() -> None:
         keeper.poll()
     told = status(keeper)
     assert (told["details_pending"], told["details_refused"]) == (0, 1)
-    assert told["details_trouble"] is None
+    assert told["details_failure"] is None
 
 
 @pytest.mark.parametrize(("seconds", "ended"), [(60, True), (400, False)])

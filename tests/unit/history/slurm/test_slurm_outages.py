@@ -7,7 +7,7 @@ from tests.slurm_fakes import T0, FakeJob, cluster, kept
 
 from jobsight.documents import State
 from jobsight.errors import SourceError
-from jobsight.history.slurm.troubles import Trouble
+from jobsight.history.slurm.failures import FailureKind
 
 SECOND = 1_000_000
 
@@ -16,12 +16,16 @@ def test_a_controller_that_is_down_is_a_source_error_and_sacct_catches_up() -> N
     slurm = cluster(FakeJob("7", "7"))
     keeper = kept(slurm, interval=1e-6, backoff_most=1e-6)
     keeper.poll()
-    slurm.down = {"squeue": Trouble.DOWN, "sacct": Trouble.DOWN, "scontrol": Trouble.DOWN}
+    slurm.down = {
+        "squeue": FailureKind.DOWN,
+        "sacct": FailureKind.DOWN,
+        "scontrol": FailureKind.DOWN,
+    }
     for _ in range(3):
         with pytest.raises(SourceError, match="in trouble"):
             keeper.poll()
-    assert keeper.source.status()["trouble"] == "down"
-    assert keeper.source.trouble is not None and "squeue" in keeper.source.trouble
+    assert keeper.source.status()["problem"] == "down"
+    assert keeper.source.problem is not None and "squeue" in keeper.source.problem
     slurm.start("7")
     slurm.end("7", "COMPLETED")
     slurm.queue["8"] = FakeJob("8", "8", submit=slurm.now)
@@ -31,15 +35,15 @@ def test_a_controller_that_is_down_is_a_source_error_and_sacct_catches_up() -> N
     keeper.poll(5000)
     assert keeper.job("7").state is State.COMPLETED
     assert keeper.job("8").state is State.FAILED
-    assert keeper.source.status()["trouble"] is None
-    assert keeper.source.trouble is None
+    assert keeper.source.status()["problem"] is None
+    assert keeper.source.problem is None
 
 
 def test_a_controller_in_trouble_is_asked_less_while_accounts_go_on() -> None:
     slurm = cluster(FakeJob("7", "7"))
     keeper = kept(slurm, interval=60)
     keeper.poll()
-    slurm.down = {"squeue": Trouble.SLOW}
+    slurm.down = {"squeue": FailureKind.SLOW}
     slurm.start("7")
     slurm.end("7", "COMPLETED")
     for _ in range(5):
@@ -54,7 +58,7 @@ def test_a_controller_in_trouble_is_asked_less_by_scontrol_too() -> None:
     keeper = kept(slurm, interval=60, config_every=1e-6, details_per_poll=1)
     keeper.poll()
     before = keeper.client.calls["scontrol"]
-    slurm.down = {"squeue": Trouble.SLOW, "scontrol": Trouble.SLOW}
+    slurm.down = {"squeue": FailureKind.SLOW, "scontrol": FailureKind.SLOW}
     for _ in range(5):
         keeper.poll()
     assert keeper.client.calls["squeue"] == 2
@@ -67,7 +71,7 @@ def test_without_slurmdbd_a_job_that_scontrol_refuses_holds_up_no_other() -> Non
     keeper = kept(slurm, unknown_end_after=100, details=False, scripts=False)
     keeper.poll()
     slurm.queue.clear()
-    slurm.down = {"scontrol": Trouble.OTHER}
+    slurm.down = {"scontrol": FailureKind.OTHER}
     for _ in range(10):
         keeper.poll()
     assert {keeper.job(job).state for job in ("7", "8")} == {State.UNKNOWN_END}
@@ -97,7 +101,7 @@ def test_an_outage_of_slurmdbd_breaks_nothing_and_loses_nothing() -> None:
     slurm = cluster(FakeJob("7", "7"))
     keeper = kept(slurm, interval=1e-6, backoff_most=1e-6, overlap=60)
     keeper.poll()
-    slurm.down = {"sacct": Trouble.DOWN}
+    slurm.down = {"sacct": FailureKind.DOWN}
     slurm.start("7")
     slurm.end("7", "TIMEOUT", listed=True)
     keeper.poll()
@@ -161,7 +165,7 @@ def test_too_much_output_of_sacct_halves_its_window() -> None:
     slurm = cluster()
     keeper = kept(slurm, lookback=36000, interval=1e-6)
     keeper.client.accounts(["1"])  # so that it knows its columns
-    slurm.down = {"sacct": Trouble.TOO_MUCH}
+    slurm.down = {"sacct": FailureKind.TOO_MUCH}
     for _ in range(3):
         keeper.poll()
     slurm.down = {}

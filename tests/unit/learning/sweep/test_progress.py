@@ -63,10 +63,10 @@ def test_what_runs_tell_is_joined_with_what_the_scheduler_tells(tmp_path: Path) 
     assert (told.epochs, told.epochs_most, told.ended) == (5, 40, 2)
     assert told.best is not None
     assert (told.best.run, told.best.value, told.best.ended) == (2, 0.7, False)
-    assert [(one.name, one.done, one.running, one.troubled) for one in told.stages] == [
+    assert [(one.name, one.done, one.running, one.failed) for one in told.stages] == [
         ("parse", 1, 0, 0), ("runs", 2, 1, 1), ("best", 0, 0, 0), ("register", 0, 0, 0),
     ]  # fmt: skip
-    assert [(one.what, one.cause) for one in told.troubles] == [
+    assert [(one.what, one.cause) for one in told.failures] == [
         ("run-0003", "no memory"), ("run 4", "its loss became NaN"),
     ]  # fmt: skip
     assert told.spent == 4.0 and told.active and not told.done
@@ -106,7 +106,7 @@ def test_what_is_tested_and_not_registered_is_not_done(tmp_path: Path) -> None:
     assert next(progress_lines(stopped, "slurm")) == (
         "stopped with 1 node not done; submit again to continue (slurm, job 7)"
     )
-    assert [(one.what, one.cause) for one in stopped.troubles] == [("register", "full")]
+    assert [(one.what, one.cause) for one in stopped.failures] == [("register", "full")]
     write_json(made.layout.best / "bestmodel.json", facts | {"registry": {}})
     nodes["register"] = node("register", NodeState.DONE)
     lost = looked(made, False, **nodes)

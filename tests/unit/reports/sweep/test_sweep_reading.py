@@ -1,4 +1,4 @@
-"""A sweep's folder as the material of its report, however far the sweep is."""
+"""A sweep's folder as the data of its report, however far the sweep is."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from jobsight.errors import SweepError
 from jobsight.files import write_json
 from jobsight.learning.sweep.layout import Layout
 from jobsight.learning.tracking import RunEnd, Tracker
-from jobsight.reports.sweep.reading import read_material
+from jobsight.reports.sweep.reading import read_data
 
 Lines = list[dict[str, Any]]
 BEGIN: dict[str, Any] = {"event": "start", "run": 1, "parameters": {"a": 1}, "seed": 0}
@@ -36,7 +36,7 @@ def end(seconds: int, status: str = "finished", f1: float | None = 0.7) -> dict[
 def material_of(folder: Path, *runs: Lines, **more: Any) -> Any:
     given = dict(enumerate(runs, start=1))
     sweep_folder(folder, len(runs), tested=False, change=lambda run, _: given[run], **more)
-    return read_material(folder)
+    return read_data(folder)
 
 
 def test_attempts_are_told_apart(tmp_path: Path) -> None:
@@ -72,8 +72,8 @@ def test_a_save_is_no_eviction(tmp_path: Path) -> None:
 
 def test_a_round_that_ends_is_no_eviction(tmp_path: Path) -> None:
     stopped = {"event": "stopped", "time": START + 2_000_000, "reason": "until"}
-    material = material_of(tmp_path / "x.sweep", [start(0, "a"), epoch(1, 1), stopped])
-    run = material.runs[0]
+    data = material_of(tmp_path / "x.sweep", [start(0, "a"), epoch(1, 1), stopped])
+    run = data.runs[0]
     assert run.attempts[0].ending == "planned"
     assert run.evictions == 0
     assert run.status == "running"
@@ -81,39 +81,39 @@ def test_a_round_that_ends_is_no_eviction(tmp_path: Path) -> None:
 
 
 def test_the_best_ended_with_a_model(tmp_path: Path) -> None:
-    material = material_of(
+    data = material_of(
         tmp_path / "x.sweep",
         [start(0, "a"), epoch(1, 1), end(2, "dropped", 0.9)],
         [start(0, "a"), epoch(1, 1), end(2, "early", 0.6)],
         [start(0, "a"), epoch(1, 1), end(2, "failed", 0.95)],
         [start(0, "a"), epoch(50, 1)],
     )
-    assert material.runs[material.best].number == 2
-    assert [material.runs[k].number for k in material.judged] == [4, 1, 2]
-    assert material.status_counts()["failed"] == 1
+    assert data.runs[data.best].number == 2
+    assert [data.runs[k].number for k in data.judged] == [4, 1, 2]
+    assert data.status_counts()["failed"] == 1
 
 
 def test_equal_runs_go_by_their_number(tmp_path: Path) -> None:
     lines = [start(0, "a"), epoch(1, 1), end(2)]
-    material = material_of(tmp_path / "x.sweep", lines, lines, lines)
-    assert material.best == 0
+    data = material_of(tmp_path / "x.sweep", lines, lines, lines)
+    assert data.best == 0
 
 
 @pytest.mark.parametrize(("goal", "best"), [("maximize", 2), ("minimize", 1)])
 def test_the_goal_decides(tmp_path: Path, goal: str, best: int) -> None:
-    material = material_of(
+    data = material_of(
         tmp_path / "x.sweep",
         [start(0, "a"), end(2, f1=0.1)],
         [start(0, "a"), end(2, f1=0.2)],
         metric={"name": "f1", "goal": goal},
     )
-    assert material.runs[material.best].number == best
+    assert data.runs[data.best].number == best
 
 
 def test_the_metric_may_be_missing(tmp_path: Path) -> None:
-    material = material_of(tmp_path / "x.sweep", [start(0, "a"), end(2, f1=None)])
-    assert material.best is None
-    assert np.isnan(material.values).all()
+    data = material_of(tmp_path / "x.sweep", [start(0, "a"), end(2, f1=None)])
+    assert data.best is None
+    assert np.isnan(data.values).all()
 
 
 def test_runs_without_a_folder_wait(tmp_path: Path) -> None:
@@ -121,9 +121,9 @@ def test_runs_without_a_folder_wait(tmp_path: Path) -> None:
     sweep_folder(folder, 0, tested=False)
     frozen = Layout(folder).frozen
     frozen.write_text(frozen.read_text().replace('"runs": 0', '"runs": 3'))
-    material = read_material(folder)
-    assert [run.status for run in material.runs] == ["waiting"] * 3
-    assert material.best is None
+    data = read_data(folder)
+    assert [run.status for run in data.runs] == ["waiting"] * 3
+    assert data.best is None
 
 
 def test_nested_parameters_have_dotted_names(tmp_path: Path) -> None:
@@ -137,16 +137,16 @@ def test_groups_of_parameters_find_their_search(tmp_path: Path) -> None:
         return [{**start(0, "a"), "parameters": {"lstm": {"dropout": value}}}, end(2)]
 
     spec = {"lstm": {"parameters": {"dropout": {"min": 0.0, "max": 0.5}}}}
-    material = material_of(tmp_path / "x.sweep", lines(0.1), lines(0.2), parameters=spec)
-    assert material.columns[0].bounds == (0.0, 0.5)
+    data = material_of(tmp_path / "x.sweep", lines(0.1), lines(0.2), parameters=spec)
+    assert data.columns[0].bounds == (0.0, 0.5)
 
 
 def test_constants_are_left_out_where_others_vary(tmp_path: Path) -> None:
     def lines(value: float) -> Lines:
         return [{**start(0, "a"), "parameters": {"a": 1, "b": value}}, end(2)]
 
-    material = material_of(tmp_path / "x.sweep", lines(1), lines(2))
-    assert [column.name for column in material.columns] == ["b"]
+    data = material_of(tmp_path / "x.sweep", lines(1), lines(2))
+    assert [column.name for column in data.columns] == ["b"]
 
 
 def test_what_is_damaged_is_told(tmp_path: Path) -> None:
@@ -156,24 +156,24 @@ def test_what_is_damaged_is_told(tmp_path: Path) -> None:
         file.write("{broken")
     (layout.best / "bestmodel.json").write_text("[")
     (layout.best / "model" / "report.json").write_text("{")
-    material = read_material(folder)
-    assert material.test is None
-    assert len(material.notes) == 3
-    assert any("1 damaged line" in note for note in material.notes)
+    data = read_data(folder)
+    assert data.test is None
+    assert len(data.notes) == 3
+    assert any("1 damaged line" in note for note in data.notes)
 
 
 def test_what_did_better_since_the_test_is_told(tmp_path: Path) -> None:
     folder = sweep_folder(tmp_path / "x.sweep", 12, epochs=30)
-    first = read_material(folder)
+    first = read_data(folder)
     assert not first.notes
     other = first.runs[int(first.judged[3])].number
     facts = {"schema": "jobsight.best/1", "run": other, "model": {"looks": 2, "digest": "ab"}}
     write_json(Layout(folder).best / "bestmodel.json", facts)
-    material = read_material(folder)
-    assert material.best == first.judged[3]
-    assert material.test is not None
-    assert material.test.looks == 2
-    assert f"Run {first.runs[int(first.judged[0])].number} did better" in material.notes[-1]
+    data = read_data(folder)
+    assert data.best == first.judged[3]
+    assert data.test is not None
+    assert data.test.looks == 2
+    assert f"Run {first.runs[int(first.judged[0])].number} did better" in data.notes[-1]
 
 
 def test_the_test_is_found_in_what_was_said_of_the_best(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_the_test_is_found_in_what_was_said_of_the_best(tmp_path: Path) -> None:
     model = {"test": REPORT["models"], "chosen": "boosted", "reason": "it is"}
     facts = {"schema": "jobsight.best/1", "run": 1, "model": model}
     write_json(Layout(folder).best / "bestmodel.json", facts)
-    test = read_material(folder).test
+    test = read_data(folder).test
     assert test is not None
     assert test.report["chosen"] == "boosted"
     assert test.reason == "it is"
@@ -194,7 +194,7 @@ def test_a_tracked_run_is_read(tmp_path: Path) -> None:
         tracker.start(run=1, parameters={"m": 3})
         tracker.epoch(1, {"train_loss": 0.4, "select_loss": 0.5, "seconds": 0.1, "f1": 0.3})
         tracker.end(RunEnd("early", epochs=1, best_epoch=1, metrics={"f1": 0.3}, seconds=1.0))
-    run = read_material(folder).runs[0]
+    run = read_data(folder).runs[0]
     assert (run.status, run.metric, run.best_epoch) == ("early", 0.3, 1)
     assert run.select.tolist() == [0.5]
     assert run.attempts[0].ending == "done"
@@ -202,4 +202,4 @@ def test_a_tracked_run_is_read(tmp_path: Path) -> None:
 
 def test_what_is_no_sweep_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SweepError, match="no sweep's folder"):
-        read_material(tmp_path)
+        read_data(tmp_path)

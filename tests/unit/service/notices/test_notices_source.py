@@ -176,11 +176,11 @@ def test_a_topic_that_lacks_is_trouble_until_it_is_there(
         patched.setattr(Message, "error", lambda _: lacking)
         library.script = [[Message(7)], lacking]
         source.poll()
-    trouble = source.trouble
-    assert trouble is not None and "no topic t; make it" in trouble
+    problem = source.problem
+    assert problem is not None and "no topic t; make it" in problem
     library.script = [[], Library.Topics()]
     source.poll()
-    assert source.trouble is None
+    assert source.problem is None
 
 
 def test_dead_letters_that_nobody_takes_are_told_with_their_topic(

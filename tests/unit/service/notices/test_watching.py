@@ -224,13 +224,13 @@ def test_one_scheduler_in_trouble_does_not_silence_another(clock: Clock) -> None
     watched.add(notice(key("1", "good")))
     watched.add(notice(key("1", "bad")))
     assert [one.id for one in watched.look()] == ["slurm:good:1"]
-    assert watched.status()["asking_troubles"] == {"slurm:bad": "down"}
+    assert watched.status()["asking_failures"] == {"slurm:bad": "down"}
     assert watched.due
     with pytest.raises(SourceError, match="down"):
         watched.look()
     bad.down = False
     watched.look()
-    assert watched.status()["asking_troubles"] == {}
+    assert watched.status()["asking_failures"] == {}
 
 
 def test_a_restart_goes_on_with_what_was_not_found_and_what_lives(clock: Clock) -> None:

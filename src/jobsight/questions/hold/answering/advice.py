@@ -87,10 +87,10 @@ class Schedd:
             return cls()
         if access_point is not None and _SCHEDD.fullmatch(access_point):
             return cls(f"-name {access_point}")
-        told = "no name" if access_point is None else repr(printable(access_point, 60))
+        name = "no name" if access_point is None else repr(printable(access_point, 60))
         return cls(
             None,
-            f" (no command is given: the log has {told} for its access point, which names no "
+            f" (no command is given: the log has {name} for its access point, which names no "
             "schedd; set access_point)",
         )
 
@@ -102,7 +102,7 @@ class Group:
     Attributes:
         jobs: those that the command is for, in order.
         cause: hold code and sub-code that, in their cluster, these and no other held jobs have;
-            None if others have them too, or if the log tells none.
+            None if others have them too, or if the log has none.
         schedd: that has them.
     """
 
@@ -174,7 +174,7 @@ def advise(
 
 
 def by_hand(code: int | None) -> Advice:
-    """The advice for a job that is held by its user's own hand, or for a reason not told."""
+    """The advice for a job that is held by its user's own hand, or for an unknown reason."""
     if code is None:
         text = "the log has no hold code, so nothing can be said of this hold"
     elif code in (15, 16):

@@ -56,12 +56,12 @@ class Answer:
 
     Attributes:
         job: its id.
-        access_point: as the log tells, else None.
+        access_point: as the log records it, else None.
         moment: µs, as of when.
         held_since: µs.
         verdict: what to do, and what that gains.
         now: chance of a release now; None where nothing gives one.
-        hold_code, hold_subcode: None where the log tells none.
+        hold_code, hold_subcode: None where the log records none.
         reason: of the hold, as the log has it.
         owner: of the job; None if the log has not recorded one by then.
         cause: number of its cause in this history (code, sub-code, masked reason).
@@ -178,7 +178,7 @@ class Answerer:
         self._settled = table.filter("kept", pl.col("outcome").is_not_null())
         self._index = FindingIndex(history, self._labels, table)
         self._memory = history.table["memory_mb"].cast(pl.Float64).fill_null(-1.0).to_numpy()
-        self._tells = history.table["attributes"].is_not_null().to_numpy()
+        self._recorded = history.table["attributes"].is_not_null().to_numpy()
         evidence = self._index.evidence
         self._builder = None if model is None else _builder(model, self._labels, evidence)
         self._scale_of = lru_cache(maxsize=64)(self._scale_at)
@@ -231,7 +231,7 @@ class Answerer:
             verdict = decide(
                 chances,
                 self._costs,
-                delay_per_hour=hourly_delay_cost(self._costs, scale.pace),
+                delay_per_hour=hourly_delay_cost(self._costs, scale.time_scale),
                 fixable=fix is not None,
                 failed_batches=findings.ended("cause", row["hold_row"]).failed_batches,
                 bug=fix is not None and fix.bug,
@@ -271,8 +271,8 @@ class Answerer:
         )
 
     def _put(self, row: dict[str, Any], moment: int, **rest: Any) -> Answer:
-        told = [row["hold_code"], row["hold_subcode"], row["reason"], rest["evidence"]]
-        text = json.dumps(told, sort_keys=True, default=str)
+        known = [row["hold_code"], row["hold_subcode"], row["reason"], rest["evidence"]]
+        text = json.dumps(known, sort_keys=True, default=str)
         return Answer(
             job=JobId(row["cluster"], row["proc"]),
             access_point=row["access_point"],
@@ -334,8 +334,8 @@ class Answerer:
     def _what_held(self, row: dict[str, Any], moment: int) -> Held:
         rows = self._seen(row["job"], moment)
         used = float(self._memory[rows].max(initial=-1.0))
-        telling = rows[self._tells[rows]]
-        ad = self.history.table["attributes"][int(telling[-1])] if len(telling) else None
+        recorded = rows[self._recorded[rows]]
+        ad = self.history.table["attributes"][int(recorded[-1])] if len(recorded) else None
         return Held(
             code=row["hold_code"],
             subcode=row["hold_subcode"],

@@ -69,7 +69,7 @@ class FindingIndex:
             self.evidence.index(stream, "cluster and cause")
             for stream in (self.evidence.held, self.evidence.left)
         )
-        self.first_owners = _first_told(history)
+        self.first_owners = _first_recorded(history)
         headers = np.flatnonzero((history.code == EventCode.GENERIC) & (history.job < 0))
         self.first_header = int(history.clock[headers].min(initial=np.iinfo(np.int64).max))
 
@@ -94,8 +94,8 @@ def _tally(decisions: pl.DataFrame, keys: Ints) -> Tally:
     )
 
 
-def _first_told(history: History) -> Ints:
-    """When each owner was first told of, µs, ascending."""
+def _first_recorded(history: History) -> Ints:
+    """When each owner was first recorded, µs, ascending."""
     known = history.jobs.filter(pl.col("owner_row").is_not_null())
     clock = pl.Series("clock", history.clock[known["owner_row"].to_numpy()], dtype=pl.Int64)
     first = known.with_columns(clock).group_by("owner").agg(pl.col("clock").min())
@@ -167,12 +167,12 @@ class Findings:
         """Of n jobs: `cluster`, `proc`, `place` (access point, else log), `owner` (if known)."""
         history = self._index.history
         table = history.jobs[jobs]
-        told = history.clock[table["owner_row"].fill_null(0).to_numpy()] <= self._moment
+        known = history.clock[table["owner_row"].fill_null(0).to_numpy()] <= self._moment
         return table.select(
             "cluster",
             "proc",
             place=pl.coalesce("access_point", pl.col("log").cast(pl.String)),
-            owner=pl.when(pl.Series(told, dtype=pl.Boolean)).then("owner"),
+            owner=pl.when(pl.Series(known, dtype=pl.Boolean)).then("owner"),
         )
 
     def about(
@@ -272,7 +272,7 @@ class Findings:
         }
 
     def _outage(self, hold_row: int, since: int, place: str, source: str) -> list[Finding]:
-        """Whether what failed at a place works again; nothing where nothing tells."""
+        """Whether what failed at a place works again; nothing where there is no evidence."""
         family = "origin" if source else "cause at site" if place else "cause"
         key = self._index.key(family, hold_row)
         # This hold itself is no sign that others are held.

@@ -89,7 +89,7 @@ def _by_trial(groups: Sequence[GroupAnswer]) -> list[GroupAnswer]:
 
 
 def _grouped(members: Sequence[Answer], *, alone: bool) -> GroupAnswer:
-    """Put the answers of one family together; `alone`: nobody else shares their hold codes."""
+    """Put the answers of one family together; `alone`: no other answer shares their hold codes."""
     votes = Counter(one.verdict.verb for one in members)
     verb = max(votes, key=lambda one: (votes[one], one != "unsure"))
     said_for = [one for one in members if one.verdict.verb == verb]

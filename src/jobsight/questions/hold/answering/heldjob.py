@@ -27,10 +27,10 @@ class Held:
     """What is known of a held job that a fix may rest on.
 
     Attributes:
-        code, subcode: of the hold; None where the log tells none.
+        code, subcode: of the hold; None where the log records none.
         reason: as the log has it.
-        memory_mb: the most memory the job was seen to use, in MB; None if never told.
-        ad: the job's attributes, as last told by a 028; empty if never.
+        memory_mb: the most memory the job was seen to use, in MB; None if unknown.
+        ad: the job's attributes, of the last 028; empty without one.
     """
 
     code: int | None
@@ -51,8 +51,8 @@ class Held:
         if self.code not in (3, 21, 26):
             return None, None
         if "OnExitHold" in self.reason and self.ad.get("ExitBySignal") is not None:
-            told = self.ad.get("ExitSignal" if self.ad["ExitBySignal"] else "ExitCode")
-            number = told if isinstance(told, int) else None
+            value = self.ad.get("ExitSignal" if self.ad["ExitBySignal"] else "ExitCode")
+            number = value if isinstance(value, int) else None
             return (None, number) if self.ad["ExitBySignal"] else (number, None)
         return exit_told(self.reason)
 
@@ -85,8 +85,8 @@ def _policy(held: Held) -> list[Finding]:
     if found is None:
         return _limit(held)
     # Released it waits (1), then runs (2); all else is as it was last recorded.
-    told = {name.lower(): value for name, value in held.ad.items()}
-    values = [evaluated(found[2], told | {"jobstatus": status}) for status in (1, 2)]
+    ad = {name.lower(): value for name, value in held.ad.items()}
+    values = [evaluated(found[2], ad | {"jobstatus": status}) for status in (1, 2)]
     again = True if True in values else False if values == [False, False] else None
     words = {
         True: "is still true of it, and would hold it again",
@@ -112,8 +112,8 @@ def _files(held: Held) -> list[Finding]:
     """Where its standard error and its log are."""
     paths = {"stderr": _path(held, "Err"), "log": _path(held, "UserLog")}
     names = {"stderr": "standard error", "log": "log"}
-    told = [f"its {names[key]} is {path}" for key, path in paths.items() if path]
-    return [{"what": "files", "text": ", ".join(told)} | paths] if told else []
+    files = [f"its {names[key]} is {path}" for key, path in paths.items() if path]
+    return [{"what": "files", "text": ", ".join(files)} | paths] if files else []
 
 
 def _path(held: Held, attribute: str) -> str | None:

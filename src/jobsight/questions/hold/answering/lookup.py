@@ -30,12 +30,12 @@ _STATES = {
 def current_jobs(history: History, moment: int) -> NDArray[np.int32]:
     """Numbers of the jobs that were known at `moment` (µs), each once.
 
-    A job that several logs tell of (a user's own and the access point's) is taken from the log
-    that told of it last, and of jobs that were given the same id the last one. Jobs of different
+    A job that several logs record (a user's own and the access point's) is taken from the log
+    that recorded it last, and of jobs that were given the same id the last one. Jobs of different
     access points are different jobs; a log that does not name its access point is taken for the
     other's where the ids are the same.
     """
-    last = _last_told(history, moment)
+    last = _last_recorded(history, moment)
     known = np.flatnonzero(last >= 0)
     same_id = ["cluster", "proc"]
     jobs = history.jobs[known].select(
@@ -50,7 +50,7 @@ def current_jobs(history: History, moment: int) -> NDArray[np.int32]:
     return np.sort(chosen["job"].to_numpy())
 
 
-def _last_told(history: History, moment: int) -> Ints:
+def _last_recorded(history: History, moment: int) -> Ints:
     """The clock of each job's last row at or before `moment`; −1 where it has none."""
     last = np.full(len(history.jobs), -1, np.int64)
     rows = np.flatnonzero((history.clock <= moment) & (history.job >= 0))
@@ -113,10 +113,10 @@ def _name(history: History, job: int) -> str:
 def _state(history: History, job: int, moment: int) -> str:
     rows = history.rows_of(job)
     rows = rows[history.clock[rows] <= moment]
-    telling = rows[np.isin(history.code[rows], list(_STATES))]
-    if not len(telling):
+    recorded = rows[np.isin(history.code[rows], list(_STATES))]
+    if not len(recorded):
         return "the log does not say its state"
-    last = int(telling[-1])
+    last = int(recorded[-1])
     state = f"{_STATES[int(history.code[last])]} {format_micros(int(history.clock[last]))}"
     reason = history.table["reason"][last]
     return (

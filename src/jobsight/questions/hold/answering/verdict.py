@@ -46,8 +46,8 @@ Verb = Literal["release", "wait", "fix", "remove", "unsure", "user_hold"]
 FAILED_BATCHES = 5
 """Like batches that must have failed before "remove" is said."""
 
-PACE_COST = 0.05
-"""What a delay of one pace costs, in wasted runs, where the settings say ``auto``."""
+TIME_SCALE_COST = 0.05
+"""What a delay of one time scale costs, in wasted runs, where the settings say ``auto``."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,10 @@ class Verdict:
     why: str | None = None
 
 
-def hourly_delay_cost(costs: Costs, pace: float) -> float:
-    """Cost of an hour's delay; ``auto``: one pace (seconds) costs a twentieth of a wasted run."""
+def hourly_delay_cost(costs: Costs, time_scale: float) -> float:
+    """Cost per hour of delay; ``auto``: one time scale (seconds) costs 0.05 wasted runs."""
     if costs.delay_per_hour == "auto":
-        return PACE_COST * costs.wasted_run * 3600.0 / pace
+        return TIME_SCALE_COST * costs.wasted_run * 3600.0 / time_scale
     return costs.delay_per_hour
 
 

@@ -142,7 +142,7 @@ def _causes(decisions: pl.DataFrame) -> dict[str, NDArray[np.str_]]:
 
 
 def _facts(decisions: pl.DataFrame) -> dict[str, NDArray[np.int64]]:
-    """What rule sets test; a code that is not told is −1."""
+    """What rule sets test; an unknown code is −1."""
     return {
         name: decisions[name].cast(pl.Int64).fill_null(_NO_CODE).to_numpy()
         for name in ("hold_code", "hold_subcode")

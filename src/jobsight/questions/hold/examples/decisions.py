@@ -20,7 +20,7 @@ from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import preceding
 from jobsight.jit import kernel
 from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
-from jobsight.questions.hold.examples.twins import first_told
+from jobsight.questions.hold.examples.twins import first_recorded
 from jobsight.questions.hold.settings import HoldSettings
 
 __all__ = ["LIFE", "Decisions", "held_jobs", "held_rows", "hold_decisions",
@@ -28,7 +28,7 @@ __all__ = ["LIFE", "Decisions", "held_jobs", "held_rows", "hold_decisions",
 
 LIFE = tuple(map(int, (EventCode.SUBMIT, EventCode.EXECUTE, EventCode.TERMINATED,
                        EventCode.ABORTED, EventCode.HELD, EventCode.RELEASED)))  # fmt: skip
-"""The last of these, or a row of `History.held`, tells whether a job is held."""
+"""The last of these, or a row of `History.held`, shows whether a job is held."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Decisions:
             `group`. Times are int64 µs since 1970, on the log's clock.
         releases: number of releases (013) of jobs in the logs.
         left_out: releases that are no decision, by why: ``not held`` (the log shows no hold before
-            it), ``code N`` for holds by the user's hand and vacate codes, or ``told by another
+            it), ``code N`` for holds by the user's hand and vacate codes, or ``recorded by another
             log`` of the same job.
     """
 
@@ -87,13 +87,13 @@ def settled_releases(
 
     Returns:
         of the columns of `Decisions.table` `hold_row`, `repeat`, `kept`, `edited`, `row`,
-        `released` and what tells the outcome, in the order of `history`; and `Decisions.left_out`.
+        `released` and what the outcome follows from, in its order; and `Decisions.left_out`.
     """
     rows = np.flatnonzero((history.code == EventCode.RELEASED) & (history.job >= 0))
     life = _last_of_life_before(history, rows)
     held = (life >= 0) & history.held[life]
-    told = first_told(history)
-    again = held & (told[history.job[rows]] != history.job[rows])
+    first = first_recorded(history)
+    again = held & (first[history.job[rows]] != history.job[rows])
     mine = held & ~again & ~_by_hand(history)[life]
     left_out = {"not held": int((~held).sum()), "recorded in another log": int(again.sum())}
     left_out |= _by_code(history, life[held & ~again & ~mine])
@@ -130,7 +130,7 @@ def held_jobs(
 
     Returns:
         the columns of `Decisions.table` that are known as of a cut; `row` is null. Jobs held by
-        their user's hand are among them: the caller says so to whoever asks.
+        their user's hand are among them: the caller says so to the user.
     """
     rows, cuts = held_rows(history, moment, jobs)
     moments = np.full(len(rows), moment + 1)
@@ -178,7 +178,7 @@ def _by_code(history: History, hold_rows: Ints) -> dict[str, int]:
 
 
 def _last_of_life_before(history: History, rows: Ints) -> Ints:
-    """The last row of each row's job before it that tells whether it is held, −1 if none."""
+    """The last row of each row's job before it that shows whether it is held, −1 if none."""
     among = np.flatnonzero((np.isin(history.code, LIFE) | history.held) & (history.job >= 0))
     return np.append(among, -1)[preceding(history, among, rows)]
 
@@ -192,7 +192,7 @@ def _last_of_life(
     code: NDArray[np.int16],
     held: NDArray[np.bool_],
 ) -> Ints:
-    """The last row of each job before its cut that tells whether it is held, −1 if none."""
+    """The last row of each job before its cut that shows whether it is held, −1 if none."""
     last = np.full(len(jobs), -1, np.int64)
     for i in range(len(jobs)):
         low, high = job_start[jobs[i]], job_start[jobs[i] + 1]
@@ -230,8 +230,8 @@ def _described(
         moments: int64 (n,), µs.
     """
     # Whole columns, of which rows are picked once: each expression costs as much as many rows.
-    told = [history.table[name] for name in ("hold_code", "hold_subcode", "reason")]
-    told += [labels.masked.alias("masked"), labels.site.alias("site")]
+    reasons = [history.table[name] for name in ("hold_code", "hold_subcode", "reason")]
+    reasons += [labels.masked.alias("masked"), labels.site.alias("site")]
     jobs = history.job[hold_rows]
     ids = history.jobs[jobs].select(
         "access_point",
@@ -245,7 +245,7 @@ def _described(
             ids,
             pl.DataFrame({"hold_row": hold_rows, "hold_time": history.clock[hold_rows]}),
             pl.DataFrame({"cut": cuts, "time": moments}),
-            pl.DataFrame(told)[hold_rows],
+            pl.DataFrame(reasons)[hold_rows],
         ],
         how="horizontal",
     )
@@ -258,7 +258,7 @@ def _groups(history: History) -> pl.Series:
     node that is tried again is a new cluster of the same group.
     """
     text = pl.col("attributes")
-    told = (
+    known = (
         history.table.select("attributes", "dag_node", job=pl.Series(history.job))
         .filter(
             pl.col("job") >= 0,
@@ -272,13 +272,13 @@ def _groups(history: History) -> pl.Series:
         .group_by("job")
         .agg(pl.col("dag").drop_nulls().first(), pl.col("node").drop_nulls().first())
     )
-    # Logs that do not tell their access point may come from different ones.
+    # Logs that do not name their access point may come from different ones.
     where = pl.coalesce("access_point", pl.format("log {}", "log"))
     cluster = pl.format("cluster {} {}", where, "cluster")
     return (
         history.jobs.with_row_index("job")
         .with_columns(pl.col("job").cast(pl.Int32))
-        .join(told, on="job", how="left", maintain_order="left")
+        .join(known, on="job", how="left", maintain_order="left")
         .select(group=pl.coalesce(pl.format("dag {} {} {}", where, "dag", "node"), cluster))
         .to_series()
     )

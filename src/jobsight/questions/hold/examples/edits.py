@@ -1,7 +1,7 @@
-"""Was a job edited while it was held? Its ads at the hold and at the release tell, and the 033.
+"""Was a job edited while it was held? Its ads at the hold and at the release show it, and the 033.
 
 ``condor_qedit`` writes no event of its own; what it changed shows in the ads (028) that some pools
-write behind each event. HTCondor's attribute-update event (033) tells of some changes directly.
+write behind each event. HTCondor's attribute-update event (033) records some changes directly.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def edited_releases(
     changes = np.flatnonzero((history.code == EventCode.ATTRIBUTE_UPDATE) & (history.job >= 0))
     changed: NDArray[np.bool_] = at(changes, preceding(history, changes, rows)) > hold_rows
     ads = history.table["attributes"]
-    told = ads.is_not_null().to_numpy()
-    asked = np.flatnonzero(~changed & told[hold_rows] & told[rows])
+    known = ads.is_not_null().to_numpy()
+    asked = np.flatnonzero(~changed & known[hold_rows] & known[rows])
     before, after = ads.gather(hold_rows[asked]), ads.gather(rows[asked])
     differ = np.zeros(len(asked), np.bool_)
     full = exact[asked]

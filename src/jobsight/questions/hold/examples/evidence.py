@@ -1,7 +1,7 @@
-"""What a log tells about holds: which rows carry evidence, and under which keys.
+"""What a log records about holds: which rows carry evidence, and under which keys.
 
 Every key stands in a row and rests on that row and earlier ones of its log, never on a release
-(013) that a decision of the same second would not see. So whoever sees the row knows the key, and
+(013) that a decision of the same second would not see. So whatever sees the row knows the key, and
 counting keyed rows before a cut (`jobsight.history.counts`) is all that features do.
 """
 
@@ -28,7 +28,7 @@ from jobsight.history.whereabouts import (
     start_sites,
 )
 from jobsight.questions.hold.examples.decisions import LIFE
-from jobsight.questions.hold.examples.twins import first_told
+from jobsight.questions.hold.examples.twins import first_recorded
 
 __all__ = ["FAMILIES", "Evidence", "Stream", "gather_evidence"]
 
@@ -77,8 +77,8 @@ class Evidence:
         holds: int64 (h,), rows of the holds (012) of jobs, ascending.
         keys: by family, int64 (h,): equal where two holds share the family; −1 where unknown.
         held_by_others: bool (h,), whether something other than the user's hand held the job.
-        held: those holds; of a job that two logs tell of, and so in all that follows, only what
-            the log says that told of it first.
+        held: those holds; of a job that two logs record, and so in all that follows, only what
+            the log that recorded it first.
         good, bad: what settled earlier releases of such holds, well or badly, where the job was
             released as it had been held.
         left: what ended such holds: a release, a removal, or the next hold.
@@ -115,16 +115,16 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
         releases: what became of its releases, as `decisions.settled_releases` gives it.
     """
     holds = np.flatnonzero(history.held & (history.job >= 0))
-    told = first_told(history)
+    first = first_recorded(history)
     starts = _rows_of(history, EventCode.EXECUTE)
-    starts = starts[_once(history, told, starts)]
+    starts = starts[_once(history, first, starts)]
     ends = _rows_of(history, EventCode.TERMINATED)
-    ends = ends[_once(history, told, ends)]
+    ends = ends[_once(history, first, ends)]
     ends = ends[(history.table["return_value"].gather(ends) == 0).fill_null(value=False).to_numpy()]
-    parts, of_starts = _parts(history, labels, holds, starts, told)
+    parts, of_starts = _parts(history, labels, holds, starts, first)
     before = preceding(history, starts, ends)
     by_hand = history.table[holds].select(held_by_hand()).to_series()
-    ours = ~by_hand.to_numpy() & _once(history, told, holds)
+    ours = ~by_hand.to_numpy() & _once(history, first, holds)
     return Evidence(
         history=history,
         holds=holds,
@@ -150,15 +150,15 @@ def _keys(parts: list[Ints]) -> Ints:
     return parts[0] if len(parts) == 1 else factorize(*parts)
 
 
-def _once(history: History, told: Ints, rows: Ints) -> NDArray[np.bool_]:
-    """Which rows are of the log that told of their job first: bool (n,)."""
+def _once(history: History, first: Ints, rows: Ints) -> NDArray[np.bool_]:
+    """Which rows are of the log that recorded their job first: bool (n,)."""
     jobs = history.job[rows]
-    once: NDArray[np.bool_] = told[jobs] == jobs
+    once: NDArray[np.bool_] = first[jobs] == jobs
     return once
 
 
 def _parts(
-    history: History, labels: RowLabels, holds: Ints, starts: Ints, told: Ints
+    history: History, labels: RowLabels, holds: Ints, starts: Ints, first: Ints
 ) -> tuple[Parts, Parts]:
     """What families are made of: of each hold (h,), and of each start (s,)."""
     hold_site, start_site = number_texts(
@@ -177,8 +177,8 @@ def _parts(
         "site": hold_site,
         "origin": origin,
         "owner": owner[: len(holds)],
-        "cluster": cluster[told[history.job[holds]]],
-        "job": told[history.job[holds]],
+        "cluster": cluster[first[history.job[holds]]],
+        "job": first[history.job[holds]],
     }
     of_starts = {
         "site": start_site,

@@ -1,14 +1,14 @@
 """The features of held jobs, as of a decision.
 
-Spans of time are ``log(1 + span / pace)`` and numbers ``log(1 + number)``, so that a pool that
-lives in minutes and one that lives in days look alike. Each rate of good outcomes leans on a
+Spans of time are ``log(1 + span / time scale)`` and numbers ``log(1 + number)``, so that a pool
+that lives in minutes and one that lives in days look alike. Each rate of good outcomes leans on a
 coarser one::
 
     rate = (good + 2 · coarser) / (good + bad + 2)
 
 from all holds over the code and the cause to what is particular: a site, an origin, an owner, a
 cluster, the job itself. A rate of a window leans on the rate of all time. So every rate is defined,
-and a feature is NaN only where the log cannot tell it.
+and a feature is NaN only where the log does not record it.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ class FeatureIndex:
         self._held, self._good, self._bad, self._left = (
             _by_family(evidence, stream) for stream in ("held", "good", "bad", "left")
         )
-        nobody = pl.DataFrame(
+        nothing = pl.DataFrame(
             schema=dict.fromkeys(("job", "log", "hold_row", "cut", "time"), pl.Int64)
         )
-        empty = views_of(history, nobody)
+        empty = views_of(history, nothing)
         self.names = tuple(self._columns(empty, np.zeros(0)))
         self.rising = frozenset(name for name in self.names if name.endswith(_RISING))
 
@@ -96,15 +96,15 @@ class FeatureIndex:
         return self._own.holds(views)
 
     def _columns(self, views: Views, delay: Floats) -> Columns:
-        pace = self._scale.pace
+        time_scale = self._scale.time_scale
         keys = self._keys(views)
         waited = (views.moment - self._history.clock[views.hold_row]) / _MICRO
         columns = {
-            "delay": np.log1p(delay / pace),
-            "held for": span(waited, pace),
-            "held for at release": span(waited + delay, pace),
+            "delay": np.log1p(delay / time_scale),
+            "held for": span(waited, time_scale),
+            "held for at release": span(waited + delay, time_scale),
         }
-        columns |= self._own.columns(views, pace)
+        columns |= self._own.columns(views, time_scale)
         rates = self._rates(views, keys)
         columns |= rates | self._recently(views, keys, rates)
         columns |= self._crowds(views, keys)
@@ -211,7 +211,7 @@ class FeatureIndex:
 
     def _age(self, views: Views, clock: Ints) -> Floats:
         seconds = np.where(clock == NEVER, np.nan, (views.moment - clock) / _MICRO)
-        return span(seconds, self._scale.pace)
+        return span(seconds, self._scale.time_scale)
 
 
 def _by_family(evidence: Evidence, stream: str) -> dict[str, CountIndex]:

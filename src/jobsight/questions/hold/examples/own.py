@@ -68,17 +68,17 @@ class OwnIndex:
         }
         self._begins = np.sort(np.concatenate([rows["submissions"], rows["holds"]]))
         visible = mine & (code != EventCode.RELEASED) & (code != EventCode.AD)
-        self._told = {
-            name: self._telling(visible, name) for name in ("memory_mb", "return_value", "signal")
+        self._recorded = {
+            name: self._recording(visible, name) for name in ("memory_mb", "return_value", "signal")
         }
-        # An 028 tells by itself where other records stand before it; that of a release is hidden.
+        # An 028 stands alone where other records precede it; that of a release is hidden.
         release = f'"{TRIGGER}": ?"?{EventCode.RELEASED}\\b'
         of_release = history.table["attributes"].str.contains(release).fill_null(value=False)
-        telling = visible | (mine & (code == EventCode.AD) & ~of_release.to_numpy())
-        self._told["attributes"] = self._telling(telling, "attributes")
+        recorded = visible | (mine & (code == EventCode.AD) & ~of_release.to_numpy())
+        self._recorded["attributes"] = self._recording(recorded, "attributes")
         self._peak = self._peaks()
 
-    def columns(self, views: Views, pace: float) -> dict[str, Floats]:
+    def columns(self, views: Views, time_scale: float) -> dict[str, Floats]:
         """The features of n decisions, by name: each float64 (n,)."""
         columns: dict[str, Floats] = {}
         for name in _OF_JOB:
@@ -90,15 +90,15 @@ class OwnIndex:
             columns[f"cluster: {name}"] = np.log1p(
                 self._of_cluster[name].count(cluster, views.cuts)
             )
-        return columns | self._attempt(views, pace) | self._usage(views)
+        return columns | self._attempt(views, time_scale) | self._usage(views)
 
     def holds(self, views: Views) -> Ints:
         """Holds of each job so far, this one among them: int64 (n,)."""
         return self._of_job["holds"].count(views.job, views.cuts)
 
-    def _telling(self, visible: NDArray[np.bool_], column: str) -> CountIndex:
-        told = self._history.table[column].is_not_null().to_numpy()
-        rows = np.flatnonzero(visible & told)
+    def _recording(self, visible: NDArray[np.bool_], column: str) -> CountIndex:
+        known = self._history.table[column].is_not_null().to_numpy()
+        rows = np.flatnonzero(visible & known)
         return CountIndex(self._history, rows, self._history.job[rows])
 
     def _peaks(self) -> NDArray[np.int64]:
@@ -107,7 +107,7 @@ class OwnIndex:
         table = pl.DataFrame({"job": self._history.job, "memory": memory})
         return table.select(pl.col("memory").cum_max().over("job")).to_series().to_numpy()
 
-    def _attempt(self, views: Views, pace: float) -> dict[str, Floats]:
+    def _attempt(self, views: Views, time_scale: float) -> dict[str, Floats]:
         """How far the attempt came that this hold ended, and how long ago the job was submitted."""
         history = self._history
         began = at(self._begins, preceding(history, self._begins, views.hold_row))
@@ -130,12 +130,14 @@ class OwnIndex:
             "attempt: input transfers done": np.log1p(times("input transfers done")),
             "attempt: output transfers": np.log1p(times("output transfers")),
             "attempt: remote errors": np.log1p(times("remote errors")),
-            "attempt: run time": span(run_time, pace),
-            "job: since submission": span(age, pace),
+            "attempt: run time": span(run_time, time_scale),
+            "job: since submission": span(age, time_scale),
         }
 
     def _usage(self, views: Views) -> dict[str, Floats]:
-        last = {name: index.last_row(views.job, views.cuts) for name, index in self._told.items()}
+        last = {
+            name: index.last_row(views.job, views.cuts) for name, index in self._recorded.items()
+        }
         requests = self._requests(last["attributes"])
         memory, peak = (
             self._value("memory_mb", last["memory_mb"]),
@@ -151,10 +153,10 @@ class OwnIndex:
         return columns
 
     def _value(self, column: str, rows: Ints) -> Floats:
-        told = (
+        values_of = (
             self._history.table[column].gather(np.maximum(rows, 0)) if len(self._history) else None
         )
-        values = np.zeros(len(rows)) if told is None else told.cast(pl.Float64).to_numpy()
+        values = np.zeros(len(rows)) if values_of is None else values_of.cast(pl.Float64).to_numpy()
         return np.where(rows >= 0, values, np.nan)
 
     def _requests(self, rows: Ints) -> dict[str, Floats]:

@@ -1,7 +1,7 @@
 """The scale of a pool: how long things take there, learned from the training part alone.
 
 Pools live at different speeds: minutes in one, days in another. Everything that is a time in the
-question `hold` is measured in *paces*, the median time from a release to its outcome.
+question `hold` is measured in *time scales*, the median time from a release to its outcome.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import polars as pl
 from jobsight.history.outcomes import usual_horizon
 from jobsight.questions.hold.settings import HoldSettings
 
-__all__ = ["DEFAULT_PACE", "Scale", "resolve_scale"]
+__all__ = ["DEFAULT_TIME_SCALE", "Scale", "resolve_scale"]
 
-DEFAULT_PACE = 3600.0
+DEFAULT_TIME_SCALE = 3600.0
 """Seconds; taken where no release has an outcome yet."""
 
 _MICRO = 1_000_000
 _WINDOWS = (1.0, 4.0, 16.0)
 _DELAYS = (1.0, 2.0, 4.0)
-_FRAMES_A_PACE = 8.0
-_LEAST_PACE = 1.0
+_FRAMES_PER_SCALE = 8.0
+_LEAST_TIME_SCALE = 1.0
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class Scale:
     """Every time that the settings leave to the data, in seconds.
 
     Attributes:
-        pace: median time from a release to its outcome, at least one second.
+        time_scale: median time from a release to its outcome, at least one second.
         windows: spans looked back at the pool.
         delays: what "wait" may propose.
         timeframe_len: length of a frame.
         horizon: what is not settled within it has no outcome.
     """
 
-    pace: float
+    time_scale: float
     windows: tuple[float, ...]
     delays: tuple[float, ...]
     timeframe_len: float
@@ -60,26 +60,32 @@ def resolve_scale(decisions: pl.DataFrame, settings: HoldSettings) -> Scale:
 
     Args:
         decisions: the training part of a decision table, before any horizon: columns `outcome`,
-            `released` and `resolved_time` (µs). May have no outcome: `DEFAULT_PACE` then.
+            `released` and `resolved_time` (µs). May have no outcome: `DEFAULT_TIME_SCALE` then.
         settings: what is set there is taken as it is.
     """
     settled = decisions.filter(pl.col("outcome").is_not_null())
     median = settled.select((pl.col("resolved_time") - pl.col("released")).median()).item()
-    pace = DEFAULT_PACE if median is None else max(float(median) / _MICRO, _LEAST_PACE)
+    time_scale = (
+        DEFAULT_TIME_SCALE if median is None else max(float(median) / _MICRO, _LEAST_TIME_SCALE)
+    )
     usual = usual_horizon(decisions)
-    horizon = 4 * pace if usual is None else max(usual / _MICRO, _LEAST_PACE)
+    horizon = 4 * time_scale if usual is None else max(usual / _MICRO, _LEAST_TIME_SCALE)
     frames = settings.frames
     return Scale(
-        pace=pace,
-        windows=_spans(settings.windows, _WINDOWS, pace),
-        delays=_spans(settings.delays, _DELAYS, pace),
+        time_scale=time_scale,
+        windows=_spans(settings.windows, _WINDOWS, time_scale),
+        delays=_spans(settings.delays, _DELAYS, time_scale),
         timeframe_len=(
-            pace / _FRAMES_A_PACE if frames.timeframe_len == "auto" else frames.timeframe_len
+            time_scale / _FRAMES_PER_SCALE
+            if frames.timeframe_len == "auto"
+            else frames.timeframe_len
         ),
         horizon=horizon if settings.horizon == "auto" else settings.horizon,
     )
 
 
-def _spans(given: Sequence[float] | str, paces: Sequence[float], pace: float) -> tuple[float, ...]:
-    spans = (pace * number for number in paces) if isinstance(given, str) else given
+def _spans(
+    given: Sequence[float] | str, scales: Sequence[float], time_scale: float
+) -> tuple[float, ...]:
+    spans = (time_scale * number for number in scales) if isinstance(given, str) else given
     return tuple(sorted({float(span) for span in spans}))

@@ -66,7 +66,7 @@ def as_seen(history: History, decision: pl.DataFrame) -> pl.DataFrame:
 
 
 def _found_again(again: History, labels: RowLabels, decision: pl.DataFrame) -> pl.DataFrame:
-    """The decision as the cut logs tell it: one row, none if its job is not held there."""
+    """The decision as the cut logs record it: one row, none if its job is not held there."""
     log, moment = int(decision["log"][0]), int(decision["time"][0])
     mine = pl.all_horizontal(
         pl.col(name).eq_missing(pl.lit(decision[name][0], decision.schema[name]))
@@ -85,7 +85,7 @@ def _hidden(history: History, moment: int) -> NDArray[np.bool_]:
         history.clock >= moment - moment % SECOND
     )
     its_ad = (history.code == EventCode.AD)[1:] & (history.job[1:] == history.job[:-1])
-    # An 028 that tells an ad by itself stands behind another record than its own.
+    # An 028 that records an ad by itself follows another record than its own.
     of_other = history.table["attributes"].is_not_null().to_numpy()
     hidden[1:] |= its_ad & hidden[:-1] & ~of_other[1:]
     return hidden

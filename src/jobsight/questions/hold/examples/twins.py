@@ -1,4 +1,4 @@
-"""Jobs that two logs tell of, a user's own and the access point's: one job, not two.
+"""Jobs that two logs record, a user's own and the access point's: one job, not two.
 
 A history keeps the timelines of different logs apart, since neither log says how its records
 interleave with the other's. What teaches or counts as evidence must take each job once.
@@ -11,13 +11,13 @@ import polars as pl
 
 from jobsight.history.timelines import History, Ints
 
-__all__ = ["first_told"]
+__all__ = ["first_recorded"]
 
 _LEFT = (5, 9)
 _NEVER = np.iinfo(np.int64).max
 
 
-def first_told(history: History) -> Ints:
+def first_recorded(history: History) -> Ints:
     """The job number under which each job number's job was told of first: int64 (jobs,).
 
     Two are one job where access point, cluster and proc are the same and the second does not begin

@@ -22,7 +22,7 @@ class Views:
 
     Attributes:
         job: int32 (n,), the held job.
-        log: int32 (n,), the log that tells of it.
+        log: int32 (n,), the log that records it.
         hold_row: int64 (n,), the row of its hold, which each decision sees.
         moment: int64 (n,), µs: the decision's time.
         cuts: int64 (n, logs), first row of each log that is not seen (`History.cuts`).
@@ -84,7 +84,7 @@ def delayed(history: History, decisions: pl.DataFrame, seconds: float) -> pl.Dat
     )
 
 
-def span(seconds: Floats, pace: float) -> Floats:
-    """Spans in paces, as ``log(1 + span / pace)``; a clock that stepped back gives 0, NaN stays."""
-    paces: Floats = np.log1p(np.maximum(seconds, 0.0) / pace)
-    return paces
+def span(seconds: Floats, time_scale: float) -> Floats:
+    """``log(1 + span / time scale)``; a clock that stepped back gives 0, NaN stays."""
+    scales: Floats = np.log1p(np.maximum(seconds, 0.0) / time_scale)
+    return scales

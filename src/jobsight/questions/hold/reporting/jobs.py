@@ -14,13 +14,13 @@ from jobsight.questions.hold.answering.answer import Answer
 from jobsight.questions.hold.answering.groups import GroupAnswer, group_answers
 from jobsight.questions.hold.answering.verdict import Verb
 from jobsight.questions.hold.examples.decisions import held_jobs
-from jobsight.questions.hold.reporting.material import Material
 from jobsight.questions.hold.reporting.pictures import (
     frames_plot,
     pool_timeline,
     short_cause,
     timeline_plot,
 )
+from jobsight.questions.hold.reporting.shownjobs import ShownJobs
 from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.text import printable
 
@@ -36,36 +36,36 @@ def _badge(verb: str) -> Markup:
     return element("span", verb.replace("_", " "), class_=f"badge {verb}")
 
 
-def tally(material: Material) -> Counter[str]:
+def tally(jobs: ShownJobs) -> Counter[str]:
     """How many jobs got which answer."""
-    return Counter(one.verdict.verb for one in material.answers)
+    return Counter(one.verdict.verb for one in jobs.answers)
 
 
-def jobs_part(material: Material) -> Markup:
+def jobs_part(jobs: ShownJobs) -> Markup:
     """The jobs held at the moment, with answers, most useful first."""
-    title = f"The jobs held at {_clock(material.moment)}"
-    if not material.answers:
+    title = f"The jobs held at {_clock(jobs.moment)}"
+    if not jobs.answers:
         return section(title, element("p", "No job was held at that moment."))
-    groups = [one for one in group_answers(material.answers) if not one.members[0].by_hand]
-    rows = [_group_row(one, material) for one in groups]
+    groups = [one for one in group_answers(jobs.answers) if not one.members[0].by_hand]
+    rows = [_group_row(one, jobs) for one in groups]
     lead = (
-        f"{len(material.answers)} jobs were held at {format_micros(material.moment)}. The answers "
+        f"{len(jobs.answers)} jobs were held at {format_micros(jobs.moment)}. The answers "
         "know nothing that was written after it. One row is one cause in one cluster; the most "
         "useful comes first. Do the steps in their order; commands can be copied as they are."
     )
-    parts = [_tally_list(material), _answers_table(rows[:_OPEN])]
+    parts = [_tally_list(jobs), _answers_table(rows[:_OPEN])]
     if len(rows) > _OPEN:
         more = element("summary", f"{len(rows) - _OPEN} more")
         parts.append(element("details", more, _answers_table(rows[_OPEN:])))
-    return section(title, *parts, _hindsight(material), lead=lead)
+    return section(title, *parts, _hindsight(jobs), lead=lead)
 
 
 def _clock(moment: int) -> str:
     return (dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=moment)).strftime("%H:%M:%S")
 
 
-def _tally_list(material: Material) -> Markup:
-    counts = tally(material)
+def _tally_list(jobs: ShownJobs) -> Markup:
+    counts = tally(jobs)
     shown = [verb for verb in _VERBS if counts[verb]]
     items = [
         element("li", _badge(verb), f" {counts[verb]} {'job' if counts[verb] == 1 else 'jobs'}")
@@ -80,7 +80,7 @@ def _answers_table(rows: list[list[Markup]]) -> Markup:
     return table(headings, rows, caption=caption, text_columns=(0, 1, 3))
 
 
-def _group_row(group: GroupAnswer, material: Material) -> list[Markup]:
+def _group_row(group: GroupAnswer, jobs: ShownJobs) -> list[Markup]:
     first = group.said_for[0]
     said = len(group.said_for)
     note = None if said == len(group.members) else f"for {said} of {len(group.members)}"
@@ -89,7 +89,7 @@ def _group_row(group: GroupAnswer, material: Material) -> list[Markup]:
         join([_badge(group.verb), *(_small(text) for text in (note, gain) if text)]),
         _chance(group),
         join([element("strong", len(group.members)), _small(f"of {group.place}")]),
-        _why(group, first, material),
+        _why(group, first, jobs),
     ]
 
 
@@ -128,7 +128,7 @@ def _probability_bar(probability: float, low: float, high: float) -> Markup:
     )  # fmt: skip
 
 
-def _why(group: GroupAnswer, first: Answer, material: Material) -> Markup:
+def _why(group: GroupAnswer, first: Answer, jobs: ShownJobs) -> Markup:
     code = "no code" if first.hold_code is None else f"{first.hold_code}/{first.hold_subcode}"
     lines = [
         element("div", printable(first.reason, 230) or "the log gives no reason"),
@@ -145,14 +145,14 @@ def _why(group: GroupAnswer, first: Answer, material: Material) -> Markup:
     if known:
         summary = element("summary", f"evidence for {first.job}")
         lines.append(element("details", summary, element("ul", *known, class_="evidence")))
-    after = _after(group, material)
+    after = _after(group, jobs)
     if after:
         lines.append(element("div", after, class_="small"))
     return join(lines)
 
 
-def _after(group: GroupAnswer, material: Material) -> str | None:
-    ends = [material.later[key] for one in group.members if (key := _key(one)) in material.later]
+def _after(group: GroupAnswer, jobs: ShownJobs) -> str | None:
+    ends = [jobs.later[key] for one in group.members if (key := _key(one)) in jobs.later]
     if not ends:
         return None
     return f"What the log records later: {len(ends)} were released, {sum(ends)} of them succeeded."
@@ -162,14 +162,14 @@ def _key(answer: Answer) -> tuple[str | None, str]:
     return answer.access_point, str(answer.job)
 
 
-def _hindsight(material: Material) -> Markup | None:
+def _hindsight(jobs: ShownJobs) -> Markup | None:
     """How the answers look once the log has gone on."""
     rows = []
     for verb in _VERBS:
         ends = [
-            material.later[key]
-            for one in material.answers
-            if one.verdict.verb == verb and not one.by_hand and (key := _key(one)) in material.later
+            jobs.later[key]
+            for one in jobs.answers
+            if one.verdict.verb == verb and not one.by_hand and (key := _key(one)) in jobs.later
         ]
         if ends:
             rows.append(
@@ -195,13 +195,11 @@ def _hindsight(material: Material) -> Markup | None:
     )
 
 
-def pool_part(material: Material) -> Markup:
+def pool_part(jobs: ShownJobs) -> Markup:
     """What the pool did, over the whole log."""
-    borders = [int(border) for border in material.model.borders[3:4]]
-    inside = [b for b in borders if material.history.clock.min() < b < material.history.clock.max()]
-    picture = timeline_plot(
-        pool_timeline(material.history, material.labels), material.moment, inside
-    )
+    borders = [int(border) for border in jobs.model.borders[3:4]]
+    inside = [b for b in borders if jobs.history.clock.min() < b < jobs.history.clock.max()]
+    picture = timeline_plot(pool_timeline(jobs.history, jobs.labels), jobs.moment, inside)
     return section(
         "What the pool looked like",
         figure(
@@ -216,14 +214,14 @@ def pool_part(material: Material) -> Markup:
     )
 
 
-def frames_part(material: Material) -> Markup | None:
+def frames_part(jobs: ShownJobs) -> Markup | None:
     """The frames of one held job: what the recurrent model reads."""
-    mine = [one for one in material.answers if not one.by_hand]
+    mine = [one for one in jobs.answers if not one.by_hand]
     if not mine:
         return None
     first = group_answers(mine)[0].said_for[0]
-    picture = _frames_picture(material, first)
-    settings = material.model.settings.frames
+    picture = _frames_picture(jobs, first)
+    settings = jobs.model.settings.frames
     cause = short_cause(first.hold_code, mask(first.reason))
     return section(
         "One held job and its neighbours, as the network sees them",
@@ -231,25 +229,25 @@ def frames_part(material: Material) -> Markup | None:
             picture,
             f"Job {first.job} (top row, held: {cause}) and {settings.j - 1} jobs next to it, up to "
             f"the moment. {settings.m} frames of "
-            f"{format_span(material.model.encoding.timeframe_len)}; a cell is the last state event "
+            f"{format_span(jobs.model.encoding.timeframe_len)}; a cell is the last state event "
             "of that job by then. Half of the neighbours are related (same cause, site or owner).",
             class_="wide",
         ),
-        lead="The tensor of events × frames × jobs. The recurrent model reads it beside the other "
+        lead="The tensor of events × frames × jobs. The recurrent model reads it next to the other "
         "features.",
     )
 
 
-def _frames_picture(material: Material, answer: Answer) -> Markup:
-    settings, scale = material.model.settings, material.model.encoding
-    held = held_jobs(material.history, material.moment, material.labels)
+def _frames_picture(jobs: ShownJobs, answer: Answer) -> Markup:
+    settings, scale = jobs.model.settings, jobs.model.encoding
+    held = held_jobs(jobs.history, jobs.moment, jobs.labels)
     row = held.filter(
         held["access_point"].eq_missing(answer.access_point)
         & (held["cluster"] == answer.job.cluster)
         & (held["proc"] == (answer.job.proc or 0))
     ).head(1)
     frames, _ = build_frames(
-        FrameIndex(material.history, material.labels, settings.frames.state_events),
+        FrameIndex(jobs.history, jobs.labels, settings.frames.state_events),
         row,
         m=settings.frames.m,
         j=settings.frames.j,

@@ -1,6 +1,6 @@
-"""Which moment of a log shows most: many jobs held, of whom the log tells later what became.
+"""Which moment of a log shows most: many jobs held, whose outcomes the log records later.
 
-A report for demonstration asks about such a moment; what came later is shown beside the answers,
+A report for demonstration asks about such a moment; what came later is shown next to the answers,
 and is never known to them.
 """
 
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from jobsight.history.timelines import SECOND, Ints
 
-__all__ = ["later_outcomes", "telling_moment"]
+__all__ = ["later_outcomes", "richest_moment"]
 
 
-def telling_moment(decisions: pl.DataFrame, since: int) -> int | None:
+def richest_moment(decisions: pl.DataFrame, since: int) -> int | None:
     """The moment at which the fates of the jobs then held are most various.
 
     It is the whole second, not before `since`, at which ``min(successes, failures)`` among the jobs
@@ -56,7 +56,7 @@ def _standing(held: Ints, released: Ints, moments: Ints) -> Ints:
 
 
 def later_outcomes(decisions: pl.DataFrame, moment: int) -> dict[tuple[str | None, str], bool]:
-    """How the next release of each job held at `moment` (µs) ended, as the log tells later.
+    """How the next release of each job held at `moment` (µs) ended, as the log records later.
 
     Args:
         decisions: `Decisions.table`.

@@ -41,7 +41,7 @@ def short_cause(
         code: hold code.
         masked: the masked reason (`jobsight.history.reasons.mask`).
         origin: the transfer origin, where the reason names one.
-        site: where the job ran; told only where the reason's own words blame it.
+        site: where the job ran; shown only where the reason's own words blame it.
     """
     text = (masked or "").rpartition("Details: ")[2].partition("( URL")[0]
     text = text.rpartition("with arguments <arguments>: ")[2]
@@ -166,9 +166,9 @@ def timeline_plot(
         clock_axis(strips[2])
 
     total = {kind: int(count.sum()) for kind, count in timeline.holds.items()}
-    told = ", ".join(f"{kind} {count}" for kind, count in total.items())
+    counts = ", ".join(f"{kind} {count}" for kind, count in total.items())
     peak = format_micros(int(timeline.edges[int(np.argmax(timeline.held)) + 1]))[11:19]
-    words = f"The pool over time. Holds by cause: {told}. Most jobs were held at {peak}."
+    words = f"The pool over time. Holds by cause: {counts}. Most jobs were held at {peak}."
     height = 3.6 + 0.33 * len(timeline.holds)
     return draw("timeline", 11.2, height, words, paint)
 
@@ -240,7 +240,7 @@ def _mark(axes: Axes, moment: int | None, borders: Sequence[int], *, named: bool
 def frames_plot(
     frames: NDArray[np.uint8], state_events: Sequence[int], timeframe: float, job: str
 ) -> Markup:
-    """The frames of one held job and the jobs beside it, oldest to the left.
+    """The frames of one held job and the jobs next to it, oldest to the left.
 
     Args:
         frames: uint8 (m, j), oldest frame first, slice 0 the job itself.

@@ -110,7 +110,7 @@ def test_without_probability() -> None:
 
 def test_cost_of_delay() -> None:
     assert hourly_delay_cost(Costs(delay_per_hour=0.5), 60.0) == 0.5
-    # One pace of 60 s costs a twentieth of a run, an hour sixty times that.
+    # One time scale of 60 s costs a twentieth of a run, an hour sixty times that.
     assert hourly_delay_cost(Costs(wasted_run=2.0), 60.0) == pytest.approx(6.0)
 
 

@@ -14,7 +14,9 @@ from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.examples.views import delayed
 from jobsight.questions.hold.settings import HoldSettings
 
-SCALE = Scale(pace=10.0, windows=(10.0, 40.0), delays=(10.0,), timeframe_len=2.0, horizon=100.0)
+SCALE = Scale(
+    time_scale=10.0, windows=(10.0, 40.0), delays=(10.0,), timeframe_len=2.0, horizon=100.0
+)
 SETTINGS = HoldSettings.model_validate({"frames": {"m": 3, "j": 2}})
 
 

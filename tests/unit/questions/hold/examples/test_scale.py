@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from jobsight.questions.hold.examples.scale import DEFAULT_PACE, resolve_scale
+from jobsight.questions.hold.examples.scale import DEFAULT_TIME_SCALE, resolve_scale
 from jobsight.questions.hold.settings import HoldSettings
 
 
@@ -21,7 +21,7 @@ def part(spans: list[float], outcome: bool | None = True) -> pl.DataFrame:
 
 def test_all_is_measured_in_the_median_time_to_an_outcome() -> None:
     scale = resolve_scale(part([10, 20, 90]), HoldSettings())
-    assert scale.pace == 20.0
+    assert scale.time_scale == 20.0
     assert scale.windows == (20.0, 80.0, 320.0)
     assert scale.delays == (20.0, 40.0, 80.0)
     assert scale.timeframe_len == 2.5
@@ -44,11 +44,11 @@ def test_what_is_set_is_taken_as_it_is() -> None:
 @pytest.mark.parametrize("decisions", [part([]), part([5, 6], outcome=None)])
 def test_without_outcomes_there_is_a_usual_pace(decisions: pl.DataFrame) -> None:
     scale = resolve_scale(decisions, HoldSettings())
-    assert scale.pace == DEFAULT_PACE
+    assert scale.time_scale == DEFAULT_TIME_SCALE
     assert scale.horizon > 0
 
 
 def test_outcomes_within_a_second_do_not_make_the_pace_vanish() -> None:
     scale = resolve_scale(part([0, 0, 0]), HoldSettings())
-    assert scale.pace == 1
+    assert scale.time_scale == 1
     assert scale.horizon == 1

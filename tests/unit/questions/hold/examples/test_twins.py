@@ -8,7 +8,7 @@ from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.examples.evidence import FAMILIES, gather_evidence
-from jobsight.questions.hold.examples.twins import first_told
+from jobsight.questions.hold.examples.twins import first_recorded
 from jobsight.questions.hold.settings import HoldSettings
 
 JOB = hold_models.released(10, 1, good=False)
@@ -21,12 +21,12 @@ def logs(*parts: list[dict[str, Any]]) -> History:
 
 
 def test_one_log_tells_each_job_once() -> None:
-    assert first_told(logs(JOB + OTHER)).tolist() == [0, 1]
+    assert first_recorded(logs(JOB + OTHER)).tolist() == [0, 1]
 
 
 def test_a_job_of_two_logs_is_the_one_that_was_told_of_first() -> None:
     history = logs(JOB[2:], OTHER, JOB)  # the first log begins in the middle of the job
-    told = first_told(history)
+    told = first_recorded(history)
     mine = history.jobs["cluster"].to_numpy() == 1
     late, early = np.flatnonzero(mine)
     assert told[early] == told[late] == early
@@ -34,19 +34,19 @@ def test_a_job_of_two_logs_is_the_one_that_was_told_of_first() -> None:
 
 
 def test_of_one_moment_the_lower_log_counts() -> None:
-    assert first_told(logs(JOB, JOB)).tolist() == [0, 0]
+    assert first_recorded(logs(JOB, JOB)).tolist() == [0, 0]
 
 
 def test_an_id_given_again_after_its_job_left_is_another_job() -> None:
     again = [row | {"at": row["at"] + 1000} for row in JOB]
-    assert first_told(logs(JOB, again)).tolist() == [0, 1]
+    assert first_recorded(logs(JOB, again)).tolist() == [0, 1]
 
 
 def test_without_an_access_point_logs_may_be_of_different_ones() -> None:
     nameless = [row | {"access_point": None} for row in JOB]
-    assert first_told(logs(nameless, nameless)).tolist() == [0, 1]
+    assert first_recorded(logs(nameless, nameless)).tolist() == [0, 1]
     elsewhere = [row | {"access_point": "other"} for row in JOB]
-    assert first_told(logs(JOB, elsewhere)).tolist() == [0, 1]
+    assert first_recorded(logs(JOB, elsewhere)).tolist() == [0, 1]
 
 
 def test_two_logs_of_the_same_jobs_teach_and_count_as_one() -> None:

@@ -6,7 +6,7 @@ from tests.hold_models import EXITED, MEMORY, TIMED_OUT, held, history, released
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.decisions import hold_decisions
-from jobsight.questions.hold.reporting.moment import later_outcomes, telling_moment
+from jobsight.questions.hold.reporting.moment import later_outcomes, richest_moment
 from jobsight.questions.hold.reporting.pictures import pool_timeline, short_cause
 from jobsight.questions.hold.settings import HoldSettings
 
@@ -24,11 +24,11 @@ def mixed() -> History:
 
 def test_the_moment_is_that_of_the_most_various_fates() -> None:
     table = hold_decisions(mixed(), HoldSettings()).table
-    assert telling_moment(table, 0) == micros(200)
-    assert telling_moment(table, micros(250)) == micros(300)
-    assert telling_moment(table, micros(201)) == micros(300)
-    assert telling_moment(table, micros(400)) is None
-    assert telling_moment(table.clear(), 0) is None
+    assert richest_moment(table, 0) == micros(200)
+    assert richest_moment(table, micros(250)) == micros(300)
+    assert richest_moment(table, micros(201)) == micros(300)
+    assert richest_moment(table, micros(400)) is None
+    assert richest_moment(table.clear(), 0) is None
 
 
 def test_later_outcomes_are_those_of_the_jobs_held_then() -> None:

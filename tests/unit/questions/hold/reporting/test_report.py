@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.histories import micros, table
 from tests.hold_models import EXITED, MEMORY, Cause, constant_model, held, history
-from tests.hold_reports import HOSTILE, material, shown
+from tests.hold_reports import HOSTILE, shown, shown_jobs
 
 from jobsight.errors import OutputError
 from jobsight.history.timelines import History
@@ -155,7 +155,7 @@ def advice_of(rate: float, *, later: float, cause: Cause) -> str:
     answerer = Answerer(of, HoldSettings(), constant_model(rate, delays={90.0: later}))
     moment = micros(20)
     answers = answerer.answer(answerer.held(moment), moment)
-    part = jobs_part(material(history=of, moment=moment, answers=answers, later={}))
+    part = jobs_part(shown_jobs(history=of, moment=moment, answers=answers, later={}))
     return "".join(read(str(part)).text)
 
 
@@ -181,7 +181,7 @@ def test_access_points_are_kept_apart() -> None:
     answers = answerer.answer(answerer.held(moment), moment)
     # Only the job of ap2 is known to have succeeded.
     later = {("ap2", "1.0"): True}
-    made = material(history=of, moment=moment, answers=answers, later=later)
+    made = shown_jobs(history=of, moment=moment, answers=answers, later=later)
     text = "".join(read(str(jobs_part(made))).text)
     for name in ("ap1", "ap2"):
         assert f"of cluster 1 on {name}" in text
@@ -200,7 +200,7 @@ def test_parts_without_material_are_left_out() -> None:
 
 
 def test_a_moment_at_which_nothing_is_held() -> None:
-    assert "No job was held at that moment." in str(jobs_part(material(answers=(), later={})))
+    assert "No job was held at that moment." in str(jobs_part(shown_jobs(answers=(), later={})))
 
 
 def test_written_whole_or_not_at_all(tmp_path: Path) -> None:

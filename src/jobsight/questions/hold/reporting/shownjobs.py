@@ -12,14 +12,14 @@ from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import by_use
 from jobsight.questions.hold.answering.lookup import current_jobs
-from jobsight.questions.hold.reporting.moment import later_outcomes, telling_moment
+from jobsight.questions.hold.reporting.moment import later_outcomes, richest_moment
 from jobsight.reports.shown import OwnParts, Shown
 
-__all__ = ["Material", "hold_parts"]
+__all__ = ["ShownJobs", "hold_parts"]
 
 
 @dataclass(frozen=True)
-class Material:
+class ShownJobs:
     """The answers that a report shows.
 
     Attributes:
@@ -39,14 +39,14 @@ class Material:
     later: Mapping[tuple[str | None, str], bool]
 
     @classmethod
-    def of(cls, shown: Shown) -> Material:
+    def of(cls, shown: Shown) -> ShownJobs:
         """Ask about the jobs held at the moment that shows most, or at the one named."""
         model, history = shown.model, shown.source
         decisions = model.question.decisions(history, model.settings).table
         moment = shown.at
         if moment is None:
             since = int(shown.evaluation.table["time"].to_numpy().min())
-            moment = telling_moment(decisions, since)
+            moment = richest_moment(decisions, since)
         moment = int(history.clock.max()) if moment is None else moment
         answerer = Answerer(history, model.settings, model)
         held = answerer.held(moment, current_jobs(history, moment))
@@ -64,36 +64,36 @@ def hold_parts(shown: Shown) -> OwnParts:
     """See `jobsight.reports.shown.Reporting`."""
     from jobsight.questions.hold.reporting.jobs import frames_part, jobs_part, pool_part
 
-    material, scale = Material.of(shown), shown.model.encoding
+    jobs, scale = ShownJobs.of(shown), shown.model.encoding
     return OwnParts(
         title="Release or remove?",
-        asked=_asked(material),
+        asked=_asked(jobs),
         parts={
-            "The held jobs": jobs_part(material),
-            "The pool": pool_part(material),
-            "One job": frames_part(material),
+            "The held jobs": jobs_part(jobs),
+            "The pool": pool_part(jobs),
+            "One job": frames_part(jobs),
         },
         words=_WORDS,
         provenance=(
             (
                 "Time scale of the pool",
-                f"{format_span(scale.pace)} from a release to its outcome (median); horizon "
+                f"{format_span(scale.time_scale)} from a release to its outcome (median); horizon "
                 f"{format_span(scale.horizon)}, frames of {format_span(scale.timeframe_len)}",
             ),
         ),
     )
 
 
-def _asked(material: Material) -> str:
+def _asked(jobs: ShownJobs) -> str:
     from jobsight.questions.hold.reporting.jobs import tally
 
-    counts = tally(material)
+    counts = tally(jobs)
     verbs = ("release", "wait", "fix", "remove", "unsure", "user_hold")
     said = ", ".join(f"{verb.replace('_', ' ')} {counts[verb]}" for verb in verbs if counts[verb])
     if not said:
         return ""
-    moment = format_micros(material.moment)
-    return f"Asked about the {len(material.answers)} jobs held at {moment}, it says: {said}."
+    moment = format_micros(jobs.moment)
+    return f"Asked about the {len(jobs.answers)} jobs held at {moment}, it says: {said}."
 
 
 _WORDS = {

@@ -7,11 +7,11 @@ import re
 
 from jobsight.errors import SourceError
 
-__all__ = ["PASSING", "SlurmError", "Trouble", "classify"]
+__all__ = ["PASSING", "FailureKind", "SlurmError", "classify"]
 
 
-class Trouble(enum.StrEnum):
-    """Kinds of trouble."""
+class FailureKind(enum.StrEnum):
+    """Kinds of failure."""
 
     DOWN = "down"
     """The controller, or for sacct the accounting daemon, cannot be reached."""
@@ -29,7 +29,7 @@ class Trouble(enum.StrEnum):
     OTHER = "other"
 
 
-PASSING = (Trouble.DOWN, Trouble.SLOW, Trouble.MISSING)
+PASSING = (FailureKind.DOWN, FailureKind.SLOW, FailureKind.MISSING)
 """Failures that say nothing of the job: asked again, the tool may answer."""
 
 
@@ -37,29 +37,29 @@ class SlurmError(SourceError):
     """A Slurm tool gave no answer.
 
     Attributes:
-        trouble: what kind of trouble it is.
+        kind: of failure.
     """
 
-    def __init__(self, message: str, trouble: Trouble) -> None:
+    def __init__(self, message: str, kind: FailureKind) -> None:
         super().__init__(message)
-        self.trouble = trouble
+        self.kind = kind
 
 
-_SIGNS: tuple[tuple[Trouble, str], ...] = (
-    (Trouble.TOO_MUCH, r"too wide of a date range|result exceeds size limit"),
-    (Trouble.NO_ACCOUNTING, r"accounting storage is disabled|accounting is disabled"),
+_SIGNS: tuple[tuple[FailureKind, str], ...] = (
+    (FailureKind.TOO_MUCH, r"too wide of a date range|result exceeds size limit"),
+    (FailureKind.NO_ACCOUNTING, r"accounting storage is disabled|accounting is disabled"),
     (
-        Trouble.NO_JOB,
+        FailureKind.NO_JOB,
         r"invalid job id|job\S*( [\d_+]+)? not found|job/step already completing|no such job",
     ),
     (
-        Trouble.NO_PERMISSION,
+        FailureKind.NO_PERMISSION,
         r"access/permission denied|permission denied|user .*not authorized|"
         r"authentication|munge|zero bytes were transmitted|invalid user id",
     ),
-    (Trouble.SLOW, r"timed out|timeout|rate limit|too many requests|try again|busy|back ?off"),
+    (FailureKind.SLOW, r"timed out|timeout|rate limit|too many requests|try again|busy|back ?off"),
     (
-        Trouble.DOWN,
+        FailureKind.DOWN,
         r"unable to contact|connection refused|connection reset|unreachable|connection failure|"
         r"problem talking to the database|unable to connect|failed to connect|"
         r"slurm_persist_conn|resolve|no route|connection to .* (failed|lost)|in standby",
@@ -68,10 +68,10 @@ _SIGNS: tuple[tuple[Trouble, str], ...] = (
 """Messages of Slurm 22.05 to 26.05 (src/common/slurm_errno.c, slurm_persist_conn.c), in the order
 in which they are looked for: the most specific first, since one failure prints several lines."""
 
-_COMPILED = [(trouble, re.compile(signs, re.IGNORECASE)) for trouble, signs in _SIGNS]
+_COMPILED = [(kind, re.compile(signs, re.IGNORECASE)) for kind, signs in _SIGNS]
 
 
-def classify(stderr: str) -> Trouble:
+def classify(stderr: str) -> FailureKind:
     """The kind of failure that a tool's error output reports."""
-    found = (trouble for trouble, signs in _COMPILED if signs.search(stderr))
-    return next(found, Trouble.OTHER)
+    found = (kind for kind, signs in _COMPILED if signs.search(stderr))
+    return next(found, FailureKind.OTHER)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jobsight.reports.sweep.scales import LARGEST, Column, Floats, column
 
-__all__ = ["Attempt", "Examination", "Material", "Run"]
+__all__ = ["Attempt", "Examination", "Run", "SweepData"]
 
 SHADES = 7
 """Colours by rank, worst to best: classes ``c0`` to ``c6`` of the style sheet."""
@@ -26,7 +26,7 @@ class Attempt:
     """One stretch of work on a run, on one machine.
 
     Attributes:
-        host: where; "" where it was not told.
+        host: where; "" where unknown.
         start: µs since 1970.
         end: likewise; None where nothing was written after the start.
         ending: ``done``, ``evicted`` (asked to go, saved and went), ``planned`` (the epochs that
@@ -52,11 +52,11 @@ class Run:
         metric: of the select part, as configured; None where unknown or not finite.
         metrics: all metrics of the select part.
         epochs: int64 (e,), rising; those of the last attempt where an epoch was done twice.
-        train, select: float64 (e,), losses after each; NaN where not told.
+        train, select: float64 (e,), losses after each; NaN where unknown.
         epoch_seconds: float64 (e,).
         best_epoch: whose weights were kept.
         repeated: epochs that were done more than once.
-        seconds, cpu_seconds, peak_bytes: None where not told.
+        seconds, cpu_seconds, peak_bytes: None where unknown.
     """
 
     number: int
@@ -105,7 +105,7 @@ class Examination:
 
 
 @dataclass(frozen=True)
-class Material:
+class SweepData:
     """Everything that one report shows.
 
     Attributes:
@@ -133,8 +133,8 @@ class Material:
     @cached_property
     def values(self) -> Floats:
         """The metric of each run, within ±`LARGEST`: float64 (n,), NaN where it has none."""
-        told = [np.nan if run.metric is None else run.metric for run in self.runs]
-        return np.clip(np.array(told, np.float64), -LARGEST, LARGEST)
+        metrics = [np.nan if run.metric is None else run.metric for run in self.runs]
+        return np.clip(np.array(metrics, np.float64), -LARGEST, LARGEST)
 
     @cached_property
     def judged(self) -> NDArray[np.int64]:
