@@ -3,13 +3,15 @@
 Clusters drift: a model fitted once may fall below a user's recent rate of failure. So members of
 all kinds answer together, by the weighted mean of their log-odds, each with a weight that every
 outcome moves once it is known (the fixed share of Herbster and Warmuth, Machine Learning 32,
-1998)::
+1998), sharing to the mean u of all past weights (Bousquet and Warmuth, Journal of Machine Learning
+Research 3, 2002), so that members that were never good get nothing back::
 
     w_k ← w_k · p_k(outcome)^(η · weight of the row), made to add up to 1,
-    w_k ← (1 − α) · w_k + α / K
+    w_k ← (1 − α) · w_k + α · u_k
 
 and one member, the best of those that can, is fitted anew whenever a tenth more outcomes are known.
-What the mixture says at a decision follows from outcomes known before it, and from nothing else.
+It begins with up to half of the weight, as it follows drift by itself. What the mixture says at a
+decision follows from outcomes known before it, and from nothing else.
 """
 
 from __future__ import annotations
@@ -36,10 +38,14 @@ from jobsight.models.storage import load_body, save_body
 if TYPE_CHECKING:
     from jobsight.learning.dataset import Dataset
 
-__all__ = ["REFIT", "Mixture", "Played", "Refits", "Times", "mix", "predicted_in_time"]
+__all__ = ["REFIT", "Mixture", "Played", "Refits", "Times", "Weights", "mix", "predicted_in_time"]
 
-ETA, SHARE = 0.1, 3e-3
-"""η and α of the module, chosen on the traces of Graham, Curie and Gaia."""
+ETA, SHARE = 0.06, 1e-2
+"""η and α of the module, chosen on five traces of clusters and two of pools."""
+USUAL = 50.0
+"""How many outcomes the weights of the beginning count for in the mean of all."""
+SUPPORT = 400
+"""Batches that must teach the member that is fitted anew for half of its largest weight."""
 GROWTH, LEAST_MORE = 1.1, 20
 """By how much the outcomes known must have grown for a model to be fitted anew."""
 MOST_ROWS = 200_000
@@ -66,6 +72,27 @@ class Times(NamedTuple):
     weight: Floats
     decided: Ints
     known_at: Ints
+
+
+class Weights(NamedTuple):
+    """Weights of members at one moment.
+
+    Attributes:
+        now: float64 (members,), adding up to 1.
+        usual: their mean so far, likewise.
+        learned: weight of the outcomes that both follow from, with that of the beginning.
+    """
+
+    now: Floats
+    usual: Floats
+    learned: float
+
+    @classmethod
+    def first(cls, members: int, taught: int) -> Weights:
+        """Before any outcome; the last member is the one that is fitted anew, on `taught` rows."""
+        share = 0.5 * taught / (taught + SUPPORT)
+        first = np.append(np.full(members - 1, (1.0 - share) / (members - 1)), share)
+        return cls(first, first, USUAL)
 
 
 @dataclass(frozen=True)
@@ -97,13 +124,13 @@ class Mixture:
 
     Attributes:
         members: by name; the one that is fitted anew is named `REFIT`.
-        weights: float64 (members,), adding up to 1.
+        weights: of the members, the one that is fitted anew being the last.
         taught: how many rows taught the member that is fitted anew.
         as_of: µs, of the weights.
     """
 
     members: Mapping[str, Fitted]
-    weights: Floats
+    weights: Weights
     taught: int
     as_of: int
 
@@ -112,7 +139,7 @@ class Mixture:
 
     @classmethod
     def of(cls, fitted: Mapping[str, Fitted], losses: Mapping[str, float], as_of: int) -> Self:
-        """All models with equal weights; the best of those that can is fitted anew.
+        """All models with their first weights; the best of those that can is fitted anew.
 
         With many rows that is the boosted one: how well models fitted once did on a later part says
         how it drifted more than which of them would follow.
@@ -132,8 +159,8 @@ class Mixture:
         if "boosted" in able and fitted["boosted"].train_batches >= MANY_ROWS:
             best = "boosted"
         members = {name: _plain(one) for name, one in {**fitted, REFIT: fitted[best]}.items()}
-        weights = np.full(len(members), 1.0 / len(members))
-        return cls(members, weights, fitted[best].train_batches, as_of)
+        taught = fitted[best].train_batches
+        return cls(members, Weights.first(len(members), taught), taught, as_of)
 
     def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
         """Is made of fitted models instead, by `of`.
@@ -150,7 +177,7 @@ class Mixture:
 
     def predict(self, inputs: Inputs) -> Floats:
         """P(true) of each row with the weights of now: float64 (n,)."""
-        return sigmoid(log_odds(self._each(inputs)) @ self.weights)
+        return sigmoid(log_odds(self._each(inputs)) @ self.weights.now)
 
     def _each(self, inputs: Inputs) -> Floats:
         """What each member says: float64 (n, members)."""
@@ -223,8 +250,13 @@ class Mixture:
             (folder / str(k)).mkdir()
             member.model.save(folder / str(k))
         members = [[name, member.to_json()] for name, member in self.members.items()]
-        body = {"members": members, "weights": self.weights.tolist()}
-        save_body(folder, self.name, {**body, "taught": self.taught, "as_of": self.as_of})
+        now, usual, learned = self.weights
+        body = {"members": members, "weights": now.tolist(), "usual": usual.tolist()}
+        save_body(
+            folder,
+            self.name,
+            {**body, "learned": learned, "taught": self.taught, "as_of": self.as_of},
+        )
 
     @classmethod
     def load(cls, folder: Path, member: Callable[[Mapping[str, Any], Path], Fitted]) -> Self:
@@ -242,9 +274,10 @@ class Mixture:
                 str(name): member(data, folder / str(k))
                 for k, (name, data) in enumerate(body["members"])
             }
-            weights = np.array(body["weights"], np.float64)
-            if REFIT not in members or weights.shape != (len(members),):
+            now, usual = (np.array(body[name], np.float64) for name in ("weights", "usual"))
+            if REFIT not in members or not now.shape == usual.shape == (len(members),):
                 raise ValueError("there is not one weight for each member")
+            weights = Weights(now, usual, float(body["learned"]))
             return cls(members, weights, int(body["taught"]), int(body["as_of"]))
 
 
@@ -276,23 +309,25 @@ def predicted_in_time(
     return fitted.calibrated.apply(played.of(table))
 
 
-def mix(said: Floats, rows: Times, weights: Floats, until: int = FOREVER) -> tuple[Floats, Floats]:
+def mix(
+    said: Floats, rows: Times, weights: Weights, until: int = FOREVER
+) -> tuple[Floats, Weights]:
     """What members say together of decisions in time, and their weights in the end.
 
     Args:
         said: float64 (n, members).
         rows: the decisions and outcomes.
-        weights: float64 (members,), in the beginning.
+        weights: in the beginning.
         until: µs; outcomes known from there on teach nothing.
 
     Returns:
-        float64 (n,) and (members,).
+        float64 (n,), and the weights.
     """
-    mixed, after = np.zeros(len(said)), weights.copy()
+    mixed, now, usual = np.zeros(len(said)), weights.now.copy(), weights.usual.copy()
     by_known = np.argsort(rows.known_at, kind="stable")
-    _play(log_odds(said), rows.values.astype(np.bool_), rows.weight, rows.decided,
-          by_known, rows.known_at, until, after, mixed)  # fmt: skip
-    return sigmoid(mixed), after
+    learned = _play(log_odds(said), rows.values.astype(np.bool_), rows.weight, rows.decided,
+                    by_known, rows.known_at, until, now, usual, weights.learned, mixed)  # fmt: skip
+    return sigmoid(mixed), Weights(now, usual, learned)
 
 
 @kernel
@@ -305,22 +340,27 @@ def _play(
     known_at: Ints,
     until: int,
     weights: Floats,
+    usual: Floats,
+    seen: float,
     mixed: Floats,
-) -> None:
-    """Fills `mixed` (n,) with log-odds, in the order of `decided`; `weights` end as of `until`."""
+) -> float:
+    """Fills `mixed` (n,) with log-odds, in the order of `decided`; all else ends as of `until`."""
     members, learned = len(weights), 0
     for row in range(len(decided) + 1):
         now = decided[row] if row < len(decided) else until
         while learned < len(by_known) and known_at[by_known[learned]] < now:
             one = by_known[learned]
             learned += 1
+            seen += weight[one]
             total = 0.0
             for k in range(members):
                 right = odds[one, k] if success[one] else -odds[one, k]
                 weights[k] *= (1.0 + np.exp(-right)) ** (-ETA * weight[one])
                 total += weights[k]
             for k in range(members):
-                weights[k] = (1.0 - SHARE) * weights[k] / total + SHARE / members
+                weights[k] = (1.0 - SHARE) * weights[k] / total + SHARE * usual[k]
+                usual[k] += weight[one] / seen * (weights[k] - usual[k])
         if row < len(decided):
             for k in range(members):
                 mixed[row] += weights[k] * odds[row, k]
+    return seen

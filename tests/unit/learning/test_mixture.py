@@ -22,8 +22,10 @@ from jobsight.learning.mixture import (
     FOREVER,
     REFIT,
     SHARE,
+    USUAL,
     Mixture,
     Times,
+    Weights,
     mix,
     predicted_in_time,
 )
@@ -37,9 +39,10 @@ def plain(
     rows: list[tuple[bool, float, int, int]],
     weights: list[float],
     until: int,
-) -> tuple[list[float], list[float]]:
+) -> tuple[list[float], list[float], list[float]]:
     """The formulas of the module, row by row: outcomes known before a decision, oldest first."""
     members, answers = range(len(weights)), []
+    usual, seen = weights, USUAL
     left = sorted(range(len(rows)), key=lambda one: rows[one][3])
     for row in range(len(rows) + 1):
         now = rows[row][2] if row < len(rows) else until
@@ -48,11 +51,16 @@ def plain(
             true, weight = rows[one][:2]
             right = [said[one][k] if true else 1.0 - said[one][k] for k in members]
             raised = [weights[k] * right[k] ** (ETA * weight) for k in members]
-            weights = [(1 - SHARE) * w / sum(raised) + SHARE / len(weights) for w in raised]
+            weights = [
+                (1 - SHARE) * w / sum(raised) + SHARE * u
+                for w, u in zip(raised, usual, strict=True)
+            ]
+            seen += weight
+            usual = [u + weight / seen * (w - u) for w, u in zip(weights, usual, strict=True)]
         if row < len(rows):
             odds = sum(w * math.log(p / (1 - p)) for w, p in zip(weights, said[row], strict=True))
             answers.append(1 / (1 + math.exp(-odds)))
-    return answers, weights
+    return answers, weights, usual
 
 
 ROW = st.tuples(st.booleans(), st.sampled_from([0.25, 1.0]), st.integers(0, 20), st.integers(0, 12))
@@ -72,11 +80,15 @@ def test_the_kernel_is_the_formula(
         np.array(columns[0], np.bool_), np.array(columns[1], np.float64),
         np.array(columns[2], np.int64), np.array(columns[3], np.int64),
     )  # fmt: skip
-    mixed, after = mix(said, times, weights, until)
-    wanted, left = plain(said.tolist(), rows, weights.tolist(), until)
+    mixed, after = mix(said, times, Weights(weights, weights, USUAL), until)
+    wanted, left, usual = plain(said.tolist(), rows, weights.tolist(), until)
     assert mixed == pytest.approx(wanted)
-    assert after == pytest.approx(left)
-    assert after.sum() == pytest.approx(1.0)
+    assert after.now == pytest.approx(left)
+    assert after.usual == pytest.approx(usual)
+    assert after.now.sum() == pytest.approx(1.0) == after.usual.sum()
+
+
+EVEN = Weights(np.full(2, 0.5), np.full(2, 0.5), USUAL)
 
 
 def times_of(values: Any, wait: int) -> Times:
@@ -90,9 +102,9 @@ def test_weights_follow_the_best_member_and_change_sides() -> None:
     first, second = np.where(values, 0.8, 0.2), np.full(1200, 0.5)
     said = np.stack([first, second], axis=1)
     said[600:] = said[600:, ::-1]  # from here on the other one knows
-    mixed, after = mix(said, times_of(values, 1), np.full(2, 0.5))
-    _, half = mix(said[:600], times_of(values[:600], 1), np.full(2, 0.5))
-    assert half[0] > 0.85 and after[1] > 0.85
+    mixed, after = mix(said, times_of(values, 1), EVEN)
+    _, half = mix(said[:600], times_of(values[:600], 1), EVEN)
+    assert half.now[0] > 0.9 and after.now[1] > 0.75
     late = [
         np.abs(mixed[part] - values[part]).mean() for part in (slice(500, 600), slice(1100, 1200))
     ]
@@ -102,13 +114,13 @@ def test_weights_follow_the_best_member_and_change_sides() -> None:
 def test_an_outcome_known_later_teaches_later() -> None:
     values = np.ones(50, np.bool_)
     said = np.stack([np.full(50, 0.9), np.full(50, 0.1)], axis=1)
-    soon, _ = mix(said, times_of(values, 1), np.full(2, 0.5))
-    late, _ = mix(said, times_of(values, 100), np.full(2, 0.5))
-    never, weights = mix(said, times_of(values, FOREVER // 2), np.full(2, 0.5), until=10**6)
+    soon, _ = mix(said, times_of(values, 1), EVEN)
+    late, _ = mix(said, times_of(values, 100), EVEN)
+    never, weights = mix(said, times_of(values, FOREVER // 2), EVEN, until=10**6)
     assert soon[0] == late[0] == pytest.approx(0.5) and soon[1] > 0.5
     assert (late[:11] == late[0]).all() and late[11] > 0.5  # known at 100, asked at 110
     assert np.array_equal(late[11:], soon[1:40])
-    assert never == pytest.approx(np.full(50, 0.5)) and weights.tolist() == [0.5, 0.5]
+    assert never == pytest.approx(np.full(50, 0.5)) and weights.now.tolist() == [0.5, 0.5]
 
 
 # On jobs.
@@ -236,8 +248,12 @@ def test_saved_and_opened_it_predicts_the_same(folder: Path) -> None:
 def damage(body: Mapping[str, Any], how: str) -> dict[str, Any]:
     members = list(body["members"])
     changed: dict[str, dict[str, Any]] = {
-        "no refit": {"members": members[:-1], "weights": body["weights"][:-1]},
+        "no refit": {
+            "members": members[:-1],
+            **{name: body[name][:-1] for name in ("weights", "usual")},
+        },
         "a weight less": {"weights": body["weights"][1:]},
+        "no usual weights": {"usual": []},
         "text": {"taught": "many"},
         "a stranger": {"members": [["x", {**members[0][1], "name": "../x"}], *members[1:]]},
         "no schema": {"schema": -1},
@@ -245,7 +261,9 @@ def damage(body: Mapping[str, Any], how: str) -> dict[str, Any]:
     return {**body, **changed[how]}
 
 
-@pytest.mark.parametrize("how", ["no refit", "a weight less", "text", "a stranger", "no schema"])
+@pytest.mark.parametrize(
+    "how", ["no refit", "a weight less", "no usual weights", "text", "a stranger", "no schema"]
+)
 def test_a_damaged_mixture_is_one_error(how: str, folder: Path, tmp_path: Path) -> None:
     place = folder / "fails" / "models" / "mixture"
     model = place / "model.json"
@@ -276,5 +294,5 @@ def test_each_row_is_answered_with_the_weights_of_now() -> None:
     made, _ = started()
     rows: Labelled = failing.trained().main.parts["test"][1]
     each: Floats = np.stack([one.predict(rows.inputs) for one in made.members.values()], axis=1)
-    odds = np.log(each / (1 - each)) @ made.weights
+    odds = np.log(each / (1 - each)) @ made.weights.now
     assert made.predict(rows.inputs) == pytest.approx(1 / (1 + np.exp(-odds)), abs=1e-4)
