@@ -43,8 +43,8 @@ test: lint
 	$(PYTEST) --numprocesses $(WORKERS)
 
 lint: $(READY)
-	$(BIN)/ruff format --check src tests bench examples
-	$(BIN)/ruff check src tests bench examples
+	$(BIN)/ruff format --check src tests bench examples corpus
+	$(BIN)/ruff check src tests bench examples corpus
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -1,0 +1,1 @@
+"""Sets of our own that judge what Jobsight says."""

@@ -1,0 +1,1 @@
+"""Jobs, sound and faulty, that judge `jobsight check`; see README.md here."""

@@ -1,0 +1,3 @@
+#!/bin/bash
+echo b >> calls.txt
+bash a.sh

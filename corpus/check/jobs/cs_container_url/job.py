@@ -1,0 +1,3 @@
+#!/usr/bin/env python3
+import pathlib
+print(pathlib.Path("ref.fa").exists())

@@ -1,0 +1,2 @@
+#!/bin/sh
+test "$OMP_NUM_THREADS" = 4

@@ -1,0 +1,2 @@
+#!/bin/bash
+echo "$1 $2" | awk '{print $1 * $2}'

@@ -1,0 +1,3 @@
+#!/bin/sh
+echo "$@"
+test $# -eq 4 && test "$B" = "two words"

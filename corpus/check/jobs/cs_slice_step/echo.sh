@@ -1,0 +1,2 @@
+#!/bin/sh
+test $# -eq 3

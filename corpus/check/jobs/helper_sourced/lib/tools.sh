@@ -1,0 +1,3 @@
+stage() {
+    echo "stage $1 at $(date +%s)" >> stages.log
+}

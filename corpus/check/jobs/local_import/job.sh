@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -t 30
+#SBATCH --mem=4G
+set -e
+python3 main.py

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -t 20
+#SBATCH --mem=1G
+set -e
+make figures

@@ -1,0 +1,2 @@
+#!/bin/bash
+for i in $(seq "$1"); do echo "$i"; done

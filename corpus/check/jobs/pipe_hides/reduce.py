@@ -1,0 +1,2 @@
+table = {"a": 1}
+print(table["b"])

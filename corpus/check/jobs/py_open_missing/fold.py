@@ -1,0 +1,5 @@
+import json
+
+with open("config/params.yml") as stream:
+    params = json.load(stream)
+print(params["period"])

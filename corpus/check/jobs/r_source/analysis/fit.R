@@ -1,0 +1,2 @@
+source("helpers.R")
+print(half(10))

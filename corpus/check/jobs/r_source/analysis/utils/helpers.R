@@ -1,0 +1,1 @@
+half <- function(x) x / 2

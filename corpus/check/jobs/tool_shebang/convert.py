@@ -1,0 +1,3 @@
+#!/usr/bin/pyton3
+import sys
+print(open(sys.argv[1]).read().upper())

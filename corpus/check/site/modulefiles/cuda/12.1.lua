@@ -1,0 +1,3 @@
+help([[cuda]])
+whatis("Version: 12.1")
+prepend_path("PATH", "/apps/cuda/12.1/bin")

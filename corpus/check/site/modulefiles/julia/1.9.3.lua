@@ -1,0 +1,3 @@
+help([[julia]])
+whatis("Version: 1.9.3")
+prepend_path("PATH", "/apps/julia/1.9.3/bin")

@@ -1,0 +1,3 @@
+help([[lammps]])
+whatis("Version: 2023")
+prepend_path("PATH", "/apps/lammps/2023/bin")

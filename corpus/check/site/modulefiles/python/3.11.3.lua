@@ -1,0 +1,3 @@
+help([[python]])
+whatis("Version: 3.11.3")
+prepend_path("PATH", "/apps/python/3.11.3/bin")
