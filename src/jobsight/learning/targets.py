@@ -59,7 +59,8 @@ CHANCE = 0.95
 LEAST_OF_EACH = 3
 """Batches' worth of each of two outcomes that training needs."""
 LEAST_TO_CALIBRATE = 20.0
-_TEMPERATURES = np.exp(np.linspace(np.log(0.25), np.log(4.0), 81))
+_TEMPERATURES = np.exp(np.linspace(0.0, np.log(4.0), 41))
+"""None below 1: kinds drift, and a part with more of one of them would sharpen all predictions."""
 _GROUPS = 5
 """Groups of like predictions by which intervals are judged, for as many batches as taught them."""
 _LEAST = 10

@@ -26,7 +26,7 @@ from jobsight.models.rates import RateTable
 from jobsight.models.storage import load_body, require_names, save_body
 from jobsight.models.trees import Trees
 
-__all__ = ["PARAMETERS", "Boosted", "boost", "known_features"]
+__all__ = ["PARAMETERS", "Boosted", "boost", "known_features", "leaves"]
 
 _START = -2
 """Index of the column that holds the rate of the finest cause (see `CauseEncoder.names`)."""
@@ -109,7 +109,7 @@ class Boosted:
         many = len(train) >= MANY_ROWS
         parameters = {
             **PARAMETERS,
-            "num_leaves": _leaves(float(train.weight.sum())),
+            "num_leaves": leaves(float(train.weight.sum())),
             **(_OF_MANY if many else {}),
             "boost_from_average": not self._causes.names,
             "monotone_constraints": [int(rises) for rises in rising],
@@ -215,7 +215,7 @@ def _start(columns: Floats, causes: CauseEncoder) -> Floats:
     return start
 
 
-def _leaves(batches: float) -> int:
+def leaves(batches: float) -> int:
     """Leaves a tree: 4 for a few hundred batches, 10 for ten thousand, 32 for a million."""
     return max(4, round(float(batches**0.25)))
 

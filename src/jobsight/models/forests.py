@@ -15,8 +15,8 @@ import numpy as np
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.files import new_file
-from jobsight.models.base import Floats, Inputs, Labelled, Output
-from jobsight.models.boosted import PARAMETERS, boost, known_features
+from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.boosted import PARAMETERS, boost, known_features, leaves
 from jobsight.models.logistic import sigmoid
 from jobsight.models.storage import load_body, require_names, save_body
 from jobsight.models.trees import Trees
@@ -25,6 +25,9 @@ __all__ = ["BoostedColumns"]
 
 _OBJECTIVES = {"kinds": "binary", "quantiles": "quantile", "shares": "cross_entropy"}
 _SMALLEST = 1e-6
+_ROWS_OF_A_LEAF = 160
+_OF_KINDS = {"extra_trees": True, "bagging_fraction": 0.7, "bagging_freq": 1}
+"""Causes of failure come and go: trees that see less of the data each mistake fewer for habits."""
 
 
 class BoostedColumns:
@@ -109,10 +112,16 @@ def _target(rows: Labelled, column: int) -> Floats:
     return np.asarray(values, np.float64)
 
 
-def _parameters(output: Output, column: int, seed: int) -> dict[str, Any]:
+def _parameters(train: Labelled, column: int, seed: int) -> dict[str, Any]:
+    output = train.output
     own: dict[str, Any] = {"objective": _OBJECTIVES[output.kind], "metric": "", "seed": seed}
     if output.kind == "quantiles":
         own["alpha"] = output.levels[column]
+    elif output.kind == "kinds":
+        own |= _OF_KINDS | {
+            "num_leaves": leaves(float(train.weight.sum())),
+            "min_data_in_leaf": int(np.clip(len(train) / _ROWS_OF_A_LEAF, 5, 100)),
+        }
     return {**PARAMETERS, **own, "boost_from_average": True, "min_sum_hessian_in_leaf": 1e-3}
 
 
@@ -120,7 +129,7 @@ def _boost(train: Labelled, select: Labelled, column: int, seed: int) -> Any:
     """A ``lightgbm.Booster`` of one column."""
     import lightgbm
 
-    parameters = _parameters(train.output, column, seed)
+    parameters = _parameters(train, column, seed)
 
     def dataset(rows: Labelled, reference: Any = None) -> Any:
         return lightgbm.Dataset(

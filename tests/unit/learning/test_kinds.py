@@ -41,5 +41,15 @@ def test_each_kind_is_counted_and_ranked_against_the_rest() -> None:
     assert GOAL.ranking(predicted, values, np.ones(60)) == pytest.approx(np.mean(found[:3]))
 
 
+def test_calibration_never_sharpens() -> None:
+    """The part to calibrate by may be full of one kind that is rare before and after."""
+    predicted = np.tile([0.6, 0.2, 0.1, 0.1], (200, 1))
+    one = np.ones(200)
+    drifted = GOAL.calibrate(predicted, np.zeros(200, np.int64), one, (predicted, one, one))
+    assert np.allclose(drifted.apply(predicted), predicted)
+    even = GOAL.calibrate(predicted, np.arange(200) % 4, one, (predicted, one, one))
+    assert even.apply(predicted).max() < 0.5
+
+
 def test_without_rows_nothing_is_defined() -> None:
     assert GOAL.scores(np.zeros((0, 4)), np.zeros(0, np.int64), np.zeros(0))["macro_f1"] is None
