@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from jobsight.jit import helper, kernel
 
-__all__ = ["DEPTH", "RESOURCES", "Queue", "draw_runtimes", "play", "quantiles"]
+__all__ = ["DEPTH", "RESOURCES", "Queue", "draw_runtimes", "play", "play_draw", "quantiles"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -76,7 +76,7 @@ def play(queue: Queue, runtimes: Floats, depth: int = DEPTH) -> Floats:
     """
     starts = np.full((len(runtimes), len(queue.places) - queue.running), np.inf)
     for draw, ends in zip(starts, runtimes, strict=True):
-        _play(queue, ends, depth, draw)
+        play_draw(queue, ends, depth, draw)
     return starts
 
 
@@ -149,7 +149,7 @@ class _Held(NamedTuple):
 
 
 @kernel
-def _play(queue: Queue, runtimes: Floats, depth: int, starts: Floats) -> None:
+def play_draw(queue: Queue, runtimes: Floats, depth: int, starts: Floats) -> None:
     """One draw: fill `starts` (pending,)."""
     n, running = len(queue.places), queue.running
     free = queue.capacity.copy()

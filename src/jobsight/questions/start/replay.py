@@ -1,0 +1,283 @@
+"""What a play of the queue expects of each job of a history, as of its submission or later.
+
+One walk over the submissions, starts and ends of a job table keeps what runs and what is pending.
+At each moment asked about the queue is played forward, with the jobs asked about as ghosts behind
+it: none of them counts for another, and what is submitted later does not exist. What is dated
+exactly at a moment is not known yet, so a table that is cut off there gives the same bytes.
+
+What the scheduler knew and the table does not is learned: a partition, and the cluster as a whole,
+has the most that was ever in use so far; a runtime is the time limit times a share of it that one
+of the user's last runs used; a job that many later ones of at least its size have overtaken has a
+low priority or cannot start, and is left out. Jobs are taken in order of their submission.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.history.jobtable import JobTable
+from jobsight.history.past import Past
+from jobsight.history.pastwalk import ENDED, RUNNING, WAITING
+from jobsight.jit import kernel
+from jobsight.questions.start.play import RESOURCES, Queue, draw_runtimes, play_draw
+
+__all__ = ["LEVELS", "expected_waits"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LEVELS = (0.1, 0.5, 0.9)
+DRAWS, DEPTH, MOST = 10, 100, 2_000
+"""Of each play: draws, jobs tried behind the first that does not fit, pending jobs in it."""
+_COVERED = 0.2
+"""Least share of the scheduler's job numbers that a table must have, or its queue is not known."""
+_RUNS, _OVERTAKEN, _LONGEST = 32, 20, 366 * 86_400.0
+
+
+def expected_waits(
+    jobs: JobTable, rows: pl.DataFrame, moments: Ints, seed: int
+) -> NDArray[np.float32]:
+    """Quantiles of ln(1 + seconds) that each job still waits: float32 (n, LEVELS).
+
+    NaN where the queue is not known: of HTCondor jobs, and of tables that lack most jobs.
+
+    Args:
+        jobs: the history.
+        rows: `scheduler`, `scheduler_name`, `partition`, `time_limit_s`, `RESOURCES` of n jobs, in
+            the table or not.
+        moments: int64 (n,), µs, as of when each is asked.
+        seed: of the draws.
+    """
+    found = np.full((len(rows), len(LEVELS)), np.nan, np.float32)
+    known = np.flatnonzero(_covered(jobs, moments) & (rows["scheduler"] == "slurm").to_numpy())
+    order = known[np.argsort(moments[known], kind="stable")]
+    if not len(order):
+        return found
+    past = Past.of(jobs)
+    places, asked_places = _places(jobs.table, rows)
+    user = pl.coalesce("owner", "account")
+    users = jobs.table.select(user.rank("dense").fill_null(0).cast(pl.Int64)).to_series()
+    whole = _Jobs(places, _need(jobs.table), _limits(jobs.table), np.array(users))
+    asked = _Jobs(asked_places[order], _need(rows)[order], _limits(rows)[order], order)
+    events = past.events
+    waits = _walk(
+        events["time"].copy(),
+        past.rows.astype(np.int64),
+        (events["before"].copy(), events["after"].copy()),
+        events["seconds"].astype(np.float64),
+        whole,
+        asked,
+        moments[order],
+        seed,
+    )
+    found[order] = np.log1p(np.minimum(waits, _LONGEST))
+    return found
+
+
+def _covered(jobs: JobTable, moments: Ints) -> NDArray[np.bool_]:
+    """Whether the table has most of the jobs that the scheduler numbered until then: bool (n,)."""
+    number = pl.coalesce("job_id", "array_job_id")
+    ids = (
+        jobs.table.select(number.forward_fill().backward_fill()).to_series().fill_null(0).to_numpy()
+    )
+    if not len(ids):
+        return np.zeros(len(moments), np.bool_)
+    span = np.maximum.accumulate(ids) - np.minimum.accumulate(ids) + 1
+    shares = np.arange(1, len(ids) + 1) / span
+    before = np.searchsorted(jobs.table["seen"].to_physical().to_numpy(), moments)
+    return np.asarray((before > 0) & (shares[np.maximum(before - 1, 0)] >= _COVERED))
+
+
+def _places(jobs: pl.DataFrame, rows: pl.DataFrame) -> tuple[Ints, Ints]:
+    """The partition and the cluster of the jobs of the table, and of those asked about."""
+    both = pl.concat([one.select("scheduler_name", "partition") for one in (jobs, rows)])
+    number = pl.struct("scheduler_name", "partition").rank("dense").cast(pl.Int64) - 1
+    cluster = pl.col("scheduler_name").rank("dense").fill_null(0).cast(pl.Int64)
+    codes = both.select(number=number, cluster=cluster + number.max()).to_numpy().copy()
+    return codes[: len(jobs)], codes[len(jobs) :]
+
+
+def _need(jobs: pl.DataFrame) -> Floats:
+    return np.array(jobs.select(pl.col(RESOURCES).cast(pl.Float64).fill_null(0.0)).to_numpy())
+
+
+def _limits(jobs: pl.DataFrame) -> Floats:
+    limit = pl.col("time_limit_s").cast(pl.Float64)
+    known = pl.when(limit > 0).then(limit).fill_null(np.inf)
+    return np.array(jobs.select(known).to_series().to_numpy())
+
+
+class _Jobs(NamedTuple):
+    """Jobs of the table, or asked about: `Queue.places`, `Queue.need`, limits and users."""
+
+    places: Ints
+    need: Floats
+    limits: Floats
+    users: Ints
+
+
+class _Now(NamedTuple):
+    """What runs and what is pending at one moment of the walk.
+
+    Attributes:
+        runs, pends: int64, rows of the table; `counts` (2,) says how many of each.
+        begun: int64 (rows,), µs at which each started.
+        passed: int64 (rows,), how many later jobs of at least its size have started.
+        used, most: float64 (places, resources), in use now and at most so far.
+        shares: float64 (users + 1, _RUNS, 2), seconds and shares of the limits of the last runs of
+            each user, those of all users at 0; `known` (users + 1,) counts them.
+        rising: the same, each column in order.
+    """
+
+    runs: Ints
+    pends: Ints
+    counts: Ints
+    begun: Ints
+    passed: Ints
+    used: Floats
+    most: Floats
+    shares: NDArray[np.float64]
+    rising: NDArray[np.float64]
+    known: Ints
+
+
+@kernel
+def _walk(
+    times: Ints, rows: Ints, phases: tuple[NDArray[np.int8], NDArray[np.int8]], seconds: Floats,
+    jobs: _Jobs, asked: _Jobs, moments: Ints, seed: int,
+) -> Floats:  # fmt: skip
+    """Seconds that each job asked about still waits: float64 (n, LEVELS); in order of `moments`."""
+    found, n = np.empty((len(moments), len(LEVELS))), len(jobs.places)
+    places = max(jobs.places.max(), asked.places.max()) + 1
+    resources, users = jobs.need.shape[1], jobs.users.max() + 1
+    now = _Now(
+        np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(2, np.int64),
+        np.zeros(n, np.int64), np.zeros(n, np.int64),
+        np.zeros((places, resources)), np.zeros((places, resources)),
+        np.zeros((users, _RUNS, 2)), np.zeros((users, _RUNS, 2)), np.zeros(users, np.int64),
+    )  # fmt: skip
+    event, first = 0, 0
+    while first < len(moments):
+        last = first
+        while last < len(moments) and moments[last] == moments[first]:
+            last += 1
+        while event < len(times) and times[event] < moments[first]:
+            row, before, after = rows[event], phases[0][event], phases[1][event]
+            if before != after:
+                _moved(now, jobs, row, before, after, times[event])
+            if after == ENDED and seconds[event] >= 0.0:
+                _learned(now, jobs.users[row], seconds[event], jobs.limits[row])
+            event += 1
+        queue, runtimes = _queue(now, jobs, asked, first, last, moments[first], seed)
+        starts = np.full((DRAWS, len(queue.places) - queue.running), np.inf)
+        for draw in range(DRAWS):
+            play_draw(queue, runtimes[draw], DEPTH, starts[draw])
+        for one in range(first, last):
+            place = starts.shape[1] - last + one
+            waits = np.sort(starts[:, place])
+            for level in range(len(LEVELS)):
+                found[one, level] = waits[int(LEVELS[level] * DRAWS)]
+        first = last
+    return found
+
+
+@kernel
+def _moved(now: _Now, jobs: _Jobs, row: int, before: int, after: int, time: int) -> None:
+    """A job is pending, runs, or ends."""
+    if before == WAITING and after != WAITING:
+        now.counts[1] = _left_out(now.pends, now.counts[1], row)
+    if after == WAITING:
+        now.pends[now.counts[1]] = row
+        now.counts[1] += 1
+    if before == RUNNING and after != RUNNING:
+        now.counts[0] = _left_out(now.runs, now.counts[0], row)
+        for place in jobs.places[row]:
+            now.used[place] -= jobs.need[row]
+    if after == RUNNING and before != RUNNING:
+        now.runs[now.counts[0]] = row
+        now.counts[0] += 1
+        now.begun[row] = time
+        for place in jobs.places[row]:
+            now.used[place] += jobs.need[row]
+            now.most[place] = np.maximum(now.most[place], now.used[place])
+        for other in now.pends[: now.counts[1]]:
+            same = other < row and jobs.places[other, 0] == jobs.places[row, 0]
+            if same and jobs.need[other, 0] <= jobs.need[row, 0]:
+                now.passed[other] += 1
+
+
+@kernel
+def _left_out(rows: Ints, count: int, row: int) -> int:
+    """Take a row out of the first `count`, which stay in order; how many are left."""
+    kept = 0
+    for place in range(count):
+        if rows[place] != row:
+            rows[kept] = rows[place]
+            kept += 1
+    return kept
+
+
+@kernel
+def _learned(now: _Now, user: int, seconds: float, limit: float) -> None:
+    """A run ended."""
+    share = min(seconds / limit, 1.0)
+    for one in (0, user):
+        slot = now.known[one] % _RUNS
+        now.shares[one, slot, 0], now.shares[one, slot, 1] = max(seconds, 1.0), max(share, 1e-6)
+        now.known[one] += 1
+        count = min(now.known[one], _RUNS)
+        for column in range(2):
+            values = np.sort(now.shares[one, :count, column])
+            for place in range(_RUNS):
+                now.rising[one, place, column] = values[place * count // _RUNS]
+        if user == 0:
+            break
+
+
+@kernel
+def _queue(
+    now: _Now, jobs: _Jobs, asked: _Jobs, first: int, last: int, moment: int, seed: int
+) -> tuple[Queue, Floats]:
+    """The queue at a moment with ghosts for the jobs asked about, and draws of its runtimes."""
+    running = now.counts[0]
+    rows = np.empty(running + now.counts[1], np.int64)
+    rows[:running] = now.runs[:running]
+    count = running
+    for row in np.sort(now.pends[: now.counts[1]]):
+        if now.passed[row] < _OVERTAKEN and count < running + MOST:
+            rows[count] = row
+            count += 1
+    n = count + last - first
+    places, need = np.empty((n, 2), np.int64), np.empty((n, jobs.need.shape[1]))
+    limits, ages = np.empty(n), np.zeros(n)
+    knots, keys = np.ones((n, _RUNS)), np.zeros(n, np.int64)
+    for k in range(count):
+        row = rows[k]
+        places[k], need[k], limits[k], keys[k] = (
+            jobs.places[row],
+            jobs.need[row],
+            jobs.limits[row],
+            row,
+        )
+        if k < running:
+            ages[k] = (moment - now.begun[row]) / 1e6
+        user = jobs.users[row] if now.known[jobs.users[row]] >= 4 else 0
+        if now.known[user] > 0 and limits[k] < np.inf:
+            knots[k] = now.rising[user, :, 1] * limits[k]
+        elif now.known[user] > 0:
+            knots[k] = now.rising[user, :, 0]
+        elif limits[k] < np.inf:
+            knots[k] = limits[k]
+    for one in range(first, last):
+        k = count + one - first
+        places[k], need[k], limits[k] = asked.places[one], asked.need[one], asked.limits[one]
+    of_ghosts = np.arange(n) >= count
+    planned = np.maximum(limits - ages, 1.0)
+    queue = Queue(
+        running, now.most.copy(), places, need, planned, np.zeros(n), of_ghosts, of_ghosts
+    )
+    return queue, draw_runtimes(knots, ages, limits, keys, DRAWS, seed)
