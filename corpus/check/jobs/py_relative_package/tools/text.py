@@ -1,0 +1,3 @@
+def read(path):
+    with open(path) as stream:
+        return stream.read()
