@@ -13,9 +13,9 @@ import polars as pl
 
 from jobsight.documents import State
 from jobsight.history.jobtable import JobTable
-from jobsight.history.past import COLUMNS, FAILURES
+from jobsight.history.past import COLUMNS, FAILURES, QUEUE
 
-__all__ = ["lives", "reference"]
+__all__ = ["lives", "queue_reference", "reference"]
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,72 @@ def reference(
         "since submission": log1p((at - max(seen)) / 1e6) if seen else nan,
     }
     return [found[column] for column in COLUMNS]
+
+
+def queue_reference(jobs: list[Life], name: str, asked: dict[str, Any], at: int) -> list[float]:
+    """The columns of `QUEUE`, of jobs that each run once at most."""
+    key = key_of(name, asked)
+    if key is None:
+        return [nan] * len(QUEUE)
+    mates = [one for one in jobs if key_of(name, one.job) == key and one.seen < at]
+    waiting = [(one, span[0]) for one in mates for span in one.waits if is_in(span, at)]
+    running = [(one, run[0]) for one in mates for run in one.runs if is_in(run[:2], at)]
+    begun = sorted(
+        (run[0], log1p((run[0] - one.seen) / 1e6), work(one))
+        for one in mates for run in one.runs if run[0] < at
+    )  # fmt: skip
+    left = [work(one) - cpus(one) * (at - since) / 1e6 for one, since in running if work(one)]
+    lately = [[half(at, start, hours) for start, *_ in begun] for hours in (1, 24)]
+    works = [[weight * one[2] / 3600 for weight, one in zip(some, begun, strict=True)]
+             for some in lately]  # fmt: skip
+    waits = [wait for _, wait, _ in begun]
+    found = {
+        "pending": log1p(len(waiting)),
+        "pending cpus": log1p(sum(cpus(one) for one, _ in waiting)),
+        "pending work": log1p(sum(work(one) for one, _ in waiting) / 3600),
+        "pending age": log1p(np.mean([(at - since) / 1e6 for _, since in waiting]))
+        if waiting else nan,
+        "running": log1p(len(running)),
+        "running cpus": log1p(sum(cpus(one) for one, _ in running)),
+        "running left": log1p(max(sum(left), 0) / 3600),
+        "starts hour": log1p(sum(lately[0])), "starts day": log1p(sum(lately[1])),
+        "work started hour": log1p(sum(works[0])), "work started day": log1p(sum(works[1])),
+        "submissions hour": log1p(sum(half(at, one.seen, 1) for one in mates)),
+        "since start": log1p((at - begun[-1][0]) / 1e6) if begun else nan,
+        "wait": mean(waits, 5), "last wait": waits[-1] if waits else nan,
+        "wait hour": float(np.average(waits, weights=lately[0])) if waits else nan,
+        "wait day": float(np.average(waits, weights=lately[1])) if waits else nan,
+    }  # fmt: skip
+    ends = [end for one in mates for _, end in one.ends if end.at < at]
+    return [(found | of_runs(ends, asked))[column] for column in QUEUE]
+
+
+def of_runs(ends: list[End], asked: dict[str, Any]) -> dict[str, float]:
+    known = sorted((end for end in ends if end.kind != "cancelled"), key=lambda end: end.at)
+    runs = [end.seconds for end in known if end.seconds is not None]
+    logs = [log1p(one) for one in runs]
+    limits = [(end.seconds, positive(end.limit)) for end in known if end.seconds is not None]
+    shares = [min(seconds / limit, 1.0) for seconds, limit in limits if limit > 0]
+    mean50 = mean(logs, 50)
+    return {
+        "last runtime": logs[-1] if runs else nan,
+        "last 2 runtimes": log1p(float(np.mean(runs[-2:]))) if runs else nan,
+        "runtime": mean(logs, 5), "runtime 50": mean50,
+        "runtime spread": mean([(one - mean50) ** 2 for one in logs], 50) ** 0.5,
+        "limit against longest": log(positive(asked["time_limit_s"]) / (faded(runs) + 1))
+        if runs else nan,
+        "share of limit": mean(shares, 5), "share of limit 50": mean(shares, 50),
+    }  # fmt: skip
+
+
+def cpus(one: Life) -> float:
+    asked = positive(one.job["request_cpus"])
+    return 1.0 if isnan(asked) else asked
+
+
+def work(one: Life) -> float:
+    limit = positive(one.job["time_limit_s"])
+    return 0.0 if isnan(limit) else cpus(one) * limit
 
 
 def is_in(span: tuple[int, int | None], at: int) -> bool:

@@ -19,7 +19,7 @@ from jobsight.cli.reading import open_judged
 from jobsight.cli.tables import table
 from jobsight.format import UNKNOWN, amount, interval, number, percent
 from jobsight.learning.evaluation import evaluate_all
-from jobsight.learning.modeldir import joined
+from jobsight.learning.modeldir import by_target
 from jobsight.questions import question_named
 
 __all__ = ["evaluate"]
@@ -39,7 +39,7 @@ def evaluate(
     judged = open_judged(asked, logs, model, timezone=timezone, config=config, network=network)
     found = evaluate_all(judged.model, judged.source)
     if as_json:
-        print_json(joined(asked, {name: one.to_json() for name, one in found.items()}))
+        print_json(by_target(asked, {name: one.to_json() for name, one in found.items()}))
         return
     for k, (name, one) in enumerate(found.items()):
         if k:

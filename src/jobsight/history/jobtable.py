@@ -22,6 +22,9 @@ Known from `reported` on, null until a job is over: ``end``, ``reported`` dateti
 became known: the end, or a later record that showed the job still in the queue; ``exit_code``,
 ``signal`` i64; ``max_rss_mb`` i64; ``cpu_time_s`` f64, seconds; ``restarts`` i64, by the
 scheduler's own count. An end without date has neither `end` nor `reported`: no moment knows it.
+
+A sighting is an entry of a timeline that says how the queue looked to a job that waited: a reason,
+and numbers such as priority and the scheduler's estimate of the start (`JobTable.sightings`).
 """
 
 from __future__ import annotations
@@ -47,9 +50,11 @@ from jobsight.history.timelines import History, Ints
 __all__ = ["JobTable"]
 
 _BATCH = 50_000
+_LARGEST = 1e300
 _MOMENT = pl.Datetime("us", "UTC")
 _STATE = pl.Enum([state.value for state in State])
 _ENDS = [state.value for state in State if state.ended]
+_WAITS = (State.PENDING, State.HELD)
 _RUNS = [State.RUNNING.value, State.SUSPENDED.value]
 
 _Kind = pl.DataType | type[pl.DataType]
@@ -83,7 +88,8 @@ _JOBS: dict[str, _Kind] = {
 }  # fmt: skip
 _ENTRIES: dict[str, _Kind] = {
     "row": pl.Int64, "time": pl.Int64, "state": _STATE, "eligible": pl.Boolean, "code": pl.Int16,
-    "exit_code": pl.Int64, "signal": pl.Int64, "host": pl.String, "ad": pl.String,
+    "exit_code": pl.Int64, "signal": pl.Int64, "host": pl.String, "reason": pl.String,
+    "ad": pl.String,
 }  # fmt: skip
 _FROM_SUBMISSION = (
     "id", "scheduler", "scheduler_name", "job", "cluster", "proc", "job_id", "array_job_id",
@@ -109,7 +115,8 @@ class JobTable:
         ends: row i64, state, end, reported, exit_code, signal; all dated ends, sorted by
             `reported`.
         changes: what the tables follow from: row i64, known (datetime), time (i64, µs), state,
-            eligible bool, code i16, exit_code, signal, host; job after job, in order of `known`.
+            eligible bool, code i16, exit_code, signal, host, and of sightings reason and ad (JSON);
+            job after job, in order of `known`.
     """
 
     table: pl.DataFrame
@@ -204,6 +211,23 @@ class JobTable:
         """
         return _states(self.changes.filter(pl.col("known").is_not_null()))
 
+    def sightings(self) -> pl.DataFrame:
+        """How the queue looked to jobs that waited: row i64, known i64 (µs), reason, and numbers.
+
+        The numbers are f64, one column for each name in the JSON of any sighting, e.g.
+        ``Priority``, ``StartEstimate`` (seconds since 1970); job after job, in order of `known`.
+        """
+        seen = self.changes.filter(
+            pl.col("known").is_not_null(), pl.any_horizontal(pl.col("reason", "ad").is_not_null())
+        )
+        facts = [
+            {name: float(value) for name, value in ad.items() if _is_number(value)}
+            for ad in (parse_ad(text) or {} if text else {} for text in seen["ad"])
+        ]
+        names = sorted({name for one in facts for name in one})
+        numbers = pl.DataFrame(facts, dict.fromkeys(names, pl.Float64)) if names else pl.DataFrame()
+        return seen.select("row", pl.col("known").to_physical(), "reason").hstack(numbers)
+
     def known_before(self, moments: Ints) -> tuple[Ints, Ints, Ints]:
         """How many first rows of `table`, `starts`, `ends` precede moments (µs): int64 (n,)."""
         columns = (self.table["seen"], self.starts["start"], self.ends["reported"])
@@ -211,6 +235,10 @@ class JobTable:
             np.searchsorted(column.to_physical().to_numpy(), moments) for column in columns
         )
         return submitted, started, ended
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and abs(value) < _LARGEST
 
 
 def _states(changes: pl.DataFrame) -> pl.DataFrame:
@@ -245,6 +273,10 @@ def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFr
         "exit_code": [event.return_value for event in events],
         "signal": [event.signal for event in events],
         "host": [event.slot or event.host for event in events],
+        "reason": [
+            event.reason if event.code is None and event.state in _WAITS else None
+            for event in events
+        ],
         "ad": [event.attributes for event in events],
     }
     return pl.DataFrame(jobs, schema=_JOBS), pl.DataFrame(entries, schema=_ENTRIES)
@@ -263,7 +295,8 @@ def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
         .when(code == EventCode.TERMINATED).then(done.otherwise(pl.lit(State.FAILED.value)))
         .otherwise(code.replace_strict(state, default=None, return_dtype=pl.String)).cast(_STATE),
         eligible=False, code="code", exit_code=pl.col("return_value").cast(pl.Int64),
-        signal=pl.col("signal").cast(pl.Int64), host=pl.coalesce("slot", "host"), ad="attributes",
+        signal=pl.col("signal").cast(pl.Int64), host=pl.coalesce("slot", "host"),
+        reason=pl.lit(None, pl.String), ad="attributes",
     )  # fmt: skip
     of_jobs = rows.group_by("row").agg(
         submit=pl.col("time").filter(code == EventCode.SUBMIT).min().to_physical(),
@@ -328,11 +361,13 @@ def _in_order(jobs: pl.DataFrame, entries: pl.DataFrame) -> tuple[pl.DataFrame, 
     )
     order = jobs.select("row", place=pl.int_range(pl.len()), after="seen")
     known = pl.when(pl.col("known").is_not_null()).then(pl.max_horizontal("known", "after"))
+    waits = pl.col("state").is_in([one.value for one in _WAITS])
+    seen = pl.col("code").is_null() & waits.fill_null(False)
     changes = (
         entries.filter(pl.col("state").is_not_null() | pl.col("eligible"))
         .join(order, on="row", maintain_order="left")
-        .with_columns(row="place", known=known.cast(_MOMENT))
-        .drop("place", "after", "ad")
+        .with_columns(row="place", known=known.cast(_MOMENT), ad=pl.when(seen).then("ad"))
+        .drop("place", "after")
         .sort("row", maintain_order=True)
     )
     jobs = jobs.with_columns(pl.col("seen", "submit").cast(_MOMENT))

@@ -27,11 +27,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.documents import State
-from jobsight.history import pastwalk
+from jobsight.history import pastevents, pastwalk, queuewalk
 from jobsight.history.jobtable import JobTable
-from jobsight.history.pastwalk import COLUMNS, ENDED, RUNNING, SUBMITTED, WAITING
+from jobsight.history.pastevents import ENDED, RUNNING, SUBMITTED, WAITING
+from jobsight.history.pastwalk import COLUMNS
 
-__all__ = ["COLUMNS", "FAILURES", "KEYS", "Past", "asked_columns", "key_hashes"]
+__all__ = [
+    "COLUMNS", "FAILURES", "KEYS", "QUEUE", "SIZE", "Past", "asked_columns", "key_hashes",
+]  # fmt: skip
 
 Ints = NDArray[np.int64]
 Floats32 = NDArray[np.float32]
@@ -89,6 +92,24 @@ runs count on the node of each; a job that has not started is compared with none
 submissions is NaN.
 """
 
+QUEUE = queuewalk.COLUMNS
+"""The columns of a key's queue; see `Past.build`."""
+SIZE = "partition and size"
+"""One more key: jobs of a partition with about as many CPUs and GPUs for about as long."""
+_CLASSES = (3600, 4 * 3600, 12 * 3600, 86_400, 3 * 86_400)
+_BY_SIZE = (
+    pl.col("partition").fill_null(""),
+    pl.col("request_cpus").fill_null(1).clip(1).log(2).cast(pl.Int64).alias("cpus"),
+    (pl.col("request_gpus").fill_null(0) > 0).alias("gpus"),
+    pl.sum_horizontal(pl.col("time_limit_s").fill_null(-1) > one for one in _CLASSES).alias(
+        "limit"
+    ),
+)
+
+
+def _key(name: str) -> tuple[pl.Expr | str, ...]:
+    return _BY_SIZE if name == SIZE else KEYS[name]
+
 
 def asked_columns() -> list[str]:
     """The columns of a job that `Past.build` compares by."""
@@ -102,11 +123,12 @@ def _names(one: pl.Expr | str) -> list[str]:
 
 @dataclass(frozen=True)
 class _Asked:
-    """Jobs asked about: `asked_columns`, moments in µs, whether each has its node by then."""
+    """Jobs asked about: `asked_columns`, moments in µs, whether each has its node; by what."""
 
     jobs: pl.DataFrame
     moments: Ints
     started: NDArray[np.bool_]
+    queue: bool
 
 
 @dataclass(frozen=True)
@@ -115,7 +137,7 @@ class Past:
 
     Attributes:
         jobs: the table.
-        events: `pastwalk.EVENT` (e,).
+        events: `pastevents.EVENT` (e,).
         rows: int32 (e,), rows of the table.
         hosts: uint64 (e,), hashes of the nodes of runs that start or end; 0: none.
     """
@@ -131,9 +153,9 @@ class Past:
         rows, hosts, columns = _changes(jobs)
         seen = _micros(jobs.table["seen"])
         submissions = {"time": seen, "before": SUBMITTED, "after": WAITING}
-        submissions |= {"outcome": pastwalk.NO_END, "seconds": np.nan, "used": np.nan}
+        submissions |= {"outcome": pastevents.NO_END, "seconds": np.nan, "used": np.nan}
         order = np.argsort(np.concatenate([seen, columns["time"]]), kind="stable")
-        events = np.empty(len(order), pastwalk.EVENT)
+        events = np.empty(len(order), pastevents.EVENT)
         for name, values in columns.items():
             first = np.broadcast_to(np.asarray(submissions[name], values.dtype), len(seen))
             events[name] = np.concatenate([first, values])[order]
@@ -141,11 +163,13 @@ class Past:
         hosts = np.concatenate([np.zeros(len(seen), np.uint64), hosts])[order]
         memory, limit = _request(jobs.table)
         events["memory"], events["limit"] = memory[rows], limit[rows]
+        events["cpus"] = _positive(jobs.table["request_cpus"])[rows]
         return cls(jobs, events, rows, hosts)
 
     def build(
-        self, asked: pl.DataFrame, moments: Ints, started: NDArray[np.bool_], keys: Sequence[str]
-    ) -> dict[str, Floats32]:
+        self, asked: pl.DataFrame, moments: Ints, started: NDArray[np.bool_], keys: Sequence[str],
+        *, queue: bool = False,
+    ) -> dict[str, Floats32]:  # fmt: skip
         """What was known at moments, by key.
 
         Counts are log(1 + n), spans log(1 + seconds), `runtime` the mean of log(1 + seconds);
@@ -158,28 +182,36 @@ class Past:
         with an outcome asked for. `cancelled` is a share of all ends, the other kinds of outcomes.
         NaN where there is nothing to compare.
 
+        The columns of the queue: how many wait and run, their CPUs, and their work in core-hours by
+        their limits; `running left`, the work that running jobs have left by their limits;
+        `pending age`, how long those that wait have waited on average; starts and submissions
+        decayed by time; means of log(1 + seconds) of waits and runs, decayed by 5 or 50 further
+        ones or by time; `runtime spread`, the standard deviation of the same.
+
         Args:
             asked: `asked_columns` of n jobs, of the table or not; `host` as it is at the moment.
             moments: int64 (n,), µs.
             started: bool (n,), whether the job has its node by then.
-            keys: of `KEYS`.
+            keys: of `KEYS`, or `SIZE`.
+            queue: the columns `QUEUE` in place of `COLUMNS`.
 
         Returns:
-            By key, float32 (n, COLUMNS).
+            By key, float32 (n, columns).
         """
-        found = dict(self.each(asked, moments, started, keys))
+        found = dict(self.each(asked, moments, started, keys, queue=queue))
         return {name: found[name] for name in keys}
 
     def each(
-        self, asked: pl.DataFrame, moments: Ints, started: NDArray[np.bool_], keys: Sequence[str]
-    ) -> Iterator[tuple[str, Floats32]]:
+        self, asked: pl.DataFrame, moments: Ints, started: NDArray[np.bool_], keys: Sequence[str],
+        *, queue: bool = False,
+    ) -> Iterator[tuple[str, Floats32]]:  # fmt: skip
         """As `build`, key by key: no more than three are in memory; "all" comes first."""
         jobs = asked.select(asked_columns())
         jobs = jobs.cast(self.jobs.table.select(jobs.columns).schema)
         # Copies, since Numba compiles a kernel once more for arrays that are read-only.
-        about = _Asked(jobs, np.array(moments, np.int64), np.array(started, np.bool_))
+        about = _Asked(jobs, np.array(moments, np.int64), np.array(started, np.bool_), queue)
         everything = self._walked("all", about, np.full(len(jobs), 0.5, np.float32))
-        base = everything[:, COLUMNS.index("rate")].copy()
+        base = everything[:, COLUMNS.index("rate")].copy()  # without meaning for the queue
         if "all" in keys:
             yield "all", everything
         del everything
@@ -196,19 +228,20 @@ class Past:
 
     def _walked(self, name: str, asked: _Asked, base: Floats32) -> Floats32:
         """The columns of one key."""
-        values = key_hashes(asked.jobs, KEYS[name])
+        values = key_hashes(asked.jobs, _key(name))
         if name == "node":
             values[~asked.started] = 0
         codes, of_events, count = self._matched(name, values)
         order = np.argsort(asked.moments, kind="stable").astype(np.int32)
         at, places = pastwalk.grouped(codes[order], count)
         memory, limit = _request(asked.jobs)
-        found = np.full((len(values), len(COLUMNS)), np.nan, np.float32)
+        columns = QUEUE if asked.queue else COLUMNS
+        found = np.full((len(values), len(columns)), np.nan, np.float32)
         pastwalk.walk(
             (at, order[places]), pastwalk.grouped(of_events, count), self.events,
-            asked.moments, memory, limit, base, found,
+            asked.moments, memory, limit, base, asked.queue, found,
         )  # fmt: skip
-        if name == "node":
+        if name == "node" and not asked.queue:
             found[:, [COLUMNS.index("pending"), COLUMNS.index("submitted lately")]] = np.nan
         return found
 
@@ -218,7 +251,7 @@ class Past:
         """Numbers of the keys of jobs asked about, and of events; −1: no key that is asked for."""
         if name == "node":
             return pastwalk.matched(values, self.hosts)
-        codes, of_rows, count = pastwalk.matched(values, key_hashes(self.jobs.table, KEYS[name]))
+        codes, of_rows, count = pastwalk.matched(values, key_hashes(self.jobs.table, _key(name)))
         return codes, of_rows[self.rows], count
 
 
@@ -226,7 +259,7 @@ def _changes(
     jobs: JobTable,
 ) -> tuple[NDArray[np.int32], NDArray[np.uint64], dict[str, NDArray[np.generic]]]:
     """Rows, hosts and columns of `EVENT` of what changes a phase or ends, job after job."""
-    states = jobs.states()
+    states, seen = jobs.states(), _micros(jobs.table["seen"])
     rows, known = states["row"].to_numpy().astype(np.int32), _micros(states["known"])
     state = states["state"].to_physical().to_numpy()  # in the order of `State`
     after = np.array([_phase(one) for one in State], np.int8)[state]
@@ -244,11 +277,14 @@ def _changes(
     span = (_micros(states["time"])[kept].astype(float) - known[start]) / 1e6
     rows, known, before, after = rows[kept], known[kept], before[kept], after[kept]
     ended = (after == ENDED) & (before == RUNNING)
+    # How long the phase lasted that a change ends; a run up to its end as it is dated.
+    since = np.where(np.concatenate([[True], rows[1:] != rows[:-1]]), seen[rows], np.roll(known, 1))
+    span = np.where(ended, span, (known - since) / 1e6)
     reported = jobs.table["reported"].to_physical().fill_null(np.iinfo(np.int64).min).to_numpy()
     last = (after == ENDED) & (known == reported[rows])
     columns = {
         "time": known, "before": before, "after": after, "outcome": kind[kept],
-        "seconds": np.where(ended, span.clip(0.0), np.nan).astype(np.float32),
+        "seconds": span.clip(0.0).astype(np.float32),
         "used": np.where(last, _positive(jobs.table["max_rss_mb"])[rows], np.float32(np.nan)),
     }  # fmt: skip
     return rows, hosts, columns
@@ -262,8 +298,8 @@ def _phase(state: State) -> int:
 
 def _outcome(state: State) -> int:
     if not state.ended:
-        return pastwalk.NO_END
-    return 0 if state is State.COMPLETED else FAILURES.get(state, pastwalk.CANCELLED)
+        return pastevents.NO_END
+    return 0 if state is State.COMPLETED else FAILURES.get(state, pastevents.CANCELLED)
 
 
 def _micros(moments: pl.Series) -> Ints:

@@ -6,17 +6,26 @@ with one state; memory is linear in jobs and events, for few keys and for millio
 
 from __future__ import annotations
 
-from math import exp, isnan, log
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jobsight.history import queuewalk
+from jobsight.history.pastevents import (
+    CANCELLED,
+    D5,
+    D50,
+    NO_END,
+    RUNNING,
+    SUBMITTED,
+    WAITING,
+    left,
+    logarithm,
+)
 from jobsight.jit import helper, kernel
 
-__all__ = [
-    "CANCELLED", "COLUMNS", "ENDED", "EVENT", "NO_END", "PRIOR", "RUNNING", "SUBMITTED", "WAITING",
-    "grouped", "matched", "walk",
-]  # fmt: skip
+__all__ = ["COLUMNS", "PRIOR", "grouped", "matched", "walk"]
 
 Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -31,24 +40,11 @@ COLUMNS = (
     "limit against last",
 )  # fmt: skip
 PRIOR = 2.0
-NO_END, CANCELLED = -1, 5
-"""In place of an outcome: the event is not an end; the end says nothing of success."""
-SUBMITTED, WAITING, RUNNING, ENDED = -1, 0, 1, 2
-"""What a job does before and after an event; before its submission, `SUBMITTED`."""
-EVENT = np.dtype(
-    [("time", "i8"), ("seconds", "f4"), ("used", "f4"), ("memory", "f4"), ("limit", "f4"),
-     ("before", "i1"), ("after", "i1"), ("outcome", "i1")], align=True,
-)  # fmt: skip
-"""One event, half a cache line: time in µs; of an end, the seconds of its run and the MB used;
-the job's request in MB and s; unknown numbers are NaN."""
-
 # The state of a key. The first are pairs: outcomes and failures, each with weights of its own.
 (_ALL, _, _LAST_5, _, _LAST_50, _, _HOUR, _, _DAY, _, _WEEK, _, _STREAK, _LAST, _END, _FAILURE,
  _RUNS, _RUN, _LIMITS, _SHARE, _LONGEST, _PEAK, _RUNNING, _WAITING, _LATELY, _SUBMISSION, _TIMEOUTS,
  _MEMORY, _NODE, _ENDS, _CANCELLED, _LAST_MEMORY, _LAST_LIMIT, _STATES,
 ) = range(34)  # fmt: skip
-_D5, _D50 = 0.5 ** (1 / 5), 0.5 ** (1 / 50)
-_PER_WEEK = log(2.0) / (7 * 86_400e6)
 _FADING = 0.95
 """Share of the largest runtime and memory that is left with each further one."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -116,9 +112,10 @@ def walk(
     memory: Floats32,
     limit: Floats32,
     base: Floats32,
+    queue: bool,
     out: Floats32,
 ) -> None:
-    """Fill the rows of `out`, float32 (n, COLUMNS), of the jobs that have a key.
+    """Fill the rows of `out`, float32 (n, columns), of the jobs that have a key.
 
     Args:
         asked: the jobs asked about, `grouped`, in order of their moments within each key.
@@ -128,21 +125,30 @@ def walk(
         memory: (n,), MB that the job asks for, NaN where unknown.
         limit: (n,), seconds that the job asks for, NaN where unknown.
         base: (n,), the rate of failure of all jobs as of the moment.
+        queue: fill the columns of `jobsight.history.queuewalk`, not those of outcomes.
         out: where to.
     """
-    one = np.empty(_STATES)
+    one = np.empty(queuewalk.STATES if queue else _STATES)
     for key in range(len(asked[0]) - 1):
-        one[:] = 0.0
-        one[_END] = one[_FAILURE] = one[_SUBMISSION] = one[_LAST] = np.nan
-        one[_LAST_MEMORY] = one[_LAST_LIMIT] = np.nan
+        if queue:
+            queuewalk.begin(one)
+        else:
+            one[:] = 0.0
+            one[_END] = one[_FAILURE] = one[_SUBMISSION] = one[_LAST] = np.nan
+            one[_LAST_MEMORY] = one[_LAST_LIMIT] = np.nan
         event, last, before = happened[0][key], happened[0][key + 1], -1
         for place in range(asked[0][key], asked[0][key + 1]):
             job = asked[1][place]
             while event < last and events[happened[1][event]]["time"] < moments[job]:
-                _happened(one, events[happened[1][event]])
+                if queue:
+                    queuewalk.happened(one, events[happened[1][event]])
+                else:
+                    _happened(one, events[happened[1][event]])
                 event += 1
             if before >= 0 and _alike(moments, memory, limit, before, job):
                 out[job] = out[before]
+            elif queue:
+                queuewalk.known(one, float(moments[job]), limit[job], out[job])
             else:
                 _known(one, float(moments[job]), memory[job], limit[job], base[job], out[job])
             before = job
@@ -166,22 +172,22 @@ def _happened(one: NDArray[np.float64], event: Record) -> None:
     one[_WAITING] += (event["after"] == WAITING) - (event["before"] == WAITING)
     now = float(event["time"])
     if event["before"] == SUBMITTED:
-        one[_LATELY] = one[_LATELY] * _left(now, one[_SUBMISSION])[0] + 1.0
+        one[_LATELY] = one[_LATELY] * left(now, one[_SUBMISSION])[0] + 1.0
         one[_SUBMISSION] = now
     if event["outcome"] == NO_END:
         return
-    one[_ENDS] = one[_ENDS] * _D50 + 1.0
-    one[_CANCELLED] = one[_CANCELLED] * _D50 + (event["outcome"] == CANCELLED)
+    one[_ENDS] = one[_ENDS] * D50 + 1.0
+    one[_CANCELLED] = one[_CANCELLED] * D50 + (event["outcome"] == CANCELLED)
     if event["outcome"] == CANCELLED:
         return
     _counted(one, now, event["outcome"])
-    if event["seconds"] >= 0.0:
-        one[_RUNS] = one[_RUNS] * _D5 + 1.0
-        one[_RUN] = one[_RUN] * _D5 + _log(1.0 + event["seconds"])
+    if event["before"] == RUNNING and event["seconds"] >= 0.0:
+        one[_RUNS] = one[_RUNS] * D5 + 1.0
+        one[_RUN] = one[_RUN] * D5 + logarithm(1.0 + event["seconds"])
         one[_LONGEST] = max(one[_LONGEST] * _FADING, event["seconds"])
         if event["limit"] > 0.0:
-            one[_LIMITS] = one[_LIMITS] * _D5 + 1.0
-            one[_SHARE] = one[_SHARE] * _D5 + min(event["seconds"] / event["limit"], 1.0)
+            one[_LIMITS] = one[_LIMITS] * D5 + 1.0
+            one[_SHARE] = one[_SHARE] * D5 + min(event["seconds"] / event["limit"], 1.0)
     if event["used"] > 0.0:
         one[_PEAK] = max(one[_PEAK] * _FADING, event["used"])
     one[_LAST_MEMORY], one[_LAST_LIMIT] = event["memory"], event["limit"]
@@ -192,9 +198,9 @@ def _counted(one: NDArray[np.float64], now: float, outcome: int) -> None:
     """Count an outcome: 0 a success, else the number of a failure."""
     failed = 1.0 if outcome > 0 else 0.0
     _weighed(one, _ALL, 1.0, failed)
-    _weighed(one, _LAST_5, _D5, failed)
-    _weighed(one, _LAST_50, _D50, failed)
-    hour, day, week = _left(now, one[_END])
+    _weighed(one, _LAST_5, D5, failed)
+    _weighed(one, _LAST_50, D50, failed)
+    hour, day, week = left(now, one[_END])
     _weighed(one, _HOUR, hour, failed)
     _weighed(one, _DAY, day, failed)
     _weighed(one, _WEEK, week, failed)
@@ -203,33 +209,14 @@ def _counted(one: NDArray[np.float64], now: float, outcome: int) -> None:
         one[_FAILURE] = now
     one[_STREAK] = one[_STREAK] + 1.0 if one[_LAST] == failed else 1.0
     one[_LAST] = failed
-    one[_TIMEOUTS] = one[_TIMEOUTS] * _D50 + (outcome == 2)
-    one[_MEMORY] = one[_MEMORY] * _D50 + (outcome == 3)
-    one[_NODE] = one[_NODE] * _D50 + (outcome == 4)
+    one[_TIMEOUTS] = one[_TIMEOUTS] * D50 + (outcome == 2)
+    one[_MEMORY] = one[_MEMORY] * D50 + (outcome == 3)
+    one[_NODE] = one[_NODE] * D50 + (outcome == 4)
 
 
 @helper
 def _weighed(one: NDArray[np.float64], at: int, left: float, failed: float) -> None:
     one[at], one[at + 1] = one[at] * left + 1.0, one[at + 1] * left + failed
-
-
-@helper
-def _left(now: float, then: float) -> tuple[float, float, float]:
-    """What is left of weights of `then`, halved by each hour, day, week; 1 where there was none."""
-    if not then < now:
-        return 1.0, 1.0, 1.0
-    week = exp(_PER_WEEK * (then - now))
-    week2 = week * week
-    week4 = week2 * week2
-    day = week4 * week2 * week
-    day8 = ((day * day) ** 2) ** 2
-    return day8 * day8 * day8, day, week
-
-
-@helper
-def _log(value: float) -> float:
-    """To the precision of what is returned, in a third of the time."""
-    return log(np.float32(value))
 
 
 @helper
@@ -242,34 +229,34 @@ def _rate(one: NDArray[np.float64], at: int, left: float, base: float) -> float:
 def _known(
     one: NDArray[np.float64], now: float, memory: float, limit: float, base: float, out: Floats32
 ) -> None:
-    out[0] = _log(1.0 + one[_ALL])
+    out[0] = logarithm(1.0 + one[_ALL])
     out[1] = _rate(one, _ALL, 1.0, base)
     out[2] = _rate(one, _LAST_5, 1.0, base)
     out[3] = _rate(one, _LAST_50, 1.0, base)
-    hour, day, week = _left(now, one[_END])
+    hour, day, week = left(now, one[_END])
     out[4] = _rate(one, _HOUR, hour, base)
     out[5] = _rate(one, _DAY, day, base)
     out[6] = _rate(one, _WEEK, week, base)
     out[7] = one[_LAST]
-    out[9] = _log(1.0 + (now - one[_END]) / 1e6)
-    out[10] = _log(1.0 + (now - one[_FAILURE]) / 1e6)
+    out[9] = logarithm(1.0 + (now - one[_END]) / 1e6)
+    out[10] = logarithm(1.0 + (now - one[_FAILURE]) / 1e6)
     if one[_RUNS] > 0.0:
         out[11] = one[_RUN] / one[_RUNS]
-        out[12] = _log(limit / (one[_LONGEST] + 1.0))
+        out[12] = logarithm(limit / (one[_LONGEST] + 1.0))
     if one[_LIMITS] > 0.0:
         out[13] = one[_SHARE] / one[_LIMITS]
     if one[_PEAK] > 0.0:
-        out[14] = _log(memory / one[_PEAK])
-    out[15] = _log(1.0 + one[_RUNNING])
-    out[16] = _log(1.0 + one[_WAITING])
-    out[17] = _log(1.0 + one[_LATELY] * _left(now, one[_SUBMISSION])[0])
-    out[18] = _log(1.0 + (now - one[_SUBMISSION]) / 1e6)
+        out[14] = logarithm(memory / one[_PEAK])
+    out[15] = logarithm(1.0 + one[_RUNNING])
+    out[16] = logarithm(1.0 + one[_WAITING])
+    out[17] = logarithm(1.0 + one[_LATELY] * left(now, one[_SUBMISSION])[0])
+    out[18] = logarithm(1.0 + (now - one[_SUBMISSION]) / 1e6)
     if one[_ALL] > 0.0:
-        out[8] = _log(1.0 + one[_STREAK]) * (1.0 if one[_LAST] > 0.0 else -1.0)
+        out[8] = logarithm(1.0 + one[_STREAK]) * (1.0 if one[_LAST] > 0.0 else -1.0)
         out[19] = one[_TIMEOUTS] / one[_LAST_50]
         out[20] = one[_MEMORY] / one[_LAST_50]
         out[21] = one[_NODE] / one[_LAST_50]
     if one[_ENDS] > 0.0:
         out[22] = one[_CANCELLED] / one[_ENDS]
-    out[23] = _log(memory / one[_LAST_MEMORY])
-    out[24] = _log(limit / one[_LAST_LIMIT])
+    out[23] = logarithm(memory / one[_LAST_MEMORY])
+    out[24] = logarithm(limit / one[_LAST_LIMIT])

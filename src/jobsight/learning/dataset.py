@@ -19,7 +19,10 @@ from jobsight.learning.targets import Target
 from jobsight.models.base import Labelled
 from jobsight.settings import QuestionSettings
 
-__all__ = ["Dataset", "batch_weights", "drawn_together"]
+__all__ = ["Dataset", "batch_weights", "censoring_weights", "drawn_together"]
+
+MOST_WEIGHT = 5.0
+_NEVER = int(np.iinfo(np.int64).max)
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -117,19 +120,8 @@ class Dataset:
         borders: Ints,
     ) -> Dataset:
         table = question.settled(decisions.table.filter("kept"), encoding)
-        split = split_forward(
-            table["decided"].to_numpy(),
-            table["batch"].to_numpy(),
-            table["group"].rank("dense").cast(pl.Int64).to_numpy(),
-            table["known_at"].fill_null(np.iinfo(np.int64).max).to_numpy(),
-            borders=borders,
-            horizon=encoding.horizon_micros,
-        )
-        table = table.with_columns(
-            place=pl.int_range(pl.len()),
-            part=pl.Series(split.part),
-            dropped=pl.Series(split.dropped),
-        )
+        table = table.with_columns(place=pl.int_range(pl.len()))
+        table = _in_parts(table, borders, encoding.horizon_micros)
         target = next(iter(question.targets))
         return cls(question, source, decisions, settings, encoding, table, borders, target)
 
@@ -139,8 +131,15 @@ class Dataset:
         return self.question.builder(self.source, self.encoding, self.settings)
 
     def seen_by(self, target: str) -> Dataset:
-        """The same dataset for another target; what was indexed stays."""
-        other = replace(self, target=target)
+        """The same dataset for another target; what was indexed stays.
+
+        Where its outcomes have times of their own, it has parts of its own, by the same borders.
+        """
+        table, own = self.table, f"known_at {target}"
+        if own in table.columns:
+            table = table.with_columns(known_at=own, censored=f"censored {target}")
+            table = _in_parts(table, self.borders, self.encoding.horizon_micros)
+        other = replace(self, target=target, table=table)
         other.__dict__["builder"] = self.builder
         return other
 
@@ -172,6 +171,14 @@ class Dataset:
         usable: Mask = rows & column.to_numpy()
         return usable
 
+    def judged(self, rows: Mask) -> Mask:
+        """Those of `rows` whose value is exact: a bound teaches, and judges nothing."""
+        column = f"bound {self.target}"
+        if column not in self.table.columns:
+            return rows
+        exact: Mask = rows & ~self.table[column].to_numpy()
+        return exact
+
     def known(self) -> pl.DataFrame:
         """Every decision with an outcome that may teach, in a part or not."""
         return self.table.filter(pl.col(self.target).is_not_null() & pl.col("teaches"))
@@ -194,6 +201,8 @@ class Dataset:
         table, inputs = self.builder.build(table, first if moment is None else moment)
         values = self.goal.values(table[self.target])
         weight = batch_weights(table["batch"].to_numpy())
+        if self.goal.output.kind == "quantiles":
+            weight = weight * table["weighs"].to_numpy()
         return table, Labelled(inputs, values, weight, drawn_together(table), self.goal.output)
 
     def censored(self, rows: Mask) -> dict[str, int]:
@@ -201,8 +210,11 @@ class Dataset:
 
         Those without a value of another target than the first have none because of the first's.
         """
-        first = next(iter(self.question.targets))
-        unknown = pl.col(self.target).is_null() & pl.col(first).is_null()
+        unknown = pl.col(self.target).is_null()
+        if f"censored {self.target}" not in self.table.columns:
+            unknown &= pl.col(next(iter(self.question.targets))).is_null()
+        elif f"bound {self.target}" in self.table.columns:
+            unknown |= pl.col(f"bound {self.target}")
         kinds = self.table.filter(pl.Series(rows), unknown)["censored"]
         return dict(sorted(Counter(kinds.fill_null("unknown").to_list()).items()))
 
@@ -219,3 +231,38 @@ class Dataset:
         return dict(sorted(kinds.items())) | (
             {self.question.barred: len(barred)} if len(barred) else {}
         )
+
+
+def _in_parts(table: pl.DataFrame, borders: Ints, horizon: int) -> pl.DataFrame:
+    """The table with `part`, `dropped`, and `weighs`, of outcomes that only some could show."""
+    decided, known_at = table["decided"].to_numpy(), table["known_at"].fill_null(_NEVER).to_numpy()
+    split = split_forward(
+        decided,
+        table["batch"].to_numpy(),
+        table["group"].rank("dense").cast(pl.Int64).to_numpy(),
+        known_at,
+        borders=borders,
+        horizon=horizon,
+    )
+    weighs = np.ones(len(table))
+    for k, end in enumerate(borders[1:4]):
+        inside = (decided >= borders[k]) & (decided < end)
+        weighs[inside] = censoring_weights(decided[inside], known_at[inside], int(end))
+    return table.with_columns(
+        part=pl.Series(split.part),
+        dropped=pl.Series(split.dropped),
+        weighs=pl.Series(weighs),
+    )
+
+
+def censoring_weights(decided: Ints, known_at: Ints, end: int) -> NDArray[np.float64]:
+    """Inverse probabilities that outcomes this late are known by a border: float64 (n,).
+
+    Near a border only what is known soon is known at all, so an outcome that took long stands for
+    others as late (Robins and Rotnitzky, 1992). The chance is the share of the decisions that were
+    taken early enough before the border; a weight is `MOST_WEIGHT` at most.
+    """
+    room = np.sort(end - decided)
+    took = np.minimum(known_at, end) - decided
+    early = len(room) - np.searchsorted(room, took)
+    return np.clip(len(room) / np.maximum(early, 1), 1.0, MOST_WEIGHT)

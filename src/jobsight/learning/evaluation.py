@@ -281,7 +281,7 @@ def evaluate(
     Raises:
         TrainingError: no decision with an outcome is among them.
     """
-    table, labelled = data.labelled(rows, moment=moment)
+    table, labelled = data.labelled(data.judged(rows), moment=moment)
     if not len(table):
         raise TrainingError(
             "no decision with an outcome is left to judge by; give a history from after the "

@@ -29,7 +29,7 @@ from jobsight.learning.targets import Target
 from jobsight.models.base import Model
 from jobsight.models.storage import load_arrays, save_arrays
 
-__all__ = ["SCHEMA", "ModelDir", "TargetModel", "fingerprints", "joined"]
+__all__ = ["SCHEMA", "ModelDir", "TargetModel", "by_target", "fingerprints", "joined"]
 
 SCHEMA = 1
 """Raised whenever features, decisions or files change so that an older model would be misread."""
@@ -216,6 +216,16 @@ class ModelDir:
             raise ModelError(
                 f"the model in {folder} is damaged ({type(error).__name__}: {error}); train again"
             ) from None
+
+
+def by_target(question: Question[Any], reports: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Reports as a user reads them: `joined`, but each below its name where targets are equal."""
+    if not question.equal:
+        return joined(question, reports)
+    first = reports[next(iter(question.targets))]
+    shared = {name: first[name] for name in ("question", "words", "examples", "left_out")}
+    chosen = {name: one["chosen"] for name, one in reports.items()}
+    return {**shared, "chosen": chosen, **{name: reports.get(name) for name in question.targets}}
 
 
 def joined(question: Question[Any], reports: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

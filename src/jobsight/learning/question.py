@@ -15,7 +15,10 @@ any others that the question itself needs:
 - ``drawn``, optional: rows that resampling draws together; without it those of a batch;
 - ``kept`` bool: whether it counts at all; ``teaches`` bool: whether its outcome may be learned;
 - ``censored`` str?: why the outcome is unknown, where it is;
-- one column per target, named like it: the outcome, null where it is unknown.
+- one column per target, named like it: the outcome, null where it is unknown;
+- ``known_at TARGET``, ``censored TARGET``, optional, of a target other than the first: the same of
+  its own outcomes; ``bound TARGET`` bool: the value is a lower bound, which teaches but does not
+  judge.
 """
 
 from __future__ import annotations
@@ -108,6 +111,8 @@ class Question(Protocol[S]):
         targets: what it predicts, by the name of their column; the first chooses the champion.
         models: names that are trained, baselines among them (`jobsight.models.create`).
         rule_sets: rule sets among the models, by name.
+        equal: whether its targets matter alike, so that reports name each.
+        only: models that are of one target alone, and which.
         columns: the features that baselines of these names answer (`jobsight.models.column`).
         each_moment: whether models are chosen and judged at every moment, or the one chosen at the
             first is fitted for the others too.
@@ -133,6 +138,8 @@ class Question(Protocol[S]):
     targets: ClassVar[Mapping[str, Target]]
     models: ClassVar[tuple[str, ...]]
     rule_sets: ClassVar[Mapping[str, RuleSet]] = {}
+    equal: ClassVar[bool] = False
+    only: ClassVar[Mapping[str, str]] = {}
     columns: ClassVar[Mapping[str, str]] = {}
     each_moment: ClassVar[bool] = False
     reads: ClassVar[Literal["events", "jobs"]] = "events"

@@ -581,15 +581,24 @@ class Quantiles(Target):
     levels: tuple[float, ...] = (0.1, 0.5, 0.9)
     log: bool = False
 
-    metrics: ClassVar[tuple[str, ...]] = ("pinball", "median_error", "coverage", "width")
-    higher: ClassVar[frozenset[str]] = frozenset({"coverage"})
+    higher: ClassVar[frozenset[str]] = frozenset({"coverage_80", "within_2", "within_3"})
     loss: ClassVar[str] = "pinball"
     headline: ClassVar[str] = "pinball"
+
+    @property
+    def metrics(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of spans too how far the median is off: by orders of magnitude, and within factors."""
+        of_spans = ("log10_mse", "within_2", "within_3") if self.log else ()
+        return ("pinball", *of_spans, "median_error", self._covers, "width")
 
     @property
     def coverage(self) -> float:
         """What is promised between the outer levels."""
         return self.levels[-1] - self.levels[0]
+
+    @property
+    def _covers(self) -> str:
+        return f"coverage_{round(100 * self.coverage)}"
 
     @property
     def output(self) -> Output:
@@ -619,8 +628,25 @@ class Quantiles(Target):
         def width(predicted: Floats, _values: Values, weight: Floats) -> Any:
             return _mean(predicted[:, -1] - predicted[:, 0], weight)
 
-        return _named(name, {"pinball": pinball, "median_error": median_error,
-                             "coverage": coverage, "width": width})  # fmt: skip
+        def off(predicted: Floats, values: Values) -> Floats:
+            return np.asarray(np.abs(values - predicted[:, middle]) / np.log(10.0))
+
+        def log10_mse(predicted: Floats, values: Values, weight: Floats) -> Any:
+            return _mean(off(predicted, values) ** 2, weight)
+
+        def within(factor: float) -> Metric:
+            def share(predicted: Floats, values: Values, weight: Floats) -> Any:
+                near = off(predicted, values) <= np.log10(factor)
+                return _mean(near.astype(np.float64), weight)
+
+            return share
+
+        known: dict[str, Metric] = {
+            "pinball": pinball, "log10_mse": log10_mse, "within_2": within(2.0),
+            "within_3": within(3.0), "median_error": median_error, self._covers: coverage,
+            "width": width,
+        }  # fmt: skip
+        return _named(name, {one: known[one] for one in self.metrics})
 
     def calibrate(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -196,10 +197,13 @@ class _Plan:
         """Models for all moments, judged on the test part."""
         data = self.data
         first = self._at(None)
-        moments: Mapping[str, TargetModel] = {}
+        moments: dict[str, TargetModel] = {}
         later = data.question.moments(data.encoding)[1:]
         if data.question.each_moment:
-            moments = {moment: self._at(moment).model for moment in later}
+            for moment in later:
+                # Few jobs may still be open later on: then the first moment's models answer.
+                with suppress(TrainingError):
+                    moments[moment] = self._at(moment).model
         else:
             moments = _fit_moments(data, first.model, self.progress)
         model = replace(first.model, moments=moments)
@@ -213,7 +217,12 @@ class _Plan:
         """Models for one moment, chosen and calibrated."""
         data, at = self.data, f" for {moment}" if moment else ""
         self.progress(f"building examples{at}")
-        parts = {name: data.labelled(data.part(name), moment=moment) for name in PARTS}
+        parts = {
+            name: data.labelled(
+                data.part(name) if name == "train" else data.judged(data.part(name)), moment=moment
+            )
+            for name in PARTS
+        }
         _require_enough(parts, data)
         made, skipped = self._fit_all(parts, at)
         self.progress(f"backtesting{at}")
@@ -244,7 +253,10 @@ class _Plan:
         made: dict[str, Model] = {}
         skipped: dict[str, str] = {}
         for name in self.names:
-            if name == Mixture.name or not models.predicts(name, self.data.goal.output):
+            columns, only = self.data.question.columns, self.data.question.only
+            if name == Mixture.name or only.get(name, self.data.target) != self.data.target:
+                continue
+            if not models.predicts(name, self.data.goal.output, columns):
                 continue
             if name in self.given and not at:
                 made[name] = self.given[name]

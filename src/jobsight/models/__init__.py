@@ -25,7 +25,7 @@ NAMES = ("constant", "rates", "linear", "boosted", "lstm")
 LEARNED = ("linear", "boosted", "lstm", "mixture")
 """Models that must beat every other; all others are baselines."""
 SEVERAL = ("constant", "boosted")
-"""Models that also predict kinds, quantiles and shares."""
+"""Models that also predict kinds, quantiles and shares; `Column`s predict quantiles too."""
 RULES = "rules:"
 
 
@@ -34,9 +34,10 @@ def is_baseline(name: str) -> bool:
     return name not in LEARNED
 
 
-def predicts(name: str, output: Output) -> bool:
-    """Whether a model of this name can predict such an output."""
-    return output.kind == "binary" or name in SEVERAL
+def predicts(name: str, output: Output, columns: Mapping[str, str] | None = None) -> bool:
+    """Whether a model of this name can predict such an output; `columns` as of `create`."""
+    of_column = output.kind == "quantiles" and name in (columns or {})
+    return output.kind == "binary" or name in SEVERAL or of_column
 
 
 def create(
@@ -51,7 +52,7 @@ def create(
 
     Args:
         name: one of `NAMES`, or ``rules:SET`` with SET a key of `rule_sets`, or a key of `columns`.
-        output: what it is to predict; other than binary only by `SEVERAL`.
+        output: what it is to predict; see `predicts`.
         rule_sets: the question's rule sets.
         columns: the question's baselines that answer a feature, and these features.
         lstm: settings of the model ``lstm``.
@@ -59,7 +60,7 @@ def create(
     Raises:
         UsageError: there is no such model, or none that predicts this.
     """
-    if not predicts(name, output):
+    if not predicts(name, output, columns):
         raise UsageError(f"the model {name!r} predicts yes or no, not {output.kind}")
     if columns and name in columns:
         return Column(name, columns[name])

@@ -26,7 +26,10 @@ from jobsight.models.rates import RateTable
 from jobsight.models.storage import load_body, require_names, save_body
 from jobsight.models.trees import Trees
 
-__all__ = ["PARAMETERS", "Boosted", "boost", "known_features", "leaves"]
+__all__ = [
+    "LEAST_ROUNDS", "MANY_ROWS", "MOST_ROUNDS", "PARAMETERS", "PATIENCE", "Boosted", "boost",
+    "known_features", "leaves",
+]  # fmt: skip
 
 _START = -2
 """Index of the column that holds the rate of the finest cause (see `CauseEncoder.names`)."""

@@ -1,8 +1,9 @@
 """Boosted trees (LightGBM) for outputs of several columns: kinds, quantiles, shares.
 
 One forest a column: kinds against the rest (log loss) and shares (cross entropy), both then made to
-add up to 1; quantiles by the pinball loss, then sorted so that they do not cross (Chernozhukov,
-Fernández-Val and Galichon, Econometrica 78, 2010). Saved as arrays and as LightGBM's text, like
+add up to 1; quantiles by the pinball loss, with as many trees at each level as the median needs,
+then sorted so that they do not cross (Chernozhukov, Fernández-Val and Galichon, Econometrica 78,
+2010). Saved as arrays and as LightGBM's text, like
 `jobsight.models.boosted`.
 """
 
@@ -16,7 +17,16 @@ import numpy as np
 from jobsight.errors import ModelError, TrainingError
 from jobsight.files import new_file
 from jobsight.models.base import Floats, Inputs, Labelled
-from jobsight.models.boosted import PARAMETERS, boost, known_features, leaves
+from jobsight.models.boosted import (
+    LEAST_ROUNDS,
+    MANY_ROWS,
+    MOST_ROUNDS,
+    PARAMETERS,
+    PATIENCE,
+    boost,
+    known_features,
+    leaves,
+)
 from jobsight.models.logistic import sigmoid
 from jobsight.models.storage import load_body, require_names, save_body
 from jobsight.models.trees import Trees
@@ -28,6 +38,15 @@ _SMALLEST = 1e-6
 _ROWS_OF_A_LEAF = 160
 _OF_KINDS = {"extra_trees": True, "bagging_fraction": 0.7, "bagging_freq": 1}
 """Causes of failure come and go: trees that see less of the data each mistake fewer for habits."""
+_OF_MANY: dict[str, Any] = {
+    "learning_rate": 0.1,
+    "num_leaves": 63,
+    "min_data_in_leaf": 50,
+    "feature_fraction": 0.4,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+}
+"""Of quantiles of many rows."""
 
 
 class BoostedColumns:
@@ -44,6 +63,7 @@ class BoostedColumns:
         self._kind = ""
         self._forests: list[Trees] = []
         self._texts: list[str] = []
+        self._rounds = 0
 
     def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
         """Add trees to each forest until its loss on `select` stops falling.
@@ -51,14 +71,29 @@ class BoostedColumns:
         Raises:
             TrainingError: `train` has no rows or no features.
         """
+        self._fit(train, select, seed, None)
+
+    def refitted(self, rows: Labelled, *, seed: int) -> BoostedColumns:
+        """A new model of quantiles with as many trees, fitted on all of `rows`.
+
+        Raises:
+            TrainingError: `rows` are none.
+        """
+        model = BoostedColumns()
+        model._fit(rows, rows.take(np.zeros(0, np.int64)), seed, self._rounds or None)
+        return model
+
+    def _fit(self, train: Labelled, select: Labelled, seed: int, rounds: int | None) -> None:
         if not len(train) or not train.inputs.names:
             raise TrainingError("boosted: there is nothing to learn from; give a longer history")
         self._features, self._kind = train.inputs.names, train.output.kind
-        self._forests, self._texts = [], []
-        for column in range(len(train.output.columns)):
-            booster = _boost(train, select, column, seed)
-            self._texts.append(booster.model_to_string())
-            self._forests.append(Trees.from_dump(booster.dump_model()))
+        if self._kind == "quantiles":
+            boosters, self._rounds = _boost_quantiles(train, select, seed, rounds)
+        else:
+            columns = range(len(train.output.columns))
+            boosters = [_boost(train, select, column, seed) for column in columns]
+        self._texts = [booster.model_to_string() for booster in boosters]
+        self._forests = [Trees.from_dump(booster.dump_model()) for booster in boosters]
 
     def predict(self, inputs: Inputs) -> Floats:
         """The k columns of each row: float64 (n, k).
@@ -83,6 +118,7 @@ class BoostedColumns:
             with new_file(folder / f"lightgbm-{k}.txt") as temporary:
                 temporary.write_text(text, encoding="utf-8")
         body = {"features": list(self._features), "output": self._kind, "k": len(self._forests)}
+        body["rounds"] = self._rounds
         save_body(folder, self.name, body)
 
     @classmethod
@@ -96,6 +132,7 @@ class BoostedColumns:
         with load_body(folder, cls.name) as body:
             model._features = tuple(str(name) for name in body["features"])
             model._kind = str(body["output"])
+            model._rounds = int(body["rounds"])
             for k in range(int(body["k"])):
                 text = (folder / f"lightgbm-{k}.txt").read_text(encoding="utf-8")
                 model._texts.append(text)
@@ -108,16 +145,13 @@ def _target(rows: Labelled, column: int) -> Floats:
     """What the forest of a column is to predict: float64 (n,)."""
     if rows.output.kind == "kinds":
         return np.asarray(rows.values == column, np.float64)
-    values = rows.values if rows.output.kind == "quantiles" else rows.values[:, column]
-    return np.asarray(values, np.float64)
+    return np.asarray(rows.values[:, column], np.float64)
 
 
-def _parameters(train: Labelled, column: int, seed: int) -> dict[str, Any]:
+def _parameters(train: Labelled, seed: int) -> dict[str, Any]:
     output = train.output
     own: dict[str, Any] = {"objective": _OBJECTIVES[output.kind], "metric": "", "seed": seed}
-    if output.kind == "quantiles":
-        own["alpha"] = output.levels[column]
-    elif output.kind == "kinds":
+    if output.kind == "kinds":
         own |= _OF_KINDS | {
             "num_leaves": leaves(float(train.weight.sum())),
             "min_data_in_leaf": int(np.clip(len(train) / _ROWS_OF_A_LEAF, 5, 100)),
@@ -125,17 +159,51 @@ def _parameters(train: Labelled, column: int, seed: int) -> dict[str, Any]:
     return {**PARAMETERS, **own, "boost_from_average": True, "min_sum_hessian_in_leaf": 1e-3}
 
 
-def _boost(train: Labelled, select: Labelled, column: int, seed: int) -> Any:
-    """A ``lightgbm.Booster`` of one column."""
+def _boost_quantiles(
+    train: Labelled, select: Labelled, seed: int, rounds: int | None
+) -> tuple[list[Any], int]:
+    """A ``lightgbm.Booster`` of each level, and their rounds; all share one set of bins.
+
+    Args:
+        train: what they are taught.
+        select: its loss at the median stops the fitting, unless `rounds` are given.
+        seed: of the draws.
+        rounds: to make; None: as `select` says, else `LEAST_ROUNDS`.
+    """
     import lightgbm
 
-    parameters = _parameters(train, column, seed)
+    parameters = _parameters(train, seed) | (_OF_MANY if len(train) >= MANY_ROWS else {})
+    data = _dataset(train, train.values, parameters)
+    levels = train.output.levels
+    if rounds is None:
+        rounds = LEAST_ROUNDS
+        if len(select):
+            stopping = lightgbm.early_stopping(PATIENCE, verbose=False)
+            median = lightgbm.train(
+                {**parameters, "alpha": 0.5, "metric": "quantile"}, data, MOST_ROUNDS,
+                valid_sets=[_dataset(select, select.values, parameters, data)],
+                callbacks=[stopping],
+            )  # fmt: skip
+            rounds = max(median.best_iteration, LEAST_ROUNDS)
+    made = [lightgbm.train({**parameters, "alpha": level}, data, rounds) for level in levels]
+    return made, rounds
+
+
+def _dataset(rows: Labelled, values: Floats, parameters: dict[str, Any], of: Any = None) -> Any:
+    import lightgbm
+
+    columns = known_features(rows.inputs)
+    return lightgbm.Dataset(
+        columns, values, weight=rows.weight, reference=of, params=parameters, free_raw_data=False
+    )
+
+
+def _boost(train: Labelled, select: Labelled, column: int, seed: int) -> Any:
+    """A ``lightgbm.Booster`` of one column."""
+    parameters = _parameters(train, seed)
 
     def dataset(rows: Labelled, reference: Any = None) -> Any:
-        return lightgbm.Dataset(
-            known_features(rows.inputs), _target(rows, column), weight=rows.weight,
-            reference=reference, params=parameters,
-        )  # fmt: skip
+        return _dataset(rows, _target(rows, column), parameters, reference)
 
     later = (lambda data: dataset(select, data)) if len(select) else None
     return boost(lambda: dataset(train), later, parameters)

@@ -6,3 +6,4 @@ __all__ = ["QUESTIONS", "question_named"]
 
 QUESTIONS["hold"] = "jobsight.questions.hold.question:HOLD"
 QUESTIONS["fail"] = "jobsight.questions.fail.question:FAIL"
+QUESTIONS["start"] = "jobsight.questions.start.question:START"

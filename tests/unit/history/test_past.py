@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.importing import SAMPLES, imported
-from tests.pastreference import lives, reference
+from tests.pastreference import lives, queue_reference, reference
 from tests.storedjobs import START, job, told
 
 from jobsight.documents import Event, JobDocument, Request, State, Submission, Usage
 from jobsight.history.importers import Options
 from jobsight.history.jobtable import JobTable
-from jobsight.history.past import COLUMNS, FAILURES, KEYS, Past, asked_columns
+from jobsight.history.past import COLUMNS, FAILURES, KEYS, QUEUE, SIZE, Past, asked_columns
 
 SECOND = 1_000_000
 SHARED = Path(__file__).parents[3] / "../shared/data/slurm"
@@ -163,7 +163,7 @@ def test_a_job_that_is_not_in_the_table_may_have_columns_without_type() -> None:
     asked = pl.DataFrame([dict.fromkeys(asked_columns()) | {"owner": "ann", "request_cpus": 1}])
     found = built(jobs, asked, [START + 20 * SECOND], [False])
     assert found["user"][0, COLUMNS.index("last")] == 1
-    assert list(found) == [*KEYS] and found["node"].dtype == np.float32
+    assert list(found)[: len(KEYS)] == [*KEYS] and found["node"].dtype == np.float32
     assert not built(JobTable.read(), asked, [0], [False])["user"][0, COLUMNS.index("outcomes")]
 
 
@@ -243,7 +243,9 @@ tables = lists(documents, 8) | lists(usual, 12)
 def built(
     jobs: JobTable, asked: pl.DataFrame, moments: list[int], started: list[bool]
 ) -> dict[str, NDArray[np.float32]]:
-    return Past.of(jobs).build(asked, np.array(moments, np.int64), np.array(started, bool), [*KEYS])
+    past, at = Past.of(jobs), (np.array(moments, np.int64), np.array(started, bool))
+    queue = past.build(asked, *at, ["user", "request", SIZE], queue=True)
+    return past.build(asked, *at, [*KEYS]) | {f"queue of {name}": queue[name] for name in queue}
 
 
 @given(tables, st.data())
@@ -266,6 +268,22 @@ def test_all_columns_are_those_of_a_plain_reference(jobs: JobTable, data: st.Dat
             shown = dict(zip(COLUMNS, found[name][k].tolist(), strict=True))
             wanted = dict(zip(COLUMNS, expected, strict=True))
             assert shown == pytest.approx(wanted, rel=2e-5, abs=2e-5, nan_ok=True), name
+
+
+@given(lists(usual, 12), st.data())
+def test_the_queue_is_that_of_a_plain_reference(jobs: JobTable, data: st.DataObject) -> None:
+    every = list(lives(jobs))
+    moment = data.draw(st.sampled_from([0, *(end.at + 1 for one in every for _, end in one.ends)]))
+    count = len(jobs.table)
+    names = ["all", "user", "request", "same again"]
+    found = Past.of(jobs).build(
+        jobs.table, np.full(count, moment), np.zeros(count, bool), names, queue=True
+    )
+    for k, one in enumerate(jobs.table.to_dicts()):
+        for name in names:
+            shown = dict(zip(QUEUE, found[name][k].tolist(), strict=True))
+            wanted = dict(zip(QUEUE, queue_reference(every, name, one, moment), strict=True))
+            assert shown == pytest.approx(wanted, rel=2e-3, abs=2e-3, nan_ok=True), name
 
 
 @given(tables, st.data())

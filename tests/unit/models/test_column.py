@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jobsight.errors import ModelError
-from jobsight.models.base import Inputs, Labelled
+from jobsight.errors import ModelError, TrainingError
+from jobsight.models.base import Inputs, Labelled, Output
 from jobsight.models.column import Column
 from jobsight.models.constant import smoothed_rate
 
@@ -57,3 +57,35 @@ def test_it_keeps_its_name_and_feature(tmp_path: Path) -> None:
     again = Column.load(tmp_path)
     assert again.name == "rates" and not again.needs_both
     assert again.predict(examples([1, 0], [True, True]).inputs)[0] < 0.5
+
+
+QUANTILES = Output("quantiles", ("10%", "50%", "90%"), (0.1, 0.5, 0.9))
+
+
+def spans(column: list[float], values: list[float]) -> Labelled:
+    rows = examples(column, [True] * len(column))
+    return replace(rows, values=np.array(values), output=QUANTILES)
+
+
+def test_a_number_is_made_quantiles_by_how_far_off_it_was(tmp_path: Path) -> None:
+    column = [k + 0.5 for k in range(10)]
+    rows = spans([*column, float("nan")], [*(k + 0.5 + k / 10 for k in range(10)), 7.0])
+    model = fitted(rows)
+    found = model.predict(rows.inputs)
+    assert found[0] == pytest.approx([0.5, 0.9, 1.3], abs=1e-6)
+    assert found[-1] == pytest.approx([7, 7, 7])  # as where it was unknown
+    model.save(tmp_path)
+    assert np.array_equal(Column.load(tmp_path).predict(rows.inputs), found)
+
+
+def test_a_whole_number_stands_for_a_kind_with_quantiles_of_its_own() -> None:
+    rows = spans([3.0] * 11 + [8.0], [float(k) for k in range(11)] + [50.0])
+    found = fitted(rows).predict(spans([3.0, 8.0, 4.0], [0.0] * 3).inputs)
+    assert found == pytest.approx(np.array([[1, 5, 9], [50, 50, 50], [1, 5, 10]]), abs=0.51)
+
+
+def test_a_feature_that_is_never_known_answers_nothing() -> None:
+    with pytest.raises(TrainingError, match="not known"):
+        fitted(spans([float("nan")] * 3, [1.0, 2.0, 3.0]))
+    with pytest.raises(TrainingError, match="not known here"):
+        Column("last", "else").fit(spans([1.0], [1.0]), spans([1.0], [1.0]), seed=0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from jobsight.documents import Event, State
 
 __all__ = ["timeline_of"]
@@ -25,6 +27,7 @@ def timeline_of(
     reason: str | None = None,
     exit_code: int | None = None,
     signal: int | None = None,
+    queue: str | None = None,
 ) -> tuple[Event, ...]:
     """Entries of a timeline, in order.
 
@@ -41,6 +44,7 @@ def timeline_of(
         reason: of its end.
         exit_code: of its end.
         signal: that ended it.
+        queue: numbers of the queue around it at `waiting`, as JSON.
 
     Raises:
         ValueError: the moments are in no possible order.
@@ -53,8 +57,8 @@ def timeline_of(
     events = [_waits(source, submit)]
     if eligible is not None and eligible != submit:
         events.append(Event(time=eligible, source=source, word="ELIGIBLE"))
-    if waiting is not None and waiting != submit:
-        events.append(_waits(source, waiting))
+    if waiting is not None and (waiting != submit or queue):
+        events.append(replace(_waits(source, waiting), attributes=queue))
     if start is not None:
         if start < (eligible or 0) or start < (waiting or 0):
             raise ValueError("it waits still when it has started")

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 
@@ -19,14 +20,15 @@ from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.base import Importer, ImportReport, Options, Unknowable
 from jobsight.history.importers.life import timeline_of
 from jobsight.history.importers.lines import Meter
-from jobsight.history.importers.mapping import MOMENTS, SECTIONS, Mapping, near
+from jobsight.history.importers.mapping import MOMENTS, QUEUE, SECTIONS, Mapping, near
 from jobsight.history.importers.tables import Batch, batches, columns_of
 from jobsight.history.importers.values import Converter, Twice, converter, typed_moments
 from jobsight.history.slurm.sizes import gpus, parse_tres
 
 __all__ = ["Mapped"]
 
-_PLAIN = (*MOMENTS, "id", "task", "cluster", "state", "reason", "host", "exit_code", "signal")
+_PLAIN = (*MOMENTS, "id", "task", "cluster", "state", "reason", "host", "exit_code", "signal",
+          "queue")  # fmt: skip
 
 
 class Mapped(Importer):
@@ -90,6 +92,7 @@ class _Table:
         values, bad = _converted(batch, self._mapping, self._zone)
         _settle_twice(values)
         values["submission.submitted"] = values["submitted"]
+        values["queue"] = _queue(values, len(batch.numbers))
         plain = [values.get(field) or [None] * len(batch.numbers) for field in _PLAIN]
         sections = [_sections(kind, values, len(batch.numbers)) for kind in SECTIONS]
         found: list[JobDocument] = []
@@ -108,7 +111,7 @@ class _Table:
         submitted: int | None, eligible: int | None, waiting: int | None, started: int | None,
         ended: int | None, job: str | None, task: int | None, cluster: str | None,
         state: tuple[State, str] | None, reason: str | None, host: str | None,
-        code: tuple[int | None, int | None] | None, signal: int | None,
+        code: tuple[int | None, int | None] | None, signal: int | None, queue: str | None,
         request: Request, submission: Submission, usage: Usage,
     ) -> JobDocument:  # fmt: skip
         if job is None or submitted is None:
@@ -118,7 +121,7 @@ class _Table:
         timeline = timeline_of(
             self._mapping.name, submitted, eligible, waiting, started, ended,
             state=end, word=word, host=host, reason=reason,
-            exit_code=exit_code, signal=signal or by_signal,
+            exit_code=exit_code, signal=signal or by_signal, queue=queue,
         )  # fmt: skip
         if (cluster := self._cluster or cluster) is None:
             raise ValueError("no cluster")
@@ -150,6 +153,17 @@ def _sections(kind: str, values: dict[str, list[Any]], count: int) -> Iterator[A
             columns[name] = columns[name] or [amounts[one][name] for one in tres]
     # Fields by their places: with their names a section takes six times as long.
     return map(section, *(column or [None] * count for column in columns.values()))
+
+
+def _queue(values: dict[str, list[Any]], count: int) -> list[str | None]:
+    """The numbers of the queue around each row's job, as JSON."""
+    names = [field.removeprefix(QUEUE) for field in values if field.startswith(QUEUE)]
+    if not names:
+        return [None] * count
+    columns = (values[QUEUE + name] for name in names)
+    rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+    known = ({name: value for name, value in row.items() if value is not None} for row in rows)
+    return [msgspec.json.encode(row).decode() if row else None for row in known]
 
 
 def _amounts(tres: str) -> dict[str, int | None]:

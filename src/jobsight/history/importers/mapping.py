@@ -21,7 +21,10 @@ from jobsight.errors import UsageError
 from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import YamlFile, explain
 
-__all__ = ["FIELDS", "MOMENTS", "MOMENT_UNITS", "SECTIONS", "Column", "Mapping", "near", "units_of"]
+__all__ = [
+    "FIELDS", "MOMENTS", "MOMENT_UNITS", "QUEUE", "SECTIONS", "Column", "Mapping", "kind_of",
+    "near", "units_of",
+]  # fmt: skip
 
 MOMENTS = ("submitted", "eligible", "waiting", "started", "ended")
 """Moments of a job, in the order of its life; at ``waiting`` it was seen in the queue."""
@@ -30,6 +33,8 @@ SECTIONS: Values[str, type[msgspec.Struct]] = {
     "request": Request, "submission": Submission, "usage": Usage,
 }  # fmt: skip
 
+QUEUE = "queue."
+"""Fields that begin so are numbers of the queue around the job at ``waiting``, of any name."""
 _SIZES = {"B": 2.0**-20, "KB": 2.0**-10, "MB": 1.0, "GB": 2.0**10, "TB": 2.0**20}
 _SPANS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 MOMENT_UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
@@ -48,6 +53,11 @@ def _fields() -> dict[str, type]:
 
 FIELDS: Values[str, type] = _fields()
 """What a column may hold, and of which type that is in a document."""
+
+
+def kind_of(field: str) -> type:
+    """The type of a field in a document; KeyError: there is no such field."""
+    return float if field.startswith(QUEUE) and field != QUEUE else FIELDS[field]
 
 
 def units_of(field: str) -> Values[str, float | None]:
@@ -75,7 +85,7 @@ class Column(Section):
     """What one column holds.
 
     Attributes:
-        field: one of `FIELDS`.
+        field: one of `FIELDS`, or ``queue.NAME``.
         unit: one of `units_of` the field; None: a plain count, MB, seconds, or a date and time.
         unknown: values that stand for "not known", besides empty ones.
         states: the state for each of the column's words; empty: they are Slurm's.
@@ -89,9 +99,11 @@ class Column(Section):
     @pydantic.field_validator("field")
     @classmethod
     def _known(cls, name: str) -> str:
-        if name not in FIELDS:
+        try:
+            kind_of(name)
+        except KeyError:
             hint = near(name, FIELDS) or f"; there are {', '.join(FIELDS)}"
-            raise _wrong(f"no field has this name{hint}")
+            raise _wrong(f"no field has this name{hint}") from None
         return name
 
     @pydantic.model_validator(mode="after")

@@ -12,7 +12,14 @@ import numpy as np
 
 from jobsight.clock import QUARTER, local_micros, micros
 from jobsight.documents.states import State, slurm_state
-from jobsight.history.importers.mapping import FIELDS, MOMENT_UNITS, MOMENTS, Column, units_of
+from jobsight.history.importers.mapping import (
+    MOMENT_UNITS,
+    MOMENTS,
+    QUEUE,
+    Column,
+    kind_of,
+    units_of,
+)
 from jobsight.history.slurm.documents import exit_of, limit_of
 from jobsight.history.slurm.ids import parse_id
 from jobsight.history.slurm.sizes import parse_exit, parse_memory, parse_tres
@@ -77,7 +84,7 @@ def converter(column: Column, zone: dt.tzinfo) -> Converter:
 
 
 def _reader(column: Column, zone: dt.tzinfo) -> Converter:
-    field, kind = column.field, FIELDS[column.field]
+    field, kind = column.field, kind_of(column.field)
     scale = units_of(field).get(column.unit or "", 1.0)
     if field in MOMENTS:
         return partial(_moment, unit=column.unit, zone=zone)
@@ -91,6 +98,8 @@ def _reader(column: Column, zone: dt.tzinfo) -> Converter:
         return _tres
     if kind is str:
         return _text
+    if field.startswith(QUEUE):
+        return _number
     if scale is None:
         return _span_as_slurm if field.endswith("_s") else _memory_as_slurm
     if kind is int:
@@ -112,6 +121,15 @@ def _comparable(value: Any) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+def _number(value: Any) -> float | None:
+    """Any number; None: infinite, as a fair-share factor can be."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{str(value)[:40]!r} is not a number") from None
+    return number if math.isfinite(number) else None
 
 
 def _amount(value: Any) -> float:

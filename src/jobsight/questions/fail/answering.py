@@ -11,6 +11,7 @@ import polars as pl
 
 from jobsight.clock import format_micros
 from jobsight.documents import State
+from jobsight.history.jobsasked import jobs_asked
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import COLUMNS, Past
 from jobsight.learning.dataset import Dataset
@@ -19,7 +20,7 @@ from jobsight.learning.mixture import Mixture
 from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
 from jobsight.models.boosted import MANY_ROWS
-from jobsight.questions.fail.decisions import KINDS, jobs_asked
+from jobsight.questions.fail.decisions import KINDS
 from jobsight.questions.fail.evidence import Advice, Counted, Ends, Finding, advise, findings
 from jobsight.questions.fail.features import Features
 

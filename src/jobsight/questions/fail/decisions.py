@@ -5,39 +5,15 @@ from __future__ import annotations
 import polars as pl
 
 from jobsight.documents import State
+from jobsight.history.jobsasked import jobs_asked
 from jobsight.history.jobtable import JobTable
-from jobsight.history.past import FAILURES, asked_columns
+from jobsight.history.past import FAILURES
 from jobsight.questions.fail.settings import FailSettings
 
-__all__ = ["KINDS", "ends_of", "jobs_asked", "outcomes_of"]
+__all__ = ["KINDS", "ends_of", "outcomes_of"]
 
 KINDS = tuple(state.value for state in FAILURES)
 """Ends that are failures."""
-_DAY = 86_400_000_000
-_USER = pl.coalesce("owner", "account")
-_CARRIED = ("id", "job", "scheduler", "scheduler_name", "start", "array_task_id", "submit")
-
-
-def jobs_asked(jobs: JobTable) -> pl.DataFrame:
-    """One row per job, with the columns that features are made of, and `decided` (µs).
-
-    `host` is the node of the first start; `earlier` counts the jobs that the user had submitted
-    before, null where the user is unknown.
-    """
-    names = list(dict.fromkeys([*_CARRIED, *asked_columns()]))
-    table = jobs.table.drop("host").with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
-    table = table.join(
-        jobs.starts.select("row", "host"), on="row", how="left", maintain_order="left"
-    )
-    return table.select(names).with_columns(
-        row=pl.int_range(pl.len()),
-        decided=pl.col("seen").to_physical(),
-        log=pl.col("scheduler_name").rank("dense").cast(pl.Int64).fill_null(0),
-        batch=pl.int_range(pl.len()),
-        drawn=pl.struct(_USER, pl.col("seen").to_physical() // _DAY).rank("dense").cast(pl.Int64),
-        earlier=pl.when(_USER.is_not_null()).then(pl.col("seen").rank("min").over(_USER) - 1),
-        group=pl.col("group").fill_null(pl.col("id")),
-    )  # fmt: skip
 
 
 def ends_of(jobs: JobTable) -> pl.Series:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.history.jobsasked import KeysUsed, jobs_asked
 from jobsight.history.jobtable import JobTable
-from jobsight.history.past import COLUMNS, KEYS, Past
+from jobsight.history.past import COLUMNS, Past
 from jobsight.models.base import Inputs
-from jobsight.questions.fail.decisions import jobs_asked
 
-__all__ = ["MOMENTS", "REQUEST", "Features", "KeysUsed", "at_moment"]
+__all__ = ["MOMENTS", "REQUEST", "Features", "at_moment"]
 
 MOMENTS = ("submission", "start")
 _SECOND = 1_000_000
@@ -27,45 +25,6 @@ _OWN = (*REQUEST, "hour", "weekday", "waited")
 _MOMENTS = {"submission": pl.lit(None, pl.Int64), "start": pl.col("start").to_physical()}
 _QUEUE = ("running", "pending", "submitted lately", "since submission")
 _STAYS = frozenset({*_OWN, *_QUEUE})
-_ALWAYS = ("all", "user", "request")
-
-
-@dataclass(frozen=True)
-class KeysUsed:
-    """Keys by which the jobs of the training part differ; the encoding of `fail`."""
-
-    keys: tuple[str, ...]
-
-    horizon_micros: ClassVar[int] = 0
-
-    @classmethod
-    def of(cls, rows: pl.DataFrame) -> KeysUsed:
-        """The keys that group the rows in ways of their own.
-
-        A trace may know no names, or one account for each user: such keys say nothing new.
-        """
-        ways: dict[int, str] = {}
-        for name, parts in KEYS.items():
-            key = rows.select(
-                pl.struct(parts).rank("dense") if parts else pl.int_range(pl.len()) * 0
-            )
-            first = key.with_row_index().group_by(key.columns[0]).agg(pl.col("index").min())
-            way = key.join(first, on=key.columns[0], maintain_order="left")["index"]
-            ways.setdefault(hash(way.to_numpy().tobytes()), name)
-        found = {*ways.values(), *_ALWAYS}
-        return cls(tuple(name for name in KEYS if name in found))
-
-    def to_json(self) -> dict[str, Any]:
-        """See `jobsight.learning.question.Encoding`."""
-        return {"keys": list(self.keys)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> KeysUsed:
-        """What `to_json` gave; ValueError where a key is unknown."""
-        keys = tuple(str(name) for name in data["keys"])
-        if not set(keys) <= set(KEYS):
-            raise ValueError("a key is not known")
-        return cls(keys)
 
 
 class Features:

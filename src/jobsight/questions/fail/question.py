@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
+from jobsight.history.jobsasked import KeysUsed, jobs_asked
 from jobsight.history.jobtable import JobTable
 from jobsight.learning.question import Decisions, Question, Stratum
 from jobsight.learning.targets import Binary, Kinds, Target
 from jobsight.models.base import Inputs
-from jobsight.questions.fail.decisions import KINDS, jobs_asked, outcomes_of
-from jobsight.questions.fail.features import MOMENTS, REQUEST, Features, KeysUsed, at_moment
+from jobsight.questions.fail.decisions import KINDS, outcomes_of
+from jobsight.questions.fail.features import MOMENTS, REQUEST, Features, at_moment
 from jobsight.questions.fail.settings import FailSettings
 
 __all__ = ["FAIL", "Fail"]

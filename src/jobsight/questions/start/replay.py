@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import Past
-from jobsight.history.pastwalk import ENDED, RUNNING, WAITING
+from jobsight.history.pastevents import ENDED, RUNNING, WAITING
 from jobsight.jit import kernel
 from jobsight.questions.start.play import RESOURCES, Queue, draw_runtimes, play_draw
 

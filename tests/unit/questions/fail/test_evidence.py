@@ -11,7 +11,7 @@ from tests.failingjobs import HOUR, ran, table
 from tests.storedjobs import HOSTILE
 
 from jobsight.documents import JobDocument, State
-from jobsight.questions.fail.decisions import jobs_asked
+from jobsight.history.jobsasked import jobs_asked
 from jobsight.questions.fail.evidence import Advice, Counted, Ends, advise, findings
 
 OOM, TIMEOUT, FAILED = State.OUT_OF_MEMORY, State.TIMEOUT, State.FAILED

@@ -12,11 +12,12 @@ from tests import failing
 from tests.storedjobs import START, job, told
 
 from jobsight.documents import JobDocument, Request, State, Submission, Usage
+from jobsight.history.jobsasked import KeysUsed, jobs_asked
 from jobsight.history.jobtable import JobTable
 from jobsight.learning.audit.truncation import prove_as_of
 from jobsight.learning.dataset import drawn_together
-from jobsight.questions.fail.decisions import KINDS, jobs_asked, outcomes_of
-from jobsight.questions.fail.features import MOMENTS, KeysUsed
+from jobsight.questions.fail.decisions import KINDS, outcomes_of
+from jobsight.questions.fail.features import MOMENTS
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.fail.settings import FailSettings
 

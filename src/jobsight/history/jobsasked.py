@@ -1,0 +1,79 @@
+"""The jobs of a table as they are asked about, and by what they can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import polars as pl
+
+from jobsight.history.jobtable import JobTable
+from jobsight.history.past import KEYS, asked_columns
+
+__all__ = ["KeysUsed", "jobs_asked"]
+
+_DAY = 86_400_000_000
+_USER = pl.coalesce("owner", "account")
+_CARRIED = ("id", "job", "scheduler", "scheduler_name", "start", "array_task_id", "submit")
+_ALWAYS = ("all", "user", "request")
+
+
+def jobs_asked(jobs: JobTable) -> pl.DataFrame:
+    """One row per job, with the columns that features are made of, and `decided` (µs).
+
+    `host` is the node of the first start; `earlier` counts the jobs that the user had submitted
+    before, null where the user is unknown.
+    """
+    names = list(dict.fromkeys([*_CARRIED, *asked_columns()]))
+    table = jobs.table.drop("host").with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+    table = table.join(
+        jobs.starts.select("row", "host"), on="row", how="left", maintain_order="left"
+    )
+    return table.select(names).with_columns(
+        row=pl.int_range(pl.len()),
+        decided=pl.col("seen").to_physical(),
+        log=pl.col("scheduler_name").rank("dense").cast(pl.Int64).fill_null(0),
+        batch=pl.int_range(pl.len()),
+        drawn=pl.struct(_USER, pl.col("seen").to_physical() // _DAY).rank("dense").cast(pl.Int64),
+        earlier=pl.when(_USER.is_not_null()).then(pl.col("seen").rank("min").over(_USER) - 1),
+        group=pl.col("group").fill_null(pl.col("id")),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class KeysUsed:
+    """Keys by which the jobs of the training part differ; what is learned before any model."""
+
+    keys: tuple[str, ...]
+
+    horizon_micros: ClassVar[int] = 0
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame) -> KeysUsed:
+        """The keys that group the rows in ways of their own.
+
+        A trace may know no names, or one account for each user: such keys say nothing new.
+        """
+        ways: dict[int, str] = {}
+        for name, parts in KEYS.items():
+            key = rows.select(
+                pl.struct(parts).rank("dense") if parts else pl.int_range(pl.len()) * 0
+            )
+            first = key.with_row_index().group_by(key.columns[0]).agg(pl.col("index").min())
+            way = key.join(first, on=key.columns[0], maintain_order="left")["index"]
+            ways.setdefault(hash(way.to_numpy().tobytes()), name)
+        found = {*ways.values(), *_ALWAYS}
+        return cls(tuple(name for name in KEYS if name in found))
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, which `from_json` reads back."""
+        return {"keys": list(self.keys)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> KeysUsed:
+        """What `to_json` gave; ValueError where a key is unknown."""
+        keys = tuple(str(name) for name in data["keys"])
+        if not set(keys) <= set(KEYS):
+            raise ValueError("a key is not known")
+        return cls(keys)

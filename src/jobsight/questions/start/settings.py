@@ -1,0 +1,20 @@
+"""Settings of the question `start`: how waits and runtimes are learned."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from jobsight.settings import QuestionSettings
+from jobsight.settings.shared import Fraction
+
+__all__ = ["StartSettings"]
+
+
+class StartSettings(QuestionSettings):
+    """The question `start`."""
+
+    parts: tuple[Fraction, Fraction, Fraction, Fraction] = (0.6, 0.1, 0.1, 0.2)
+    metric: Literal["pinball", "log10_mse", "within_2"] = "pinball"
+    bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 200
