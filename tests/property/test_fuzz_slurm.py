@@ -9,17 +9,17 @@ from hypothesis import HealthCheck, given, settings
 from tests.limits import PROVE
 
 from jobsight.documents import decode, encode, merge
-from jobsight.history.slurm.batchscript import directives, from_sacct
 from jobsight.history.slurm.documents import of_queue, of_shown
 from jobsight.history.slurm.dumps import table_rows
 from jobsight.history.slurm.ids import expand, pack, parse_id, unpack
 from jobsight.history.slurm.runs import group_runs, of_runs
 from jobsight.history.slurm.sacct import exact_rows, join_runs
 from jobsight.history.slurm.scontrol import read_config, read_jobs
-from jobsight.history.slurm.sizes import parse_memory, parse_tres
 from jobsight.history.slurm.squeue import FIELDS, read_queue
-from jobsight.history.slurm.times import parse_minutes, parse_span, parse_time
 from jobsight.history.slurm.watch import Watch
+from jobsight.program.submission.batchscript import directives, from_sacct
+from jobsight.program.submission.sizes import parse_memory, parse_tres
+from jobsight.program.submission.times import parse_minutes, parse_span, parse_time
 
 FUZZ = settings(
     max_examples=5000 if PROVE else 150,

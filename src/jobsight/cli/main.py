@@ -76,6 +76,7 @@ _NO_MEMORY = (
 _EXTRAS = {
     "pyarrow": "collect",
     "polars": "answer",
+    **dict.fromkeys(("tree_sitter", "tree_sitter_language_pack"), "check"),
     **dict.fromkeys(("lightgbm", "matplotlib", "scipy", "sklearn", "threadpoolctl"), "learn"),
 }
 """By the name of a module that only some verbs need: the extra that installs it."""

@@ -46,6 +46,7 @@ VERBS = {
     "verify": ("verify:verify", "Audit a trained model."),
     "hold": ("hold:hold", "Held jobs: release, wait, fix or remove?"),
     "fail": ("fail:fail", "Pending and running jobs, or a script: will it fail, and why?"),
+    "check": ("check:check", "Batch scripts and submit files: what will fail, before they run?"),
     "review": ("review:review", "Were the stored predictions right? By week and by model."),
     "report": ("report:report", "Write a report as one HTML page."),
     "models": ("", "List, show, compare, promote and remove models."),

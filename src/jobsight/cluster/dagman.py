@@ -27,9 +27,9 @@ from jobsight.cluster.nodelogs import follow_nodes, read_rows
 from jobsight.cluster.plan import Plan
 from jobsight.cluster.starting import write_start_script
 from jobsight.cluster.states import explained, last_line, tail
+from jobsight.commands import Ended, child_environment, find_tool, run_command
 from jobsight.errors import ClusterError, OutputError
 from jobsight.files import new_file
-from jobsight.history.commands import Ended, child_environment, find_tool, run_command
 from jobsight.text import counted, printable
 
 __all__ = [

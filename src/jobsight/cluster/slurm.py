@@ -33,9 +33,9 @@ from jobsight.cluster.states import (
     read_states,
     require_undone,
 )
+from jobsight.commands import child_environment
 from jobsight.errors import ClusterError
 from jobsight.files import new_file
-from jobsight.history.commands import child_environment
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.failures import SlurmError
 from jobsight.history.slurm.ids import pack

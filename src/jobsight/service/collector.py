@@ -19,10 +19,10 @@ from types import FrameType
 from typing import Any
 
 from jobsight import __version__
+from jobsight.commands import end_commands
 from jobsight.documents import JSON
 from jobsight.errors import OutputError, StoreUnavailableError, UsageError
 from jobsight.files import write_json
-from jobsight.history.commands import end_commands
 from jobsight.history.pauses import Pause
 from jobsight.history.sources import Source
 from jobsight.service import status as status_file

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from jobsight.commands import find_tool
 from jobsight.errors import SourceError, UsageError
-from jobsight.history.commands import find_tool
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.follow import EventLogSource
 from jobsight.history.slurm.client import SlurmClient

@@ -11,6 +11,7 @@ from jobsight.settings.gathering import (
 from jobsight.settings.loading import Settings
 from jobsight.settings.shared import (
     STATE_EVENTS,
+    CheckSettings,
     Costs,
     FrameSettings,
     LstmSettings,
@@ -19,6 +20,7 @@ from jobsight.settings.shared import (
 
 __all__ = [
     "STATE_EVENTS",
+    "CheckSettings",
     "CollectSettings",
     "CondorSettings",
     "Costs",

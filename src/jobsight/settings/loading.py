@@ -28,6 +28,7 @@ from jobsight.settings.gathering import (
     data_folder,
 )
 from jobsight.settings.section import Section
+from jobsight.settings.shared import CheckSettings
 from jobsight.settings.yamlfiles import YamlFile, explain
 
 __all__ = ["Settings"]
@@ -51,6 +52,7 @@ class Settings(Section):
     slurm: SlurmSettings = SlurmSettings()
     kafka: KafkaSettings = KafkaSettings()
     collect: CollectSettings = CollectSettings()
+    check: CheckSettings = CheckSettings()
     store: StoreSettings = Field(default_factory=StoreSettings)
     registry: Path = Field(default_factory=lambda: data_folder() / "models", validate_default=True)
     """Folder of the trained models that may answer."""

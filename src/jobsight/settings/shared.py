@@ -8,7 +8,14 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from jobsight.settings.section import Section
 
-__all__ = ["STATE_EVENTS", "Costs", "FrameSettings", "LstmSettings", "QuestionSettings"]
+__all__ = [
+    "STATE_EVENTS",
+    "CheckSettings",
+    "Costs",
+    "FrameSettings",
+    "LstmSettings",
+    "QuestionSettings",
+]
 
 STATE_EVENTS = (0, 1, 4, 5, 7, 9, 10, 11, 12, 13, 21, 22, 23, 24, 40)
 """Event numbers that change a job's state; 006, 008, 028 and 033 only accompany."""
@@ -26,6 +33,13 @@ class FrameSettings(Section):
     """Seconds a frame; auto: an eighth of the pool's time scale (see `hold.windows`)."""
     related_share: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Share of the other jobs drawn among those of the same cause, site or owner."""
+
+
+class CheckSettings(Section):
+    """What ``jobsight check`` reports."""
+
+    ignore: tuple[str, ...] = ()
+    """Codes of findings, or their beginnings, that are left out."""
 
 
 class Costs(Section):

@@ -12,8 +12,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from jobsight.commands import Ended, child_environment, find_tool, run_command
 from jobsight.errors import SourceError
-from jobsight.history.commands import Ended, child_environment, find_tool, run_command
 from jobsight.settings import CondorSettings
 from jobsight.text import printable
 

@@ -23,7 +23,7 @@ from jobsight.history.importers.lines import Meter
 from jobsight.history.importers.mapping import MOMENTS, QUEUE, SECTIONS, Mapping, near
 from jobsight.history.importers.tables import Batch, batches, columns_of
 from jobsight.history.importers.values import Converter, Twice, converter, typed_moments
-from jobsight.history.slurm.sizes import gpus, parse_tres
+from jobsight.program.submission.sizes import gpus, parse_tres
 
 __all__ = ["Mapped"]
 

@@ -22,7 +22,7 @@ from jobsight.history.importers.lines import Line, Meter, lines
 from jobsight.history.slurm.dumps import fits, table_rows
 from jobsight.history.slurm.runs import group_runs, of_runs
 from jobsight.history.slurm.sacct import Run, join_runs
-from jobsight.history.slurm.times import NOTHING
+from jobsight.program.submission.times import NOTHING
 from jobsight.text import printable
 
 __all__ = ["Rows", "RowsRead", "Sacct", "header_of"]

@@ -22,8 +22,8 @@ from jobsight.history.importers.mapping import (
 )
 from jobsight.history.slurm.documents import exit_of, limit_of
 from jobsight.history.slurm.ids import parse_id
-from jobsight.history.slurm.sizes import parse_exit, parse_memory, parse_tres
-from jobsight.history.slurm.times import parse_span
+from jobsight.program.submission.sizes import parse_exit, parse_memory, parse_tres
+from jobsight.program.submission.times import parse_span
 
 __all__ = ["Clock", "Converter", "Twice", "converter", "typed_moments"]
 

@@ -15,12 +15,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection
 
 from jobsight.clock import zone_named
-from jobsight.history.commands import Ended, child_environment, find_tool, run_command
-from jobsight.history.slurm import batchscript
+from jobsight.commands import Ended, child_environment, find_tool, run_command
 from jobsight.history.slurm.failures import FailureKind, SlurmError, classify
 from jobsight.history.slurm.sacct import COLUMNS, Run, exact_rows, join_runs
 from jobsight.history.slurm.scontrol import Config, Shown, read_config, read_jobs
 from jobsight.history.slurm.squeue import Queued, format_option, read_queue
+from jobsight.program.submission import batchscript
 from jobsight.settings import SlurmSettings
 from jobsight.text import printable
 

@@ -17,12 +17,12 @@ import msgspec
 from jobsight.documents import Event, JobDocument, Request, State, Submission, Usage, slurm_id
 from jobsight.documents.states import slurm_state
 from jobsight.documents.timelines import GONE
-from jobsight.history.slurm.batchscript import LONGEST_SCRIPT, directives
 from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.scontrol import Shown, leading_number
-from jobsight.history.slurm.sizes import gpus, parse_exit, parse_memory, parse_tres
 from jobsight.history.slurm.squeue import Queued
-from jobsight.history.slurm.times import behind
+from jobsight.program.submission.batchscript import LONGEST_SCRIPT, directives
+from jobsight.program.submission.sizes import gpus, parse_exit, parse_memory, parse_tres
+from jobsight.program.submission.times import behind
 
 __all__ = [
     "bounded",

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from jobsight.documents.states import slurm_state
 from jobsight.history.slurm.ids import parse_id
 from jobsight.history.slurm.sacct import read_row
-from jobsight.history.slurm.sizes import parse_number
+from jobsight.program.submission.sizes import parse_number
 
 __all__ = ["RowError", "fits", "table_rows"]
 

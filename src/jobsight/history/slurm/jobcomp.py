@@ -20,8 +20,8 @@ from jobsight.history.slurm.documents import bounded, script_parts
 from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.runs import of_runs
 from jobsight.history.slurm.sacct import Run
-from jobsight.history.slurm.sizes import parse_exit, parse_tres
-from jobsight.history.slurm.times import parse_time
+from jobsight.program.submission.sizes import parse_exit, parse_tres
+from jobsight.program.submission.times import parse_time
 
 __all__ = ["document_from_message", "job_of_message"]
 

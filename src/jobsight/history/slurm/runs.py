@@ -18,7 +18,7 @@ from jobsight.history.slurm.documents import (
 )
 from jobsight.history.slurm.ids import SlurmId, expand
 from jobsight.history.slurm.sacct import Run
-from jobsight.history.slurm.sizes import gpus, parse_tres
+from jobsight.program.submission.sizes import gpus, parse_tres
 
 __all__ = ["group_runs", "of_runs"]
 

@@ -16,7 +16,7 @@ import msgspec
 
 from jobsight.clock import likeliest
 from jobsight.history.slurm.ids import SlurmId, parse_id
-from jobsight.history.slurm.sizes import (
+from jobsight.program.submission.sizes import (
     Memory,
     known_text,
     parse_exit,
@@ -24,7 +24,7 @@ from jobsight.history.slurm.sizes import (
     parse_number,
     parse_tres,
 )
-from jobsight.history.slurm.times import parse_minutes, parse_span, parse_time
+from jobsight.program.submission.times import parse_minutes, parse_span, parse_time
 
 __all__ = ["COLUMNS", "FIELDS", "Run", "Step", "exact_rows", "join_runs", "read_row"]
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from jobsight.history.slurm.ids import SlurmId, parse_id
-from jobsight.history.slurm.sizes import known_text
-from jobsight.history.slurm.times import parse_span, parse_time
+from jobsight.program.submission.sizes import known_text
+from jobsight.program.submission.times import parse_span, parse_time
 
 __all__ = ["Config", "Shown", "leading_number", "read_config", "read_jobs"]
 

@@ -13,8 +13,8 @@ from typing import Annotated, Any, get_type_hints
 import msgspec
 
 from jobsight.history.slurm.ids import SlurmId, parse_id
-from jobsight.history.slurm.sizes import Memory, known_text, parse_memory, parse_number
-from jobsight.history.slurm.times import parse_span, parse_time
+from jobsight.program.submission.sizes import Memory, known_text, parse_memory, parse_number
+from jobsight.program.submission.times import parse_span, parse_time
 
 __all__ = ["FIELDS", "Queued", "format_option", "read_queue"]
 

@@ -18,7 +18,7 @@ from jobsight.history.slurm.documents import bounded, state_of
 from jobsight.history.slurm.ids import SlurmId, Tasks, expand, parse_id
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
-from jobsight.history.slurm.times import behind
+from jobsight.program.submission.times import behind
 
 __all__ = ["Change", "Look", "Seen", "Watch"]
 

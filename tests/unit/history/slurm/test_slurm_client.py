@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.limits import limit
 
-from jobsight.history.commands import run_command
+from jobsight.commands import run_command
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.failures import FailureKind, SlurmError, classify
 from jobsight.settings import SlurmSettings

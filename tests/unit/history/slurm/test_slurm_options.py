@@ -50,7 +50,7 @@ def test_requests_are_for_the_whole_job(options: str, column: str, value: object
     "options", ["--mem lots", "-t soon", "-c x", "-N", "--gpus=a:b", "-t none"]
 )
 def test_values_that_cannot_be_read_are_refused(options: str) -> None:
-    with pytest.raises(UsageError, match="sbatch options: argument"):
+    with pytest.raises(UsageError, match="sbatch options: "):
         requested("", options.split())
-    with pytest.raises(UsageError, match="#SBATCH line"):
+    with pytest.raises(UsageError, match="not closed"):
         requested("#SBATCH --comment='x\n")

@@ -8,7 +8,7 @@ import zoneinfo
 
 import pytest
 
-from jobsight.history.slurm.times import parse_minutes, parse_span, parse_time
+from jobsight.program.submission.times import parse_minutes, parse_span, parse_time
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def _tres(text: str) -> dict[str, int]:
 
 def _amount(name: str, text: str) -> int | None:
     if ":" in text:
-        from jobsight.history.slurm.times import parse_span
+        from jobsight.program.submission.times import parse_span
 
         span = parse_span(text)
         return None if span is None else int(span)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobsight.history.slurm.sizes import Memory, gpus, parse_memory, parse_number, parse_tres
+from jobsight.program.submission.sizes import Memory, gpus, parse_memory, parse_number, parse_tres
 
 MB, GB = 1 << 20, 1 << 30
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.limits import limit
 
-from jobsight.history.commands import child_environment, find_tool, run_command
+from jobsight.commands import child_environment, find_tool, run_command
 
 
 def test_a_child_knows_neither_our_settings_nor_our_language(

@@ -6,8 +6,10 @@ Format: sbatch(1): ``#SBATCH`` lines count until the first line that is neither 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
-__all__ = ["LONGEST_SCRIPT", "directives", "from_sacct"]
+__all__ = ["LONGEST_SCRIPT", "Directive", "directive_lines", "directives", "from_sacct"]
 
 LONGEST_SCRIPT = 256 << 10
 """Characters kept of a script; Slurm's own limit is 4 MB."""
@@ -31,14 +33,30 @@ def from_sacct(text: str) -> str | None:
     return None if script.strip() in ("", "NONE") else script
 
 
+class Directive(NamedTuple):
+    """A ``#SBATCH`` line: its number from 1, what follows the word, and whether Slurm reads it."""
+
+    line: int
+    text: str
+    counts: bool
+
+
+def directive_lines(script: str) -> Iterator[Directive]:
+    """The ``#SBATCH`` lines of a script, those behind the first command too."""
+    counts, found = True, 0
+    for number, line in enumerate(script.split("\n"), 1):
+        if line.startswith("#SBATCH") and line[7:8].isspace():
+            found += 1
+            if found > _MOST_DIRECTIVES:
+                return
+            yield Directive(number, line[7 : 8 + _LONGEST_DIRECTIVE].rstrip(), counts)
+        elif line.strip() and not line.lstrip().startswith("#"):
+            counts = False
+
+
 def directives(script: str) -> tuple[str, ...]:
     """The options in a script's ``#SBATCH`` lines, in order, comments behind them cut off."""
-    found: list[str] = []
-    for line in script.splitlines():
-        if line.startswith("#SBATCH") and line[7:8].isspace():
-            option = re.split(r"\s#", line[8:], maxsplit=1)[0].strip()
-            if option and len(found) < _MOST_DIRECTIVES:
-                found.append(option[:_LONGEST_DIRECTIVE])
-        elif line.strip() and not line.startswith("#"):
-            break
-    return tuple(found)
+    lines = (
+        re.split(r"\s#", one.text, maxsplit=1)[0] for one in directive_lines(script) if one.counts
+    )
+    return tuple(line.strip() for line in lines if line.strip())

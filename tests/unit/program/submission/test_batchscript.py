@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobsight.history.slurm.batchscript import directives, from_sacct
+from jobsight.program.submission.batchscript import directives, from_sacct
 
 HEAD = f"Batch Script for 7\n{'-' * 80}\n"
 

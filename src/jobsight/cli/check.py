@@ -1,0 +1,108 @@
+"""``jobsight check``: what will go wrong with a script, before it runs. It is never run.
+
+Exit status 1: there are errors among the findings, or a file could not be read.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jobsight.cli.common import ConfigOption, load_settings
+from jobsight.cli.output import print_json, report_problems, say
+from jobsight.errors import JobsightError, UsageError
+from jobsight.program.preflight.check import Checker, Report
+from jobsight.program.preflight.fixes import apply_fixes
+from jobsight.program.preflight.sarif import sarif
+from jobsight.program.site import Site
+from jobsight.text import counted
+
+__all__ = ["check"]
+
+
+def check(
+    scripts: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCRIPT...",
+            help="Batch scripts, submit files, DAG files, or programs.",
+            show_default=False,
+        ),
+    ],
+    site: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with what the scheduler would say: scontrol-partition.txt, "
+            "scontrol-node.txt, scontrol-config.txt, sinfo.txt, condor_status.ads, modulefiles/."
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="Codes, or their beginnings, to leave out: JS301,JS4; repeatable."),
+    ] = None,
+    options: Annotated[
+        str, typer.Option("--sbatch", help='Options of the call of sbatch: "--mem=4G -p short".')
+    ] = "",
+    fix: Annotated[bool, typer.Option("--fix", help="Write the safe fixes.")] = False,
+    config: ConfigOption = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object for one SCRIPT, else a list.")
+    ] = False,
+    as_sarif: Annotated[
+        bool, typer.Option("--sarif", help="SARIF 2.1.0, for editors and code hosts.")
+    ] = False,
+) -> None:
+    """What will go wrong with a job, before it runs?"""
+    if as_json and as_sarif:
+        raise UsageError("--json or --sarif, not both")
+    settings = load_settings(config, {})
+    codes = (*settings.check.ignore, *(c for one in ignore or [] for c in one.split(",") if c))
+    known = Site.saved(site) if site is not None else Site.asked()
+    checker = Checker(known, codes, _options(options))
+    reports, problems = _checked(checker, scripts)
+    if fix and sum(map(apply_fixes, reports)):
+        reports, problems = _checked(checker, scripts)
+    if as_sarif:
+        print_json(sarif(reports))
+    elif as_json:
+        objects = [one.to_json() for one in reports]
+        for one in objects if len(scripts) == 1 else [objects]:
+            print_json(one)
+    else:
+        _print(reports)
+    report_problems(problems)
+    if any(one.failed for one in reports):
+        raise typer.Exit(1)
+
+
+def _options(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"--sbatch: {error}") from None
+
+
+def _checked(checker: Checker, scripts: list[str]) -> tuple[list[Report], list[str]]:
+    reports: list[Report] = []
+    problems: list[str] = []
+    for one in scripts:
+        try:
+            reports.append(checker.check(one))
+        except JobsightError as error:
+            problems.append(str(error))
+    return reports, problems
+
+
+def _print(reports: list[Report]) -> None:
+    for report in reports:
+        for one in report.findings:
+            fix = f" ({one.fix})" if one.fix else ""
+            place = f"{one.file}:{one.line}:{one.column}"
+            say(f"{place}: {one.severity} {one.code} {one.message}{fix}")
+    found = [one for report in reports for one in report.findings]
+    errors = sum(one.severity == "error" for one in found)
+    files = counted(len(reports), "file")
+    say(f"{counted(errors, 'error')}, {counted(len(found) - errors, 'warning')} in {files}")

@@ -1,0 +1,90 @@
+"""The language of a program, by its name, its first line and its content; its syntax tree."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+__all__ = ["INTERPRETERS", "language_of", "shebang", "syntax_tree", "tree_errors"]
+
+_ENDINGS = {
+    "bash": "sh bash ksh sbatch slurm job slm", "python": "py pyw", "c": "c h",
+    "cpp": "cc cpp cxx hpp hh C", "cuda": "cu cuh", "julia": "jl", "r": "R r", "go": "go",
+    "fortran": "f90 f95 f03 f08 F90 f for F", "rust": "rs", "java": "java", "perl": "pl pm",
+    "lua": "lua", "matlab": "m",
+}  # fmt: skip
+_BY_ENDING = {ending: name for name, text in _ENDINGS.items() for ending in text.split()}
+
+INTERPRETERS = {
+    "bash": "bash", "sh": "bash", "dash": "bash", "ksh": "bash", "zsh": "zsh", "csh": "csh",
+    "tcsh": "csh", "python": "python", "perl": "perl", "Rscript": "r", "R": "r", "julia": "julia",
+    "lua": "lua", "matlab": "matlab", "octave": "matlab", "node": "javascript", "ruby": "ruby",
+    "awk": "awk", "gawk": "awk", "pypy": "python", "ipython": "python", "srun": "bash",
+}  # fmt: skip
+"""Languages by the name of an interpreter without its version."""
+
+_CONTENT = {
+    "python": re.compile(r"^(?:import \w+|from [\w.]+ import|def \w+\(.*\):|class \w+.*:)", re.M),
+    "perl": re.compile(r"^(?:use strict|use warnings|my [$@%]\w+)", re.M),
+    "julia": re.compile(r"^(?:using \w+|function \w+\(.*\)\s*$)", re.M),
+    "r": re.compile(r"^(?:library\(|\w+ <- )", re.M),
+    "c": re.compile(r"^#include [<\"]", re.M),
+    "fortran": re.compile(r"^\s*program \w+\s*$", re.M | re.I),
+    "bash": re.compile(r"^#(?:SBATCH|PBS|\$) |^(?:set -[eux]|export \w+=|module load|srun )", re.M),
+}
+_DEEPEST = 400
+
+
+def shebang(text: str) -> list[str] | None:
+    """The words of the first line behind ``#!``; None: it has no such line."""
+    if not text.startswith("#!"):
+        return None
+    return text.partition("\n")[0][2:].split()
+
+
+def language_of(name: str, text: str) -> str | None:
+    """The language of a file, None: unknown; ``zsh`` and ``csh`` are not ``bash``."""
+    words = shebang(text)
+    if words:
+        program = [word for word in words if not (word.startswith("-") or "=" in word)]
+        last = PurePosixPath(program[0]).name if program else ""
+        if last == "env":
+            last = PurePosixPath(program[1]).name if len(program) > 1 else ""
+        return INTERPRETERS.get(re.sub(r"[\d.]+$", "", last))
+    ending = PurePosixPath(name).suffix[1:]
+    if ending in _BY_ENDING:
+        return _BY_ENDING[ending]
+    return next((language for language, form in _CONTENT.items() if form.search(text)), None)
+
+
+@cache
+def _parser(language: str) -> Parser:
+    import tree_sitter_language_pack
+
+    known: Any = tree_sitter_language_pack.get_parser
+    return known(language)  # type: ignore[no-any-return]
+
+
+def syntax_tree(language: str, text: bytes) -> Node:
+    """The root of the syntax tree of a program in one of the languages with a file ending."""
+    return _parser(language).parse(text).root_node
+
+
+def tree_errors(root: Node) -> list[tuple[int, int, str]]:
+    """Line and column (from 1) of what the grammar could not take, and what is missing there."""
+    found: list[tuple[int, int, str]] = []
+    waiting = [(root, 0)]
+    while waiting and len(found) < 20:
+        node, depth = waiting.pop()
+        if node.is_missing:
+            found.append((node.start_point.row + 1, node.start_point.column + 1, node.type))
+        elif node.is_error:
+            found.append((node.start_point.row + 1, node.start_point.column + 1, ""))
+        elif node.has_error and depth < _DEEPEST:
+            waiting += [(child, depth + 1) for child in reversed(node.children)]
+    return sorted(found)

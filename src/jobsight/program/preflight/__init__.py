@@ -1,0 +1,1 @@
+"""What will go wrong with a job, found in what is submitted before it runs."""

@@ -1,0 +1,151 @@
+"""Findings, the rules that make them, and the comments that silence them.
+
+A rule is a function that yields a `Hit` for each place where it applies. It is registered with its
+code, severity, title, and an example that it finds fault with and one that it does not; tests run
+both. Codes: JS0xx syntax, JS1xx what is not there, JS2xx requests, JS3xx logic, JS4xx HTCondor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from jobsight.program.shell.model import Source
+from jobsight.program.submission.job import Place
+
+__all__ = [
+    "RULES",
+    "Edit",
+    "Finding",
+    "Hit",
+    "Kind",
+    "Rule",
+    "Severity",
+    "hits_of",
+    "rule",
+    "silenced",
+]
+
+Severity = Literal["error", "warning"]
+Kind = Literal["script", "condor", "dag"]
+
+
+class Edit(NamedTuple):
+    """A safe change: a line's text (None: the whole file's) replaced, or a folder made."""
+
+    line: int | None
+    old: str
+    new: str
+    folder: str | None = None
+
+
+class Hit(NamedTuple):
+    """What a rule found.
+
+    Attributes:
+        source: the text it is in; None: that of the file.
+        place: in the source.
+        message: what happens.
+        fix: what to write instead.
+        severity: where it is not the rule's.
+        edit: what ``--fix`` does.
+    """
+
+    source: Source | None
+    place: Place
+    message: str
+    fix: str | None = None
+    severity: Severity | None = None
+    edit: Edit | None = None
+
+
+class Finding(NamedTuple):
+    """A hit of a rule, as it is printed; lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int
+    severity: Severity
+    code: str
+    message: str
+    fix: str | None = None
+    edit: Edit | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding for machines."""
+        return {name: getattr(self, name) for name in self._fields if name != "edit"}
+
+
+class Rule(NamedTuple):
+    """A rule with its documentation.
+
+    Attributes:
+        fails: an example with the fault: a file, or several, each behind a line ``=== name``.
+        passes: one without it.
+    """
+
+    code: str
+    severity: Severity
+    title: str
+    fails: str
+    passes: str
+    kind: Kind
+    check: Callable[[Any], Iterable[Hit]]
+
+
+RULES: dict[str, Rule] = {}
+"""All rules by their codes."""
+
+_Check = Callable[[Any], Iterable[Hit]]
+
+
+def rule(
+    code: str, severity: Severity, title: str, *, fails: str, passes: str, kind: Kind = "script"
+) -> Callable[[_Check], _Check]:
+    """Register a function as a rule."""
+
+    def registered(check: _Check) -> _Check:
+        assert code not in RULES, code
+        RULES[code] = Rule(code, severity, title, fails, passes, kind, check)
+        return check
+
+    return registered
+
+
+def hits_of(kind: Kind, subject: Any, file: str) -> Iterator[Finding]:
+    """The findings of all rules of a kind."""
+    for one in RULES.values():
+        if one.kind != kind:
+            continue
+        for hit in one.check(subject):
+            source, first = (hit.source.file, hit.source.first) if hit.source else (file, 0)
+            yield Finding(
+                source,
+                hit.place.line + first,
+                hit.place.column,
+                hit.severity or one.severity,
+                one.code,
+                hit.message,
+                hit.fix,
+                hit.edit,
+            )
+
+
+_SILENT = re.compile(r"#\s*jobsight:\s*ignore(?:\[([\w,\s]+)\])?")
+
+
+def silenced(text: str) -> dict[int, frozenset[str] | None]:
+    """By line: the codes that a comment silences there (None: all).
+
+    A comment that has a line to itself is for the next line too.
+    """
+    found: dict[int, frozenset[str] | None] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        comment = _SILENT.search(line)
+        if comment is not None:
+            codes = None if comment[1] is None else frozenset(re.findall(r"\w+", comment[1]))
+            found[number] = codes
+            if line.lstrip().startswith("#"):
+                found[number + 1] = codes
+    return found

@@ -1,0 +1,327 @@
+"""JS309–JS311, JS318, JS319: small I/O, work of a login node, secrets, slips in Python."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from jobsight.program.preflight.findings import Hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.python import PythonText, dotted
+from jobsight.program.shell.launchers import MPI
+from jobsight.program.shell.model import Command, Program, Source
+from jobsight.program.submission.job import Place
+
+__all__: list[str] = []
+
+_MANY = 1000
+"""Rounds of a loop from which on a file opened in each is a load for a shared file system."""
+
+
+@rule(
+    "JS309",
+    "warning",
+    "A file is opened in every round of a long loop",
+    fails="#!/bin/bash\nfor i in $(seq 1 100000); do\n  echo $i >> /scratch/out.txt\ndone\n",
+    passes="#!/bin/bash\nfor i in $(seq 1 100000); do\n  echo $i\ndone > /scratch/out.txt\n",
+)
+def _small_io(job: Job) -> Iterator[Hit]:
+    """Shared file systems are slow in opening files."""
+    for command in job.commands:
+        times = math.prod(loop.times or 1 for loop in command.loops)
+        for one in command.redirects:
+            to_file = one.operator in (">", ">>", "<") and not one.target.text.startswith(
+                ("/dev/", "&")
+            )
+            if times >= _MANY and to_file:
+                yield Hit(
+                    command.source,
+                    command.place,
+                    f"opens a file {times:,} times",
+                    "redirect the loop, behind done",
+                )
+    for program, text in job.pythons:
+        for name, call, around in text.calls:
+            if name not in ("open", "np.save", "numpy.save", "os.fsync"):
+                continue
+            times = math.prod(_rounds(one, text) or 1 for one in around)
+            if times >= _MANY:
+                yield Hit(
+                    program.source,
+                    Place(call.lineno, call.col_offset + 1),
+                    f"opens a file {int(times):,} times",
+                    "open it once, before the loop",
+                )
+
+
+def _rounds(node: ast.AST, text: PythonText) -> int | None:
+    if isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
+        numbers = [text.number(one) for one in node.iter.args]
+        known = [one for one in numbers if one is not None]
+        if dotted(node.iter.func) == "range" and known and len(known) == len(numbers):
+            return int(known[0] if len(known) == 1 else known[1] - known[0])
+    return None
+
+
+_EDITORS = frozenset(
+    {"vim", "vi", "nano", "emacs", "top", "htop", "less", "more", "man", "screen", "tmux", "gedit"}
+)
+_INSTALLS = {
+    "apt": {"install"},
+    "apt-get": {"install", "update"},
+    "yum": {"install"},
+    "dnf": {"install"},
+}
+
+
+@rule(
+    "JS310",
+    "warning",
+    "Work for a terminal or a login node, not for a batch job",
+    fails="#!/bin/bash\n#SBATCH --time=10\nsudo apt-get install -y jq\nnano notes.txt\n",
+    passes="#!/bin/bash\n#SBATCH --time=10\necho no terminal\n",
+)
+def _login_work(job: Job) -> Iterator[Hit]:
+    """Editors, prompts, ``sudo``, ``salloc``, ``srun --pty``; heavy work next to ``sbatch``."""
+    for command in job.commands:
+        what = _interactive(command) if job.is_slurm else None
+        if what is not None and not command.checked:
+            place = command.launchers[0].place if command.launchers else command.place
+            yield Hit(command.source, place, what[0], what[1], "error" if what[2] else None)
+        loops = [loop for loop in command.loops if loop.times is None or loop.times > 10]
+        if (
+            command.name in ("squeue", "sacct", "scontrol", "condor_q")
+            and loops
+            and not _rests(job, command)
+        ):
+            yield Hit(
+                command.source,
+                command.place,
+                f"asks the scheduler with {command.name} in a loop without rest",
+                "sleep 60 in the loop, or sbatch --wait, or --dependency",
+            )
+    if not job.is_slurm and any(one.name in ("sbatch", "condor_submit") for one in job.commands):
+        for command in job.commands:
+            heavy = any(one.name in MPI for one in command.launchers)
+            if heavy and "SLURM_JOB" not in job.text:
+                yield Hit(
+                    command.source,
+                    command.place,
+                    "runs where the script is started: on the login node",
+                    "put it into the batch script",
+                )
+
+
+def _rests(job: Job, command: Command) -> bool:
+    loop = command.loops[-1]
+    rests = [one for one in job.commands if one.name == "sleep" and loop in one.loops]
+    return any(
+        not (word.value or "60").isdecimal() or int(word.value or "60") >= 10
+        for one in rests
+        for word in one.arguments
+    )
+
+
+def _interactive(command: Command) -> tuple[str, str | None, bool] | None:
+    """Message, fix, and whether it fails."""
+    name = PurePosixPath(command.name or "").name
+    words = [word.text for word in command.arguments]
+    for one in command.launchers:
+        if one.name == "srun" and "pty" in one.options:
+            return (
+                "srun --pty needs a terminal, which a batch job lacks",
+                "srun without --pty",
+                True,
+            )
+        if one.name == "sudo":
+            return "sudo asks for a password, and a batch job has no terminal", None, False
+    if name == "salloc":
+        return "salloc asks for a second allocation inside the job", "srun", True
+    if (
+        name in _EDITORS
+        and not command.fed
+        and not command.piped
+        and not {"-b", "-c", "-es"} & set(words)
+    ):
+        if not any(w.startswith(("-b", "--batch", "-d")) for w in words):
+            return f"{name} needs a terminal, which a batch job lacks", None, True
+    if name == "read" and not command.fed and any(re.fullmatch(r"-\w*p", w) for w in words):
+        return (
+            "read -p waits for an answer, and a batch job has no terminal",
+            "give it as an argument",
+            False,
+        )
+    if name in _INSTALLS and words and words[-1] and _INSTALLS[name] & set(words):
+        return (
+            f"{name} needs root on the compute node",
+            "a module, an environment or a container",
+            False,
+        )
+    return None
+
+
+_SECRETS = (
+    (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), "an AWS access key"),
+    (re.compile(r"\bgh[pousr]_[A-Za-z0-9]{20,}\b|\bgithub_pat_\w{20,}"), "a GitHub token"),
+    (re.compile(r"\bhf_[A-Za-z0-9]{20,}\b"), "a Hugging Face token"),
+    (re.compile(r"\bglpat-[\w-]{16,}"), "a GitLab token"),
+    (re.compile(r"\bxox[abpr]-[\w-]{10,}"), "a Slack token"),
+    (re.compile(r"\bsk-(?:[a-z]+-)*[A-Za-z0-9_-]{20,}"), "an API key"),
+    (re.compile(r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{5,}"), "a token"),
+    (re.compile(r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----"), "a private key"),
+    (re.compile(r"https?://[^\s:/@$\"']+:([^\s:/@$\"'{]{3,})@"), "a password in an address"),
+    (re.compile(r"\bwandb\s+login\s+[0-9a-f]{30,}"), "a key"),
+    (re.compile(r"\b(?:sshpass|mysql\w*)\b.*?\s-p\s?([^\s$\"'-][^\s$\"']{3,})"), "a password"),
+    (re.compile(r"\bcurl\b.*?\s(?:-u|--user)[ =][\"']?[\w.@-]+:([^\s$\"'{]{3,})"), "a password"),
+    (re.compile(r"Bearer\s+([A-Za-z0-9._~+/-]{16,})"), "a token"),
+)
+_NAMED = re.compile(
+    r"(?i)\b(\w*(?:password|passwd|passphrase|secret|api_?key|token|access_?key|private_?key|_pass|_pwd)\w*)"
+    r"\s*[=:]\s*(?:['\"]([^'\"$`{}<>\s]{6,})['\"]|([^\s'\"$`{}<>();,]{6,}))"
+)
+_PLACEHOLDER = re.compile(
+    r"(?i)^(?:[x*.]+|.*(?:your|example|change|placeholder|dummy|todo|secret_?here|insert|replace|redacted|none|"
+    r"null|true|false|file|path|env).*|[\w.-]*/[\w./-]*|\d{1,6}|[a-z_]+\(.*)$"
+)
+
+
+@rule(
+    "JS311",
+    "error",
+    "A secret in plain text",
+    fails="#!/bin/bash\nexport DB_PASSWORD=hunter2-or-so\n./load\n",
+    passes='#!/bin/bash\nexport DB_PASSWORD=$(cat "$HOME/.db_password")\n./load\n',
+)
+def _secrets(job: Job) -> Iterator[Hit]:
+    """Scripts are kept by the scheduler and shown to others; the secret is not printed here."""
+    subjects: list[tuple[Source | None, str]] = [(None, job.text)]
+    subjects += [
+        (one.source, one.source.text)
+        for one in job.walk.programs
+        if one.source is not None and one.source.file != job.source.file
+    ]
+    subjects += [(one, one.text) for one in job.walk.sources[1:] if one.file != job.source.file]
+    for source, text in subjects:
+        for number, line in enumerate(text.split("\n"), 1):
+            if (found := _secret_in(line)) is not None:
+                yield Hit(
+                    source,
+                    Place(number, found[1] + 1),
+                    f"{found[0]} in plain text: the scheduler keeps and shows the script",
+                    "read it from a file with mode 0600",
+                )
+
+
+def _secret_in(line: str) -> tuple[str, int] | None:
+    """What secret a line has, and where it begins."""
+    if len(line) > 4000:
+        return None
+    for form, what in _SECRETS:
+        found = form.search(line)
+        if found is not None and not (found.groups() and _PLACEHOLDER.match(found[1] or "")):
+            return what, found.start()
+    named = _NAMED.search(line)
+    if named is not None:
+        value = named[2] or named[3] or ""
+        if not _PLACEHOLDER.match(value) and not re.search(
+            r"(?i)_(?:file|path|dir|url|id|name|len\w*|count)$", named[1]
+        ):
+            if re.search(r"\d|[^A-Za-z0-9_]", value) or (
+                named[2] and not re.match(r"(?i)tokens?$", named[1])
+            ):
+                return f"the value of {named[1]}", named.start()
+    return None
+
+
+@rule(
+    "JS318",
+    "error",
+    "A Python name that nothing defines",
+    fails="#!/bin/bash\npython3 - <<'EOF'\ncount = 3\nprint(coutn)\nEOF\n",
+    passes="#!/bin/bash\npython3 - <<'EOF'\ncount = 3\nprint(count)\nEOF\n",
+)
+def _python_names(job: Job) -> Iterator[Hit]:
+    """It is not assigned, imported or passed anywhere in the program: a NameError when reached."""
+    for program, text in job.pythons:
+        if program.source is None or not program.source.exact:
+            continue
+        for node, other in text.undefined():
+            if other is None:
+                yield Hit(
+                    program.source,
+                    Place(node.lineno, node.col_offset + 1),
+                    f"nothing defines {node.id}",
+                )
+
+
+@rule(
+    "JS319",
+    "error",
+    "A Python program always fails, or lacks arguments",
+    fails="#!/bin/bash\npython3 - <<'EOF'\nimport sys\nprint('no')\nsys.exit(3)\nEOF\n",
+    passes="#!/bin/bash\npython3 - x <<'EOF'\nimport sys\nif sys.argv[1] != 'x':\n    sys.exit(3)\nEOF\n",
+)
+def _python_fails(job: Job) -> Iterator[Hit]:
+    """``sys.exit(3)``, ``raise`` or ``assert False`` at the top; ``sys.argv[2]`` without two arguments."""
+    for program, text in job.pythons:
+        if text.tree is None or program.command.checked:
+            continue
+        for node in text.tree.body:
+            status = _ends(node, text)
+            if status is not None:
+                if status:
+                    yield Hit(
+                        program.source,
+                        Place(node.lineno, node.col_offset + 1),
+                        f"always ends here: {status}",
+                    )
+                break
+        yield from _arguments(program, text)
+
+
+def _ends(node: ast.stmt, text: PythonText) -> str | None:
+    """How a statement at the top ends the program; "": well; None: it goes on."""
+    if isinstance(node, ast.Raise):
+        return "an exception is raised"
+    if isinstance(node, ast.Assert) and isinstance(node.test, ast.Constant) and not node.test.value:
+        return "the assertion is false"
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call = node.value
+        if dotted(call.func) in ("sys.exit", "exit", "quit", "os._exit"):
+            given = call.args[0] if call.args else ast.Constant(0)
+            if isinstance(given, ast.Constant):
+                return (
+                    "" if given.value in (0, None, False) else f"exit status {given.value!r}"[:60]
+                )
+            return ""
+        if dotted(call.func) == "ctypes.string_at" and call.args and text.number(call.args[0]) == 0:
+            return "a segmentation fault"
+    return None
+
+
+def _arguments(program: Program, text: PythonText) -> Iterator[Hit]:
+    if re.search(r"len\(\s*(?:sys\.)?argv|argv\s*\[\s*\d*\s*:|\bargv\.", text.text):
+        return
+    if any(word.value is None or word.is_glob for word in program.arguments):
+        return
+    for node, around in text.nodes:
+        if isinstance(node, ast.Subscript) and dotted(node.value) in ("sys.argv", "argv"):
+            number = text.number(node.slice)
+            sure = not any(
+                isinstance(one, ast.If | ast.Try | ast.IfExp | ast.FunctionDef) for one in around
+            )
+            if (
+                sure
+                and number is not None
+                and number > len(program.arguments)
+                and program.command.launchers == ()
+            ):
+                yield Hit(
+                    program.command.source,
+                    program.command.place,
+                    f"the program reads argument {int(number)}, and {len(program.arguments)} are given",
+                )
+                return

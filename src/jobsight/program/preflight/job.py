@@ -1,0 +1,154 @@
+"""A script that is checked, with all that rules ask of it: computed once, when first asked."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+
+from jobsight.program.languages import language_of, shebang
+from jobsight.program.machine import Machine
+from jobsight.program.python import PythonText
+from jobsight.program.shell.model import Command, Program, Source
+from jobsight.program.shell.walk import Walk, walk_script
+from jobsight.program.site import Site
+from jobsight.program.submission.job import Submission
+from jobsight.program.submission.sbatch import read_sbatch
+
+__all__ = ["BASH_SECONDS", "Job", "bash_error"]
+
+BASH_SECONDS = 5
+
+
+def bash_error(text: str, machine: Machine) -> tuple[int, str] | None:
+    """Line and words of bash's own first complaint about a script that it reads and does not run.
+
+    ``bash -n`` reads from a pipe, with an empty environment, so that no start-up file is run.
+    """
+    bash = machine.command("bash") or "/bin/bash"
+    try:
+        ended = subprocess.run(  # noqa: S603  # -n: commands are read and not run
+            [bash, "--norc", "--noprofile", "-n"],
+            input=text.encode("utf-8", "replace"),
+            capture_output=True,
+            timeout=BASH_SECONDS,
+            env={"LC_ALL": "C"},
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = ended.stderr[:4000].decode("utf-8", "replace").splitlines()
+    for line in lines:
+        found = re.match(r"\S*bash: (?:line (\d+): )?(.*)", line)
+        if found and "warning:" not in line and ended.returncode:
+            return int(found[1] or 1), found[2]
+        if found and "here-document" in line:
+            return int(found[1] or 1), found[2]
+    return None
+
+
+@dataclass
+class Job:
+    """A batch script, or any script, that is checked.
+
+    Attributes:
+        source: its text.
+        data: its bytes.
+        path: absolute.
+        folder: in which it will start.
+        machine: this one.
+        site: what is known of the cluster; None: nothing.
+        options: of sbatch, from the call.
+        batch: it is run by a scheduler even if it has no directive.
+    """
+
+    source: Source
+    data: bytes
+    path: str
+    folder: str
+    machine: Machine
+    site: Site | None = None
+    options: tuple[str, ...] = ()
+    environment: dict[str, str] | None = None
+    executable: bool = False
+    """It is the executable of a submit file: only files that are transferred are there."""
+
+    @cached_property
+    def text(self) -> str:
+        """The text with line ends as bash wants them, without a byte order mark."""
+        return self.source.text.replace("\r\n", "\n").removeprefix("\ufeff")
+
+    @cached_property
+    def language(self) -> str | None:
+        """Its language."""
+        return language_of(self.path, self.text)
+
+    @cached_property
+    def is_slurm(self) -> bool:
+        """Whether it is written for sbatch."""
+        return bool(self.options) or bool(
+            re.search(r"^#\s?SBATCH\b", self.source.text, re.M | re.I)
+        )
+
+    @cached_property
+    def submission(self) -> Submission:
+        """What it asks of Slurm."""
+        return read_sbatch(self.text, self.options, self.environment)
+
+    @cached_property
+    def broken(self) -> tuple[int, str] | None:
+        """The first syntax error of a shell script."""
+        if self.language != "bash":
+            return None
+        return bash_error(self.text, self.machine)
+
+    @cached_property
+    def walk(self) -> Walk:
+        """What it does; of a script in another language, one program."""
+        source = Source(self.source.file, self.text, folder=self.source.folder)
+        if self.language == "bash":
+            return walk_script(source, self.machine, self.folder, self.path)
+        walk = Walk(self.machine)
+        if self.language is not None:
+            command = self._as_command(source)
+            walk.commands.append(command)
+            walk.programs.append(Program(source, self.language, command, path=self.path))
+        return walk
+
+    def _as_command(self, source: Source) -> Command:
+        from jobsight.program.shell.model import Environment, Word
+        from jobsight.program.submission.job import Place
+
+        words = shebang(self.text) or [self.language or ""]
+        name = words[1] if words[0].endswith("/env") and len(words) > 1 else words[0]
+        word = Word(name, name, Place(1))
+        return Command(source, (word,), (), Place(1), Environment(self.machine.path), self.folder)
+
+    @property
+    def commands(self) -> list[Command]:
+        """Commands up to a syntax error: what follows it is read wrongly."""
+        if self.broken is None:
+            return self.walk.commands
+        line = self.broken[0]
+        return [
+            one
+            for one in self.walk.commands
+            if one.source.file != self.source.file or one.place.line < line
+        ]
+
+    @cached_property
+    def pythons(self) -> list[tuple[Program, PythonText]]:
+        """Python programs that it runs and whose text is here, each once."""
+        found: dict[tuple[str, int], tuple[Program, PythonText]] = {}
+        for one in self.walk.programs:
+            if one.language == "python" and one.source is not None:
+                key = (one.source.file, one.source.first)
+                if key not in found:
+                    found[key] = (one, PythonText(one.source.text))
+        return list(found.values())
+
+    def shown(self, path: str) -> str:
+        """A path as findings name it: relative to the current folder."""
+        return os.path.relpath(path)

@@ -1,0 +1,540 @@
+"""JS3xx: scripts that run, and do something else than was meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from jobsight.program.preflight.findings import Hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.uses import HARMLESS, uses_of
+from jobsight.program.shell.launchers import MPI
+from jobsight.program.shell.model import Command
+from jobsight.program.submission.job import Place
+
+__all__: list[str] = []
+
+_SAYS = frozenset(
+    {
+        "echo",
+        "date",
+        "printf",
+        "true",
+        ":",
+        "sleep",
+        "ls",
+        "hostname",
+        "module",
+        "df",
+        "free",
+        "sstat",
+        "sacct",
+        "seff",
+        "times",
+    }
+)
+_GIVEN = re.compile(
+    r"(?:SLURM|SBATCH|CUDA|OMP|MKL|PBS|LSB|SGE|CONDOR|_CONDOR|XDG|LMOD|CONDA|MODULE|LD|BASH|LC|SSH|OPENBLAS|"
+    r"APPTAINER|SINGULARITY|PMI|OMPI|EB|SPACK|JAVA|NVIDIA|ROCR|GPU)\w*|HOME|USER|LOGNAME|PATH|PWD|OLDPWD|"
+    r"SHELL|TMPDIR|TMP|TEMP|HOSTNAME|HOST|TERM|LANG|SCRATCH\w*|WORK\w*|PROJECT\w*|STORE\w*|GROUP\w*|DATA\w*|"
+    r"RANDOM|SECONDS|LINENO|UID|EUID|PPID|IFS|OPTARG|OPTIND|FUNCNAME|PIPESTATUS|REPLY|SHLVL|DIRSTACK|LOCAL\w*|"
+    r"MANPATH|PYTHONPATH|CPATH|CLUSTER\w*|JOB\w*|NODE\w*|EDITOR|DISPLAY|PS\d|HISTFILE|MAIL|\w*SCRATCH|\w*_ROOT|"
+    r"\w*_HOME|\w*_DIR|EBROOT\w*|\w*TMP|\w*WORK|\d+|[@*#?$!_-]|read|PROMPT_COMMAND|CC|CXX|FC|CFLAGS|\w*FLAGS"
+)
+"""Variables that the scheduler, the site or the shell sets."""
+
+
+def _programs(job: Job) -> list[Command]:
+    """Commands that do the work of the job."""
+    return [
+        one
+        for one in job.commands
+        if one.words
+        and PurePosixPath(one.name or "?").name not in HARMLESS
+        and one.name not in job.walk.functions
+        and not one.checked
+    ]
+
+
+def _last(job: Job) -> Command | None:
+    """The command of the script whose status becomes that of the job."""
+    own = [one for one in job.commands if one.source.file == job.source.file and one.words]
+    return max(own, key=lambda one: one.place, default=None)
+
+
+@rule(
+    "JS301",
+    "warning",
+    "The last command hides the exit status of the program",
+    fails="#!/bin/bash\n#SBATCH --mem=1G\npython3 -c 'raise SystemExit(3)'\necho finished\n",
+    passes="#!/bin/bash\n#SBATCH --mem=1G\nset -e\npython3 -c 'raise SystemExit(3)'\necho finished\n",
+)
+def _hidden_status(job: Job) -> Iterator[Hit]:
+    """Without ``set -e``, the job counts as completed whatever the program did."""
+    last = _last(job)
+    if (
+        not job.is_slurm
+        or last is None
+        or job.language != "bash"
+        or re.search(r"\$\?|PIPESTATUS|trap ", job.text)
+    ):
+        return
+    zero = last.name == "exit" and [word.text for word in last.arguments] == ["0"]
+    if not (last.name in _SAYS or zero) or last.conditional or last.piped or last.loops:
+        return
+    before = [
+        one
+        for one in _programs(job)
+        if one.place < last.place and not one.errexit and not one.background and not one.conditional
+    ]
+    if before and before[-1].source.file == job.source.file and not last.errexit:
+        name = PurePosixPath(before[-1].name or "a program").name
+        yield Hit(
+            None,
+            last.place,
+            f"if {name} fails, the job still counts as completed",
+            "set -e after the directives, or exit $? behind the program",
+        )
+
+
+@rule(
+    "JS302",
+    "warning",
+    "A pipe hides the exit status of the program",
+    fails="#!/bin/bash\n#SBATCH --mem=1G\nset -e\npython3 -c 'raise SystemExit(3)' | tee log.txt\n",
+    passes="#!/bin/bash\n#SBATCH --mem=1G\nset -eo pipefail\npython3 -c 'raise SystemExit(3)' | tee log.txt\n",
+)
+def _piped_status(job: Job) -> Iterator[Hit]:
+    """The status of a pipe is that of its last command, without ``pipefail``."""
+    if not job.is_slurm or "PIPESTATUS" in job.text:
+        return
+    for at, command in enumerate(job.commands[:-1]):
+        following = job.commands[at + 1]
+        if (
+            not command.piped
+            or command.pipefail
+            or command.conditional
+            or command not in _programs(job)
+        ):
+            continue
+        if PurePosixPath(following.name or "").name in (
+            "tee",
+            "cat",
+            "tail",
+            "grep",
+            "head",
+            "ts",
+            "sed",
+        ):
+            text = (
+                f"| {following.name} hides whether {PurePosixPath(command.name or '?').name} fails"
+            )
+            yield Hit(command.source, command.place, text, "set -o pipefail")
+
+
+@rule(
+    "JS303",
+    "error",
+    "A folder is removed by a name that may be empty",
+    fails='#!/bin/bash\nRESULT=out\nrm -rf "$RESULTS"/*\n',
+    passes='#!/bin/bash\nRESULTS=out\nrm -rf "$RESULTS"/*\n',
+)
+def _dangerous_rm(job: Job) -> Iterator[Hit]:
+    """``rm -rf $X/`` where nothing sets X removes from the root of the file system."""
+    for command in job.commands:
+        if command.name != "rm" or command.nounset:
+            continue
+        options = "".join(word.text for word in command.arguments if word.text.startswith("-"))
+        if "r" not in options.lower():
+            continue
+        for word in command.arguments:
+            found = re.match(r'"?\$\{?(\w+)\}?"?(/|$)', word.text)
+            if found is None or word.value or found[1] in job.walk.assigned:
+                if word.value in ("/", "/*", "/home", "/home/"):
+                    yield Hit(command.source, word.place, f"rm -r {word.value} removes everything")
+                continue
+            if not _GIVEN.fullmatch(found[1]) and found[2]:
+                text = f"nothing sets {found[1]}: this removes {word.text.replace(found[0], '/', 1)[:40]}"
+                yield Hit(command.source, word.place, text, f"${{{found[1]}:?}}/")
+
+
+_OWN = re.compile(
+    r"SLURM_ARRAY_TASK_ID|SLURM_JOB_?ID|SLURM_TASK_PID|SLURM_LOCALID|RANDOM|BASHPID|\$|TMPDIR|"
+    r"SLURM_TMPDIR|HOSTNAME|SLURMD_NODENAME|\$\(|SECONDS|LOCAL\w*|\d+|read|PPID|SLURM_PROCID"
+)
+
+
+@rule(
+    "JS304",
+    "error",
+    "All tasks of an array write to one file",
+    fails="#!/bin/bash\n#SBATCH --array=1-10\necho $SLURM_ARRAY_TASK_ID > result.txt\n",
+    passes="#!/bin/bash\n#SBATCH --array=1-10\necho $SLURM_ARRAY_TASK_ID > result_$SLURM_ARRAY_TASK_ID.txt\n",
+)
+def _array_overwrites(job: Job) -> Iterator[Hit]:
+    """Files of ``>``, and of ``--output``, whose names are the same in all tasks."""
+    if not job.is_slurm or (job.submission.request.array or 0) < 2:
+        return
+    for name in ("output", "error"):
+        setting = job.submission.settings.get(name)
+        if setting is not None and not re.search(r"%\d*[ajJNnstu]", setting.value):
+            if not setting.value.startswith("/dev/"):
+                yield Hit(
+                    None,
+                    setting.place,
+                    f"all tasks write their --{name} to {setting.value}",
+                    f"--{name}={_with_task(setting.value)}",
+                )
+    for command in job.commands:
+        if command.conditional or command.folder is None or command.contained:
+            continue
+        for use in uses_of(command):
+            if (
+                use.kind != "write"
+                or use.word.text.startswith(("/dev/", '"/dev/'))
+                or use.word.is_glob
+            ):
+                continue
+            appended = any(
+                one.target is use.word and ">>" in one.operator for one in command.redirects
+            )
+            if (
+                not appended
+                and use.word.text != "a.out"
+                and not any(map(_OWN.fullmatch, use.word.depends))
+            ):
+                if "-p" not in use.word.text and command.name not in ("touch", "mv", "cp"):
+                    text = f"all tasks write to {use.word.text[:60]}"
+                    yield Hit(
+                        command.source,
+                        use.word.place,
+                        text,
+                        "put $SLURM_ARRAY_TASK_ID into the name",
+                    )
+
+
+def _with_task(value: str) -> str:
+    stem, dot, ending = value.rpartition(".")
+    return f"{stem}_%A_%a.{ending}" if dot and "%A" not in value else value.replace("%A", "%A_%a")
+
+
+@rule(
+    "JS305",
+    "error",
+    "Scripts run each other without end",
+    fails="#!/bin/bash\nsource ./a.sh\n=== a.sh\nsource ./a.sh\n",
+    passes="#!/bin/bash\nsource ./a.sh\n=== a.sh\nexport X=1\n",
+)
+def _cycles(job: Job) -> Iterator[Hit]:
+    """Scripts that source or run themselves, or each other; conditions may end it."""
+    for one in job.walk.cycles:
+        if not one.command.conditional:
+            yield Hit(
+                one.command.source, one.command.place, f"runs itself: {' → '.join(one.files)[:200]}"
+            )
+
+
+@rule(
+    "JS306",
+    "error",
+    "The job submits itself again, always",
+    fails="#!/bin/bash\n#SBATCH --time=10\nsbatch $0\n",
+    passes="#!/bin/bash\n#SBATCH --time=10\n[ -f done ] || sbatch job.sh\n",
+)
+def _resubmits(job: Job) -> Iterator[Hit]:
+    """``sbatch`` of its own file without a condition goes on for ever."""
+    own = PurePosixPath(job.path).name
+    for command in job.commands:
+        if command.name != "sbatch" or command.conditional or not job.is_slurm:
+            continue
+        for word in command.arguments:
+            name = PurePosixPath((word.value or word.text).strip('"')).name
+            itself = word.text.strip('"') in ("$0", "${0}", "$BASH_SOURCE") or name in (
+                own,
+                "slurm_script",
+            )
+            if itself:
+                yield Hit(
+                    command.source,
+                    command.place,
+                    "the job submits itself again, whatever happened",
+                    "put a condition before it that ends the chain",
+                )
+
+
+@rule(
+    "JS312",
+    "error",
+    "The script ends while its programs run",
+    fails="#!/bin/bash\n#SBATCH --ntasks=2\nsrun -n1 ./a &\nsrun -n1 ./b &\n",
+    passes="#!/bin/bash\n#SBATCH --ntasks=2\nsrun -n1 ./a &\nsrun -n1 ./b &\nwait\n",
+)
+def _no_wait(job: Job) -> Iterator[Hit]:
+    """When a batch script ends, Slurm kills what it started in the background."""
+    if not job.is_slurm or job.language != "bash" or not job.walk.complete:
+        return
+    if any(one.name in ("wait", "fg", "parallel") for one in job.commands) or re.search(
+        r"\bwait\b", job.text
+    ):
+        return
+    own = [one for one in job.commands if one.source.file == job.source.file and one.words]
+    last = max(
+        (one for one in own if not (one.name in _SAYS and not one.background)),
+        key=lambda one: one.place,
+        default=None,
+    )
+    if last is not None and last.background and not last.conditional:
+        yield Hit(
+            None,
+            last.place,
+            "the script ends here, and Slurm kills what runs in the background",
+            "wait at the end",
+        )
+
+
+@rule(
+    "JS313",
+    "error",
+    "The script always fails",
+    fails="#!/bin/bash\n#SBATCH --mem=1G\necho hello\nexit 3\n",
+    passes="#!/bin/bash\n#SBATCH --mem=1G\n[ -f /etc/passwd ] || exit 3\necho hello\n",
+)
+def _always_fails(job: Job) -> Iterator[Hit]:
+    """An exit with another status than 0 that no condition guards."""
+    for command in job.commands:
+        status = command.arguments[0].value if len(command.arguments) == 1 else None
+        if command.name == "exit" and not (command.conditional or command.checked or command.piped):
+            if (
+                status
+                and status.isdecimal()
+                and int(status) % 256
+                and command.source.file == job.source.file
+            ):
+                yield Hit(command.source, command.place, f"always ends with status {status}")
+
+
+@rule(
+    "JS314",
+    "error",
+    "A variable that nothing sets",
+    fails='#!/bin/bash\nOUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDR/x"\n',
+    passes='#!/bin/bash\nOUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDIR/x"\n',
+)
+def _unset_variables(job: Job) -> Iterator[Hit]:
+    """One slip away from a name that is set; or any, after ``set -u``."""
+    from jobsight.program.preflight.missing import one_slip
+
+    known = job.walk.assigned
+    seen: set[str] = set()
+    for command in job.commands:
+        if command.environment.opaque or command.contained:
+            continue
+        for word in (*command.words, *(one.target for one in command.redirects)):
+            if ":-" in word.depends or re.search(r"\$\{\w+[:\-+=?]", word.text):
+                continue
+            for name in sorted(
+                set(re.findall(r"\$\{?([A-Za-z_]\w*)", word.text)) & word.depends - known - seen
+            ):
+                near = next(
+                    (
+                        one
+                        for one in sorted(known)
+                        if one_slip(name, one) and min(len(name), len(one)) > 3
+                    ),
+                    None,
+                )
+                if near is not None and not re.match(r"(?:SLURM|SBATCH|CUDA|OMP)_", name):
+                    seen.add(name)
+                    yield Hit(command.source, word.place, f"nothing sets {name}", f"${near}?")
+                elif name not in seen and command.nounset and not _GIVEN.fullmatch(name):
+                    seen.add(name)
+                    yield Hit(
+                        command.source,
+                        word.place,
+                        f"nothing sets {name}: set -u ends the script here",
+                    )
+                elif _slurm_slip(name):
+                    seen.add(name)
+                    yield Hit(
+                        command.source, word.place, f"Slurm sets no {name}", f"${_slurm_slip(name)}"
+                    )
+
+
+_SLURM = (
+    "SLURM_ARRAY_TASK_ID SLURM_ARRAY_JOB_ID SLURM_JOB_ID SLURM_JOBID SLURM_JOB_NAME "
+    "SLURM_NTASKS SLURM_CPUS_PER_TASK SLURM_SUBMIT_DIR SLURM_JOB_NODELIST SLURM_NODELIST "
+    "SLURM_NNODES SLURM_PROCID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MAX "
+    "SLURM_ARRAY_TASK_MIN SLURM_JOB_NUM_NODES SLURM_NPROCS SLURM_MEM_PER_NODE "
+    "SLURM_MEM_PER_CPU SLURM_TASKS_PER_NODE SLURM_CPUS_ON_NODE SLURM_LOCALID"
+).split()
+_WRONG = {
+    "SLURM_ARRAY_ID": "SLURM_ARRAY_TASK_ID",
+    "SLURM_TASK_ID": "SLURM_ARRAY_TASK_ID",
+    "SLURM_ARRAYID": "SLURM_ARRAY_TASK_ID",
+    "SLURM_ARRAY_INDEX": "SLURM_ARRAY_TASK_ID",
+    "SLURM_CPUS": "SLURM_CPUS_PER_TASK",
+    "SLURM_WORKDIR": "SLURM_SUBMIT_DIR",
+}
+
+
+def _slurm_slip(name: str) -> str | None:
+    from jobsight.program.preflight.missing import one_slip
+
+    if not name.startswith("SL") or name in _SLURM:
+        return None
+    return _WRONG.get(name) or next((one for one in _SLURM if one_slip(name, one)), None)
+
+
+@rule(
+    "JS315",
+    "warning",
+    "The folder of the script is not the folder it was submitted from",
+    fails='#!/bin/bash\n#SBATCH --mem=1G\ncd "$(dirname "$0")"\nls\n',
+    passes='#!/bin/bash\n#SBATCH --mem=1G\ncd "$SLURM_SUBMIT_DIR"\nls\n',
+)
+def _spool_folder(job: Job) -> Iterator[Hit]:
+    """Slurm runs a copy of the script: ``$0`` is in slurmd's spool folder."""
+    if (
+        not job.is_slurm
+        or "scontrol show job" in job.text
+        or "SLURM_JOB_ID" in job.text.partition("$0")[0]
+    ):
+        return
+    for number, line in enumerate(job.text.split("\n"), 1):
+        if re.search(r"dirname\W+(?:\$0|\$\{?BASH_SOURCE|\$\{0)|\$\{(?:0|BASH_SOURCE\S*?)%/", line):
+            if not line.lstrip().startswith("#"):
+                yield Hit(
+                    None,
+                    Place(number),
+                    "Slurm runs a copy: $0 is in its spool folder",
+                    "$SLURM_SUBMIT_DIR",
+                )
+
+
+@rule(
+    "JS316",
+    "error",
+    "A test that bash cannot evaluate",
+    fails="#!/bin/bash\nX=1\nif [ $X = 1 ; then\n  echo one\nfi\n",
+    passes="#!/bin/bash\nX=1\nif [ $X = 1 ]; then\n  echo one\nfi\n",
+)
+def _broken_tests(job: Job) -> Iterator[Hit]:
+    """No ``]``, or no blank next to a bracket: bash takes it for a command when it gets there."""
+    if job.language != "bash":
+        return
+    heres = {
+        line
+        for one in job.walk.commands
+        if one.here is not None
+        for line in range(one.here.first + 1, one.here.first + one.here.text.count("\n") + 2)
+    }
+    for number, line in enumerate(job.text.split("\n"), 1):
+        if number in heres or line.lstrip().startswith("#"):
+            continue
+        text = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", lambda m: "q" * len(m[0]), line)
+        found = re.search(
+            r"(?:^|[;&|!]|\b(?:if|elif|while|until))\s*(\[\[?)(?=[\s$\-q!])([^;]*?)(?:;|&&|\|\||$)",
+            text,
+        )
+        if found is None or line.rstrip().endswith("\\"):
+            continue
+        bracket, inner = found[1], found[2]
+        place = Place(number, found.start(1) + 1)
+        if not inner[:1].isspace():
+            yield Hit(
+                None,
+                place,
+                f"a blank is missing behind {bracket}: command not found",
+                f"{bracket} ...",
+            )
+        elif bracket == "[" and not re.search(r"\s\](?:\s|$|\))", inner):
+            closes = inner.rstrip().endswith("]")
+            what = "a blank is missing before ]" if closes else "] is missing"
+            yield Hit(None, place, f"{what}: the test always fails", "[ ... ]")
+
+
+@rule(
+    "JS317",
+    "error",
+    "Blanks around the = of an assignment",
+    fails="#!/bin/bash\nCOUNT = 5\necho $COUNT\n",
+    passes="#!/bin/bash\nCOUNT=5\necho $COUNT\n",
+)
+def _spaced_assignment(job: Job) -> Iterator[Hit]:
+    """Bash takes the name for a command; ``$X=1`` is one too."""
+    for command in job.commands:
+        words = command.words
+        if not words or command.launchers:
+            continue
+        name = words[0].text
+        if len(words) > 1 and words[1].text.startswith("=") and words[1].text[:2] != "==":
+            if re.fullmatch(r"\w+", name) and not job.machine.command(name):
+                yield Hit(
+                    command.source, words[0].place, f"{name}: command not found", f"{name}=..."
+                )
+        elif re.match(r"\$\w+=", name):
+            yield Hit(
+                command.source, words[0].place, f"{name[:40]} is taken for a command", name[1:41]
+            )
+        elif re.fullmatch(r"\w+=", name) and len(words) > 1:
+            yield Hit(
+                command.source,
+                words[0].place,
+                f"{name} sets nothing: a blank follows",
+                f"{name}...",
+            )
+
+
+@rule(
+    "JS320",
+    "warning",
+    "All tasks of an array do the same",
+    fails="#!/bin/bash\n#SBATCH --array=1-10\nsort -n /etc/passwd\n",
+    passes="#!/bin/bash\n#SBATCH --array=1-10\nhead -n $SLURM_ARRAY_TASK_ID /etc/passwd\n",
+)
+def _same_tasks(job: Job) -> Iterator[Hit]:
+    """Nothing that is known here reads the number of the task."""
+    if not job.is_slurm or (job.submission.request.array or 0) < 2 or not job.walk.complete:
+        return
+    texts = [job.text, *(one.text for one in job.walk.sources)]
+    for program in job.walk.programs:
+        if program.source is None:
+            return
+        texts.append(program.source.text)
+    if any(one.environment.opaque or one.contained for one in job.commands):
+        return
+    if any("SLURM_ARRAY" in text or ("environ" in text and "SLURM" in text) for text in texts):
+        return
+    if re.search(
+        r"RANDOM|urandom|\$\$|SLURM_JOB_?ID|mktemp|flock|checkpoint|restart|resume",
+        "\n".join(texts),
+    ):
+        return
+    yield Hit(None, job.submission.settings["array"].place, "no command uses $SLURM_ARRAY_TASK_ID")
+
+
+@rule(
+    "JS321",
+    "warning",
+    "Many processes of MPI are started without a launcher of their own",
+    fails="#!/bin/bash\n#SBATCH --ntasks=4\nsrun mpirun -np 4 ./a.out\n",
+    passes="#!/bin/bash\n#SBATCH --ntasks=4\nsrun ./a.out\n",
+)
+def _nested_launchers(job: Job) -> Iterator[Hit]:
+    """``srun mpirun`` starts mpirun once per task."""
+    for command in job.commands:
+        names = [one.name for one in command.launchers]
+        both = [one for one in command.launchers if one.name in MPI]
+        if both and "srun" in names and names.index("srun") < names.index(both[0].name):
+            tasks = job.submission.request.tasks if job.is_slurm else 0
+            count = next(one for one in command.launchers if one.name == "srun").options.get(
+                "n", ""
+            )
+            if tasks > 1 and count != "1":
+                yield Hit(
+                    command.source,
+                    command.place,
+                    f"srun starts {both[0].name} {tasks} times",
+                    "srun or mpirun, not both",
+                )

@@ -1,0 +1,559 @@
+"""JS1xx: what is not there when the job starts.
+
+A path is judged only where it is known, where this machine has the folder that it should be in,
+and where nothing before it in the script can have made it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from jobsight.program.preflight.findings import Edit, Hit, Severity, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.uses import BUILDS, BUILTINS, HARMLESS, Use, uses_of
+from jobsight.program.python import PythonText
+from jobsight.program.shell.model import Command, Program, Word
+from jobsight.program.submission.job import Place
+
+__all__ = ["Trace", "one_slip", "path_of", "trace_of"]
+
+_COMMON = (
+    "python python3 echo mkdir export source module srun mpirun mpiexec sbatch Rscript "
+    "julia matlab perl apptainer singularity conda awk grep sleep gunzip unzip chmod "
+    "touch rsync which nvidia-smi hostname gcc gfortran make cmake time date head tail "
+    "sort wget curl java"
+).split()
+_CLUSTER = re.compile(
+    r"s(?:run|batch|cancel|queue|info|acct|stat|alloc|bcast|attach)|scontrol|condor_\w+|mpi\w+|module|ml|"
+    r"nvidia-smi|apptainer|singularity|conda|mamba|micromamba|spack|R|Rscript|julia|matlab|octave|lmod|"
+    r"python[\d.]*|pip[\d.]*|nvcc|ifort|icc|icpc|ibrun|aprun|jsrun|lfs|sacctmgr|java|perl|docker|podman"
+)
+_KNOWN_PACKAGES = frozenset(
+    (
+        "numpy scipy pandas matplotlib torch tensorflow sklearn mpi4py h5py netCDF4 xarray "
+        "dask numba cupy jax keras transformers yaml tqdm requests PIL cv2 seaborn sympy "
+        "networkx pyarrow polars Bio rdkit ase pymatgen openmm MDAnalysis astropy pytest "
+        "joblib psutil zarr pysam statsmodels lightgbm xgboost datasets wandb ray lightning "
+        "pytorch_lightning torchvision accelerate petsc4py geopandas rasterio"
+    ).split()
+)
+
+
+@dataclass
+class Trace:
+    """What of the file system is known to have been made, command by command."""
+
+    made: set[str] = field(default_factory=set)
+    built: bool = False
+    """Something ran that may have made programs and files of any name."""
+    opaque: bool = False
+    """A program ran whose text is not known: it may have made data."""
+
+    def may_be_there(self, path: str, *, program: bool = False) -> bool:
+        """Whether something before may have made it."""
+        if self.built or (self.opaque and not program):
+            return True
+        return any(path == one or path.startswith(f"{one}/") for one in self.made)
+
+
+def path_of(word: Word, folder: str | None, job: Job) -> str | None:
+    """The absolute path that a word names; None: unknown, or several."""
+    value = word.value
+    if not value or word.is_glob or "\n" in value or value.startswith(("-", "~")) or ":" in value:
+        return None
+    if not value.startswith("/") and folder is None:
+        return None
+    path = os.path.normpath(os.path.join(folder or "/", value))  # noqa: PTH118
+    return job.machine.resolve(path)
+
+
+def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
+    """Each command with what was made before it."""
+    trace = Trace()
+    programs = {id(one.command): one for one in job.walk.programs}
+    for command in job.commands:
+        yield command, trace
+        for use in uses_of(command):
+            path = path_of(use.word, command.folder, job)
+            if use.kind in ("write", "make"):
+                if path is not None:
+                    trace.made.add(path)
+                elif use.word.value is None:
+                    trace.opaque = trace.opaque or use.kind == "write"
+        _note_program(command, programs.get(id(command)), trace, job)
+
+
+def _note_program(command: Command, program: Program | None, trace: Trace, job: Job) -> None:
+    name = PurePosixPath(command.name or "").name
+    if name in BUILDS:
+        trace.built = True
+    elif program is not None and program.language == "bash" and program.source is not None:
+        return  # its commands are in the walk
+    elif program is not None and program.language == "python" and program.source is not None:
+        text = next((t for p, t in job.pythons if p.source is program.source), None)
+        text = text or PythonText(program.source.text)
+        trace.opaque = trace.opaque or text.may_write
+        for one in text.opened:
+            if command.folder is not None and set("wax+") & set(one.mode):
+                trace.made.add(os.path.normpath(os.path.join(command.folder, one.path)))  # noqa: PTH118
+    elif name not in HARMLESS and command.words and name not in job.walk.functions:
+        trace.opaque = True
+    for word in command.arguments:
+        path = path_of(word, command.folder, job)
+        if path is not None and name not in HARMLESS:
+            trace.made.add(path)
+
+
+def _absent(path: str | None, trace: Trace, job: Job, *, program: bool = False) -> bool:
+    """Whether a path surely is not there when the command runs."""
+    if path is None or job.machine.exists(path) or trace.may_be_there(path, program=program):
+        return False
+    if path.startswith((f"{job.folder}/", f"{job.source.folder}/")):
+        return True
+    elsewhere = ("/dev/", "/proc/", "/sys/", "/tmp/", "/var/tmp/")  # noqa: S108
+    return not path.startswith(elsewhere) and job.machine.visible(path)
+
+
+def _near(path: str, job: Job) -> str | None:
+    """A file in the same folder with nearly that name."""
+    folder = os.path.dirname(path)  # noqa: PTH120
+    try:
+        names = os.listdir(folder)[:2000]  # noqa: PTH208
+    except OSError:
+        return None
+    found = difflib.get_close_matches(os.path.basename(path), names, 1, 0.75)  # noqa: PTH119
+    return found[0] if found else None
+
+
+def _said(path: str, word: Word, job: Job) -> tuple[str, str | None]:
+    near = _near(path, job)
+    return f"{word.value} is not there", None if near is None else f"is it {near}?"
+
+
+@rule(
+    "JS101",
+    "error",
+    "An input file is not there",
+    fails="#!/bin/bash\nsort no-such-input.txt > sorted.txt\n",
+    passes="#!/bin/bash\nseq 9 > input.txt\nsort input.txt > sorted.txt\n",
+)
+def _input_files(job: Job) -> Iterator[Hit]:
+    """What standard commands and redirections read, unless it may be made before."""
+    if job.executable:
+        return
+    for command, trace in trace_of(job):
+        if command.conditional or command.contained or command.folder is None:
+            continue
+        for use in uses_of(command):
+            path = path_of(use.word, command.folder, job)
+            if use.kind == "read" and path and not (command.checked and _handled(command, job)):
+                if _absent(path, trace, job):
+                    message, fix = _said(path, use.word, job)
+                    yield Hit(command.source, use.word.place, message, fix)
+
+
+def _handled(command: Command, job: Job) -> bool:
+    """Whether the script goes on where a checked command fails."""
+    line = job.text.split("\n")[command.place.line - 1 : command.place.line]
+    return not (line and re.search(r"\|\|\s*(?:exit|\{[^}]*exit|die|return)", line[0]))
+
+
+@rule(
+    "JS102",
+    "error",
+    "A program or script to be run is not there",
+    fails="#!/bin/bash\npython3 no_such_program.py\n",
+    passes="#!/bin/bash\npython3 -c 'print(1)'\n",
+)
+def _program_files(job: Job) -> Iterator[Hit]:
+    """Scripts given to interpreters, and programs named by their paths."""
+    if job.executable:
+        return
+    programs = {id(one.command): one for one in job.walk.programs}
+    for command, trace in trace_of(job):
+        program = programs.get(id(command))
+        if program is None or program.source is not None or program.word is None:
+            continue
+        path = None if (program.path or "\0").startswith("\0") else program.path
+        if command.conditional or command.contained or command.checked or path is None:
+            continue
+        if program.word.text.startswith("-") or program.word.is_glob:
+            continue
+        if _absent(path, trace, job, program=True):
+            message, fix = _said(path, program.word, job)
+            yield Hit(command.source, program.word.place, message, fix)
+
+
+@rule(
+    "JS103",
+    "error",
+    "A command is not known",
+    fails="#!/bin/bash\npyhton3 -c 'print(1)'\n",
+    passes="#!/bin/bash\npython3 -c 'print(1)'\n",
+)
+def _commands_known(job: Job) -> Iterator[Hit]:
+    """Misspelt names of common commands; what only a module that is not loaded provides."""
+    modules = job.site.modules if job.site is not None else None
+    for command in job.commands:
+        name = command.name
+        if not name or "/" in name or name in BUILTINS or name in job.walk.functions:
+            continue
+        if (
+            command.contained
+            or (command.conditional and command.checked)
+            or job.machine.command(name)
+        ):
+            continue
+        if not re.fullmatch(r"[\w.+-]+", name) or name == "alias":
+            continue
+        near = _misspelt(name)
+        if near is not None:
+            message = f"{name}: command not found"
+            yield Hit(command.source, command.words[0].place, message, near)
+        elif modules and not command.environment.opaque and not command.checked:
+            loaded = {(word.value or "?").split("/")[0] for word in command.environment.modules}
+            if name in modules and name not in loaded and not loaded & {"?"}:
+                message = f"{name}: command not found: its module is not loaded"
+                yield Hit(command.source, command.words[0].place, message, f"module load {name}")
+
+
+def _misspelt(name: str) -> str | None:
+    """The common command that a name is one slip away from."""
+    if _CLUSTER.fullmatch(name) or len(name) < 4:
+        return None
+    return next((one for one in _COMMON if len(one) > 3 and one_slip(name, one)), None)
+
+
+def one_slip(name: str, other: str) -> bool:
+    """Whether one character is missing, too much, wrong, or swapped with the next."""
+    if name == other or abs(len(name) - len(other)) > 1 or name.lower() == other.lower():
+        return False
+    at = next(
+        (k for k, (a, b) in enumerate(zip(name, other, strict=False)) if a != b),
+        min(len(name), len(other)),
+    )
+    if at == min(len(name), len(other)) and (name + other)[-1].isdigit():
+        return False  # python2, gcc12
+    rest, end = name[at:], other[at:]
+    swapped = len(rest) > 1 and rest[1] + rest[0] + rest[2:] == end
+    return (
+        swapped
+        or (rest[1:] == end[1:] and not rest[:1].isdigit())
+        or rest[1:] == end
+        or rest == end[1:]
+    )
+
+
+@rule(
+    "JS104",
+    "error",
+    "A folder to write into is not there",
+    fails="#!/bin/bash\necho 1 > no-such-folder/out.txt\n",
+    passes="#!/bin/bash\nmkdir -p folder\necho 1 > folder/out.txt\n",
+)
+def _output_folders(job: Job) -> Iterator[Hit]:
+    """Folders of redirections, and folders entered by ``cd``."""
+    for command, trace in trace_of(job):
+        if command.conditional or command.contained or command.checked:
+            continue
+        for use in uses_of(command):
+            yield from _folder_hit(use, command, trace, job)
+
+
+def _folder_hit(use: Use, command: Command, trace: Trace, job: Job) -> Iterator[Hit]:
+    path = path_of(use.word, command.folder, job)
+    if path is None or (job.executable and not path.startswith("/")):
+        return
+    if use.kind == "folder" and _absent(path, trace, job):
+        message, fix = _said(path, use.word, job)
+        yield Hit(command.source, use.word.place, message, fix or f"mkdir -p {use.word.value}")
+    parent = os.path.dirname(path)  # noqa: PTH120
+    redirected = any(use.word is one.target for one in command.redirects)
+    if use.kind == "write" and redirected and parent != job.folder and _absent(parent, trace, job):
+        folder = os.path.dirname(use.word.value or "")  # noqa: PTH120
+        yield Hit(
+            command.source,
+            use.word.place,
+            f"the folder {folder} is not there",
+            f"mkdir -p {folder}",
+        )
+
+
+@rule(
+    "JS105",
+    "error",
+    "The folder of --output or --error is not there",
+    fails="#!/bin/bash\n#SBATCH --output=no-logs/%j.out\necho hello\n",
+    passes="#!/bin/bash\n#SBATCH --output=%j.out\necho hello\n",
+)
+def _log_folders(job: Job) -> Iterator[Hit]:
+    """Slurm does not make the folder: the job fails without a word, before its first command."""
+    if not job.is_slurm:
+        return
+    for name in ("output", "error"):
+        setting = job.submission.settings.get(name)
+        folder = os.path.dirname(setting.value) if setting else ""  # noqa: PTH120
+        if setting is None or not folder or "%" in folder or "$" in folder:
+            continue
+        path = job.machine.resolve(os.path.normpath(os.path.join(job.folder, folder)))  # noqa: PTH118
+        if not _absent(path, Trace(), job):
+            if job.machine.is_folder(path) and not job.machine.may(path, 2):
+                yield Hit(None, setting.place, f"nothing may be written to {folder}")
+            continue
+        edit = Edit(None, "", "", folder=path)
+        message = f"{folder} is not there: Slurm fails the job and writes no log"
+        yield Hit(None, setting.place, message, f"mkdir -p {folder} before sbatch", None, edit)
+
+
+@rule(
+    "JS106",
+    "error",
+    "A module is not there",
+    fails="#!/bin/bash\nmodule load no-such-module/1.0\n",
+    passes="#!/bin/bash\nmodule load gcc/13.2\n",
+)
+def _modules_known(job: Job) -> Iterator[Hit]:
+    """Against the module files of the site."""
+    known = job.site.modules if job.site is not None else None
+    if not known or any(
+        one.name == "module" and one.arguments and one.arguments[0].text == "use"
+        for one in job.commands
+    ):
+        return
+    seen: set[str] = set()
+    for command in job.commands:
+        if command.name not in ("module", "ml") or command.conditional or command.checked:
+            continue
+        plain = [word for word in command.arguments if not word.text.startswith("-")]
+        verb = plain[0].text if plain else ""
+        loads = plain[1:] if verb in ("load", "add") else plain if command.name == "ml" else []
+        if command.name == "ml" and verb in ("purge", "list", "use", "unload", "avail", "spider"):
+            continue
+        for word in loads:
+            name = word.value
+            if name and name not in known and name not in seen and not word.is_glob:
+                seen.add(name)
+                near = difflib.get_close_matches(name, known, 1, 0.6)
+                yield Hit(
+                    command.source,
+                    word.place,
+                    f"there is no module {name}",
+                    f"module load {near[0]}" if near else None,
+                )
+
+
+@rule(
+    "JS107",
+    "error",
+    "Python lacks a module that is imported",
+    fails="#!/bin/bash\npython3 - <<'EOF'\nimport no_such_package_here\nEOF\n",
+    passes="#!/bin/bash\npython3 - <<'EOF'\nimport json\nEOF\n",
+)
+def _python_imports(job: Job) -> Iterator[Hit]:
+    """Read from the folders of the interpreter that the script chooses."""
+    for program, text in job.pythons:
+        command = program.command
+        environment = command.environment
+        known_env = environment.venv is not None or (
+            not environment.opaque and not environment.modules
+        )
+        if command.contained or not known_env or program.source is None or "sys.path" in text.text:
+            continue
+        if "PYTHONPATH" in job.text or "pip install" in job.text or "conda" in job.text:
+            continue
+        name = program.interpreter or "python3"
+        chosen = job.machine.python(
+            PurePosixPath(name).name if "/" not in name else name,
+            environment.venv,
+            environment.path,
+        )
+        names = chosen.names if chosen else None
+        if names is None:
+            continue
+        for one in text.imports:
+            if one.name in names or text.renamed(one.name) or _local(one.full, program, job):
+                continue
+            sure = environment.venv is not None or job.site is not None or job.machine.has_scheduler
+            severity: Severity | None = (
+                None if sure or one.name not in _KNOWN_PACKAGES else "warning"
+            )
+            near = difflib.get_close_matches(one.name, names | _KNOWN_PACKAGES, 1, 0.84)
+            fix = f"import {near[0]}?" if near else "load or activate an environment that has it"
+            text_ = f"{name} has no module {one.name}"
+            yield Hit(program.source, Place(one.line, one.column), text_, fix, severity)
+
+
+def _local(module: str, program: Program, job: Job) -> bool:
+    """Whether it is a file next to the program, or one that the script writes."""
+    folders = {job.folder, job.source.folder, program.command.folder or job.folder}
+    if program.path and not program.path.startswith("\0"):
+        folders.add(os.path.dirname(program.path))  # noqa: PTH120
+    elif program.source is not None:
+        folders.add(program.source.folder)
+    top = module.partition(".")[0]
+    written = any(path.endswith((f"/{top}.py", f"/{top}/__init__.py")) for path in job.walk.made)
+    return written or any(
+        job.machine.exists(f"{one}/{top}{end}") for one in folders for end in (".py", "", ".so")
+    )
+
+
+@rule(
+    "JS108",
+    "error",
+    "A program may not be run, or a file not be read",
+    fails="#!/bin/bash\n./run.sh\n=== run.sh\n#!/bin/bash\necho hello\n",
+    passes="#!/bin/bash\nbash run.sh\n=== run.sh\n#!/bin/bash\necho hello\n",
+)
+def _rights(job: Job) -> Iterator[Hit]:
+    """Programs named by path without the right to execute, unless ``chmod`` comes first."""
+    changed = {
+        path_of(word, one.folder, job)
+        for one in job.commands
+        if one.name == "chmod"
+        for word in one.arguments
+    }
+    loose = any(
+        one.name == "chmod" and any(w.value is None or w.is_glob for w in one.arguments)
+        for one in job.commands
+    )
+    for program in job.walk.programs:
+        path = program.path
+        if (
+            path is None
+            or path.startswith("\0")
+            or program.interpreter
+            or program.command.contained
+        ):
+            continue
+        if path in changed or loose or path in job.walk.made or not job.machine.exists(path):
+            continue
+        if program.word is not None and job.machine.is_folder(path):
+            yield Hit(
+                program.command.source, program.word.place, f"{program.word.value} is a folder"
+            )
+        elif program.word is not None and not job.machine.may(path, 1):
+            message = f"{program.word.value} may not be executed: permission denied"
+            yield Hit(
+                program.command.source,
+                program.word.place,
+                message,
+                f"chmod +x {program.word.value}",
+            )
+    made = {path for path in job.walk.made if not path.startswith("\0")}
+    for program in job.walk.programs:
+        path = program.path
+        if (
+            path in made
+            and path not in changed
+            and not loose
+            and not program.interpreter
+            and program.word
+        ):
+            if not job.machine.exists(path or ""):
+                message = f"{program.word.value} is written here without the right to execute"
+                yield Hit(
+                    program.command.source,
+                    program.word.place,
+                    message,
+                    f"chmod +x {program.word.value}",
+                )
+
+
+@rule(
+    "JS109",
+    "error",
+    "A Python program opens a file that is not there",
+    fails="#!/bin/bash\npython3 - <<'EOF'\nprint(open('no-such-data.csv').read())\nEOF\n",
+    passes="#!/bin/bash\nseq 9 > data.csv\npython3 - <<'EOF'\nprint(open('data.csv').read())\nEOF\n",
+)
+def _python_files(job: Job) -> Iterator[Hit]:
+    """Constant names that are opened for reading, or in folders that are missing for writing."""
+    if job.executable:
+        return
+    texts = {id(p.source): t for p, t in job.pythons}
+    programs = {id(one.command): one for one in job.walk.programs}
+    for command, trace in trace_of(job):
+        program = programs.get(id(command))
+        text = texts.get(id(program.source)) if program and program.source else None
+        if text is None or program is None or command.folder is None or command.contained:
+            continue
+        if re.search(r"\bchdir\(", text.text):
+            continue
+        yield from _python_opens(program, text, command, trace, job)
+
+
+def _python_opens(
+    program: Program, text: PythonText, command: Command, trace: Trace, job: Job
+) -> Iterator[Hit]:
+    own = {one.path for one in text.opened if set("wax") & set(one.mode)}
+    made_before = text.may_write
+    for one in text.opened:
+        path = job.machine.resolve(os.path.normpath(os.path.join(command.folder or "", one.path)))  # noqa: PTH118
+        reads = (
+            "r" in one.mode
+            and one.path not in own
+            and "://" not in one.path
+            and "*" not in one.path
+        )
+        if not one.sure or command.conditional or "{" in one.path:
+            continue
+        if reads and not made_before and _absent(path, trace, job):
+            near = _near(path, job)
+            yield Hit(
+                program.source,
+                Place(one.line, one.column),
+                f"{one.path} is not there",
+                f"is it {near}?" if near else None,
+            )
+        parent = os.path.dirname(path)  # noqa: PTH120
+        if (
+            set("wax") & set(one.mode)
+            and not made_before
+            and "/" in one.path
+            and _absent(parent, trace, job)
+        ):
+            folder = os.path.dirname(one.path)  # noqa: PTH120
+            yield Hit(
+                program.source,
+                Place(one.line, one.column),
+                f"the folder {folder} is not there",
+                f"mkdir -p {folder}",
+            )
+
+
+@rule(
+    "JS110",
+    "error",
+    "A header that is included is not there",
+    fails='#!/bin/bash\ngcc main.c -o main\n=== main.c\n#include "no_such.h"\nint main(void) { return 0; }\n',
+    passes="#!/bin/bash\ngcc main.c -o main\n=== main.c\n#include <stdio.h>\nint main(void) { return 0; }\n",
+)
+def _headers(job: Job) -> Iterator[Hit]:
+    """Headers in quotes, looked up next to the source and in the folders of ``-I``."""
+    for command, trace in trace_of(job):
+        sources = [use.word for use in uses_of(command) if use.kind == "read"]
+        if trace.built or any("$" in word.text for word in command.arguments):
+            continue
+        given = [word.text[2:] for word in command.arguments if word.text.startswith("-I")]
+        for word in sources:
+            path = path_of(word, command.folder, job)
+            if path is None or not re.search(r"\.(?:c|cc|cpp|cxx|cu|C)$", path):
+                continue
+            text = job.machine.text(path) or ""
+            own = os.path.dirname(path)  # noqa: PTH120
+            folders = [own, *(os.path.join(command.folder or own, one) for one in given)]  # noqa: PTH118
+            for found in re.finditer(r'^\s*#\s*include\s+"([^"]+)"', text, re.M):
+                if not any(job.machine.exists(f"{one}/{found[1]}") for one in folders):
+                    line = text.count("\n", 0, found.start(1)) + 1
+                    yield _in_file(path, text, line, f"the header {found[1]} is not there")
+
+
+def _in_file(path: str, text: str, line: int, message: str) -> Hit:
+    from jobsight.program.shell.model import Source
+
+    return Hit(Source(os.path.relpath(path), text), Place(line), message)

@@ -1,0 +1,104 @@
+"""Where a quote, a compound command or a here-document begins that is never closed."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["opener"]
+
+_CLOSES = {
+    "if": "fi",
+    "then": "fi",
+    "else": "fi",
+    "elif": "fi",
+    "for": "done",
+    "while": "done",
+    "until": "done",
+    "select": "done",
+    "do": "done",
+    "case": "esac",
+    "{": "}",
+    "(": ")",
+    '"': '"',
+    "'": "'",
+    "`": "`",
+    "$(": ")",
+    "${": "}",
+}
+_TOKEN = re.compile(
+    r"(?P<comment>(?:^|(?<=[\s;]))#[^\n]*)|(?P<escape>\\.)|(?P<here><<-?\s*(?P<q>['\"]?)(?P<tag>\w+)(?P=q))"
+    r"|(?P<single>'[^']*')|(?P<dollar>\$[({])|(?P<mark>[\"'`(){}])"
+    r"|(?P<word>(?:^|(?<=[\s;&|(]))(?:if|for|while|until|select|case|fi|done|esac)(?=[\s;&|)]|$))",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def opener(text: str, line: int, words: str) -> tuple[int, str, str] | None:
+    """The line, the name and the closing word of what is left open.
+
+    Args:
+        text: the script.
+        line: where bash stops.
+        words: its complaint.
+
+    Returns:
+        None where nothing is left open before that line, or the complaint is of another kind.
+    """
+    if "here-document" in words:
+        found = re.search(r"delimited by end-of-file \(wanted `(.*)'\)", words)
+        start = re.search(r"at line (\d+)", words)
+        return (int(start[1]), "the here-document", found[1]) if found and start else None
+    end_of_file = "unexpected end of file" in words or "unexpected EOF" in words
+    if not end_of_file:
+        return None
+    wanted = re.search(r"matching [`'\"](.+?)'", words)
+    left = _open_parts(text, wanted[1] if wanted else None)
+    if not left:
+        return None
+    at, what = left
+    return at, f"{what!r}" if what in "\"'`" else what, _CLOSES[what]
+
+
+def _open_parts(text: str, wanted: str | None) -> tuple[int, str] | None:
+    """The innermost part that is open at the end."""
+    quotes = {'"', "'", "`"}
+    stack: list[tuple[int, str]] = []
+    at = 0
+    while (found := _TOKEN.search(text, at)) is not None:
+        at = found.end()
+        line = text.count("\n", 0, found.start()) + 1
+        inside = stack[-1][1] if stack else ""
+        kind, token = found.lastgroup, found[0]
+        if kind in ("q", "tag"):
+            kind = "here"
+        if inside == '"' and not (kind in ("dollar", "escape") or token in ('"', "`")):
+            at = found.start() + 1
+            continue
+        if kind == "here" and inside not in ('"', "$(("):
+            end = re.compile(rf"^\t*{found['tag']}$", re.M).search(text, at)
+            at = _after_here(text, at, end.end() if end else len(text))
+        elif kind in ("dollar", "word", "mark"):
+            _push_or_pop(stack, line, token)
+        if stack and stack[-1][1] == "'":
+            break
+    if wanted in quotes:
+        stack = [one for one in stack if one[1] == wanted] or stack
+        return stack[0] if stack else None
+    return stack[-1] if stack else None
+
+
+def _after_here(text: str, at: int, end: int) -> int:
+    """Behind a here-document; what follows on its first line is read too rarely to matter."""
+    return max(at, end)
+
+
+def _push_or_pop(stack: list[tuple[int, str]], line: int, part: str) -> None:
+    inside = stack[-1][1] if stack else ""
+    if part in ('"', "`") and inside == part:
+        stack.pop()
+    elif part in _CLOSES:
+        stack.append((line, part))
+    elif part == ")" and inside == "case":
+        return
+    elif stack and _CLOSES.get(inside) == part:
+        stack.pop()

@@ -1,0 +1,276 @@
+"""JS0xx: what the interpreter or the scheduler cannot read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from jobsight.program.languages import INTERPRETERS, shebang, syntax_tree, tree_errors
+from jobsight.program.preflight.findings import Edit, Hit, rule
+from jobsight.program.preflight.job import Job, bash_error
+from jobsight.program.preflight.openers import opener
+from jobsight.program.shell.model import Program, Source
+from jobsight.program.submission.job import Place
+
+__all__: list[str] = []
+
+_TREES = {
+    "c": "C",
+    "cpp": "C++",
+    "cuda": "CUDA",
+    "fortran": "Fortran",
+    "julia": "Julia",
+    "r": "R",
+    "go": "Go",
+    "rust": "Rust",
+    "java": "Java",
+    "perl": "Perl",
+    "lua": "Lua",
+}
+
+
+@rule(
+    "JS001",
+    "error",
+    "The shell cannot parse the script",
+    fails='#!/bin/bash\n#SBATCH --mem=1G\nif [ -f in.txt ]; then\n  echo "found"\n',
+    passes='#!/bin/bash\n#SBATCH --mem=1G\nif [ -f in.txt ]; then\n  echo "found"\nfi\n',
+)
+def _shell_syntax(job: Job) -> Iterator[Hit]:
+    """Bash's own complaint, at the line where what is not closed begins."""
+    if job.broken is not None:
+        yield _shell_hit(None, job.text, job.broken)
+    for one in job.walk.programs:
+        if one.language == "bash" and one.source is not None and one.source.exact:
+            broken = bash_error(one.source.text.replace("\r\n", "\n"), job.machine)
+            if broken is not None:
+                yield _shell_hit(one.source, one.source.text, broken)
+    for source in job.walk.sources[1:]:
+        if not any(one.source is source for one in job.walk.programs) and source.exact:
+            broken = bash_error(source.text, job.machine)
+            if broken is not None:
+                yield _shell_hit(source, source.text, broken)
+
+
+def _shell_hit(source: Source | None, text: str, broken: tuple[int, str]) -> Hit:
+    line, words = broken
+    opened = opener(text, line, words)
+    if opened is None:
+        return Hit(source, Place(line), f"bash stops here: {words}")
+    at, what, close = opened
+    message = f"{what} is never closed; bash stops at line {line + (source.first if source else 0)}: {words}"
+    return Hit(source, Place(at), message, f"close it with {close}")
+
+
+@rule(
+    "JS002",
+    "error",
+    "Python cannot compile the program",
+    fails="#!/bin/bash\npython3 - <<'EOF'\nfor k in range(3)\n    print(k)\nEOF\n",
+    passes="#!/bin/bash\npython3 - <<'EOF'\nfor k in range(3):\n    print(k)\nEOF\n",
+)
+def _python_syntax(job: Job) -> Iterator[Hit]:
+    """What `ast.parse` refuses and Python 2 would refuse too."""
+    for program, text in job.pythons:
+        error = text.error
+        if (
+            error is not None
+            and program.source is not None
+            and program.source.exact
+            and (not error.two and not _is_two(program))
+        ):
+            yield Hit(
+                program.source,
+                Place(error.line, error.column),
+                f"Python stops here: {error.message}",
+            )
+
+
+@rule(
+    "JS003",
+    "error",
+    "A program for Python 2 is run by Python 3",
+    fails="#!/bin/bash\npython3 - <<'EOF'\nprint 'starting'\nEOF\n",
+    passes="#!/bin/bash\npython3 - <<'EOF'\nprint('starting')\nEOF\n",
+)
+def _python_two(job: Job) -> Iterator[Hit]:
+    """Syntax, names and modules that only Python 2 has."""
+    for program, text in job.pythons:
+        if program.source is None or not program.source.exact or _is_two(program):
+            continue
+        if text.error is not None and text.error.two:
+            place = Place(text.error.line, text.error.column)
+            yield Hit(
+                program.source, place, f"Python 2 syntax: {text.error.message}", text.error.two
+            )
+        for node, other in text.undefined():
+            if other is not None:
+                place = Place(node.lineno, node.col_offset + 1)
+                yield Hit(program.source, place, f"Python 3 has no {node.id}", other)
+        for one in text.imports:
+            other = text.renamed(one.name)
+            if other is not None:
+                place = Place(one.line, one.column)
+                yield Hit(program.source, place, f"Python 3 has no module {one.name}", other)
+
+
+def _is_two(program: Program) -> bool:
+    words = [program.interpreter or ""]
+    if program.interpreter is None and program.source is not None:
+        words = shebang(program.source.text) or []
+    return any(re.search(r"python2|pypy$|ipython2", word) for word in words)
+
+
+@rule(
+    "JS004",
+    "error",
+    "A program in another language cannot be parsed",
+    fails="#!/bin/bash\nperl run.pl\n=== run.pl\nuse strict;\nmy $x = (1 + ;\nprint $x;\n",
+    passes="#!/bin/bash\nperl run.pl\n=== run.pl\nuse strict;\nmy $x = (1 + 2);\nprint $x;\n",
+)
+def _other_syntax(job: Job) -> Iterator[Hit]:
+    """What the grammar cannot take, of programs that are run or compiled here.
+
+    One fault only: grammars do not know preprocessors and dialects, which leave many.
+    """
+    for program in job.walk.programs:
+        source, language = program.source, program.language or ""
+        if source is None or language not in _TREES or not source.exact:
+            continue
+        if language in ("c", "cpp", "cuda") and re.search(
+            r"^\s*#\s*(?:if|define)", source.text, re.M
+        ):
+            continue
+        found = tree_errors(syntax_tree(language, source.text.encode("utf-8", "replace")))
+        if 0 < len(found) <= 2:
+            line, column, missing = found[0]
+            what = f"{missing} is missing" if missing else "this cannot be parsed"
+            yield Hit(source, Place(line, column), f"{_TREES[language]}: {what}")
+
+
+@rule(
+    "JS005",
+    "error",
+    "Line ends of Windows",
+    fails="#!/bin/bash\r\n#SBATCH --mem=1G\r\necho hello\r\n",
+    passes="#!/bin/bash\n#SBATCH --mem=1G\necho hello\n",
+)
+def _line_ends(job: Job) -> Iterator[Hit]:
+    """Sbatch refuses them, bash takes the carriage return for a part of each command."""
+    edit = Edit(None, "\r\n", "\n")
+    if b"\r\n" in job.data and (
+        job.is_slurm or job.language == "bash" or job.data.startswith(b"#!")
+    ):
+        line = job.data[: job.data.index(b"\r\n")].count(b"\n") + 1
+        who = "sbatch refuses the script" if job.is_slurm else "the interpreter takes \\r for text"
+        yield Hit(None, Place(line), f"lines end with \\r\\n: {who}", "dos2unix FILE", None, edit)
+    for program in job.walk.programs:
+        source = program.source
+        if source is not None and source.file != job.source.file and "\r\n" in source.text:
+            if program.language == "bash" or (
+                program.interpreter is None and source.text.startswith("#!")
+            ):
+                yield Hit(
+                    source, Place(1), "lines end with \\r\\n: it cannot be run", "dos2unix FILE"
+                )
+
+
+@rule(
+    "JS006",
+    "error",
+    "A byte order mark before the first line",
+    fails="\ufeff#!/bin/bash\n#SBATCH --mem=1G\necho hello\n",
+    passes="#!/bin/bash\n#SBATCH --mem=1G\necho hello\n",
+)
+def _byte_order_mark(job: Job) -> Iterator[Hit]:
+    """The first bytes must be ``#!``."""
+    if job.data.startswith(b"\xef\xbb\xbf") and (job.is_slurm or job.language == "bash"):
+        edit = Edit(1, "\ufeff", "")
+        yield Hit(
+            None, Place(1), "a byte order mark hides #!", "save as UTF-8 without BOM", None, edit
+        )
+
+
+@rule(
+    "JS007",
+    "error",
+    "The first line does not name an interpreter",
+    fails="#SBATCH --mem=1G\necho hello\n",
+    passes="#!/bin/bash\n#SBATCH --mem=1G\necho hello\n",
+)
+def _first_line(job: Job) -> Iterator[Hit]:
+    """Sbatch refuses a script whose first line does not begin with ``#!``."""
+    if not (job.is_slurm or job.executable) or job.text.startswith("#!"):
+        return
+    if job.executable and not job.text.strip():
+        return
+    misplaced = re.search(r"^[ \t]*#!\s*/", job.text, re.M)
+    if misplaced is not None and job.text[: misplaced.start()].count("\n") < 5:
+        line = job.text[: misplaced.start()].count("\n") + 1
+        yield Hit(
+            None,
+            Place(1),
+            f"#! must be the first two bytes; it is in line {line}",
+            "move it to the start of the file",
+        )
+        return
+    yield Hit(
+        None,
+        Place(1),
+        "the first line must be #! and an interpreter",
+        "#!/bin/bash",
+        None,
+        Edit(1, "", "#!/bin/bash\n"),
+    )
+
+
+@rule(
+    "JS008",
+    "error",
+    "The interpreter of the first line is not there",
+    fails="#!/bin/bahs\n#SBATCH --mem=1G\necho hello\n",
+    passes="#!/bin/bash\n#SBATCH --mem=1G\necho hello\n",
+)
+def _interpreter(job: Job) -> Iterator[Hit]:
+    """Where this machine has the folder, but no such file in it."""
+    subjects: list[tuple[Source | None, str]] = [(None, job.text)]
+    subjects += [
+        (one.source, one.source.text)
+        for one in job.walk.programs
+        if one.interpreter is None and one.source is not None and one.source.text != job.text
+    ]
+    for source, text in subjects:
+        words = shebang(text)
+        if words is None:
+            continue
+        if not words:
+            yield Hit(source, Place(1), "#! names no interpreter", "#!/bin/bash")
+            continue
+        path = words[0]
+        if not path.startswith("/"):
+            yield Hit(
+                source, Place(1), f"#! needs an absolute path, not {path[:40]}", "#!/bin/bash"
+            )
+        elif not job.machine.exists(path) and _surely_missing(path, job):
+            name = PurePosixPath(path).name
+            here = job.machine.command(name)
+            yield Hit(
+                source, Place(1, 3), f"there is no {path[:80]}", f"#!{here}" if here else None
+            )
+        elif path.endswith("/env") and len(words) > 1:
+            yield from _env(source, words[1:], job)
+
+
+def _env(source: Source | None, words: list[str], job: Job) -> Iterator[Hit]:
+    name = next((one for one in words if not one.startswith("-") and "=" not in one), None)
+    if name is not None and re.sub(r"[\d.]+$", "", name) not in INTERPRETERS:
+        if not job.machine.command(name):
+            yield Hit(source, Place(1), f"env finds no {name[:40]}")
+    elif name is not None and len(words) > 1 and words[0] == name:
+        text = f"the kernel gives env one word, {' '.join(words)[:40]!r}"
+        yield Hit(source, Place(1), text, f"#!/usr/bin/env -S {' '.join(words)[:60]}")
+
+
+def _surely_missing(path: str, job: Job) -> bool:
+    return job.machine.visible(path) or PurePosixPath(path).parent == PurePosixPath("/bin")

@@ -1,0 +1,236 @@
+"""Which files a command reads and writes, by what its manual page says of its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from jobsight.program.shell.model import Command, Word
+
+__all__ = ["BUILDS", "BUILTINS", "HARMLESS", "Use", "uses_of"]
+
+
+class Use(NamedTuple):
+    """A file of a command: `kind` is read, write, folder (entered) or make (a folder made)."""
+
+    kind: str
+    word: Word
+
+
+_READERS = {
+    "cat": "",
+    "head": "n c",
+    "tail": "n c",
+    "wc": "",
+    "sort": "k t S T o",
+    "uniq": "f s w",
+    "nl": "b",
+    "cut": "d f c b",
+    "md5sum": "",
+    "sha256sum": "",
+    "sha1sum": "",
+    "zcat": "",
+    "gunzip": "",
+    "tac": "",
+    "gzip": "",
+    "bzip2": "",
+    "bunzip2": "",
+    "bzcat": "",
+    "xzcat": "",
+    "unxz": "",
+    "paste": "d",
+    "rev": "",
+    "comm": "",
+    "diff": "",
+    "cmp": "n",
+    "join": "t j o 1 2",
+    "od": "A t N",
+    "less": "",
+    "more": "",
+    "stat": "c f",
+    "chmod": "",
+    "chown": "",
+    "unzip": "d x P",
+    "grep": "e f m A B C",
+    "egrep": "m A B C",
+    "fgrep": "m A B C",
+    "zgrep": "m",
+    "sed": "e f",
+    "awk": "F v f",
+    "gawk": "F v f",
+    "file": "",
+    "cp": "t",
+    "mv": "t",
+    "tr": "",
+    "ls": "",
+    "split": "l b n a",
+    "column": "s t",
+    "jq": "",
+    "xz": "T",
+    "fold": "w",
+    "strings": "n",
+    "dos2unix": "",
+    "readlink": "",
+    "du": "d",
+}
+_SKIPS_FIRST = frozenset(
+    {"grep", "egrep", "fgrep", "zgrep", "sed", "awk", "gawk", "chmod", "chown", "jq"}
+)
+_SILENT = frozenset({"ls", "tr", "file", "readlink", "du", "split"})
+"""Operands of these are not judged: they may well be missing, or be something else."""
+_COMPILERS = re.compile(
+    r"(?:gcc|g\+\+|cc|c\+\+|gfortran|clang(?:\+\+)?|mpicc|mpicxx|mpic\+\+|mpif90|mpifort"
+    r"|nvcc|icc|icpc|ifort|icx|icpx|ifx|rustc|javac|hipcc)(?:-\d+)?"
+)
+_SOURCES = re.compile(r".*\.(?:c|cc|cpp|cxx|C|cu|f|f90|f95|F90|F|rs|java|o)$")
+BUILTINS = frozenset(
+    (
+        ". : [ alias bg bind break builtin caller case cd command compgen complete compopt "
+        "continue declare dirs disown echo enable eval exec exit export false fc fg getopts "
+        "hash help history jobs kill let local logout mapfile popd printf pushd pwd read "
+        "readarray readonly return select set shift shopt source suspend test time times "
+        "trap true type typeset ulimit umask unalias unset wait"
+    ).split()
+)
+"""Commands of bash itself."""
+BUILDS = frozenset(
+    {
+        "make",
+        "cmake",
+        "git",
+        "tar",
+        "unzip",
+        "wget",
+        "curl",
+        "rsync",
+        "ninja",
+        "scons",
+        "pip",
+        "pip3",
+        "go",
+        "cargo",
+        "configure",
+        "./configure",
+        "meson",
+        "svn",
+        "aws",
+        "scp",
+        "sftp",
+        "gsutil",
+        "rclone",
+        "dvc",
+        "cp",
+        "7z",
+        "mv",
+        "ln",
+        "sbcast",
+    }
+)
+"""Commands that may make files of any name."""
+HARMLESS = (
+    BUILTINS
+    | frozenset(_READERS)
+    | frozenset(
+        (
+            "sleep date hostname whoami id uname env nproc free df ps which basename dirname seq "
+            "yes expr bc mkdir rmdir rm touch tee module ml ulimit nvidia-smi lscpu sync numactl "
+            "squeue scontrol sacct sstat pwd uptime lsblk find xargs numfmt timeout nohup"
+        ).split()
+    )
+)
+"""Commands that make no files but those in their words."""
+
+
+def uses_of(command: Command) -> Iterator[Use]:
+    """The files that a command is seen to use."""
+    for one in command.redirects:
+        operator = one.operator
+        if operator == "<":
+            yield Use("read", one.target)
+        elif operator in (">", ">>", ">|", "&>", "&>>") and not one.target.text.startswith("&"):
+            yield Use("write", one.target)
+    name = PurePosixPath(command.name or "").name
+    if name in ("cd", "pushd") and command.arguments:
+        yield Use("folder", command.arguments[0])
+    elif name == "mkdir":
+        yield from (Use("make", word) for word in _operands(command.arguments, "m"))
+    elif name in ("touch", "tee", "mkfifo", "truncate"):
+        yield from (Use("write", word) for word in _operands(command.arguments, "s r d t"))
+    elif name in ("source", "."):
+        yield from (Use("read", word) for word in command.arguments[:1])
+    elif name in _READERS:
+        yield from _reader(name, command.arguments)
+    elif name == "tar":
+        yield from _tar(command.arguments)
+    elif _COMPILERS.fullmatch(name):
+        yield from _compiler(command.arguments)
+    elif name == "dd":
+        yield from (
+            Use("write", w._replace(value=w.value[3:]))
+            for w in command.arguments
+            if w.value and w.value.startswith("of=")
+        )
+    else:
+        for at, word in enumerate(command.arguments):
+            option = re.fullmatch(r"(-o|--?out\S*|-O)(?:=(.*))?", word.text)
+            if option and option[2]:
+                yield Use("write", word._replace(value=option[2] if word.value else None))
+            elif option and at + 1 < len(command.arguments):
+                yield Use("write", command.arguments[at + 1])
+
+
+def _operands(words: tuple[Word, ...], options: str) -> list[Word]:
+    """Words that are neither options nor values of those."""
+    with_value = {f"-{one}" for one in options.split()}
+    found: list[Word] = []
+    skip = only = False
+    for word in words:
+        if skip:
+            skip = False
+        elif not only and word.text.startswith("-") and word.text != "-":
+            only = word.text == "--"
+            skip = word.text in with_value
+        elif word.text != "-":
+            found.append(word)
+    return found
+
+
+def _reader(name: str, words: tuple[Word, ...]) -> Iterator[Use]:
+    found = _operands(words, _READERS[name])
+    options = {word.text for word in words if word.text.startswith("-")}
+    if name in _SILENT:
+        return
+    if name in _SKIPS_FIRST and not options & {"-e", "-f", "--expression", "--file"}:
+        found = found[1:]
+    if name in ("cp", "mv"):
+        if "-t" in options:
+            return
+        yield from (Use("read", word) for word in found[:-1])
+        yield from (Use("write", word) for word in found[-1:])
+        return
+    if name in ("unzip", "jq"):
+        found = found[:1]
+    if name == "awk" or name == "gawk":
+        found = [word for word in found if "=" not in word.text]
+    yield from (Use("read", word) for word in found)
+
+
+def _tar(words: tuple[Word, ...]) -> Iterator[Use]:
+    flags = words[0].text.lstrip("-") if words else ""
+    if words and re.fullmatch(r"[a-zA-Z]+", flags) and "f" in flags and len(words) > 1:
+        yield Use("write" if "c" in flags else "read", words[1])
+
+
+def _compiler(words: tuple[Word, ...]) -> Iterator[Use]:
+    texts = [word.text for word in words]
+    for at, word in enumerate(words):
+        if at and texts[at - 1] == "-o":
+            yield Use("write", word)
+        elif _SOURCES.fullmatch(word.text) and not word.text.startswith("-"):
+            yield Use("read", word)
+    if "-o" not in texts and "-c" not in texts:
+        yield (
+            Use("write", Word("a.out", "a.out", words[0].place)) if words else Use("read", words[0])
+        )

@@ -1,0 +1,291 @@
+"""A Python program, read and never run: its tree, or why there is none; what it imports and opens.
+
+Python 2 is recognised by what Python 3 refuses (https://docs.python.org/3/howto/pyporting.html).
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import warnings
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+__all__ = ["Import", "Opened", "PythonError", "PythonText", "dotted"]
+
+_MAGIC = {"__file__", "__name__", "__doc__", "__builtins__", "__spec__", "__path__", "__package__",
+          "__loader__", "__annotations__", "__class__", "__qualname__", "__module__", "__dict__",
+          "WindowsError", "__debug__", "get_ipython", "reveal_type", "__cached__"}  # fmt: skip
+_TWO_NAMES = {"xrange": "range", "raw_input": "input", "unicode": "str", "basestring": "str",
+              "long": "int", "unichr": "chr", "reduce": "functools.reduce", "execfile": "exec",
+              "raw_unicode": "str", "file": "open", "cmp": "a key function", "reload": "importlib.reload",
+              "izip": "zip", "apply": "a call", "buffer": "memoryview", "intern": "sys.intern"}  # fmt: skip
+_TWO_MODULES = {
+    "urllib2": "urllib.request", "ConfigParser": "configparser", "Queue": "queue",
+    "cPickle": "pickle", "StringIO": "io", "cStringIO": "io", "httplib": "http.client",
+    "urlparse": "urllib.parse", "commands": "subprocess", "Tkinter": "tkinter", "md5": "hashlib",
+    "__builtin__": "builtins", "thread": "_thread", "SocketServer": "socketserver", "sets": "set",
+    "HTMLParser": "html.parser", "BaseHTTPServer": "http.server", "copy_reg": "copyreg",
+    "SimpleHTTPServer": "http.server", "itertools.izip": "zip", "exceptions": "the builtins",
+}  # fmt: skip
+_TWO_FORMS = (
+    (re.compile(r"^\s*print\s+(?![=(\[.,+\-*/%:)]|in\b|if\b)\S|^\s*print\s*>>|;\s*print\s+[\"']"), "print(...)"),
+    (re.compile(r"^\s*except\s+[\w.()]+(?:\s*,\s*\w+)?\s*,\s*\w+\s*:"), "except Error as name:"),
+    (re.compile(r"^\s*raise\s+\w+\s*,\s*\S"), "raise Error(...)"),
+    (re.compile(r"^\s*exec\s+[^(=\s]"), "exec(...)"),
+    (re.compile(r"(?<![\w.])0[0-7]+[lL]?\b(?!\.)|\b\d+[lL]\b"), "0o... and integers without L"),
+    (re.compile(r"<>"), "!="),
+    (re.compile(r"`[^`]+`"), "repr(...)"),
+    (re.compile(r"(?<!\w)ur[\"']"), "u\"...\""),
+)  # fmt: skip
+_WRITES = re.compile(
+    r"\b(?:savefig|to_\w+|save\w*|dump|write\w*|mkdir|makedirs|copy\w*|move|rename|subprocess|system|popen"
+    r"|check_call|check_output|Popen|touch|extractall|urlretrieve|download\w*|symlink\w*|mkdtemp|File)\b"
+)  # fmt: skip
+
+
+class PythonError(NamedTuple):
+    """Why it does not compile; `two`: it is Python 2, with what to write in Python 3."""
+
+    line: int
+    column: int
+    message: str
+    two: str | None
+
+
+class Import(NamedTuple):
+    """An import of a top-level module that must succeed."""
+
+    name: str
+    full: str
+    line: int
+    column: int
+
+
+class Opened(NamedTuple):
+    """A file opened by a constant name."""
+
+    path: str
+    mode: str
+    line: int
+    column: int
+    sure: bool
+    """It is opened whenever the program runs, and nothing catches the failure."""
+
+
+def dotted(node: ast.AST) -> str:
+    """``os.path.join`` of such an expression, "" of any other."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        front = dotted(node.value)
+        return f"{front}.{node.attr}" if front else ""
+    return ""
+
+
+class PythonText:
+    """A program; `tree` is None where it does not compile or is nested too deep."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tree: ast.Module | None = None
+        self.error: PythonError | None = None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.tree = ast.parse(text)
+                if not re.search(r"^\s*(?:%|!)", text, re.M):
+                    compile(self.tree, "script", "exec", dont_inherit=True)
+        except SyntaxError as error:
+            self.error = self._explained(error)
+        except (RecursionError, MemoryError, ValueError, OverflowError):
+            self.tree = None
+
+    def _explained(self, error: SyntaxError) -> PythonError:
+        line, column = max(error.lineno or 1, 1), max(error.offset or 1, 1)
+        lines = self.text.split("\n")
+        here = lines[line - 1] if line <= len(lines) else ""
+        two = next((fix for form, fix in _TWO_FORMS if form.search(here)), None)
+        return PythonError(line, column, error.msg or "invalid syntax", two)
+
+    @cached_property
+    def nodes(self) -> list[tuple[ast.AST, tuple[ast.AST, ...]]]:
+        """All nodes with the nodes around them, outermost first; at most 200 000."""
+        found: list[tuple[ast.AST, tuple[ast.AST, ...]]] = []
+        waiting: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(self.tree, ())] if self.tree else []
+        while waiting and len(found) < 200_000:
+            node, around = waiting.pop()
+            found.append((node, around))
+            inner = (*around, node)
+            waiting += [(one, inner) for one in reversed(list(ast.iter_child_nodes(node)))]
+        return found
+
+    @cached_property
+    def calls(self) -> list[tuple[str, ast.Call, tuple[ast.AST, ...]]]:
+        """Calls by their dotted names."""
+        return [(dotted(one.func), one, up) for one, up in self.nodes if isinstance(one, ast.Call)]
+
+    @cached_property
+    def bound(self) -> set[str]:
+        """Names that are given a value anywhere."""
+        names: set[str] = set()
+        for node, _ in self.nodes:
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                names.add(node.id)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                names.add(node.name)
+            elif isinstance(node, ast.arg):
+                names.add(node.arg)
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                names |= {(one.asname or one.name).partition(".")[0] for one in node.names}
+            elif (isinstance(node, ast.ExceptHandler) and node.name) or (
+                isinstance(node, ast.MatchAs | ast.MatchStar) and node.name
+            ):
+                names.add(node.name)
+            elif isinstance(node, ast.MatchMapping) and node.rest:
+                names.add(node.rest)
+            elif isinstance(node, ast.Global | ast.Nonlocal):
+                names |= set(node.names)
+            elif type(node).__name__ in ("TypeVar", "ParamSpec", "TypeVarTuple"):
+                names.add(str(getattr(node, "name", "")))
+        return names
+
+    def undefined(self) -> Iterator[tuple[ast.Name, str | None]]:
+        """Names that nothing binds, each once, with Python 3's name of one that Python 2 had."""
+        if "*" in self.bound or re.search(r"\b(?:globals|locals|vars|exec|setattr)\(", self.text):
+            return
+        known = self.bound | set(dir(builtins)) | _MAGIC
+        seen: set[str] = set()
+        for node, around in self.nodes:
+            if isinstance(node, ast.Name) and node.id not in known and node.id not in seen:
+                if any(isinstance(one, ast.Try) for one in around) or _annotation(node, around):
+                    continue
+                seen.add(node.id)
+                yield node, _TWO_NAMES.get(node.id)
+
+    @cached_property
+    def imports(self) -> list[Import]:
+        """Imports that must succeed: not in ``try``, under a condition, or relative."""
+        found: list[Import] = []
+        for node, around in self.nodes:
+            if any(
+                isinstance(one, ast.Try | ast.If | ast.FunctionDef | ast.With) for one in around
+            ):
+                continue
+            if isinstance(node, ast.Import):
+                names = [one.name for one in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                names = [node.module]
+            else:
+                continue
+            found += [
+                Import(one.partition(".")[0], one, node.lineno, node.col_offset + 1)
+                for one in names
+            ]
+        return found
+
+    @staticmethod
+    def renamed(module: str) -> str | None:
+        """What Python 3 has instead of a module of Python 2."""
+        return _TWO_MODULES.get(module)
+
+    @cached_property
+    def opened(self) -> list[Opened]:
+        """Files that are opened by constant names."""
+        found: list[Opened] = []
+        for name, call, around in self.calls:
+            reader = (
+                name.rpartition(".")[2].startswith(("read_", "load", "genfromtxt")) and "." in name
+            )
+            if not (name in ("open", "io.open", "gzip.open") or (reader and name.count(".") == 1)):
+                continue
+            path = call.args[0] if call.args else None
+            if not (isinstance(path, ast.Constant) and isinstance(path.value, str)):
+                continue
+            mode: object = "r"
+            if not reader:
+                given = (
+                    call.args[1]
+                    if len(call.args) > 1
+                    else next(
+                        (one.value for one in call.keywords if one.arg == "mode"), ast.Constant("r")
+                    )
+                )
+                mode = given.value if isinstance(given, ast.Constant) else "?"
+            sure = not any(isinstance(one, ast.Try | ast.If | ast.FunctionDef | ast.AsyncFunctionDef
+                                      | ast.Lambda) for one in around)  # fmt: skip
+            found.append(Opened(path.value, str(mode), call.lineno, call.col_offset + 1, sure))
+        return found
+
+    @cached_property
+    def may_write(self) -> bool:
+        """Whether it may write files other than those of `opened`."""
+        opens = sum(name in ("open", "io.open", "gzip.open") for name, _, _ in self.calls)
+        constant = len([one for one in self.opened if one.mode != "?"])
+        return (
+            self.tree is None
+            or bool(_WRITES.search(self.text.replace(".write(", "(")))
+            or opens > constant
+        )
+
+    @cached_property
+    def constants(self) -> dict[str, float]:
+        """Numbers that names have all the time: assigned once, at the top."""
+        found: dict[str, float] = {}
+        again: set[str] = set()
+        for node, around in self.nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                parent = around[-1]
+                value = None
+                if isinstance(parent, ast.Assign) and len(around) == 2 and node in parent.targets:
+                    value = self.number(parent.value, found)
+                if node.id in found or value is None:
+                    again.add(node.id)
+                elif value is not None:
+                    found[node.id] = value
+        return {name: value for name, value in found.items() if name not in again}
+
+    def number(self, node: ast.AST | None, names: dict[str, float] | None = None) -> float | None:
+        """The value of a constant expression."""
+        names = self.constants if names is None else names
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+            return node.value
+        if isinstance(node, ast.Name):
+            return names.get(node.id)
+        if isinstance(node, ast.Call) and dotted(node.func) == "int" and node.args:
+            return self.number(node.args[0], names)
+        if not isinstance(node, ast.BinOp):
+            return None
+        left, right = self.number(node.left, names), self.number(node.right, names)
+        if left is None or right is None or abs(left) > 1e18 or abs(right) > 1e18:
+            return None
+        if isinstance(node.op, ast.Mult):
+            return left * right
+        if isinstance(node.op, ast.Add):
+            return left + right
+        if isinstance(node.op, ast.Sub):
+            return left - right
+        if isinstance(node.op, ast.Pow | ast.LShift) and 0 <= right < 64:
+            base = left if isinstance(node.op, ast.Pow) else 2.0
+            return (
+                base**right * (1 if isinstance(node.op, ast.Pow) else left) if base < 1e4 else None
+            )
+        if isinstance(node.op, ast.Div | ast.FloorDiv) and right:
+            return left / right
+        return None
+
+
+def _annotation(node: ast.Name, around: tuple[ast.AST, ...]) -> bool:
+    """Whether it is in a type annotation, which need not be evaluated."""
+    inner: ast.AST = node
+    for outer in reversed(around):
+        if isinstance(outer, ast.arg) or (
+            isinstance(outer, ast.AnnAssign) and inner is outer.annotation
+        ):
+            return True
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef) and inner is outer.returns:
+            return True
+        inner = outer
+    return False

@@ -1,0 +1,132 @@
+"""Programs that start other programs: srun, mpirun, time, env … taken off a command.
+
+Sources: srun(1), mpirun(1) of Open MPI and mpiexec(1) of MPICH, env(1), timeout(1), parallel(1),
+xargs(1), taskset(1), numactl(8), apptainer-exec(1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from jobsight.program.shell.model import Launcher, Word
+from jobsight.program.submission.sbatch import OPTIONS
+
+__all__ = ["CONTAINERS", "MPI", "REMOTE", "Stripped", "strip_launchers"]
+
+MPI = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "ibrun", "aprun"})
+CONTAINERS = frozenset({"apptainer", "singularity", "docker", "podman", "shifter", "charliecloud"})
+REMOTE = frozenset({"ssh"})
+
+_VALUES = {
+    "srun": "A B c C d D e i J L m M n N o p q r S t T w W x X G --mpi --multi-prog --label",
+    "mpi": "n np c N H host hostfile machinefile map-by bind-to rank-by x wdir wd ppn f npernode "
+           "mca:2 genv:2 env:2 tune am oversubscribe:0 perhost hosts prefix",
+    "time": "f o", "nice": "n", "env": "u C S", "nohup": "", "exec": "a", "command": "",
+    "timeout": "s k", "stdbuf": "i o e", "numactl": "m C N i p", "taskset": "c", "ionice": "c n p",
+    "xargs": "a d E I L n P s", "parallel": "j P a S --joblog --results --colsep", "setsid": "",
+    "catchsegv": "", "builtin": "", "strace": "e o p", "chrt": "", "unbuffer": "", "doas": "u",
+    "sudo": "u g", "conda": "n p", "mamba": "n p", "micromamba": "n p", "apptainer": "B H W S",
+    "singularity": "B H W S", "docker": "v e w u", "podman": "v e w u", "perf": "e o", "shifter": "V",
+}  # fmt: skip
+_NO_VALUE = {"--nv", "--rocm", "--cleanenv", "--contain", "--containall", "--writable-tmpfs", "--rm",
+             "--no-home", "--exact", "--overlap", "--unbuffered", "--no-capture-output", "--tty",
+             "--interactive", "--foreground", "--preserve-status", "--report-bindings", "--pty",
+             "--oversubscribe", "--allow-run-as-root", "--use-hwthread-cpus", "--verbose", "--no-mount",
+             "--label", "--kill-on-bad-exit", "--ignore-environment", "--null", "--bar", "--progress",
+             "--no-run-if-empty", "--keep-order", "--will-cite", "--localalloc", "--all", "--line-buffer",
+             "--tag", "--dryrun", "--fakeroot", "--pid", "--multi-prog", "--no-container-entrypoint"}  # fmt: skip
+_TAKES_MORE = {"timeout": 1, "taskset": 1, "chrt": 1}
+_WITH_SUBCOMMAND = {"conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"}, "perf": {"stat", "record"},
+                    "apptainer": {"exec", "run"}, "singularity": {"exec", "run"}, "docker": {"run", "exec"},
+                    "podman": {"run", "exec"}}  # fmt: skip
+
+
+class Stripped(NamedTuple):
+    """A command without what starts it."""
+
+    words: tuple[Word, ...]
+    launchers: tuple[Launcher, ...]
+    assigned: dict[str, str | None]
+    contained: bool
+
+
+def strip_launchers(words: Sequence[Word]) -> Stripped:
+    """Take off what starts a command; ``time srun -n 4 ./a`` leaves ``./a``."""
+    rest = tuple(words)
+    launchers: list[Launcher] = []
+    assigned: dict[str, str | None] = {}
+    contained = False
+    while rest and rest[0].value is not None and len(launchers) < 8:
+        name = PurePosixPath(rest[0].value).name
+        kind = "mpi" if name in MPI else name
+        if kind not in _VALUES or len(rest) < 2:
+            break
+        if name in _WITH_SUBCOMMAND:
+            at = next(
+                (k for k, word in enumerate(rest[1:4], 1) if not word.text.startswith("-")), 1
+            )
+            if rest[at].value not in _WITH_SUBCOMMAND[name]:
+                break
+            after = _after_options(rest, at + 1, kind)
+        else:
+            after = _after_options(rest, 1, kind)
+        options, at = after
+        if name == "env":
+            while at < len(rest) and (found := re.match(r"(\w+)=", rest[at].text)):
+                value = rest[at].value
+                assigned[found[1]] = None if value is None else value.partition("=")[2]
+                at += 1
+        at += _TAKES_MORE.get(name, 0)
+        if name in CONTAINERS:
+            contained, at = True, at + 1
+        if name in ("xargs", "parallel") and at >= len(rest):
+            break
+        launchers.append(Launcher(name, options, rest[0].place))
+        if at >= len(rest):
+            return Stripped((), tuple(launchers), assigned, contained)
+        rest = rest[at:]
+    return Stripped(rest, tuple(launchers), assigned, contained)
+
+
+def _after_options(words: Sequence[Word], at: int, kind: str) -> tuple[dict[str, str], int]:
+    """Options from `at` on with their values, and where the rest begins."""
+    spec = {
+        one.partition(":")[0].lstrip("-"): int(one.partition(":")[2] or 1)
+        for one in _VALUES[kind].split()
+    }
+    found: dict[str, str] = {}
+    while at < len(words) and words[at].text.startswith("-") and words[at].text != "-":
+        text = words[at].text
+        at += 1
+        if text == "--":
+            break
+        name, equals, value = text.lstrip("-").partition("=")
+        takes = 0
+        if not equals and text not in _NO_VALUE:
+            takes = _takes(name, text, kind, spec)
+        if (
+            not text.startswith("--")
+            and not equals
+            and kind != "mpi"
+            and len(name) > 1
+            and takes == 0
+        ):
+            name, value = name[0], name[1:]  # -n4
+        if takes and at + takes <= len(words):
+            value = words[at].value or words[at].text
+            at += takes
+        found[name] = value
+    return found, at
+
+
+def _takes(name: str, text: str, kind: str, spec: dict[str, int]) -> int:
+    if name in spec:
+        return spec[name]
+    if text.startswith("--"):
+        if kind == "srun":
+            return int(OPTIONS.get(name) == "value")
+        return int(kind in CONTAINERS or kind == "mpi")
+    return 0

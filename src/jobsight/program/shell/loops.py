@@ -1,0 +1,73 @@
+"""Loops of the shell: how often they run, and whether anything ends them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from jobsight.program.shell.model import Word
+from jobsight.program.shell.words import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tree_sitter import Node
+
+__all__ = ["is_endless", "loop_names", "loop_times"]
+
+_ALWAYS = re.compile(
+    r"(?:true|:|\[ 1 \]|\[\[ 1 \]\]|\(\( ?1 ?\)\)|\[ true \]|\[\[ true \]\]|/bin/true)\s*;?"
+)
+_LEAVES = frozenset({"break", "exit", "return", "exec", "kill", "scancel", "trap"})
+
+
+def is_endless(node: Node) -> bool:
+    """Whether a loop's condition always holds and no command in it leaves it."""
+    condition = node.child_by_field_name("condition")
+    head = text_of(node).split(None, 1)[0]
+    if node.type == "c_style_for_statement":
+        if condition is not None:
+            return False
+    elif head == "until":
+        if condition is None or text_of(condition).strip() != "false":
+            return False
+    elif head != "while" or condition is None or not _ALWAYS.fullmatch(text_of(condition).strip()):
+        return False
+    body = node.child_by_field_name("body")
+    return body is not None and not _leaves(body)
+
+
+def _leaves(body: Node) -> bool:
+    waiting = [body]
+    while waiting:
+        one = waiting.pop()
+        if one.type == "command_name" and text_of(one) in _LEAVES:
+            return True
+        waiting += one.children
+    return False
+
+
+def loop_names(node: Node) -> tuple[str, ...]:
+    """The variables that a for loop sets."""
+    name = node.child_by_field_name("variable")
+    if name is not None:
+        return (text_of(name),)
+    return tuple(dict.fromkeys(re.findall(r"\(\(\s*(\w+)\s*=", text_of(node)[:200])))
+
+
+def loop_times(node: Node, values: Sequence[Word]) -> int | None:
+    """How often a for loop runs; None: unknown."""
+    if node.type == "c_style_for_statement":
+        found = re.match(
+            r"for\s*\(\(\s*\w+\s*=\s*(\d+)\s*;\s*\w+\s*(<=?)\s*(\d+)\s*;", text_of(node)
+        )
+        return int(found[3]) - int(found[1]) + (found[2] == "<=") if found else None
+    if len(values) == 1:
+        text = values[0].text
+        counted = re.fullmatch(r"[$`]\(?seq (?:(\d+) )?(\d+)[)`]|\{(\d+)\.\.(\d+)\}", text)
+        if counted:
+            first, last = (counted[1] or 1, counted[2]) if counted[2] else (counted[3], counted[4])
+            return int(last) - int(first) + 1
+    if values and all(word.value is not None and not word.is_glob for word in values):
+        return len(values)
+    return None

@@ -1,0 +1,89 @@
+"""Which program a command runs, in which language, and its text where that is at hand."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+
+from jobsight.program.languages import INTERPRETERS, language_of
+from jobsight.program.machine import Machine
+from jobsight.program.shell.model import Command, Program, Source, Word
+
+__all__ = ["interpreter_of", "program_of"]
+
+_WITH_VALUE = {
+    "python": {"-W", "-X", "-Q"}, "bash": {"-o", "-O", "--rcfile"}, "perl": {"-I"},
+    "r": set(), "julia": {"-t", "-p", "-L", "-J", "--project", "--threads"},
+}  # fmt: skip
+_TEXT = {"python": "-c", "bash": "-c", "perl": "-e", "r": "-e", "julia": "-e", "lua": "-e"}
+_SHELL_WORDS = frozenset({"python", "bash", "perl", "r", "julia", "lua"})
+
+
+def interpreter_of(name: str | None) -> str | None:
+    """The language that a program of that name interprets."""
+    if name is None:
+        return None
+    return INTERPRETERS.get(re.sub(r"[\d.]+$", "", PurePosixPath(name).name))
+
+
+def program_of(
+    command: Command, made: Mapping[str, Source], machine: Machine,
+    path_of: Callable[[Word], str | None],
+) -> Program | None:  # fmt: skip
+    """What a command runs: a script of an interpreter, or a file that is named by its path."""
+    language = interpreter_of(command.name)
+    if language is None or command.name == "srun":
+        if command.name is not None and "/" in command.name:
+            return _file(command, command.words[0], command.arguments, None, made, machine, path_of)
+        return None
+    rest = list(command.arguments)
+    while rest and rest[0].text.startswith("-") and rest[0].text not in ("-", "--"):
+        option = rest.pop(0)
+        if option.text == _TEXT.get(language) and rest:
+            return _inline(command, rest[0], rest[1:], language)
+        if language == "python" and option.text == "-m":
+            path = path_of(rest[0]) if rest else None
+            return _module(command, rest, machine, path)
+        if option.text in _WITH_VALUE.get(language, ()) and rest:
+            rest.pop(0)
+    if not rest or rest[0].text == "-":
+        if command.here is None:
+            return None
+        return Program(command.here, language, command, tuple(rest[1:]), interpreter=command.name)
+    return _file(command, rest[0], tuple(rest[1:]), language, made, machine, path_of)
+
+
+def _inline(command: Command, word: Word, rest: list[Word], language: str) -> Program:
+    source = None
+    if word.value is not None:
+        first = command.source.first + word.place.line - 1
+        source = Source(command.source.file, word.value, first, command.source.folder)
+    return Program(source, language, command, tuple(rest), interpreter=command.name)
+
+
+def _module(command: Command, rest: list[Word], machine: Machine, path: str | None) -> Program:
+    word = rest[0] if rest else None
+    for ending in ("", "/__main__"):
+        place = None if path is None else path.replace(".", "/") + ending + ".py"
+        if place and (text := machine.text(place)) is not None:
+            source = Source(os.path.relpath(place), text, folder=os.path.dirname(place))  # noqa: PTH120
+            return Program(source, "python", command, tuple(rest[1:]), place, None, command.name)
+    return Program(None, "python", command, tuple(rest[1:]), None, word, command.name)
+
+
+def _file(
+    command: Command, word: Word, arguments: tuple[Word, ...], language: str | None,
+    made: Mapping[str, Source], machine: Machine, path_of: Callable[[Word], str | None],
+) -> Program:  # fmt: skip
+    path = path_of(word)
+    source = made.get(path or "")
+    if source is None and path is not None and (text := machine.text(path)) is not None:
+        source = Source(os.path.relpath(path), text, folder=os.path.dirname(path))  # noqa: PTH120
+    found = language
+    if found is None and source is not None:
+        found = language_of(path or "", source.text)
+    return Program(
+        source, found, command, arguments, path, word, command.name if language else None
+    )

@@ -1,0 +1,143 @@
+"""Words of the shell's syntax tree: what they become, as far as that is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from jobsight.program.shell.model import Word
+from jobsight.program.submission.job import Place
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+__all__ = ["Value", "evaluate", "here_text", "text_of", "word_of"]
+
+
+class Value(NamedTuple):
+    """What a variable or a part of a word is; `text` None: unknown, because of `depends`."""
+
+    text: str | None
+    depends: frozenset[str] = frozenset()
+
+
+_COMMAND = Value(None, frozenset({"$("}))
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_DEFAULT = frozenset({":-", "-", ":=", "="})
+
+
+def text_of(node: Node) -> str:
+    """The text of a node."""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def word_of(node: Node, variables: Mapping[str, Value]) -> Word:
+    """A word of a command with its value."""
+    value = evaluate(node, variables)
+    place = Place(node.start_point.row + 1, node.start_point.column + 1)
+    text = text_of(node)
+    if value.text is not None and text.startswith("~"):
+        value = Value(None, frozenset({"HOME"}))
+    quoted = node.type in ("string", "raw_string", "ansi_c_string")
+    return Word(text, value.text, place, value.depends, quoted)
+
+
+def evaluate(node: Node, variables: Mapping[str, Value]) -> Value:
+    """The value of a word, or of what is assigned."""
+    kind = node.type
+    if kind in ("word", "number", "variable_name", "extglob_pattern", "regex", "test_operator"):
+        return Value(_ESCAPE.sub(r"\1", text_of(node)))
+    if kind in ("raw_string", "ansi_c_string"):
+        text = text_of(node)
+        return (
+            Value(text.lstrip("$")[1:-1])
+            if "\\" not in text or kind == "raw_string"
+            else Value(None)
+        )
+    if kind == "string":
+        return _joined(node, variables, node.start_byte + 1, node.end_byte - 1)
+    if kind in ("concatenation", "command_name", "brace_expression"):
+        return _joined(node, variables, node.start_byte, node.end_byte)
+    if kind == "simple_expansion":
+        return _variable(text_of(node)[1:], variables)
+    if kind == "expansion":
+        return _expansion(node, variables)
+    if kind in ("command_substitution", "process_substitution"):
+        return Value(None, _COMMAND.depends | _names_in(node, variables))
+    return Value(None, _names_in(node, variables))
+
+
+def _joined(node: Node, variables: Mapping[str, Value], start: int, end: int) -> Value:
+    """The values of the children with the bytes between them."""
+    data = node.text or b""
+    offset, at = node.start_byte, start
+    texts: list[str | None] = []
+    depends: frozenset[str] = frozenset()
+    for child in node.children:
+        if child.start_byte < start or child.end_byte > end or child.type == '"':
+            continue
+        texts.append(data[at - offset : child.start_byte - offset].decode("utf-8", "replace"))
+        at = child.end_byte
+        if child.type == "string_content":
+            texts.append(re.sub(r"\\([$`\"\\\n])", r"\1", text_of(child)))
+            continue
+        value = evaluate(child, variables) if child.is_named else Value(text_of(child))
+        texts.append(value.text)
+        depends |= value.depends
+    texts.append(data[at - offset : end - offset].decode("utf-8", "replace"))
+    known = [text for text in texts if text is not None]
+    return Value("".join(known) if len(known) == len(texts) else None, depends)
+
+
+def _variable(name: str, variables: Mapping[str, Value]) -> Value:
+    return variables[name] if name in variables else Value(None, frozenset({name}))
+
+
+def _expansion(node: Node, variables: Mapping[str, Value]) -> Value:
+    """``${NAME}`` and ``${NAME:-default}``; other forms depend on the variable."""
+    inner = [child for child in node.children if child.type not in ("${", "}")]
+    if inner and inner[0].type == "variable_name":
+        value = _variable(text_of(inner[0]), variables)
+        if len(inner) == 1:
+            return value
+        if text_of(inner[1]) in _DEFAULT:
+            default = evaluate(inner[2], variables) if len(inner) > 2 else Value("")
+            return value if value.text else Value(None, value.depends | default.depends | {":-"})
+        if text_of(inner[1]) in (":?", "?"):
+            return value if value.text is not None else Value(None, value.depends | {":-"})
+    return Value(None, _names_in(node, variables))
+
+
+def _names_in(node: Node, variables: Mapping[str, Value]) -> frozenset[str]:
+    """Unknown variables anywhere below a node, through those that are known to depend on them."""
+    found: set[str] = set()
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if one.type in ("variable_name", "special_variable_name"):
+            found |= _variable(text_of(one), variables).depends
+        elif one.type == "command_substitution":
+            found.add("$(")
+        waiting += one.children
+    return frozenset(found)
+
+
+def here_text(redirect: Node, variables: Mapping[str, Value]) -> tuple[str, int, bool] | None:
+    """A here-document's text, the line before its first, and whether nothing is filled in.
+
+    Variables that are known are filled in.
+    """
+    start = next((one for one in redirect.children if one.type == "heredoc_start"), None)
+    body = next((one for one in redirect.children if one.type == "heredoc_body"), None)
+    if start is None or body is None:
+        return None
+    if text_of(start)[:1] in ("'", '"', "\\") or not body.named_children:
+        text, exact = text_of(body), True
+    else:
+        value = _joined(body, variables, body.start_byte, body.end_byte)
+        exact = value.text is not None
+        text = text_of(body) if value.text is None else value.text
+    if text_of(redirect).startswith("<<-"):
+        text = re.sub(r"^\t+", "", text, flags=re.MULTILINE)
+    return text, body.start_point.row, exact

@@ -1,0 +1,233 @@
+"""What a cluster allows and has: partitions, nodes, modules, slots; saved in a folder, or asked.
+
+Files of a folder: ``scontrol-partition.txt``, ``scontrol-node.txt``, ``scontrol-config.txt`` (what
+``scontrol show partition``, ``node``, ``config`` print), ``sinfo.txt``, ``condor_status.ads``
+(``condor_status -long``), ``modulefiles/``. Each may be missing: then nothing is known of it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from jobsight.commands import child_environment, find_tool, run_command
+from jobsight.errors import SourceError
+from jobsight.program.submission.times import parse_span
+from jobsight.text import printable
+
+__all__ = ["Node", "Partition", "Site"]
+
+_LARGEST = 64 << 20
+_SECONDS = 10.0
+_COMMANDS = {
+    "scontrol-partition.txt": ("scontrol", "show", "partition", "-o"),
+    "scontrol-node.txt": ("scontrol", "show", "node", "-o"),
+    "scontrol-config.txt": ("scontrol", "show", "config"),
+    "condor_status.ads": ("condor_status", "-long"),
+}
+_MOST_MODULES = 50_000
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition; None: not limited, or unknown.
+
+    Attributes:
+        name: its.
+        fields: all that was printed of it.
+        time_s: longest time limit.
+    """
+
+    name: str
+    fields: Mapping[str, str]
+    time_s: float | None
+
+    def number(self, name: str) -> int | None:
+        """A field that is a number; None: unlimited or unknown."""
+        text = self.fields.get(name, "")
+        return int(text) if text.isdecimal() else None
+
+    def refuses(self, what: str, value: str) -> bool:
+        """Whether AllowAccounts or AllowQos leaves a value out."""
+        allowed = self.fields.get(f"Allow{what}", "ALL")
+        denied = self.fields.get(f"Deny{what}", "")
+        return (allowed not in ("ALL", "") and value not in allowed.split(",")) or (
+            value in denied.split(",")
+        )
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node: its CPUs, memory in MB, GPUs by type ("" for all), features and partitions."""
+
+    name: str
+    cpus: int
+    memory_mb: int
+    gpus: Mapping[str, int]
+    features: frozenset[str]
+    partitions: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Site:
+    """What is known of a cluster."""
+
+    texts: Mapping[str, str]
+    modulefiles: tuple[Path, ...] = ()
+    live: bool = False
+    lost: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def saved(cls, folder: Path) -> Site:
+        """What was saved in a folder.
+
+        Raises:
+            SourceError: it is not there, or a file in it cannot be read.
+        """
+        if not folder.is_dir():
+            raise SourceError(f"--site {printable(folder, 80)}: there is no such folder")
+        texts: dict[str, str] = {}
+        for name in (*_COMMANDS, "sinfo.txt"):
+            path = folder / name
+            try:
+                with path.open("rb") as file:
+                    texts[name] = file.read(_LARGEST).decode("utf-8", "replace")
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise SourceError(f"cannot read {printable(path, 80)}: {error.strerror}") from None
+        modules = folder / "modulefiles"
+        return cls(texts, (modules,) if modules.is_dir() else ())
+
+    @classmethod
+    def asked(cls) -> Site | None:
+        """What the scheduler of this machine says; None: it has none."""
+        texts: dict[str, str] = {}
+        for name, words in _COMMANDS.items():
+            tool = find_tool(words[0], None, ())
+            if tool is None:
+                continue
+            try:
+                ended = run_command((tool, *words[1:]), env=child_environment(), timeout=_SECONDS,
+                                    most_output=_LARGEST)  # fmt: skip
+            except OSError:
+                continue
+            if ended.status == 0:
+                texts[name] = ended.stdout.decode("utf-8", "replace")
+        folders = tuple(Path(one) for one in os.environ.get("MODULEPATH", "").split(":") if one)
+        return cls(texts, folders, live=True) if texts or folders else None
+
+    @cached_property
+    def partitions(self) -> dict[str, Partition]:
+        """By name; from ``sinfo`` where ``scontrol`` says nothing."""
+        found: dict[str, Partition] = {}
+        for fields in _records(self.texts.get("scontrol-partition.txt", ""), "PartitionName"):
+            name = fields["PartitionName"]
+            found[name] = Partition(name, fields, _span(fields.get("MaxTime", "")))
+        if not found:
+            found = _from_sinfo(self.texts.get("sinfo.txt", ""))
+        return found
+
+    @cached_property
+    def default_partition(self) -> Partition | None:
+        """Where jobs go that name none."""
+        return next(
+            (one for one in self.partitions.values() if one.fields.get("Default") == "YES"), None
+        )
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """All nodes."""
+        return [_node(one) for one in _records(self.texts.get("scontrol-node.txt", ""), "NodeName")]
+
+    @cached_property
+    def config(self) -> dict[str, str]:
+        """Slurm's configuration."""
+        text = self.texts.get("scontrol-config.txt", "")
+        return {m[1]: m[2].strip() for m in re.finditer(r"^(\w+)\s*=\s?(.*)$", text, re.M)}
+
+    @cached_property
+    def slots(self) -> list[dict[str, str]]:
+        """The ads of an HTCondor pool, values as printed."""
+        text = self.texts.get("condor_status.ads", "")
+        ads = [
+            dict(re.findall(r"^(\w+)\s*=\s*(.*?)\s*$", part, re.M))
+            for part in re.split(r"\n\s*\n", text)
+        ]
+        return [ad for ad in ads if ad]
+
+    @cached_property
+    def modules(self) -> frozenset[str] | None:
+        """Names and names with versions of all modules; None: unknown."""
+        if not self.modulefiles:
+            return None
+        names: set[str] = set()
+        for root in self.modulefiles:
+            for folder, folders, files in os.walk(root):
+                folders[:] = [one for one in folders if not one.startswith(".")]
+                inner = os.path.relpath(folder, root)
+                for one in files:
+                    if not one.startswith(".") or one == ".version":
+                        stem = one.removesuffix(".lua")
+                        names.add(stem if inner == "." else f"{inner}/{stem}")
+                if inner != ".":
+                    names.add(inner)
+                if len(names) > _MOST_MODULES:
+                    return None
+        return frozenset(names)
+
+
+def _records(text: str, first: str) -> list[dict[str, str]]:
+    """``Key=value`` records that begin with a key; a key that comes again is left as it was."""
+    found: list[dict[str, str]] = []
+    for match in re.finditer(r"(?:^|(?<=\s))([A-Z]\w*(?:/\w+)?)=(\S*)", text):
+        if match[1] == first:
+            found.append({})
+        if found:
+            found[-1].setdefault(match[1], match[2])
+    return found
+
+
+def _span(text: str) -> float | None:
+    try:
+        span = parse_span(text)
+    except ValueError:
+        return None
+    return None if span is None or math.isinf(span) else span
+
+
+def _from_sinfo(text: str) -> dict[str, Partition]:
+    lines = [line.split() for line in text.splitlines() if line.strip()]
+    if not lines or "PARTITION" not in lines[0]:
+        return {}
+    found: dict[str, Partition] = {}
+    for line in lines[1:]:
+        row = dict(zip(lines[0], line, strict=False))
+        name = row["PARTITION"].rstrip("*")
+        fields = {"Default": "YES" if row["PARTITION"].endswith("*") else "NO",
+                  "State": row.get("AVAIL", "up").upper()}  # fmt: skip
+        found[name] = Partition(name, fields, _span(row.get("TIMELIMIT", "")))
+    return found
+
+
+def _node(fields: Mapping[str, str]) -> Node:
+    gpus: dict[str, int] = {}
+    for part in re.findall(r"gpu(?::([^:,()]+))?:(\d+)", fields.get("Gres", "")):
+        gpus[""] = gpus.get("", 0) + int(part[1])
+        if part[0]:
+            gpus[part[0]] = gpus.get(part[0], 0) + int(part[1])
+    features = fields.get("AvailableFeatures", fields.get("Features", ""))
+
+    def number(name: str) -> int:
+        text = fields.get(name, "0")
+        return int(text) if text.isdecimal() else 0
+
+    return Node(
+        fields["NodeName"], number("CPUTot"), number("RealMemory"), gpus,
+        frozenset(features.split(",")), frozenset(fields.get("Partitions", "").split(",")),
+    )  # fmt: skip

@@ -1,0 +1,306 @@
+"""Options of sbatch: a script's directives, the environment, the command line, as Slurm reads them.
+
+Sources: sbatch(1), "Options", "Input environment variables"; getopt_long(3) (unique beginnings of
+long options count). The command line goes before the environment, that before the directives.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from jobsight.program.submission.batchscript import directive_lines
+from jobsight.program.submission.job import Origin, Place, Problem, Request, Setting, Submission
+from jobsight.program.submission.times import parse_span
+
+__all__ = ["OPTIONS", "array_size", "memory_mb", "read_sbatch", "seconds"]
+
+_WITH_VALUE = """account:A acctg-freq array:a batch bb bbf begin:b chdir:D clusters:M cluster
+cluster-constraint comment constraint:C container container-id core-spec:S cores-per-socket cpu-freq
+cpus-per-gpu cpus-per-task:c deadline delay-boot dependency:d distribution:m error:e exclude:x
+export export-file extra extra-node-info:B gid gpu-bind gpu-freq gpus:G gpus-per-node
+gpus-per-socket gpus-per-task gres gres-flags hint input:i job-name:J kill-on-invalid-dep licenses:L
+mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus network nodefile:F
+nodelist:w nodes:N ntasks:n ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket
+open-mode output:o partition:p power prefer priority profile qos:q reservation resv-ports segment
+signal sockets-per-node switches thread-spec threads-per-core time:t time-min tmp tres-bind
+tres-per-task uid wait-all-nodes wckey wrap"""
+_WITHOUT = """consolidate-segments contiguous help:h hold:H ignore-pbs no-requeue oom-kill-step
+overcommit:O oversubscribe:s quiet:Q reboot requeue spread-job spread-segments stepmgr test-only
+usage use-min-nodes verbose:v version:V wait:W"""
+_OPTIONAL = "exclusive get-user-env nice no-kill:k parsable propagate"
+
+
+def _table() -> tuple[dict[str, str], dict[str, str]]:
+    kinds = {"value": _WITH_VALUE, "none": _WITHOUT, "optional": _OPTIONAL}
+    words = [(word.partition(":"), kind) for kind, text in kinds.items() for word in text.split()]
+    long = {name: kind for (name, _, _), kind in words}
+    return long, {short: name for (name, _, short), _ in words if short}
+
+
+OPTIONS, _SHORT = _table()
+"""Long options of sbatch: whether they take a value, none, or perhaps one."""
+
+_RENAMED = {"workdir": "chdir", "walltime": "time", "queue": "partition", "memory": "mem",
+            "cpus": "cpus-per-task", "cores": "cpus-per-task", "gpu": "gpus", "name": "job-name",
+            "email": "mail-user", "project": "account", "tasks": "ntasks"}  # fmt: skip
+_VARIABLES = {
+    "SBATCH_ARRAY_INX": "array", "SBATCH_TIMELIMIT": "time", "SBATCH_MEM_PER_NODE": "mem",
+    **{f"SBATCH_{name.upper().replace('-', '_')}": name for name in (
+        "account", "partition", "qos", "constraint", "exclusive", "gres", "gpus", "gpus-per-node",
+        "gpus-per-task", "job-name", "mem-per-cpu", "mem-per-gpu", "output", "error", "input",
+        "open-mode", "reservation", "signal", "export", "requeue", "no-requeue", "overcommit",
+    )},
+}  # fmt: skip
+_TOKEN = re.compile(r"""(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+|["'\\]\S*""")
+_COUNTS = frozenset(name for name in OPTIONS if name.startswith(("cpus-per", "ntasks", "mincpus")))
+_MOST_TASKS = 4_000_001
+_CHOICES = {
+    "mail-type": frozenset(
+        {"NONE", "BEGIN", "END", "FAIL", "REQUEUE", "ALL", "INVALID_DEPEND", "STAGE_OUT"}
+        | {"TIME_LIMIT", "TIME_LIMIT_90", "TIME_LIMIT_80", "TIME_LIMIT_50", "ARRAY_TASKS"}
+    ),
+    "open-mode": frozenset({"APPEND", "TRUNCATE", "A", "T"}),
+    "hint": frozenset({"COMPUTE_BOUND", "MEMORY_BOUND", "MULTITHREAD", "NOMULTITHREAD", "HELP"}),
+}
+
+
+def read_sbatch(
+    script: str, options: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> Submission:
+    """What a batch script asks for.
+
+    Args:
+        script: its text.
+        options: of the call, as given to sbatch.
+        environment: variables; those named ``SBATCH_…`` count.
+    """
+    problems: list[Problem] = []
+    found: list[Setting] = []
+    for one in directive_lines(script):
+        words = [(m[0], Place(one.line, 8 + m.start())) for m in _TOKEN.finditer(one.text)]
+        comment = next((k for k, (word, _) in enumerate(words) if word.startswith("#")), None)
+        if one.counts:
+            found += _parse(words[:comment], "script", problems)
+        elif words:
+            text = one.text.strip()
+            problems.append(Problem(Place(one.line), "late", text, None))
+    for name, value in (environment or {}).items():
+        if name in _VARIABLES:
+            found.append(Setting(_VARIABLES[name], value, Place(1), "environment"))
+    found += _parse([(word, Place(1)) for word in options], "command line", problems)
+    settings = _in_force(found)
+    for setting in settings.values():
+        problems += _value_problems(setting)
+    return Submission("slurm", settings, _request(settings), (*problems, *_conflicts(settings)))
+
+
+def _in_force(found: Sequence[Setting]) -> dict[str, Setting]:
+    """The last of each; one way to give memory replaces the others where the origin is another."""
+    memory = {"mem", "mem-per-cpu", "mem-per-gpu"}
+    settings: dict[str, Setting] = {}
+    for one in found:
+        if one.name in memory:
+            for other in memory & settings.keys():
+                if settings[other].origin != one.origin:
+                    del settings[other]
+        settings[one.name] = one
+    return settings
+
+
+def _parse(
+    words: Sequence[tuple[str, Place]], origin: Origin, problems: list[Problem]
+) -> Iterator[Setting]:
+    """Options as getopt_long reads them."""
+    rest = iter(words)
+    for raw, place in rest:
+        word = re.sub(r"""["']|\\(.)""", lambda m: m[1] or "", raw)
+        if raw[0] in "\"'\\" and (len(raw) == 1 or raw[-1] != raw[0]):
+            problems.append(Problem(place, "value", f"the quote in {raw[:20]} is not closed"))
+            return
+        if word == "--" or (origin == "command line" and not word.startswith("-")):
+            return
+        if not word.startswith("-") or word == "-":
+            text = f"{word[:40]!r} does not belong to an option and is dropped"
+            problems.append(Problem(place, "dropped", text))
+            continue
+        name, value = _split(word, place, problems)
+        if name is None:
+            continue
+        if value is None and OPTIONS[name] == "value":
+            following = next(rest, None)
+            if following is None:
+                problems.append(Problem(place, "value", f"--{name} needs a value"))
+                continue
+            value = following[0].strip("\"'")
+        yield Setting(name, value or "", place, origin)
+
+
+def _split(word: str, place: Place, problems: list[Problem]) -> tuple[str | None, str | None]:
+    """The name of an option and the value in the same word; name None: unknown, reported."""
+    if not word.startswith("--"):
+        name = _SHORT.get(word[1])
+        if name is None:
+            problems.append(Problem(place, "unknown", f"-{word[1]} is not an option of sbatch"))
+        return name, word[2:] or None
+    given, equals, value = word[2:].partition("=")
+    name = given if given in OPTIONS else None
+    if name is None:
+        longer = [one for one in OPTIONS if one.startswith(given)]
+        name = longer[0] if len(longer) == 1 and given else None
+    if name is None:
+        near = [_RENAMED[given]] if given in _RENAMED else difflib.get_close_matches(given, OPTIONS)
+        fix = f"--{near[0]}{equals}{value}" if near else None
+        problems.append(
+            Problem(place, "unknown", f"--{given[:40]} is not an option of sbatch", fix)
+        )
+    return name, value if equals else None
+
+
+def memory_mb(text: str) -> int | None:
+    """MB (2^20 bytes) of ``--mem``; a bare number is MB; None: sbatch refuses it."""
+    found = re.fullmatch(r"(\d{1,12})([KMGTkmgt]?)[Bb]?", text.strip(), re.ASCII)
+    if found is None:
+        return None
+    power = {"k": -1, "": 0, "m": 0, "g": 1, "t": 2}[found[2].lower()]
+    return math.ceil(int(found[1]) * 1024.0**power)
+
+
+def seconds(text: str) -> int | None:
+    """Seconds of ``--time``, −1: unlimited; None: sbatch refuses it."""
+    try:
+        span = parse_span(text)
+    except ValueError:
+        return None
+    if span is None or "." in text:
+        return None
+    return -1 if math.isinf(span) else int(span)
+
+
+def array_size(text: str) -> int | None:
+    """The number of tasks of ``--array``; None: sbatch refuses it."""
+    total = 0
+    for part in re.sub(r"%\d+$", "", text).strip("[]").split(","):
+        found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", part.strip(), re.ASCII)
+        if found is None:
+            return None
+        first, last, step = int(found[1]), int(found[2] or found[1]), int(found[3] or 1)
+        if last < first or not step or last > _MOST_TASKS:
+            return None
+        total += (last - first) // step + 1
+    return total
+
+
+def _gpus(text: str) -> int | None:
+    """GPUs of ``2``, ``a100:2`` or ``a100:1,v100:1``."""
+    counts = [part.rpartition(":")[2] for part in text.split(",")]
+    return (
+        sum(map(int, counts)) if all(one.isascii() and one.isdecimal() for one in counts) else None
+    )
+
+
+def _gres(text: str) -> bool | None:
+    good = r"(?:gres[:/])?[\w.-]+(?::[\w.-]+)*(?:,(?:gres[:/])?[\w.-]+(?::[\w.-]+)*)*(?:\([^)]*\))?"
+    return True if re.fullmatch(good, text) else None
+
+
+def _count(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"0*[1-9]\d{0,8}", text, re.ASCII) else None
+
+
+def _node_count(text: str) -> int | None:
+    found = re.fullmatch(r"(\d{1,9})[km]?(?:-(\d{1,9})[km]?|[:,].*)?", text, re.ASCII)
+    return int(found[1]) if found and int(found[1]) <= int(found[2] or found[1]) else None
+
+
+_READERS: dict[str, tuple[Callable[[str], object], str]] = {
+    **dict.fromkeys(("mem", "mem-per-cpu", "mem-per-gpu", "tmp"),
+                    (memory_mb, "a whole number with K, M, G or T, such as 4G")),
+    **dict.fromkeys(("time", "time-min"),
+                    (seconds, "minutes, MM:SS, HH:MM:SS or D-HH:MM:SS, such as 02:00:00")),
+    **dict.fromkeys(_COUNTS, (_count, "a whole number from 1")),
+    "array": (array_size, "numbers from 0, first-last, :step and %most, such as 1-10:2%4"),
+    "nodes": (_node_count, "a number or a range, such as 2 or 2-4"),
+    **dict.fromkeys(("gpus", "gpus-per-node", "gpus-per-task"),
+                    (_gpus, "[type:]number, such as a100:2")),
+    "gres": (_gres, "name[:type][:number], such as gpu:a100:2"),
+}  # fmt: skip
+
+
+def _value_problems(one: Setting) -> Iterator[Problem]:
+    """What sbatch would refuse of a value; those that the shell is to fill in are not judged."""
+    shown = f"--{one.name}={one.value[:40]}"
+    if "$" in one.value and one.name not in ("job-name", "wrap", "comment"):
+        if one.origin == "script":
+            text = f"{shown}: variables are not expanded in directives"
+            yield Problem(one.place, "variable", text)
+        return
+    if one.name in _READERS and _READERS[one.name][0](one.value) is None:
+        yield Problem(
+            one.place, "value", f"sbatch refuses {shown}", f"give {_READERS[one.name][1]}"
+        )
+    elif one.name in _CHOICES:
+        wrong = [w for w in one.value.upper().split(",") if w not in _CHOICES[one.name]]
+        if wrong:
+            near = difflib.get_close_matches(wrong[0], _CHOICES[one.name], 1)
+            fix = (
+                f"--{one.name}={near[0]}"
+                if near
+                else f"one of {', '.join(sorted(_CHOICES[one.name]))}"
+            )
+            yield Problem(one.place, "value", f"sbatch refuses {shown}", fix)
+    elif one.name == "dependency" and not re.fullmatch(
+        r"(?:(?:after|afterany|afterburstbuffer|aftercorr|afternotok|afterok)(?::\d+\w*(?:\+\d+)?)+"
+        r"|singleton|expand:\d+)(?:[,?].*)?", one.value
+    ):  # fmt: skip
+        yield Problem(one.place, "value", f"sbatch refuses {shown}", "such as afterok:123")
+    elif one.value.startswith("="):
+        text = f"{shown}: a short option takes its value without ="
+        yield Problem(one.place, "value", text, f"--{one.name}{one.value}")
+
+
+def _conflicts(settings: Mapping[str, Setting]) -> Iterator[Problem]:
+    ways = [settings[name] for name in ("mem", "mem-per-cpu", "mem-per-gpu") if name in settings]
+    if len(ways) > 1:
+        text = " and ".join(f"--{one.name}" for one in ways)
+        last = max(one.place for one in ways)
+        yield Problem(last, "conflict", f"sbatch refuses {text} together", f"keep --{ways[0].name}")
+    request = _request(settings)
+    if {"ntasks", "nodes"} <= settings.keys() and request.nodes > request.tasks:
+        text = f"{request.tasks} tasks cannot use {request.nodes} nodes"
+        yield Problem(settings["nodes"].place, "tasks", text, f"--nodes={request.tasks}")
+    if {"ntasks", "nodes", "ntasks-per-node"} <= settings.keys():
+        each = _count(settings["ntasks-per-node"].value) or 1
+        most = settings["nodes"].value
+        if most.isdecimal() and request.tasks > each * int(most):
+            text = f"--ntasks={request.tasks} is more than {most} nodes × {each} tasks per node"
+            yield Problem(settings["ntasks"].place, "tasks", text, f"--ntasks={each * int(most)}")
+
+
+def _request(settings: Mapping[str, Setting]) -> Request:
+    def read(name: str, reader: Callable[[str], int | None]) -> int | None:
+        return reader(settings[name].value) if name in settings else None
+
+    nodes = read("nodes", _node_count) or 1
+    tasks = read("ntasks", _count) or (read("ntasks-per-node", _count) or 1) * nodes
+    cpus_each = read("cpus-per-task", _count) or 1
+    gres = settings["gres"].value if "gres" in settings else ""
+    named = re.search(r"(?:^|,)(?:gres[:/])?gpu(?::[^,:]+)*?(?::(\d+))?(?=,|\(|$)", gres)
+    on_each = read("gpus-per-node", _gpus) or (int(named[1] or 1) if named else None)
+    per_task = read("gpus-per-task", _gpus)
+    gpus = read("gpus", _gpus) or (on_each and on_each * nodes) or (per_task and per_task * tasks)
+    sizes = {"mem": nodes, "mem-per-cpu": tasks * cpus_each, "mem-per-gpu": gpus or 1}
+    amounts = {name: read(name, memory_mb) for name in sizes}
+    total = [amount * sizes[name] for name, amount in amounts.items() if amount]
+    return Request(
+        nodes=nodes,
+        tasks=tasks,
+        cpus_per_task=cpus_each,
+        gpus=gpus,
+        memory_mb=total[0] if total else None,
+        node_memory_mb=-(-total[0] // nodes) if total else amounts["mem"],
+        time_s=read("time", seconds),
+        array=read("array", array_size),
+    )
