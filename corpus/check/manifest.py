@@ -49,7 +49,6 @@ class Job(msgspec.Struct, frozen=True):
         errors: what is planted.
         verified: how the truth was established, see `verify`: run, sbatch, pool, dry or read.
         shows: pattern of what a faulty job that "succeeds" prints or becomes.
-        pends: the reason for which Slurm never starts it.
         stands_in: programs that a stand-in replaces while the job is run.
         needs: programs without which it cannot be run.
         memory: whether the run is limited to the memory asked.
@@ -62,7 +61,6 @@ class Job(msgspec.Struct, frozen=True):
     errors: tuple[Planted, ...]
     verified: tuple[str, ...]
     shows: str = ""
-    pends: str = ""
     stands_in: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     memory: bool = False

@@ -11,41 +11,13 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from corpus.check.manifest import SITE, Job
+from corpus.check.manifest import HERE, SITE, Job
 
 __all__ = ["confined", "lacks", "run"]
 
 _OPTION = r"^#SBATCH\s(?:.*\s)?(?:{})[\s=]*(\S+)"
-_LAUNCH = """#!/bin/sh
-while [ $# -gt 0 ]; do
-    case $1 in -n|-np|-N|-c|-p|-t) shift 2 ;; -*) shift ;; *) break ;; esac
-done
-exec "$@"
-"""
-_PROGRAM = """#!/bin/sh
-for word; do
-    case $last in -o|-out|--output) : > "$word" ;; esac
-    last=$word
-done
-"""
-_STANDS_IN = {
-    "srun": _LAUNCH,
-    "mpirun": _LAUNCH,
-    "sbatch": "#!/bin/sh\necho 4712\n",
-    "scontrol": "#!/bin/sh\n",
-}
-_MODULES = """
-module() {
-    local command=$1 name; shift
-    case $command in load|add) ;; *) return 0 ;; esac
-    for name; do
-        [ -e "$MODULES/$name.lua" ] || [ -e "$MODULES/$name" ] || {
-            echo "Lmod has detected the following error: unknown module $name" >&2; return 1; }
-    done
-}
-export -f module
-"""
-# Without a network but for the loopback, and every process ends with the first.
+_STAND_INS = HERE / "stand_ins"
+# No network but the loopback; every process ends with the first.
 _CONFINE = (
     "unshare",
     "--net",
@@ -69,35 +41,32 @@ def confined() -> bool:
 
 def lacks(job: Job) -> str:
     """Why the job cannot be run here; empty: it can."""
-    if not confined():
-        return "cannot make namespaces here"
     missing = [name for name in job.needs if not shutil.which(name, path="/usr/bin:/bin")]
-    return f"needs {', '.join(missing)}" if missing else ""
+    if missing:
+        return f"needs {', '.join(missing)}"
+    return "" if confined() else "cannot make namespaces here"
 
 
 def run(job: Job, seconds: float) -> tuple[int, str]:
     """Exit status and output of the job in a fresh folder; at the limit ``TIMEOUT`` is added."""
+    text = job.file.read_text(encoding="utf-8", errors="replace")
+    if not text.startswith("#!"):
+        return 1, "Slurm refuses a script whose first line is not #!"
     with tempfile.TemporaryDirectory() as place:
         top = Path(place)
-        work, spool, programs = top / "work", top / "spool", top / "bin"
-        for folder in (spool, programs, top / "tmp"):
-            folder.mkdir()
-        if job.alone:
-            work.mkdir()
-        else:
-            shutil.copytree(job.folder, work)
-        script = spool / "slurm_script"
-        shutil.copy(job.file, script)
+        for folder in ("spool", "tmp"):
+            (top / folder).mkdir()
+        work = top / "work"
+        shutil.copytree(top / "tmp" if job.alone else job.folder, work)
+        shutil.copytree(_STAND_INS, top / "bin")
+        for name in job.stands_in:
+            shutil.copy(_STAND_INS / "program", top / "bin" / name)
+        script = Path(shutil.copy(job.file, top / "spool/slurm_script"))
         script.chmod(0o755)
-        for name, text in _STANDS_IN.items() | {(name, _PROGRAM) for name in job.stands_in}:
-            (programs / name).write_text(text)
-            (programs / name).chmod(0o755)
-        (top / "modules.sh").write_text(_MODULES)
-        text = job.file.read_text(encoding="utf-8", errors="replace")
-        if refused := _output_refused(text, work):
-            return 1, refused
-        if not text.startswith("#!"):
-            return 1, "Slurm refuses a script whose first line is not #!"
+        for names in ("-o|--output", "-e|--error"):
+            output = _option(text, names)
+            if output and not (work / output).parent.is_dir():
+                return 1, f"slurmd could not open {output}: No such file or directory"
         command = [*_CONFINE, *_limits(job, text), *_LOOPBACK, str(script)]
         return _ended(command, work, _environment(text, top), seconds)
 
@@ -105,18 +74,20 @@ def run(job: Job, seconds: float) -> tuple[int, str]:
 def _ended(
     command: list[str], work: Path, environment: dict[str, str], seconds: float
 ) -> tuple[int, str]:
-    """Run a command; its exit status and output."""
-    with tempfile.TemporaryFile() as output, subprocess.Popen(
-        command, cwd=work, env=environment, stdin=subprocess.DEVNULL,
-        stdout=output, stderr=output, start_new_session=True,
-    ) as process:  # fmt: skip
+    with (
+        tempfile.TemporaryFile() as output,
+        subprocess.Popen(
+            command, cwd=work, env=environment, stdin=subprocess.DEVNULL,
+            stdout=output, stderr=output, start_new_session=True,
+        ) as process,
+    ):  # fmt: skip
         try:
-            status, said = process.wait(seconds), ""
+            status, added = process.wait(seconds), ""
         except subprocess.TimeoutExpired:
-            status, said = 124, "TIMEOUT"
+            status, added = 124, "TIMEOUT"
             os.killpg(process.pid, signal.SIGKILL)
         output.seek(0)
-        return status, output.read(1_000_000).decode(errors="replace") + said
+        return status, output.read(1_000_000).decode(errors="replace") + added
 
 
 def _option(text: str, names: str) -> str | None:
@@ -126,23 +97,21 @@ def _option(text: str, names: str) -> str | None:
 
 def _environment(text: str, top: Path) -> dict[str, str]:
     """Variables of a job as Slurm sets them: some only if the option was given."""
+    nodes, each = _option(text, "-N|--nodes") or "1", _option(text, "--ntasks-per-node")
+    array = _option(text, "-a|--array")
     given = {
-        "SLURM_NTASKS": _option(text, "-n|--ntasks"),
+        "SLURM_NTASKS": _option(text, "-n|--ntasks") or (each and str(int(each) * int(nodes))),
         "SLURM_CPUS_PER_TASK": _option(text, "-c|--cpus-per-task"),
-        "SLURM_JOB_NUM_NODES": _option(text, "-N|--nodes") or "1",
-        "SLURM_JOB_PARTITION": _option(text, "-p|--partition") or "main",
         "SLURM_JOB_NAME": (_option(text, "-J|--job-name") or "job").strip("\"'"),
+        "SLURM_ARRAY_JOB_ID": array and "4711",
+        "SLURM_ARRAY_TASK_ID": array and re.split("[-,:%]", array)[0],
     }
-    if not given["SLURM_NTASKS"] and (each := _option(text, "--ntasks-per-node")):
-        given["SLURM_NTASKS"] = str(int(each) * int(given["SLURM_JOB_NUM_NODES"] or 1))
-    if array := _option(text, "-a|--array"):
-        given |= {"SLURM_ARRAY_JOB_ID": "4711", "SLURM_ARRAY_TASK_ID": re.split("[-,:%]", array)[0]}
     return {name: value for name, value in given.items() if value} | {
-        "PATH": f"{top}/bin:/usr/sbin:/usr/bin:/bin",
-        "HOME": str(top), "USER": "alice", "TMPDIR": f"{top}/tmp", "LANG": "C.UTF-8",
+        "PATH": f"{top}/bin:/usr/sbin:/usr/bin:/bin", "LANG": "C.UTF-8",
+        "HOME": str(top), "USER": "alice", "TMPDIR": f"{top}/tmp",
         "SLURM_JOB_ID": "4711", "SLURM_SUBMIT_DIR": f"{top}/work", "SLURMD_NODENAME": "node1",
-        "SLURM_JOB_NODELIST": "node1", "SLURM_CPUS_ON_NODE": "4",
-        "BASH_ENV": f"{top}/modules.sh", "MODULES": str(SITE / "modulefiles"),
+        "SLURM_JOB_NUM_NODES": nodes, "SLURM_JOB_PARTITION": _option(text, "-p") or "main",
+        "BASH_ENV": f"{top}/bin/modules.sh", "MODULES": str(SITE / "modulefiles"),
     }  # fmt: skip
 
 
@@ -151,13 +120,4 @@ def _limits(job: Job, text: str) -> list[str]:
     asked = re.fullmatch(r"(\d+)([MG])", _option(text, "--mem") or "")
     if not (job.memory and asked):
         return []
-    return ["prlimit", f"--as={int(asked[1]) * (2**30 if asked[2] == 'G' else 2**20)}"]
-
-
-def _output_refused(text: str, work: Path) -> str:
-    """The log of slurmd where the folder of the output does not exist: the job fails silently."""
-    for names in ("-o|--output", "-e|--error"):
-        pattern = _option(text, names)
-        if pattern and pattern != "=" and not (work / pattern).parent.is_dir():
-            return f"could not open {pattern}: No such file or directory"
-    return ""
+    return ["prlimit", f"--as={int(asked[1]) << (30 if asked[2] == 'G' else 20)}"]
