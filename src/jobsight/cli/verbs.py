@@ -45,6 +45,10 @@ VERBS = {
     "evaluate": ("evaluate:evaluate", "Judge a trained model on logs."),
     "verify": ("verify:verify", "Audit a trained model."),
     "hold": ("hold:hold", "Held jobs: release, wait, fix or remove?"),
+    "start": (
+        "start:start",
+        "Pending jobs, or a script: when will it start, how long run?",
+    ),
     "fail": ("fail:fail", "Pending and running jobs, or a script: will it fail, and why?"),
     "check": ("check:check", "Batch scripts and submit files: what will fail, before they run?"),
     "review": ("review:review", "Were the stored predictions right? By week and by model."),
@@ -59,7 +63,7 @@ VERBS = {
 """By verb: ``module:name`` in `jobsight.cli` of a function or a `typer.Typer`, "" for a group of
 the verbs that begin so; and its line in the help, "" for a hidden verb."""
 
-_PASSES_ON = {"fail"}
+_PASSES_ON = {"fail", "start"}
 """Verbs that take options of other commands, which they read themselves."""
 
 
