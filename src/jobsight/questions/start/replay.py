@@ -168,7 +168,7 @@ def _walk(
             row, before, after = rows[event], phases[0][event], phases[1][event]
             if before != after:
                 _moved(now, jobs, row, before, after, times[event])
-            if after == ENDED and seconds[event] >= 0.0:
+            if before == RUNNING and after == ENDED and seconds[event] >= 0.0:
                 _learned(now, jobs.users[row], seconds[event], jobs.limits[row])
             event += 1
         queue, runtimes = _queue(now, jobs, asked, first, last, moments[first], seed)
