@@ -55,6 +55,7 @@ class Kind(enum.Enum):
     STORE = "a store of jobs"
     ARCHIVE = "the archive of a store"
     REGISTRY = "a registry of models"
+    TIMELINE = "the picture of a profile"
 
     @property
     def schema(self) -> str:
@@ -245,6 +246,8 @@ def _kind_of_file(file: Path) -> Kind | None:
         return Kind.STORE if head[68:72] == b"Jobs" else None
     if head.startswith(b"<!doctype html>") and f'content="{Kind.REPORT.schema}"'.encode() in head:
         return Kind.REPORT if tail.endswith(b"</html>\n") else None
+    if head.startswith(f"<!-- {Kind.TIMELINE.schema} -->".encode()):
+        return Kind.TIMELINE if tail.endswith(b"</svg>\n") else None
     if head.startswith(b"PAR1") and tail.endswith(b"PAR1"):
         return Kind.EVENTS if Kind.EVENTS.schema.encode() in tail else None
     if head.startswith(b"bin/jobsight\0"):

@@ -15,6 +15,7 @@ from jobsight.documents import State, parse_key
 from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
 from jobsight.format import UNKNOWN, memory, moment, percent, span
 from jobsight.history.eventlog.headers import sinful_name
+from jobsight.program.profile import accounted
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -126,6 +127,9 @@ def _usage(document: JobDocument, now: int) -> Iterator[str]:
     if known:
         yield ""
         yield table([f"{'':<{_INDENT - 4}}", "asked", "used", "share"], known, indent=2)
+    found = accounted(used, asked)
+    if found is not None and found.classes:
+        yield field("bound by", f"{' or '.join(found.classes)} (by its accounting)", _INDENT)
     numbers = {
         "start": max(used.starts or 0, len(runs(document, now))),
         "hold": max(used.holds or 0, sum(one.state is State.HELD for one in spans(document))),

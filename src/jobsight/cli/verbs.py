@@ -45,12 +45,9 @@ VERBS = {
     "evaluate": ("evaluate:evaluate", "Judge a trained model on logs."),
     "verify": ("verify:verify", "Audit a trained model."),
     "hold": ("hold:hold", "Held jobs: release, wait, fix or remove?"),
-    "start": (
-        "start:start",
-        "Pending jobs, or a script: when will it start, how long run?",
-    ),
     "fail": ("fail:fail", "Pending and running jobs, or a script: will it fail, and why?"),
     "check": ("check:check", "Batch scripts and submit files: what will fail, before they run?"),
+    "profile": ("profile:profile", "Run a command, or watch processes: what binds them?"),
     "review": ("review:review", "Were the stored predictions right? By week and by model."),
     "report": ("report:report", "Write a report as one HTML page."),
     "models": ("", "List, show, compare, promote and remove models."),
@@ -63,8 +60,11 @@ VERBS = {
 """By verb: ``module:name`` in `jobsight.cli` of a function or a `typer.Typer`, "" for a group of
 the verbs that begin so; and its line in the help, "" for a hidden verb."""
 
-_PASSES_ON = {"fail", "start"}
-"""Verbs that take options of other commands, which they read themselves."""
+_PASSES_ON: dict[str, dict[str, Any]] = {
+    "fail": {"ignore_unknown_options": True},
+    "profile": {"allow_interspersed_args": False},
+}
+"""Verbs that take options of other commands, and how click reads these."""
 
 
 class LazyGroup(TyperGroup):
@@ -99,6 +99,5 @@ def _command(verb: str, name: str) -> Any:
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=name)
     else:
-        context = {"ignore_unknown_options": verb in _PASSES_ON}
-        app.command(name, context_settings=context)(found)
+        app.command(name, context_settings=_PASSES_ON.get(verb, {}))(found)
     return typer.main.get_group(app).commands[name]

@@ -55,10 +55,10 @@ def _escaped(child: Child) -> str:
 def element(name: str, /, *children: Child, **attributes: object) -> Markup:
     """An element; children and attributes are escaped unless they are `Markup`; None is left out.
 
-    Attribute names are written with ``_`` for ``-``, and ``class_`` for ``class``.
+    Attribute names are written with ``_`` for ``-``, ``__`` for ``:``, ``class_`` for ``class``.
     """
     given = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{html.escape(printable(value))}"'
+        f' {key.rstrip("_").replace("__", ":").replace("_", "-")}="{html.escape(printable(value))}"'
         for key, value in attributes.items()
         if value is not None
     )

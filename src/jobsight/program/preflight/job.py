@@ -73,9 +73,7 @@ class Job:
     options: tuple[str, ...] = ()
     environment: dict[str, str] | None = None
     executable: bool = False
-    """It is the executable of a submit file."""
-    blind: bool = False
-    """What is in its folder is not known."""
+    """It is the executable of a submit file: only files that are transferred are there."""
 
     @cached_property
     def text(self) -> str:

@@ -1,0 +1,257 @@
+"""``jobsight profile -- COMMAND…``: runs a command, or watches processes; what binds them?"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jobsight import __version__
+from jobsight.cli.output import note, print_json, say
+from jobsight.commands import child_environment, find_tool, run_command
+from jobsight.errors import ClusterError, SourceError, UsageError
+from jobsight.files import Kind, new_file, require_replaceable
+from jobsight.format import memory, number, percent, span, timestamp
+from jobsight.program import running
+from jobsight.program.counters import Counters, cachegrind_command, read_cachegrind
+from jobsight.program.profile import CLASSES, Profile, Timeline, measured, window_shares
+from jobsight.program.running import Observed, observe
+from jobsight.program.sampling import Sampler, children_of, machine, pressures
+from jobsight.program.slurmjob import cgroup_processes, parse_listpids
+
+if TYPE_CHECKING:
+    from jobsight.program.profile import Window
+
+__all__ = ["bound_by", "profile"]
+
+_LEAST_INTERVAL, _MOST_INTERVAL = 0.01, 60.0
+_RELIST = 5.0
+"""Seconds between two looks for new processes of a Slurm job."""
+
+
+def profile(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="COMMAND...", help="Run without a shell.", show_default=False),
+    ] = None,
+    pid: Annotated[
+        int | None, typer.Option(min=1, help="Watch this process and its descendants.")
+    ] = None,
+    slurm: Annotated[
+        int | None,
+        typer.Option(metavar="JOBID", min=1, help="Watch a Slurm job's processes on this node."),
+    ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print one JSON object; COMMAND's own output goes to standard error."
+        ),
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Draw the timeline (SVG) there.")
+    ] = None,
+    interval: Annotated[
+        float,
+        typer.Option(
+            min=_LEAST_INTERVAL, max=_MOST_INTERVAL, help="Seconds between two samples at least."
+        ),
+    ] = running.INTERVAL,
+    cachegrind: Annotated[
+        bool,
+        typer.Option(
+            help="Run COMMAND again under valgrind (30–100 times slower): is it cpu or memory?"
+        ),
+    ] = False,
+) -> None:
+    """Run a command, or watch processes, and report what binds them: shares of wall time.
+
+    The exit status is COMMAND's, or 128 + the signal that ended it.
+    """
+    if bool(command) + (pid is not None) + (slurm is not None) != 1:
+        raise UsageError("give one of: -- COMMAND..., --pid PID, --slurm JOBID")
+    if cachegrind and not command:
+        raise UsageError("--cachegrind runs a command again; give -- COMMAND...")
+    valgrind = _valgrind() if cachegrind else None
+    if output is not None:
+        require_replaceable(output, Kind.TIMELINE)
+    started, before = time.time_ns() // 1000, pressures()
+    counters = Counters() if command else None
+    sampler = Sampler(_roots(pid, slurm), fresh=bool(command))
+    if not command and not sampler.running:
+        what = f"process {pid}" if pid else f"process of job {slurm}"
+        raise SourceError(f"no {what} runs on this machine")
+    with Observed(sampler.reap) as observed, _live() as show:
+        if command:
+            observed.start(command, to_stderr=as_json)
+        seen = observe(observed, sampler, counters, interval=interval, show=show)
+        if command:
+            observed.finish()
+    missing = dict(sampler.missing)
+    missing["memory"] = (counters.missing if counters else None) or _ATTACHED
+    counted = _counted(valgrind, command, missing) if valgrind and command else None
+    windows = seen.timeline.windows
+    gpus = any(Path(path).exists() for path in _GPUS)
+    found = measured(windows, missing=missing, counted=counted, gpus=gpus)
+    found.signals["pressure"] = _waited(before, found.signals["wall_s"])
+    if output is not None:
+        _draw(output, windows, found)
+    if as_json:
+        print_json(
+            found.document(
+                jobsight=__version__,
+                command=command,
+                pid=pid,
+                slurm=slurm,
+                exit_status=observed.status,
+                started=timestamp(started),
+                machine={**machine(), "gpus": gpus},
+                sampling={
+                    "samples": seen.samples,
+                    "interval_s": interval,
+                    "own_cpu_s": round(seen.cost, 4),
+                    "left_running": sum(one.state not in "ZX" for one in sampler.running.values()),
+                },
+            )
+        )
+    else:
+        (note if command else say)("\n".join(_lines(found, seen.cost)))
+    if observed.status:
+        raise typer.Exit(observed.status)
+
+
+_GPUS = ("/dev/nvidia0", "/dev/kfd", "/dev/dri/renderD128")
+_ATTACHED = "counters are attached only where a command starts; its part of cpu is unknown"
+
+
+def _valgrind() -> str:
+    path = shutil.which("valgrind")
+    if path is None:
+        raise ClusterError("--cachegrind needs valgrind, which is not on the PATH; install it")
+    return path
+
+
+def _roots(pid: int | None, slurm: int | None) -> Callable[[], list[int]]:
+    """The function that gives the sampler the processes to begin with."""
+    if pid is not None:
+        return lambda: [pid]
+    if slurm is None:
+        own = os.getpid()
+        return lambda: children_of(own)
+    job, listed, at = slurm, list[int](), -_RELIST
+
+    def processes() -> list[int]:
+        nonlocal listed, at
+        if time.monotonic() - at >= _RELIST:
+            listed, at = sorted(cgroup_processes(job) or _listpids(job)), time.monotonic()
+        return listed
+
+    return processes
+
+
+def _listpids(job: int) -> set[int]:
+    """The processes of a job as Slurm's own tool lists them; none where it fails."""
+    tool = find_tool("scontrol", None, ())
+    if tool is None:
+        raise ClusterError(
+            f"job {job} has no control group on this machine, and scontrol is not on the PATH"
+        )
+    command = (tool, "listpids", str(job))
+    done = run_command(command, env=child_environment(), timeout=10, most_output=1 << 20)
+    return parse_listpids(done.stdout, job)
+
+
+def _counted(
+    valgrind: str, command: Sequence[str], missing: dict[str, str]
+) -> tuple[float, float] | None:
+    """Misses and instructions of another run of the command; why not goes into `missing`."""
+    note("jobsight: running it again under cachegrind, which takes 30 to 100 times as long")
+    with tempfile.TemporaryDirectory(prefix="jobsight-") as folder:
+        try:
+            subprocess.run(  # noqa: S603  # the user's own command, without a shell
+                cachegrind_command(valgrind, folder, command),
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            return read_cachegrind(Path(folder))
+        except (KeyboardInterrupt, SourceError) as error:
+            missing["memory"] = str(error) or "the run under cachegrind was interrupted"
+            return None
+
+
+def _waited(before: dict[str, float], wall: float) -> dict[str, float]:
+    """By resource: the share of the time in which some task of the whole machine waited for it."""
+    after = pressures()
+    return {
+        name: min((after[name] - first) / wall, 1.0)
+        for name, first in before.items()
+        if name in after and wall > 0
+    }
+
+
+def bound_by(found: Profile) -> str:
+    """What a run was bound by, in words."""
+    if found.classes:
+        return " or ".join(found.classes)
+    return "not known: it ran too short" if found.signals["wall_s"] else "not known"
+
+
+def _lines(found: Profile, cost: float) -> Iterator[str]:
+    signals = found.signals
+    yield (
+        f"jobsight: {span(signals['wall_s'])}, {number(signals['cores'], 2)} cores, "
+        f"{memory(signals['resident_bytes'] / (1 << 20))}; bound by: {bound_by(found)}"
+    )
+    for name in CLASSES:
+        share = found.shares[name]
+        reason = f"unmeasured: {found.unmeasured.get(name, '')}"
+        yield f"  {name:<9}{reason if share is None else f'{percent(share):>5}'}"
+    share = cost / signals["wall_s"] if signals["wall_s"] else 0.0
+    yield f"  (sampling took {100 * share:.2f} % of a core)"
+
+
+@contextlib.contextmanager
+def _live() -> Iterator[Callable[[Timeline], None]]:
+    """A line on standard error about the last seconds, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _timeline: None
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(console=Console(stderr=True), auto_refresh=False, transient=True) as live:
+        yield lambda timeline: live.update(_now(timeline), refresh=True)
+
+
+def _now(timeline: Timeline) -> str:
+    windows = timeline.windows[-_LIVE:]
+    if not windows:
+        return ""
+    split, last = window_shares(windows)[-1], windows[-1]
+    total = sum(split.values())
+    shares = "  ".join(f"{name} {percent(part / (total or 1))}" for name, part in split.items())
+    resident = memory(last.resident / (1 << 20))
+    return f"{shares}  {number(last.cpu_s / last.seconds, 2)} cores  {resident}"
+
+
+_LIVE = 6
+"""Windows that the live line looks at: the share of the last one depends on those around it."""
+
+
+def _draw(path: Path, windows: Sequence[Window], found: Profile) -> None:
+    from jobsight.reports.profileplot import timeline_plot
+
+    title = f"bound by: {bound_by(found)}"
+    with new_file(path, Kind.TIMELINE) as temporary:
+        text = f"<!-- {Kind.TIMELINE.schema} -->\n{timeline_plot(windows, title)}\n"
+        temporary.write_text(text, encoding="utf-8")

@@ -1,0 +1,46 @@
+"""The processes of a Slurm job on this node: from its cgroup, or as ``scontrol listpids`` lists."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from jobsight.program.procfs import numbers
+
+__all__ = ["cgroup_processes", "parse_listpids"]
+
+_GROUPS = Path("/sys/fs/cgroup")
+_PLACES = (
+    "system.slice/*slurmstepd.scope/job_{}",  # version 2: <node>_slurmstepd.scope
+    "slurm*/uid_*/job_{}",  # version 1, mounted alone, and by controller
+    "*/slurm*/uid_*/job_{}",
+)
+
+
+def cgroup_processes(job: int, groups: Path = _GROUPS) -> set[int]:
+    """The PIDs in a job's control groups; none where Slurm makes no groups.
+
+    Slurm's own supervisor is in a group ``slurm`` of each step and is left out.
+
+    Args:
+        job: Slurm's number of the job; of an array task, the raw one.
+        groups: where control groups are mounted.
+    """
+    found: set[int] = set()
+    for place in _PLACES:
+        for path in groups.glob(f"{place.format(job)}/**/cgroup.procs"):
+            if path.parent.name != "slurm":
+                with suppress(OSError):
+                    content = path.read_bytes()
+                    found.update(numbers(content, content.count(b"\n") + 1))
+    return found
+
+
+def parse_listpids(output: bytes, job: int) -> set[int]:
+    """The PIDs of a job in what ``scontrol listpids`` prints: PID, JOBID, STEPID, … in columns."""
+    found = set()
+    for line in output.splitlines():
+        columns = numbers(line, 2)
+        if len(columns) == 2 and columns[1] == job:
+            found.add(columns[0])
+    return found
