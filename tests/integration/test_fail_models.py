@@ -1,6 +1,7 @@
 """The question `fail` from a file of accounting to a report, as a user asks it."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     (folder / "trained.json").write_text(said)
     return folder
+
+
+def test_the_example_of_a_sweep_is_planned(place: Path, tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "fail-sweep.yaml"
+    shutil.copy(place / "jobs.psv", tmp_path)
+    config = Path(shutil.copy(example, tmp_path))
+    planned = json.loads(
+        run("sweep", "plan", config, "--config", place / "settings.yaml", "--json")
+    )
+    assert planned["runs"] == 20
+    assert (tmp_path / "fail-sweep.sweep").is_dir()
 
 
 def asked(verb: str, place: Path, *more: object, codes: tuple[int, ...] = (0,)) -> str:

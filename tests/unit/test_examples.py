@@ -13,9 +13,11 @@ from jobsight.settings import Settings
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.mark.parametrize("name", ["sweep.yaml", "pool-a-sweep.yaml"])
-def test_an_example_of_a_sweep_is_a_config(name: str) -> None:
-    assert len(SweepConfig.read(EXAMPLES / name).space) >= 7
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("sweep.yaml", 7), ("pool-a-sweep.yaml", 8), ("fail-sweep.yaml", 5)]
+)
+def test_an_example_of_a_sweep_is_a_config(name: str, parameters: int) -> None:
+    assert len(SweepConfig.read(EXAMPLES / name).space) == parameters
 
 
 def test_what_the_sweep_found_lies_in_the_space_that_it_searched() -> None:

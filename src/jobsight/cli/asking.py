@@ -6,7 +6,6 @@ cluster, and which jobs are meant.
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import polars as pl
 
+from jobsight.cli.common import caller
 from jobsight.cli.modelnames import champion_of, model_folder, open_registry, unusable
 from jobsight.cli.output import stages
 from jobsight.cli.reading import has_store, now, read_for, refuse_before
@@ -281,7 +281,7 @@ def _of_script(desk: Desk[A], path: str, options: tuple[str, ...]) -> A:
         "job": None,
         "scheduler": "slurm",
         "scheduler_name": cluster,
-        "owner": _caller(),
+        "owner": caller(),
         "name": request["name"] or Path(path).name,
         "command": str(Path(path).resolve()),
         "work_dir": request["work_dir"] or os.getcwd(),  # noqa: PTH109
@@ -289,13 +289,6 @@ def _of_script(desk: Desk[A], path: str, options: tuple[str, ...]) -> A:
     }
     answerer = desk.answerer(desk.champion(cluster))
     return answerer.answer(answerer.unsubmitted(job))[0]
-
-
-def _caller() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        raise UsageError("this user has no name on this machine") from None
 
 
 def _own_store(settings: Settings, *, named: bool) -> str:

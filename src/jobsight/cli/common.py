@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jobsight.cli.modelnames import MODEL_HELP
-from jobsight.errors import OutputError
+from jobsight.errors import OutputError, UsageError
 from jobsight.files import require_replaceable
 from jobsight.modes import set_group_access
 from jobsight.questions import QUESTIONS
@@ -33,6 +34,7 @@ __all__ = [
     "TimezoneOption",
     "UntilOption",
     "UserOption",
+    "caller",
     "check_output",
     "load_settings",
 ]
@@ -139,3 +141,15 @@ def check_output(output: Path | None, kind: Kind, *, model: Path | None = None) 
     if model is not None and output.resolve().is_relative_to(model.resolve()):
         raise OutputError(f"{output} is in the model directory; name another place to write")
     require_replaceable(output, kind)
+
+
+def caller() -> str:
+    """The user who asks, as schedulers name owners.
+
+    Raises:
+        UsageError: this machine has no name for the user.
+    """
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        raise UsageError("this user has no name on this machine; name the jobs") from None

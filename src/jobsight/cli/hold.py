@@ -11,7 +11,6 @@ line.
 from __future__ import annotations
 
 import contextlib
-import getpass
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -24,6 +23,7 @@ from jobsight.cli.common import (
     NetworkOption,
     StoreOption,
     TimezoneOption,
+    caller,
     load_settings,
 )
 from jobsight.cli.holdmodels import choose_answerers, named_model
@@ -113,7 +113,7 @@ def hold(
         with contextlib.suppress(SourceError):
             here = CondorClient(settings.condor).schedd_name()
     answerers, moment, when = _open(inputs, live, model, at, settings, here)
-    owner = None if asked or every or each else _caller()
+    owner = None if asked or every or each else caller()
     answers, problems = _answers(answerers, asked, moment, owner)
     # Kept before they are shown: the reader of the output may go away.
     kept: list[str] = []
@@ -148,18 +148,6 @@ class _Asked(NamedTuple):
 
     job: JobId
     access_point: str | None = None
-
-
-def _caller() -> str:
-    """The user who asks, as schedds name owners.
-
-    Raises:
-        UsageError: this machine has no name for the user.
-    """
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        raise UsageError("this user has no name on this machine; name jobs, or --all") from None
 
 
 def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[str], bool]:

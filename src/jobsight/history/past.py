@@ -34,7 +34,8 @@ from jobsight.history.pastevents import ENDED, RUNNING, SUBMITTED, WAITING
 from jobsight.history.pastwalk import COLUMNS
 
 __all__ = [
-    "COLUMNS", "FAILURES", "KEYS", "QUEUE", "SIZE", "Past", "asked_columns", "key_hashes",
+    "COLUMNS", "FAILURES", "KEYS", "NUMBERS", "QUEUE", "SIZE", "Past", "asked_columns",
+    "key_hashes",
 ]  # fmt: skip
 
 Ints = NDArray[np.int64]
@@ -55,7 +56,9 @@ def _any(*names: str) -> pl.Expr:
 
 
 # Texts as hashes: structs of numbers are hashed ten times as fast as structs of texts.
-_PATTERN = pl.col("name").str.replace_all(r"[0-9]+", "#").alias("pattern")
+NUMBERS = r"[0-9]+"
+"""What does not count in the names of jobs: ``#`` stands for each."""
+_PATTERN = pl.col("name").str.replace_all(NUMBERS, "#").alias("pattern")
 _OWNER = pl.when(pl.col("owner").is_not_null()).then(pl.col("owner").hash())
 _USER = pl.coalesce(
     _OWNER, pl.when(pl.col("account").is_not_null()).then(pl.col("account").hash(1))

@@ -323,6 +323,7 @@ def fit_model(name: str, data: Dataset, train_part: Labelled, select: Labelled) 
         rule_sets=data.question.rule_sets,
         columns=data.question.columns,
         lstm=getattr(data.settings, "lstm", None),
+        boosted=getattr(data.settings, "boosted", None),
         output=data.goal.output,
     )
     model.fit(train_part, select, seed=data.settings.seed)

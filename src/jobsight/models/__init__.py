@@ -15,7 +15,7 @@ from jobsight.models.column import Column
 from jobsight.models.constant import Constant
 from jobsight.models.rates import Rates
 from jobsight.models.rules import Rules, RuleSet
-from jobsight.settings import LstmSettings
+from jobsight.settings import BoostedSettings, LstmSettings
 
 __all__ = ["LEARNED", "NAMES", "SEVERAL", "Inputs", "Labelled", "Model", "create", "is_baseline",
            "load", "predicts"]  # fmt: skip
@@ -46,6 +46,7 @@ def create(
     rule_sets: Mapping[str, RuleSet] | None = None,
     columns: Mapping[str, str] | None = None,
     lstm: LstmSettings | None = None,
+    boosted: BoostedSettings | None = None,
     output: Output = BINARY,
 ) -> Loadable:
     """A new, unfitted model.
@@ -56,6 +57,7 @@ def create(
         rule_sets: the question's rule sets.
         columns: the question's baselines that answer a feature, and these features.
         lstm: settings of the model ``lstm``.
+        boosted: settings of the model ``boosted`` that predicts yes or no.
 
     Raises:
         UsageError: there is no such model, or none that predicts this.
@@ -71,6 +73,10 @@ def create(
         from jobsight.models.recurrent import Recurrent
 
         return Recurrent(lstm)
+    if name == "boosted" and output.kind == "binary":
+        from jobsight.models.boosted import Boosted
+
+        return Boosted(boosted)
     if name in NAMES:
         return _class_of(name, output)()
     names = (*NAMES, *(columns or ()), *(RULES + rule for rule in sorted(known)))

@@ -25,6 +25,7 @@ from jobsight.models.logistic import sigmoid
 from jobsight.models.rates import RateTable
 from jobsight.models.storage import load_body, require_names, save_body
 from jobsight.models.trees import Trees
+from jobsight.settings import BoostedSettings
 
 __all__ = [
     "LEAST_ROUNDS", "MANY_ROWS", "MOST_ROUNDS", "PARAMETERS", "PATIENCE", "Boosted", "boost",
@@ -76,7 +77,8 @@ class Boosted:
     name: ClassVar[str] = "boosted"
     needs_both: ClassVar[bool] = True
 
-    def __init__(self) -> None:
+    def __init__(self, settings: BoostedSettings | None = None) -> None:
+        self._settings = settings or BoostedSettings()
         self._features: tuple[str, ...] = ()
         self._causes = CauseEncoder(RateTable(()))
         self._trees: Trees | None = None
@@ -97,7 +99,7 @@ class Boosted:
         Raises:
             TrainingError: `rows` are none, or of one class only.
         """
-        model = Boosted()
+        model = Boosted(self._settings)
         model._fit(rows, rows.take(np.zeros(0, np.int64)), seed, self._rounds or None)
         return model
 
@@ -115,6 +117,7 @@ class Boosted:
             "num_leaves": leaves(float(train.weight.sum())),
             **(_OF_MANY if many else {}),
             "boost_from_average": not self._causes.names,
+            **self._settings.model_dump(exclude_none=True),
             "monotone_constraints": [int(rises) for rises in rising],
             "seed": seed,
         }
@@ -178,6 +181,7 @@ class Boosted:
             "features": list(self._features),
             "causes": self._causes.table.to_json(),
             "rounds": self._rounds,
+            "settings": self._settings.model_dump(exclude_none=True),
         }
         self.trees.save(folder / "trees.safetensors")
         with new_file(folder / "lightgbm.txt") as temporary:
@@ -196,6 +200,7 @@ class Boosted:
             model._features = tuple(str(name) for name in body["features"])
             model._causes = CauseEncoder(RateTable.from_json(body["causes"]))
             model._rounds = int(body["rounds"])
+            model._settings = BoostedSettings.model_validate(body["settings"])
             model._text = (folder / "lightgbm.txt").read_text(encoding="utf-8")
             model._trees = Trees.load(folder / "trees.safetensors", len(model.columns))
         return model

@@ -11,6 +11,7 @@ from jobsight.settings.gathering import (
 from jobsight.settings.loading import Settings
 from jobsight.settings.shared import (
     STATE_EVENTS,
+    BoostedSettings,
     CheckSettings,
     Costs,
     FrameSettings,
@@ -20,6 +21,7 @@ from jobsight.settings.shared import (
 
 __all__ = [
     "STATE_EVENTS",
+    "BoostedSettings",
     "CheckSettings",
     "CollectSettings",
     "CondorSettings",

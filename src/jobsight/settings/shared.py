@@ -10,6 +10,7 @@ from jobsight.settings.section import Section
 
 __all__ = [
     "STATE_EVENTS",
+    "BoostedSettings",
     "CheckSettings",
     "Costs",
     "FrameSettings",
@@ -50,6 +51,16 @@ class Costs(Section):
     """A job removed, or left, that would have succeeded."""
     delay_per_hour: Annotated[float, Field(ge=0)] | Literal["auto"] = "auto"
     """Auto: one time scale of the pool (see `hold.windows`) costs a twentieth of a run."""
+
+
+class BoostedSettings(Section):
+    """Boosted trees, in LightGBM's terms; None: as suits the number of rows."""
+
+    learning_rate: Annotated[float, Field(gt=0, le=1)] | None = None
+    num_leaves: Annotated[int, Field(ge=2, le=1024)] | None = None
+    min_data_in_leaf: Annotated[int, Field(ge=1)] | None = None
+    lambda_l2: Annotated[float, Field(ge=0)] | None = None
+    feature_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
 
 
 class LstmSettings(Section):

@@ -10,6 +10,7 @@ from jobsight.errors import ModelError
 from jobsight.models.base import Inputs
 from jobsight.models.boosted import Boosted
 from jobsight.models.trees import Trees
+from jobsight.settings import BoostedSettings
 from jobsight.testing import made_examples
 
 TRAIN, SELECT, LATER = (made_examples(rows, seed=rows) for rows in (300, 100, 200))
@@ -41,6 +42,16 @@ def test_arrays_answer_as_lightgbm_does(model: Boosted, tmp_path: Path) -> None:
         margin = booster.predict(columns, raw_score=True) + columns[:, -2]
         expected = 1.0 / (1.0 + np.exp(-margin))
         np.testing.assert_allclose(model.predict(inputs), expected, rtol=0, atol=1e-14)
+
+
+def test_its_settings_hold_for_every_fit_and_are_saved(tmp_path: Path) -> None:
+    given = BoostedSettings(num_leaves=2, feature_fraction=1.0)
+    model = Boosted(given)
+    model.fit(TRAIN, SELECT, seed=0)
+    model.save(tmp_path)
+    for one in (model, Boosted.load(tmp_path).refitted(TRAIN, seed=0)):
+        text = one._text
+        assert "[num_leaves: 2]" in text and "[feature_fraction: 1]" in text
 
 
 def test_trees_start_from_the_rate_of_the_finest_cause(model: Boosted) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jobsight.documents import number_of
+from jobsight.history.past import NUMBERS
 from jobsight.questions.fail.answering import Answer
 
 __all__ = ["Group", "by_cause"]
@@ -59,7 +60,7 @@ def by_cause(answers: Sequence[Answer], *, each: bool = False) -> list[Group]:
 def _cause(one: Answer, *, among_others: bool) -> object:
     """What the jobs of a row share; those submitted one by one need only ask for the same."""
     job = one.job
-    pattern = None if job["name"] is None else re.sub("[0-9]+", "#", job["name"])
+    pattern = None if job["name"] is None else re.sub(NUMBERS, "#", job["name"])
     submission = job["group"] if among_others else tuple(job[name] for name in _REQUEST)
     option = one.advice and one.advice.option
     return job["owner"], pattern, submission, one.kind, option, job["state"]

@@ -49,6 +49,7 @@ class Fail(Question[FailSettings]):
     }
     each_moment: ClassVar[bool] = True
     reads: ClassVar[Literal["events", "jobs"]] = "jobs"
+    searched: ClassVar[tuple[str, ...]] = ("seed", "boosted")
     same: ClassVar[tuple[str, ...]] = ("cancelled",)
     key: ClassVar[pl.Expr] = pl.col("id")
     job: ClassVar[pl.Expr] = pl.format("{} {}", "scheduler_name", "job")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from jobsight.settings import QuestionSettings
+from jobsight.settings import BoostedSettings, QuestionSettings
 from jobsight.settings.shared import Fraction
 
 __all__ = ["FailSettings"]
@@ -20,3 +20,4 @@ class FailSettings(QuestionSettings):
     """What a job is that a person cancelled: of unknown outcome, or failed."""
     metric: Literal["log_loss", "brier", "roc_auc"] = "log_loss"
     bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 200
+    boosted: BoostedSettings = BoostedSettings()
