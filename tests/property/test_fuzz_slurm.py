@@ -14,7 +14,7 @@ from jobsight.history.slurm.dumps import table_rows
 from jobsight.history.slurm.ids import expand, pack, parse_id, unpack
 from jobsight.history.slurm.runs import group_runs, of_runs
 from jobsight.history.slurm.sacct import exact_rows, join_runs
-from jobsight.history.slurm.scontrol import read_config, read_jobs
+from jobsight.history.slurm.scontrol import read_config, read_jobs, read_nodes, read_partitions
 from jobsight.history.slurm.squeue import FIELDS, read_queue
 from jobsight.history.slurm.watch import Watch
 from jobsight.program.submission.batchscript import directives, from_sacct
@@ -62,6 +62,11 @@ def test_small_parsers_read_or_refuse_anything(text: str) -> None:
     _or_error(lambda word: parse_time(word, dt.UTC), text)
     directives(text)
     from_sacct(text)
+    for line in (
+        f"NodeName=n1 CfgTRES={text} State={text}",
+        f"PartitionName={text} MaxTime={text}",
+    ):
+        assert len(list(read_nodes(line))) + len(list(read_partitions(line))) < 2 + line.count("=")
 
 
 @FUZZ

@@ -45,6 +45,10 @@ VERBS = {
     "evaluate": ("evaluate:evaluate", "Judge a trained model on logs."),
     "verify": ("verify:verify", "Audit a trained model."),
     "hold": ("hold:hold", "Held jobs: release, wait, fix or remove?"),
+    "start": (
+        "start:start",
+        "Pending jobs, or a script: when will it start, how long run?",
+    ),
     "fail": ("fail:fail", "Pending and running jobs, or a script: will it fail, and why?"),
     "check": ("check:check", "Batch scripts and submit files: what will fail, before they run?"),
     "profile": ("profile:profile", "Run a command, or watch processes: what binds them?"),
@@ -62,6 +66,7 @@ the verbs that begin so; and its line in the help, "" for a hidden verb."""
 
 _PASSES_ON: dict[str, dict[str, Any]] = {
     "fail": {"ignore_unknown_options": True},
+    "start": {"ignore_unknown_options": True},
     "profile": {"allow_interspersed_args": False},
 }
 """Verbs that take options of other commands, and how click reads these."""

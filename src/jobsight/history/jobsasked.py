@@ -11,7 +11,7 @@ import polars as pl
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import KEYS, asked_columns
 
-__all__ = ["KeysUsed", "jobs_asked"]
+__all__ = ["KeysUsed", "jobs_asked", "submitted_now"]
 
 _DAY = 86_400_000_000
 _USER = pl.coalesce("owner", "account")
@@ -39,6 +39,32 @@ def jobs_asked(jobs: JobTable) -> pl.DataFrame:
         earlier=pl.when(_USER.is_not_null()).then(pl.col("seen").rank("min").over(_USER) - 1),
         group=pl.col("group").fill_null(pl.col("id")),
     )  # fmt: skip
+
+
+def submitted_now(
+    jobs: JobTable, job: Mapping[str, Any], moment: int, schema: Mapping[str, Any]
+) -> pl.DataFrame:
+    """A job that is to be submitted at a moment (µs), as one row; columns it lacks are null.
+
+    Partition and account are those of its owner's last job, where it names none. Folder and script
+    are left out where they are not recorded of the owner's jobs: no job could have the same.
+
+    Args:
+        jobs: the history as of the moment.
+        job: by columns of the job table.
+        moment: µs.
+        schema: of the row.
+    """
+    own = [pl.col(name).eq_missing(pl.lit(job.get(name))) for name in ("owner", "scheduler")]
+    mine = jobs.table.filter(*own)
+    usual = mine.select("partition", "account").tail(1).to_dicts()
+    given = {name: value for name, value in job.items() if value is not None}
+    for name in ("work_dir", "command", "script_digest"):
+        if mine[name].null_count() == len(mine):
+            given.pop(name, None)
+    now = {"seen": moment, "decided": moment, "group": "unsubmitted"}
+    row = {**(usual[0] if usual else {}), **given, **now}
+    return pl.DataFrame([{name: row.get(name) for name in schema}], schema=dict(schema))
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
 from jobsight.learning.dataset import Dataset, Ints, drawn_together
-from jobsight.learning.mixture import Times
+from jobsight.learning.mixing import Times
 from jobsight.learning.splits import Split, part_borders, split_forward
 from jobsight.models.base import Floats, Labelled, Model
 

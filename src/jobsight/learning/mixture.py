@@ -12,6 +12,13 @@ Research 3, 2002), so that members that were never good get nothing back::
 and one member, the best of those that can, is fitted anew whenever a tenth more outcomes are known.
 It begins with up to half of the weight, as it follows drift by itself. What the mixture says at a
 decision follows from outcomes known before it, and from nothing else.
+
+Of quantiles, the mixture is the weighted mean of the members' at each level, and p_k(outcome) is
+exp(−pinball loss), with an η of its own. Each level τ is moved by an offset c, which makes it hold
+what it promises whatever the members say (adaptive conformal inference: Gibbs and Candès, NeurIPS
+2021; in this form Angelopoulos, Candès and Tibshirani, NeurIPS 2023)::
+
+    c ← c + γ · weight of the row · (τ − [outcome ≤ level + c])
 """
 
 from __future__ import annotations
@@ -19,39 +26,33 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
-from jobsight.jit import kernel
 from jobsight.learning.fitted import Fitted
-from jobsight.learning.targets import BinaryCalibrated
+from jobsight.learning.mixing import FOREVER, Times, Weights, mix
+from jobsight.learning.targets import BinaryCalibrated, QuantilesCalibrated
 from jobsight.models.base import Floats, Inputs, Labelled, Model
 from jobsight.models.boosted import MANY_ROWS
 from jobsight.models.calibration import Calibration
-from jobsight.models.logistic import log_odds, sigmoid
 from jobsight.models.storage import load_body, save_body
 
 if TYPE_CHECKING:
     from jobsight.learning.dataset import Dataset
 
-__all__ = ["REFIT", "Mixture", "Played", "Refits", "Times", "Weights", "mix", "predicted_in_time"]
+__all__ = ["REFIT", "Mixture", "Played", "Refits", "predicted_in_time"]
 
-ETA, SHARE = 0.06, 1e-2
-"""η and α of the module, chosen on five traces of clusters and two of pools."""
-USUAL = 50.0
-"""How many outcomes the weights of the beginning count for in the mean of all."""
-SUPPORT = 400
-"""Batches that must teach the member that is fitted anew for half of its largest weight."""
 GROWTH, LEAST_MORE = 1.1, 20
 """By how much the outcomes known must have grown for a model to be fitted anew."""
 MOST_ROWS = 200_000
 """A model is fitted anew on so many of the latest outcomes at most."""
+MOST_QUANTILES = 80_000
+"""The same of quantiles, of which each level is a model."""
 REFIT = "refit"
-FOREVER = int(np.iinfo(np.int64).max)
 
 Ints = NDArray[np.int64]
 
@@ -65,36 +66,6 @@ class Refits(Protocol):
         ...
 
 
-class Times(NamedTuple):
-    """Outcomes of n decisions in time order: bool, float64, and twice µs, int64."""
-
-    values: NDArray[Any]
-    weight: Floats
-    decided: Ints
-    known_at: Ints
-
-
-class Weights(NamedTuple):
-    """Weights of members at one moment.
-
-    Attributes:
-        now: float64 (members,), adding up to 1.
-        usual: their mean so far, likewise.
-        learned: weight of the outcomes that both follow from, with that of the beginning.
-    """
-
-    now: Floats
-    usual: Floats
-    learned: float
-
-    @classmethod
-    def first(cls, members: int, taught: int) -> Weights:
-        """Before any outcome; the last member is the one that is fitted anew, on `taught` rows."""
-        share = 0.5 * taught / (taught + SUPPORT)
-        first = np.append(np.full(members - 1, (1.0 - share) / (members - 1)), share)
-        return cls(first, first, USUAL)
-
-
 @dataclass(frozen=True)
 class Played:
     """Decisions predicted one after the other, each with what was known then.
@@ -102,7 +73,7 @@ class Played:
     Attributes:
         table: the decisions (n), in time order.
         labelled: the same as examples.
-        predictions: float64 (n,), of the mixture, uncalibrated.
+        predictions: float64 (n,) or (n, levels), of the mixture, uncalibrated.
         mixture: as of the end.
     """
 
@@ -138,7 +109,9 @@ class Mixture:
     needs_both: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, fitted: Mapping[str, Fitted], losses: Mapping[str, float], as_of: int) -> Self:
+    def of(
+        cls, fitted: Mapping[str, Fitted], losses: Mapping[str, float], as_of: int, levels: int = 0
+    ) -> Self:
         """All models with their first weights; the best of those that can is fitted anew.
 
         With many rows that is the boosted one: how well models fitted once did on a later part says
@@ -148,6 +121,7 @@ class Mixture:
             fitted: on the train part, by name.
             losses: of these on a later part.
             as_of: µs, the end of the train part.
+            levels: how many, of quantiles.
 
         Raises:
             TrainingError: none of them can be fitted anew.
@@ -160,7 +134,7 @@ class Mixture:
             best = "boosted"
         members = {name: _plain(one) for name, one in {**fitted, REFIT: fitted[best]}.items()}
         taught = fitted[best].train_batches
-        return cls(members, Weights.first(len(members), taught), taught, as_of)
+        return cls(members, Weights.first(len(members), taught, levels), taught, as_of)
 
     def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
         """Is made of fitted models instead, by `of`.
@@ -176,11 +150,11 @@ class Mixture:
         return self.members[REFIT].model.name
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(true) of each row with the weights of now: float64 (n,)."""
-        return sigmoid(log_odds(self._each(inputs)) @ self.weights.now)
+        """P(true) or quantiles of each row with the weights of now: float64 (n,) or (n, levels)."""
+        return self.weights.mean(self._each(inputs))
 
     def _each(self, inputs: Inputs) -> Floats:
-        """What each member says: float64 (n, members)."""
+        """What each member says: float64 (n, members), of quantiles (n, members, levels)."""
         columns = [member.predict(inputs) for member in self.members.values()]
         return np.stack(columns, axis=1)
 
@@ -205,11 +179,12 @@ class Mixture:
         said, mixture = self._each(asked.inputs), self
         place = list(self.members).index(REFIT)
         for moment_known in self._refits(known_at, since, until) if anew else ():
-            mixture = mixture._refitted(known, known_at, moment_known, data.settings.seed)
+            then = _as_of(known, decided, known_at, moment_known)
+            mixture = mixture._refitted(then, data.settings.seed)
             later = decided[rows] >= moment_known
             said[later, place] = mixture.members[REFIT].predict(asked.inputs.take(later))
-        times = Times(asked.success, asked.weight, decided[rows], known_at[rows])
-        mixed, weights = mix(said, times, self.weights, until)
+        times = Times(asked.values, asked.weight, decided[rows], known_at[rows])
+        mixed, weights = mix(said, times, self.weights, until, asked.output.levels)
         shown = decided[rows] >= since
         return Played(
             table[rows].filter(pl.Series(shown)),
@@ -232,13 +207,12 @@ class Mixture:
             taught = int(np.searchsorted(ordered, moment))
             times.append(moment)
 
-    def _refitted(self, known: Labelled, known_at: Ints, moment: int, seed: int) -> Mixture:
-        """The mixture with one member fitted on all that is known before a moment (µs)."""
-        rows = np.flatnonzero(known_at < moment)
-        old = self.members[REFIT]
+    def _refitted(self, rows: Labelled, seed: int) -> Mixture:
+        """The mixture with one member fitted on all that is known, the latest of it."""
+        old, most = self.members[REFIT], MOST_QUANTILES if rows.output.levels else MOST_ROWS
         assert isinstance(old.model, Refits)
         try:
-            model = old.model.refitted(known.take(rows[-MOST_ROWS:]), seed=seed)
+            model = old.model.refitted(rows.take(np.arange(len(rows))[-most:]), seed=seed)
         except TrainingError:
             return self
         member = replace(old, model=model, train_batches=len(rows))
@@ -250,8 +224,9 @@ class Mixture:
             (folder / str(k)).mkdir()
             member.model.save(folder / str(k))
         members = [[name, member.to_json()] for name, member in self.members.items()]
-        now, usual, learned = self.weights
+        now, usual, learned, offsets = self.weights
         body = {"members": members, "weights": now.tolist(), "usual": usual.tolist()}
+        body["offsets"] = offsets.tolist()
         save_body(
             folder,
             self.name,
@@ -277,13 +252,15 @@ class Mixture:
             now, usual = (np.array(body[name], np.float64) for name in ("weights", "usual"))
             if REFIT not in members or not now.shape == usual.shape == (len(members),):
                 raise ValueError("there is not one weight for each member")
-            weights = Weights(now, usual, float(body["learned"]))
+            offsets = np.array(body["offsets"], np.float64)
+            weights = Weights(now, usual, float(body["learned"]), offsets)
             return cls(members, weights, int(body["taught"]), int(body["as_of"]))
 
 
 def _plain(fitted: Fitted) -> Fitted:
     """The model without its map of probabilities, which is of one part of the past."""
-    assert isinstance(fitted.calibrated, BinaryCalibrated)
+    if not isinstance(fitted.calibrated, BinaryCalibrated):
+        return replace(fitted, calibrated=QuantilesCalibrated(0.0))
     plain = Calibration("identity", (), fitted.calibrated.calibration.bound)
     return replace(fitted, calibrated=replace(fitted.calibrated, calibration=plain))
 
@@ -309,58 +286,13 @@ def predicted_in_time(
     return fitted.calibrated.apply(played.of(table))
 
 
-def mix(
-    said: Floats, rows: Times, weights: Weights, until: int = FOREVER
-) -> tuple[Floats, Weights]:
-    """What members say together of decisions in time, and their weights in the end.
+def _as_of(known: Labelled, decided: Ints, known_at: Ints, moment: int) -> Labelled:
+    """What is known before a moment (µs); of quantiles, weighted for what is not known yet."""
+    rows = known_at < moment
+    then = known.take(np.flatnonzero(rows))
+    if not known.output.levels:
+        return then
+    from jobsight.learning.dataset import censoring_weights
 
-    Args:
-        said: float64 (n, members).
-        rows: the decisions and outcomes.
-        weights: in the beginning.
-        until: µs; outcomes known from there on teach nothing.
-
-    Returns:
-        float64 (n,), and the weights.
-    """
-    mixed, now, usual = np.zeros(len(said)), weights.now.copy(), weights.usual.copy()
-    by_known = np.argsort(rows.known_at, kind="stable")
-    learned = _play(log_odds(said), rows.values.astype(np.bool_), rows.weight, rows.decided,
-                    by_known, rows.known_at, until, now, usual, weights.learned, mixed)  # fmt: skip
-    return sigmoid(mixed), Weights(now, usual, learned)
-
-
-@kernel
-def _play(
-    odds: Floats,
-    success: NDArray[np.bool_],
-    weight: Floats,
-    decided: Ints,
-    by_known: Ints,
-    known_at: Ints,
-    until: int,
-    weights: Floats,
-    usual: Floats,
-    seen: float,
-    mixed: Floats,
-) -> float:
-    """Fills `mixed` (n,) with log-odds, in the order of `decided`; all else ends as of `until`."""
-    members, learned = len(weights), 0
-    for row in range(len(decided) + 1):
-        now = decided[row] if row < len(decided) else until
-        while learned < len(by_known) and known_at[by_known[learned]] < now:
-            one = by_known[learned]
-            learned += 1
-            seen += weight[one]
-            total = 0.0
-            for k in range(members):
-                right = odds[one, k] if success[one] else -odds[one, k]
-                weights[k] *= (1.0 + np.exp(-right)) ** (-ETA * weight[one])
-                total += weights[k]
-            for k in range(members):
-                weights[k] = (1.0 - SHARE) * weights[k] / total + SHARE * usual[k]
-                usual[k] += weight[one] / seen * (weights[k] - usual[k])
-        if row < len(decided):
-            for k in range(members):
-                mixed[row] += weights[k] * odds[row, k]
-    return seen
+    weight = censoring_weights(decided[decided < moment], known_at[decided < moment], moment)
+    return replace(then, weight=weight[rows[decided < moment]])

@@ -151,7 +151,7 @@ class Target(ABC):
             values: what became of them.
             weight: float64 (n,), batches have weight 1.
             select: the same three of the select part, for what is chosen there.
-            as_is: of `Binary`, keep the probabilities: learn only their intervals and thresholds.
+            as_is: keep the predictions; of `Binary`, learn their intervals and thresholds.
         """
 
     @abstractmethod
@@ -658,7 +658,7 @@ class Quantiles(Target):
         as_is: bool = False,
     ) -> QuantilesCalibrated:
         """See `Target.calibrate`."""
-        if weight.sum() < LEAST_TO_CALIBRATE:
+        if as_is or weight.sum() < LEAST_TO_CALIBRATE:
             return QuantilesCalibrated(0.0)
         outside = np.maximum(raw[:, 0] - values, values - raw[:, -1])
         return QuantilesCalibrated(_conformal(outside, weight, self.coverage))

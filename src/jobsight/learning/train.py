@@ -19,7 +19,8 @@ from jobsight.learning.dataset import Dataset
 from jobsight.learning.evaluation import Evaluation, evaluate
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.manifest import Source
-from jobsight.learning.mixture import Mixture, mix
+from jobsight.learning.mixing import mix
+from jobsight.learning.mixture import Mixture
 from jobsight.learning.modeldir import ModelDir, TargetModel, fingerprints
 from jobsight.learning.question import Question
 from jobsight.learning.selection import Choice, choose_model
@@ -296,10 +297,11 @@ def _mixed(
     fitted = {name: one for name, one in fitted.items() if name != "lstm"}
     loss = data.goal.metric(data.goal.loss)
     losses = {name: float(loss(raw[name], select.values, select.weight)) for name in fitted}
-    mixture = Mixture.of(fitted, losses, int(data.borders[1]))
+    levels = data.goal.output.levels
+    mixture = Mixture.of(fitted, losses, int(data.borders[1]), len(levels))
     if before.predictions:
         said = before.of(*fitted, mixture.best)
-        mixed, weights = mix(said, before.times, mixture.weights)
+        mixed, weights = mix(said, before.times, mixture.weights, levels=levels)
         mixture = replace(mixture, weights=weights)
         before = replace(before, predictions={**before.predictions, Mixture.name: mixed})
     played = mixture.play(data, int(data.borders[1]), int(data.borders[3]), moment)
@@ -371,7 +373,7 @@ def _calibrated(
     raw, values, weight, _ = before.before(model.name, model.predict(later.inputs), later)
     on_select = model.predict(select.inputs), select.values, select.weight
     # Rates as of the decision follow what happens; a map learned on one part of the past does not.
-    as_is = model.name in data.question.columns
+    as_is = model.name in data.question.columns and not data.goal.output.levels
     calibrated = data.goal.calibrate(raw, values, weight, on_select, as_is=as_is)
     return Fitted(model, calibrated, round(float(train_part.weight.sum())))
 

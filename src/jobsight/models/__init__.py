@@ -25,7 +25,7 @@ NAMES = ("constant", "rates", "linear", "boosted", "lstm")
 LEARNED = ("linear", "boosted", "lstm", "mixture")
 """Models that must beat every other; all others are baselines."""
 SEVERAL = ("constant", "boosted")
-"""Models that also predict kinds, quantiles and shares; `Column`s predict quantiles too."""
+"""Models that also predict kinds, quantiles and shares; see `predicts`."""
 RULES = "rules:"
 
 
@@ -36,8 +36,8 @@ def is_baseline(name: str) -> bool:
 
 def predicts(name: str, output: Output, columns: Mapping[str, str] | None = None) -> bool:
     """Whether a model of this name can predict such an output; `columns` as of `create`."""
-    of_column = output.kind == "quantiles" and name in (columns or {})
-    return output.kind == "binary" or name in SEVERAL or of_column
+    of_numbers = output.kind == "quantiles" and name in ("mixture", *(columns or ()))
+    return output.kind == "binary" or name in SEVERAL or of_numbers
 
 
 def create(

@@ -15,7 +15,7 @@ from pathlib import Path
 from jobsight.errors import SourceError
 from jobsight.text import printable
 
-__all__ = ["LARGEST", "Machine", "Python", "read_source"]
+__all__ = ["LARGEST", "Machine", "Python", "Sandbox", "read_source"]
 
 LARGEST = 4 << 20
 """Bytes of a script that is read; Slurm refuses larger ones by default."""
@@ -64,11 +64,15 @@ class Machine:
         other = own + path[len(here) :]
         return other if self.exists(other) else path
 
+    def real(self, path: str) -> str:
+        """Where a file is that the job finds under a path."""
+        return path
+
     @cache  # noqa: B019  # lives as long as the call
     def status(self, path: str) -> os.stat_result | None:
         """The status of a file; None: it is not there, or cannot be looked at."""
         try:
-            return os.stat(path)  # noqa: PTH116
+            return os.stat(self.real(path))  # noqa: PTH116
         except (OSError, ValueError):
             return None
 
@@ -103,7 +107,7 @@ class Machine:
         if found is None or not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_FOLLOWED:
             return None
         try:
-            data = Path(path).read_bytes()
+            data = Path(self.real(path)).read_bytes()
         except OSError:
             return None
         return None if b"\0" in data else data.decode("utf-8", "replace")
@@ -139,6 +143,24 @@ class Machine:
         if found and "/shims/" in found:
             found = _behind_shim(found)
         return Python.at(found) if found and self.exists(found) else None
+
+
+class Sandbox(Machine):
+    """The folder where HTCondor runs a job: what is transferred is there, by its last name."""
+
+    def __init__(self, folder: str, files: dict[str, str]) -> None:
+        super().__init__()
+        self.folder = folder
+        self.files = files
+
+    def real(self, path: str) -> str:
+        """Where a file of the job comes from."""
+        if path == self.folder:
+            return "/"
+        if not path.startswith(f"{self.folder}/"):
+            return path
+        top, slash, rest = path[len(self.folder) + 1 :].partition("/")
+        return f"{self.files.get(top, '/nonexistent')}{slash}{rest}"
 
 
 def _behind_shim(path: str) -> str | None:

@@ -17,18 +17,8 @@ from tests import failing
 from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.fitted import Fitted
-from jobsight.learning.mixture import (
-    ETA,
-    FOREVER,
-    REFIT,
-    SHARE,
-    USUAL,
-    Mixture,
-    Times,
-    Weights,
-    mix,
-    predicted_in_time,
-)
+from jobsight.learning.mixing import ETA, FOREVER, SHARE, USUAL, Times, Weights, mix
+from jobsight.learning.mixture import REFIT, Mixture, predicted_in_time
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Floats, Labelled
 from jobsight.questions.fail.question import FAIL
@@ -121,6 +111,38 @@ def test_an_outcome_known_later_teaches_later() -> None:
     assert (late[:11] == late[0]).all() and late[11] > 0.5  # known at 100, asked at 110
     assert np.array_equal(late[11:], soon[1:40])
     assert never == pytest.approx(np.full(50, 0.5)) and weights.now.tolist() == [0.5, 0.5]
+
+
+LEVELS = (0.1, 0.5, 0.9)
+
+
+def quantile_members(random: np.random.Generator, rows: int) -> tuple[Floats, Floats]:
+    """Outcomes, and what two members say: one is right, one too low; neither is wide enough."""
+    values = random.normal(5.0, 1.0, rows)
+    levels = 5.0 + np.array([-0.3, 0.0, 0.3])
+    return values, np.broadcast_to(np.stack([levels, levels - 3.0]), (rows, 2, 3)).copy()
+
+
+def test_quantiles_follow_the_best_member_and_come_to_hold_what_they_promise() -> None:
+    values, said = quantile_members(np.random.default_rng(0), 12_000)
+    first = Weights.first(2, 400, 3)
+    mixed, after = mix(said, times_of(values, 1), first, levels=LEVELS)
+    assert after.now[0] > 0.9
+    late = mixed[9000:]
+    held = (values[9000:, None] <= late).mean(axis=0)
+    assert held == pytest.approx(LEVELS, abs=0.02)
+    assert (np.diff(mixed, axis=1) >= 0).all()
+    assert mixed[0] == pytest.approx(first.mean(said[:1])[0])
+    assert after.mean(said[-1:])[0] == pytest.approx(mixed[-1], abs=0.01)
+
+
+def test_quantiles_rest_on_outcomes_known_before() -> None:
+    values, said = quantile_members(np.random.default_rng(1), 300)
+    times = times_of(values, 500)
+    whole, _ = mix(said, times, Weights.first(2, 400, 3), levels=LEVELS)
+    other = times._replace(values=np.where(times.known_at < 2000, values, 99.0))
+    cut, _ = mix(said, other, Weights.first(2, 400, 3), levels=LEVELS)
+    assert np.array_equal(whole[:200], cut[:200]) and not np.array_equal(whole, cut)
 
 
 # On jobs.

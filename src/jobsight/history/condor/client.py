@@ -26,6 +26,7 @@ _MOST_OUTPUT = 256 << 20
 _MOST_AD = 1 << 20
 _NAME = re.compile(rb'^Name = "([^"\\\r\n]{1,255})"\s*$', re.MULTILINE)
 _SHOWN = 200
+_MOST_ANALYSIS, _ANALYSIS_LINES = 1 << 16, 30
 
 
 class CondorClient:
@@ -61,6 +62,17 @@ class CondorClient:
         # Without a limit, history is read to its end for each job that it does not have.
         limits = ["-match", str(len(jobs)), "-scanlimit", str(self._settings.scan_limit)]
         return self._ads("condor_history", [*self._where, *limits, "-json", *sorted(jobs)])
+
+    def analysis(self, job: str) -> list[str]:
+        """What ``condor_q -better-analyze`` says of an idle job (``12.0``): its last lines.
+
+        Raises:
+            SourceError: the schedd gave no answer.
+        """
+        ended = self._run("condor_q", [*self._where, "-better-analyze", job])
+        text = (ended.stdout or ended.stderr)[-_MOST_ANALYSIS:].decode("utf-8", "replace")
+        lines = (printable(line, _SHOWN) for line in text.splitlines())
+        return [line for line in lines if line][-_ANALYSIS_LINES:]
 
     def setting(self, name: str) -> str | None:
         """The value in HTCondor's configuration; None: unset, or the tool is missing.

@@ -18,7 +18,16 @@ from jobsight.clock import zone_named
 from jobsight.commands import Ended, child_environment, find_tool, run_command
 from jobsight.history.slurm.failures import FailureKind, SlurmError, classify
 from jobsight.history.slurm.sacct import COLUMNS, Run, exact_rows, join_runs
-from jobsight.history.slurm.scontrol import Config, Shown, read_config, read_jobs
+from jobsight.history.slurm.scontrol import (
+    Config,
+    Node,
+    Partition,
+    Shown,
+    read_config,
+    read_jobs,
+    read_nodes,
+    read_partitions,
+)
 from jobsight.history.slurm.squeue import Queued, format_option, read_queue
 from jobsight.program.submission import batchscript
 from jobsight.settings import SlurmSettings
@@ -145,6 +154,20 @@ class SlurmClient:
             SlurmError: the controller gave no answer.
         """
         return read_config(self.run("scontrol", "show", "config"), self._zone)
+
+    def has(self, tool: str) -> bool:
+        """Whether a tool is where the settings say; behind a prefix, it is supposed to be."""
+        return find_tool(tool, self._settings.bin, self._settings.prefix) is not None
+
+    def machine(self) -> tuple[list[Node], list[Partition]]:
+        """The nodes and the partitions, in two calls.
+
+        Raises:
+            SlurmError: the controller gave no answer.
+        """
+        nodes = self.run("scontrol", "--local", "--oneliner", "show", "node")
+        partitions = self.run("scontrol", "--local", "--oneliner", "show", "partition")
+        return list(read_nodes(nodes)), list(read_partitions(partitions))
 
     def cluster_name(self) -> str:
         """The cluster's name in ids of jobs: as set, else as the controller says.

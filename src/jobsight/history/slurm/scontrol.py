@@ -1,4 +1,4 @@
-"""scontrol's text → records: ``show job -o`` and ``show config``.
+"""scontrol's text → records: ``show job -o``, ``show config``, ``show node``, ``show partition``.
 
 Values may hold blanks, and a job's name or comment may hold anything, even what looks like other
 keys or other jobs. So a key that occurs twice is left out (its job can thereby hide things of its
@@ -16,13 +16,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from jobsight.history.slurm.ids import SlurmId, parse_id
-from jobsight.program.submission.sizes import known_text
+from jobsight.program.submission.sizes import known_text, parse_tres
 from jobsight.program.submission.times import parse_span, parse_time
 
-__all__ = ["Config", "Shown", "leading_number", "read_config", "read_jobs"]
+__all__ = [
+    "Config",
+    "Node",
+    "Partition",
+    "Shown",
+    "leading_number",
+    "read_config",
+    "read_jobs",
+    "read_nodes",
+    "read_partitions",
+]
 
 _KEY = re.compile(r"(?:^|(?<=\s))([A-Z][A-Za-z0-9/:_]{1,40})=", re.ASCII)
 _TIMES = ("Submit", "Eligible", "Start", "End", "Suspend")
+_AWAY = ("DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "UNKNOWN")
 _CONFIG = re.compile(r"\s*([\w/()]{1,80})\s*=\s?(.*)", re.ASCII)
 _AS_OF = re.compile(r"Configuration data as of (\S+)", re.ASCII)
 
@@ -159,3 +170,68 @@ def read_config(text: str, zone: dt.tzinfo) -> Config:
         scripts_kept="job_script" in found.get("accountingstoreflags", "").lower(),
         max_array_size=leading_number(found.get("maxarraysize")),
     )
+
+
+@dataclass(frozen=True)
+class Node:
+    """What ``scontrol show node`` reports of a node that may run jobs."""
+
+    name: str
+    partitions: tuple[str, ...]
+    tres: Mapping[str, int]
+    """What it has, as `parse_tres` reads it."""
+    up: bool
+    """Neither down nor drained."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """What ``scontrol show partition`` reports of a partition."""
+
+    name: str
+    up: bool
+    """Its jobs may start."""
+    longest_s: float | None
+    """The longest time limit; inf: none, None: unknown."""
+    tier: int
+    """Jobs of a higher one start first."""
+    shared: int
+    """Jobs that a CPU may run at a time."""
+
+
+def read_nodes(text: str) -> Iterator[Node]:
+    """The lines of ``scontrol --oneliner show node``; what cannot be read is left out."""
+    for line in text.splitlines():
+        fields = _fields(line)
+        if not fields.get("NodeName"):
+            continue
+        try:
+            tres = parse_tres(fields.get("CfgTRES", ""))
+        except ValueError:
+            continue
+        state = fields.get("State", "").upper()
+        yield Node(
+            name=fields["NodeName"],
+            partitions=tuple(filter(None, fields.get("Partitions", "").split(","))),
+            tres=tres,
+            up=not any(word in state for word in _AWAY),
+        )
+
+
+def read_partitions(text: str) -> Iterator[Partition]:
+    """The lines of ``scontrol --oneliner show partition``; what cannot be read is left out."""
+    for line in text.splitlines():
+        fields = _fields(line)
+        if not fields.get("PartitionName"):
+            continue
+        try:
+            longest = parse_span(fields.get("MaxTime", ""))
+        except ValueError:
+            longest = None
+        yield Partition(
+            name=fields["PartitionName"],
+            up=fields.get("State", "UP").upper() in ("UP", "DRAIN"),
+            longest_s=longest,
+            tier=leading_number(fields.get("PriorityTier")) or 1,
+            shared=leading_number(fields.get("OverSubscribe", "").partition(":")[2]) or 1,
+        )

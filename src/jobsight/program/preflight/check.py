@@ -10,17 +10,30 @@ from pathlib import Path
 from typing import Any
 
 from jobsight.errors import SourceError
-from jobsight.program.machine import Machine, read_source
-from jobsight.program.preflight import endless, habits, logic, missing, requests, syntax
+from jobsight.program.machine import Machine, Sandbox, read_source
+from jobsight.program.preflight import condor, endless, habits, logic, missing, requests, syntax
+from jobsight.program.preflight.condorjob import CondorJob, Instance
+from jobsight.program.preflight.dags import DagJob
 from jobsight.program.preflight.findings import Finding, hits_of, silenced
 from jobsight.program.preflight.job import Job
 from jobsight.program.shell.model import Source
 from jobsight.program.site import Site
+from jobsight.program.submission.condor import looks_like_submit
+from jobsight.program.submission.dag import looks_like_dag
 from jobsight.text import printable
 
 __all__ = ["Checker", "Report"]
 
-assert all((endless, habits, logic, missing, requests, syntax))  # their rules are registered
+_DAGS = frozenset({".dag"})
+_SUBMITS = frozenset({".sub", ".submit", ".condor", ".jdl", ".jds", ".cmd"})
+_UNNAMED = frozenset({"", ".txt", ".job", ".desc", ".in"})
+_SANDBOX = "/condor-sandbox"
+_READS = frozenset({"JS101", "JS102", "JS109"})
+_FAILS = frozenset({"JS313", "JS319"})
+
+assert all(
+    (condor, endless, habits, logic, missing, requests, syntax)
+)  # their rules are registered
 
 
 @dataclass(frozen=True)
@@ -87,19 +100,83 @@ class Checker:
     def _found(
         self, path: Path, file: str, data: bytes, text: str
     ) -> tuple[str | None, list[Finding]]:
-        job = self.job(path, file, data, text)
-        return ("slurm" if job.is_slurm else None), list(hits_of("script", job, file))
-
-    def job(self, path: Path, file: str, data: bytes, text: str) -> Job:
-        """A script, in the folder where it will start."""
         absolute = os.path.abspath(path)  # noqa: PTH100  # links are left as they are
-        here, own = os.getcwd(), os.path.dirname(absolute)  # noqa: PTH109, PTH120
-        source = Source(file, text, folder=own)
-        machine = Machine(None, (here, own))
-        job = Job(source, data, absolute, here, machine, self.site, self.options, dict(os.environ))
+        machine = Machine(None, (os.getcwd(), os.path.dirname(absolute)))  # noqa: PTH109, PTH120
+        if path.suffix in _DAGS or (path.suffix in _UNNAMED and looks_like_dag(text)):
+            return "htcondor", list(self._of_dag(DagJob(text, os.getcwd(), machine), file))  # noqa: PTH109
+        if path.suffix in _SUBMITS or (path.suffix in _UNNAMED and looks_like_submit(text)):
+            job = CondorJob(text, absolute, os.getcwd(), machine, self.site)  # noqa: PTH109
+            return "htcondor", list(self._of_submit(job, file))
+        script = self._script(file, absolute, data, text, machine)
+        return ("slurm" if script.is_slurm else None), list(hits_of("script", script, file))
+
+    def _script(self, file: str, path: str, data: bytes, text: str, machine: Machine) -> Job:
+        """A script, in the folder where it will start."""
+        here = os.getcwd()  # noqa: PTH109
+        source = Source(file, text, folder=os.path.dirname(path))  # noqa: PTH120
+        environment = {k: v for k, v in os.environ.items() if k.startswith("SBATCH_")}
+        job = Job(source, data, path, here, machine, self.site, self.options, environment)
         if job.is_slurm and (chosen := job.submission.value("chdir")):
-            job.folder = os.path.normpath(os.path.join(here, chosen))  # noqa: PTH118
+            job.folder = machine.resolve(os.path.normpath(os.path.join(here, chosen)))  # noqa: PTH118
         return job
+
+    def _of_dag(self, job: DagJob, file: str) -> Iterator[Finding]:
+        yield from hits_of("dag", job, file)
+        for node, path in job.submit_files():
+            text = job.machine.text(path)
+            if text is not None:
+                folder = os.path.join(job.folder, node.folder)  # noqa: PTH118
+                one = CondorJob(text, path, folder, job.machine, self.site, in_dag=True)
+                yield from self._of_submit(one, os.path.relpath(path))
+
+    def _of_submit(self, job: CondorJob, file: str) -> Iterator[Finding]:
+        """Its own findings, and those of the scripts that it runs where they will run."""
+        yield from hits_of("condor", job, file)
+        for number, line in enumerate(job.text.split("\n"), 1):
+            if (found := habits.secret_in(line)) is not None:
+                yield Finding(
+                    file, number, found[1] + 1, "error", "JS311", f"{found[0]} in plain text"
+                )
+        seen: set[str] = set()
+        for one in job.instances:
+            name = one.known("executable")
+            path = job.place_of(name, job.folder) if name else ""
+            text = None if path in seen else job.machine.text(path)
+            seen.add(path)
+            if text is not None and path.startswith((f"{job.folder}/", os.path.dirname(job.path))):  # noqa: PTH120
+                yield from self._of_executable(job, one, path, text, file)
+
+    def _of_executable(
+        self, job: CondorJob, one: Instance, path: str, text: str, file: str
+    ) -> Iterator[Finding]:
+        shown = os.path.relpath(path)
+        source = Source(shown, text, folder=os.path.dirname(path))  # noqa: PTH120
+        script = Job(
+            source, text.encode(), path, job.start(one) or "/", job.machine, None, executable=True
+        )
+        listed = job.inputs(one)
+        if job.transfers(one):
+            files = {os.path.basename(name.rstrip("/")): found for name, found in job.found(one)}  # noqa: PTH119
+            files |= {os.path.basename(path): path}  # noqa: PTH119
+            script.folder, script.machine = _SANDBOX, Sandbox(_SANDBOX, files)
+            script.blind = listed is None or len(files) <= len(listed)
+        else:
+            script.blind = job.start(one) is None
+        if script.language not in ("bash", "python", None):
+            return
+        for found in hits_of("script", script, shown):
+            if found.code in _READS and not script.blind and job.transfers(one):
+                place = one.setting("transfer_input_files", "executable").place
+                message = f"{shown} line {found.line}: {found.message}: it is not transferred"
+                yield Finding(
+                    file, place.line, place.column, "error", condor.NOT_TRANSFERRED, message
+                )
+            else:
+                yield found
+            if found.code in _FAILS and "max_retries" in one.queue.commands:
+                place = one.setting("max_retries").place
+                text_ = f"{shown} line {found.line} always fails: no retry succeeds"
+                yield Finding(file, place.line, place.column, "error", "JS408", text_)
 
     def _left(self, found: Sequence[Finding], file: str, text: str) -> Iterator[Finding]:
         quiet = {file: silenced(text)}

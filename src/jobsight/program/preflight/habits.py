@@ -15,7 +15,7 @@ from jobsight.program.shell.launchers import MPI
 from jobsight.program.shell.model import Command, Program, Source
 from jobsight.program.submission.job import Place
 
-__all__: list[str] = []
+__all__ = ["secret_in"]
 
 _MANY = 1000
 """Rounds of a loop from which on a file opened in each is a load for a shared file system."""
@@ -206,7 +206,7 @@ def _secrets(job: Job) -> Iterator[Hit]:
     subjects += [(one, one.text) for one in job.walk.sources[1:] if one.file != job.source.file]
     for source, text in subjects:
         for number, line in enumerate(text.split("\n"), 1):
-            if (found := _secret_in(line)) is not None:
+            if (found := secret_in(line)) is not None:
                 yield Hit(
                     source,
                     Place(number, found[1] + 1),
@@ -215,7 +215,7 @@ def _secrets(job: Job) -> Iterator[Hit]:
                 )
 
 
-def _secret_in(line: str) -> tuple[str, int] | None:
+def secret_in(line: str) -> tuple[str, int] | None:
     """What secret a line has, and where it begins."""
     if len(line) > 4000:
         return None

@@ -73,7 +73,9 @@ class Job:
     options: tuple[str, ...] = ()
     environment: dict[str, str] | None = None
     executable: bool = False
-    """It is the executable of a submit file: only files that are transferred are there."""
+    """It is the executable of a submit file."""
+    blind: bool = False
+    """What is in its folder is not known."""
 
     @cached_property
     def text(self) -> str:

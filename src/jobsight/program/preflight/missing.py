@@ -144,7 +144,7 @@ def _said(path: str, word: Word, job: Job) -> tuple[str, str | None]:
 )
 def _input_files(job: Job) -> Iterator[Hit]:
     """What standard commands and redirections read, unless it may be made before."""
-    if job.executable:
+    if job.blind:
         return
     for command, trace in trace_of(job):
         if command.conditional or command.contained or command.folder is None:
@@ -172,7 +172,7 @@ def _handled(command: Command, job: Job) -> bool:
 )
 def _program_files(job: Job) -> Iterator[Hit]:
     """Scripts given to interpreters, and programs named by their paths."""
-    if job.executable:
+    if job.blind:
         return
     programs = {id(one.command): one for one in job.walk.programs}
     for command, trace in trace_of(job):
@@ -267,7 +267,7 @@ def _output_folders(job: Job) -> Iterator[Hit]:
 
 def _folder_hit(use: Use, command: Command, trace: Trace, job: Job) -> Iterator[Hit]:
     path = path_of(use.word, command.folder, job)
-    if path is None or (job.executable and not path.startswith("/")):
+    if path is None or job.blind:
         return
     if use.kind == "folder" and _absent(path, trace, job):
         message, fix = _said(path, use.word, job)
@@ -473,7 +473,7 @@ def _rights(job: Job) -> Iterator[Hit]:
 )
 def _python_files(job: Job) -> Iterator[Hit]:
     """Constant names that are opened for reading, or in folders that are missing for writing."""
-    if job.executable:
+    if job.blind:
         return
     texts = {id(p.source): t for p, t in job.pythons}
     programs = {id(one.command): one for one in job.walk.programs}

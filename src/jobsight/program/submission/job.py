@@ -78,16 +78,27 @@ class Queue:
     """One ``queue`` statement.
 
     Attributes:
-        count: of jobs; None: unknown.
+        count: of jobs for each item; None: unknown.
         names: variables that it sets.
         place: of the statement.
         commands: the submit commands in force there.
+        items: lines of its list with their places; None: there is no list, or it is not here.
+        file: that the list is in.
     """
 
     count: int | None
     names: tuple[str, ...]
     place: Place
     commands: Mapping[str, Setting]
+    items: tuple[tuple[Place, str], ...] | None = None
+    file: str | None = None
+
+    @property
+    def jobs(self) -> int | None:
+        """How many jobs are queued; None: unknown."""
+        if self.count is None or (self.file is not None and self.items is None):
+            return None
+        return self.count * (1 if self.items is None else len(self.items))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import polars as pl
 
 from jobsight.clock import format_micros
 from jobsight.documents import State
-from jobsight.history.jobsasked import jobs_asked
+from jobsight.history.jobsasked import jobs_asked, submitted_now
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import COLUMNS, Past
 from jobsight.learning.dataset import Dataset
@@ -136,23 +136,8 @@ class Answerer:
         return table.filter(self.jobs.table.select(chosen=rows & pl.lit(True)).to_series())
 
     def unsubmitted(self, job: Mapping[str, Any]) -> pl.DataFrame:
-        """A job that is to be submitted now, by columns of the job table; others are null.
-
-        Partition and account are those of its owner's last job, where it names none. Folder and
-        script are left out where they are not recorded of the owner's jobs: no job could have the
-        same.
-        """
-        own = [pl.col(name).eq_missing(pl.lit(job.get(name))) for name in ("owner", "scheduler")]
-        mine = self.jobs.table.filter(*own)
-        usual = mine.select("partition", "account").tail(1).to_dicts()
-        given = {name: value for name, value in job.items() if value is not None}
-        for name in ("work_dir", "command", "script_digest"):
-            if mine[name].null_count() == len(mine):
-                given.pop(name, None)
-        now = {"seen": self.moment, "decided": self.moment, "group": "unsubmitted"}
-        row = {**(usual[0] if usual else {}), **given, **now}
-        schema = self.asked(pl.lit(False)).schema
-        return pl.DataFrame([{name: row.get(name) for name in schema}], schema=schema)
+        """A job that is to be submitted now, see `submitted_now`."""
+        return submitted_now(self.jobs, job, self.moment, self.asked(pl.lit(False)).schema)
 
     def answer(self, asked: pl.DataFrame) -> list[Answer]:
         """The answers for n jobs of `asked`, in their order; those that run as of their start."""

@@ -21,12 +21,22 @@ from numpy.typing import NDArray
 
 from jobsight.jit import helper, kernel
 
-__all__ = ["DEPTH", "RESOURCES", "Queue", "draw_runtimes", "play", "play_draw", "quantiles"]
+__all__ = [
+    "DEPTH",
+    "LEVELS",
+    "RESOURCES",
+    "Queue",
+    "draw_runtimes",
+    "play",
+    "play_draw",
+    "quantiles",
+]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+LEVELS = (0.1, 0.5, 0.9)
 RESOURCES = ("request_cpus", "request_memory_mb", "request_gpus")
 """What a job takes, by the columns of the job table."""
 DEPTH = 500
@@ -80,7 +90,7 @@ def play(queue: Queue, runtimes: Floats, depth: int = DEPTH) -> Floats:
     return starts
 
 
-def quantiles(starts: Floats, levels: tuple[float, ...] = (0.1, 0.5, 0.9)) -> Floats:
+def quantiles(starts: Floats, levels: tuple[float, ...] = LEVELS) -> Floats:
     """Quantiles over the draws: float64 (pending, levels); inf where so many draws never start."""
     return np.quantile(starts, levels, axis=0, method="inverted_cdf").T
 

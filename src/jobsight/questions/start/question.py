@@ -35,6 +35,7 @@ class Start(Question[StartSettings]):
     equal: ClassVar[bool] = True
     models: ClassVar[tuple[str, ...]] = (
         "constant", "partition", "recent", "last", "slurm", "limit", "last2", "request", "boosted",
+        "mixture",
     )  # fmt: skip
     columns: ClassVar[Mapping[str, str]] = {
         "partition": "partition",

@@ -23,14 +23,13 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.past import Past
 from jobsight.history.pastevents import ENDED, RUNNING, WAITING
 from jobsight.jit import kernel
-from jobsight.questions.start.play import RESOURCES, Queue, draw_runtimes, play_draw
+from jobsight.questions.start.play import LEVELS, RESOURCES, Queue, draw_runtimes, play_draw
 
-__all__ = ["LEVELS", "expected_waits"]
+__all__ = ["expected_waits"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LEVELS = (0.1, 0.5, 0.9)
 DRAWS, DEPTH, MOST = 10, 100, 2_000
 """Of each play: draws, jobs tried behind the first that does not fit, pending jobs in it."""
 _COVERED = 0.2
@@ -169,7 +168,7 @@ def _walk(
             row, before, after = rows[event], phases[0][event], phases[1][event]
             if before != after:
                 _moved(now, jobs, row, before, after, times[event])
-            if after == ENDED and seconds[event] >= 0.0:
+            if before == RUNNING and after == ENDED and seconds[event] >= 0.0:
                 _learned(now, jobs.users[row], seconds[event], jobs.limits[row])
             event += 1
         queue, runtimes = _queue(now, jobs, asked, first, last, moments[first], seed)

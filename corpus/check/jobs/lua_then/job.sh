@@ -1,4 +1,0 @@
-#!/bin/bash
-#SBATCH -t 10
-#SBATCH --mem=1G
-lua count.lua

@@ -1,7 +1,0 @@
-#!/bin/bash
-#SBATCH -t 10
-#SBATCH --mem=1G
-set -e
-. ./env.sh
-cd "$DATA"
-ls

@@ -1,0 +1,133 @@
+"""``jobsight start``: when will it start, how long will it run, and what would start sooner?
+
+With ``--json`` one JOBID that is one job, and a SCRIPT, give one object; several ids and --pending
+give a list of objects, one per job. Where some of several ids name no job that waits or runs, the
+others are answered, each of these gives a line on standard error, and the exit status is 1.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jobsight.cli.asking import asked, kept, open_desk
+from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
+from jobsight.cli.output import note, print_json, report_problems
+from jobsight.cli.startpage import print_answers, print_table
+from jobsight.clock import zone_named
+from jobsight.documents import State
+from jobsight.errors import SourceError
+from jobsight.history.condor.client import CondorClient
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.failures import SlurmError
+from jobsight.questions.start.answering import Answerer
+from jobsight.questions.start.question import START
+from jobsight.questions.start.queue import Machine
+from jobsight.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from jobsight.settings import Settings
+
+__all__ = ["start"]
+
+_QUEUE = [State.PENDING.value, State.HELD.value]
+_ANALYSED = 3
+"""Idle HTCondor jobs that are analysed, one call for each."""
+
+
+def start(
+    jobs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[JOBID...|SCRIPT [OPTION...]]",
+            help="123, 123_4, 123.4 or a whole id; or a batch script, and options of sbatch.",
+        ),
+    ] = None,
+    pending: Annotated[
+        bool, typer.Option("--pending", help="All jobs that wait, by their expected start.")
+    ] = False,
+    store: StoreOption = None,
+    log: Annotated[
+        list[str] | None, typer.Option(help="Event log, as of `jobsight hold`; repeatable.")
+    ] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Option("--import", help="File that `jobsight import` reads; repeatable."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Directory, digest of `models list`, or none for the play of the queue alone "
+            "(default: the champion of the job's cluster, else of the cluster default)."
+        ),
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(help="As of when (default: now of a store, the end of a file).")
+    ] = None,
+    save: Annotated[
+        bool,
+        typer.Option("--save", help="Keep the answers in the store, in the documents of the jobs."),
+    ] = False,
+    timezone: TimezoneOption = None,
+    config: ConfigOption = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object for one JOBID or SCRIPT, else a list.")
+    ] = False,
+) -> None:
+    """When will it start, how long will it run, and what would start sooner?"""
+    queues = {"pending": _QUEUE} if pending else {}
+    wanted = asked(jobs or [], queues, save=save, options="--pending")
+    settings = load_settings(config, {"timezone": timezone, "store": store}, START)
+    inputs = [*(log or []), *(files or [])]
+    live = at is None and not inputs
+    make = partial(
+        Answerer,
+        machine=_machine(settings) if live else None,
+        analysis=_analysis(jobs or [], settings) if live else None,
+    )
+    desk = open_desk(START, make, settings, inputs, store=store is not None, model=model, at=at)
+    answers, problems = wanted.answers(desk)
+    unsaved, failure = kept(START, answers, settings) if save else ([], None)
+    if as_json:
+        objects = [one.to_json() for one in answers]
+        for one in objects if wanted.single and len(objects) < 2 else [objects]:
+            print_json(one)
+    elif wanted.queues:
+        print_table(answers, desk.when, zone_named(settings.timezone))
+    else:
+        print_answers(answers, desk.when, zone_named(settings.timezone))
+    if failure is not None:
+        raise failure
+    report_problems(problems + unsaved)
+
+
+def _machine(settings: Settings) -> Machine:
+    """The nodes and partitions, where Slurm's tools are here and answer."""
+    client = SlurmClient(settings.slurm)
+    if not client.has("scontrol"):
+        return Machine()
+    try:
+        return Machine(*client.machine())
+    except SlurmError as error:
+        note(f"what the cluster has is taken from the history: {printable(error, 200)}")
+        return Machine()
+
+
+def _analysis(jobs: Sequence[str], settings: Settings) -> Mapping[str, Sequence[str]]:
+    """What HTCondor says of idle jobs that are asked about, where its tools are here."""
+    client = CondorClient(settings.condor)
+    names = [one.rpartition(":")[2] for one in jobs]
+    numbers = [one for one in names if one.replace(".", "", 1).isdecimal() and "." in one]
+    if not client.has("condor_q"):
+        return {}
+    found: dict[str, list[str]] = {}
+    for number in numbers[:_ANALYSED]:
+        try:
+            found[number] = client.analysis(number)
+        except SourceError as error:
+            note(f"condor_q: {printable(error, 200)}")
+    return found

@@ -1,0 +1,148 @@
+"""The arithmetic of `jobsight.learning.mixture`: weights of members that follow outcomes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jobsight.jit import kernel
+from jobsight.models.base import Floats
+from jobsight.models.logistic import log_odds, sigmoid
+
+__all__ = ["ETA", "FOREVER", "SHARE", "USUAL", "Times", "Weights", "mix"]
+
+ETA, SHARE = 0.06, 1e-2
+"""η and α of the module, chosen on five traces of clusters and two of pools."""
+ETA_QUANTILES, STEP = 0.3, 1e-3
+"""η and γ of quantiles."""
+USUAL = 50.0
+"""How many outcomes the weights of the beginning count for in the mean of all."""
+SUPPORT = 400
+"""Batches that must teach the member that is fitted anew for half of its largest weight."""
+FOREVER = int(np.iinfo(np.int64).max)
+
+Ints = NDArray[np.int64]
+
+
+class Times(NamedTuple):
+    """Outcomes of n decisions in time order: bool, float64, and twice µs, int64."""
+
+    values: NDArray[Any]
+    weight: Floats
+    decided: Ints
+    known_at: Ints
+
+
+class Weights(NamedTuple):
+    """Weights of members at one moment.
+
+    Attributes:
+        now: float64 (members,), adding up to 1.
+        usual: their mean so far, likewise.
+        learned: weight of the outcomes that both follow from, with that of the beginning.
+        offsets: float64 (levels,), of quantiles, in the target's unit.
+    """
+
+    now: Floats
+    usual: Floats
+    learned: float
+    offsets: Floats = np.zeros(0)
+
+    @classmethod
+    def first(cls, members: int, taught: int, levels: int = 0) -> Weights:
+        """Before any outcome; the last member is the one that is fitted anew, on `taught` rows."""
+        share = 0.5 * taught / (taught + SUPPORT)
+        first = np.append(np.full(members - 1, (1.0 - share) / (members - 1)), share)
+        return cls(first, first, USUAL, np.zeros(levels))
+
+    def mean(self, said: Floats) -> Floats:
+        """What members say together now: float64 (n,) of (n, members), else (n, levels)."""
+        if said.ndim == 2:
+            return sigmoid(log_odds(said) @ self.now)
+        return np.sort(np.einsum("nmk,m->nk", said, self.now) + self.offsets, axis=1)
+
+
+def mix(
+    said: Floats,
+    rows: Times,
+    weights: Weights,
+    until: int = FOREVER,
+    levels: tuple[float, ...] = (),
+) -> tuple[Floats, Weights]:
+    """What members say together of decisions in time, and their weights in the end.
+
+    Args:
+        said: float64 (n, members), of quantiles (n, members, levels).
+        rows: the decisions and outcomes.
+        weights: in the beginning.
+        until: µs; outcomes known from there on teach nothing.
+        levels: of quantiles.
+
+    Returns:
+        float64 (n,) or (n, levels), and the weights.
+    """
+    if levels:
+        scores, values, over = said, rows.values, rows.values[:, None, None] - said
+        losses = np.maximum(np.array(levels) * over, (np.array(levels) - 1.0) * over).mean(axis=2)
+    else:
+        odds = log_odds(said)
+        scores, values = odds[:, :, None], np.zeros(len(said))
+        losses = np.log1p(np.exp(np.where(rows.values.astype(np.bool_)[:, None], -odds, odds)))
+    mixed = np.zeros((len(said), scores.shape[2]))
+    now, usual, offsets = (one.copy() for one in (weights.now, weights.usual, weights.offsets))
+    by_known = np.argsort(rows.known_at, kind="stable")
+    learned = _play(
+        np.ascontiguousarray(scores), (ETA_QUANTILES if levels else ETA) * losses, values,
+        np.array(levels), rows.weight, rows.decided, by_known, rows.known_at, until, now, usual,
+        weights.learned, offsets, mixed,
+    )  # fmt: skip
+    after = Weights(now, usual, learned, offsets)
+    return (np.sort(mixed, axis=1) if levels else sigmoid(mixed[:, 0])), after
+
+
+@kernel
+def _play(
+    scores: Floats,
+    losses: Floats,
+    values: Floats,
+    levels: Floats,
+    weight: Floats,
+    decided: Ints,
+    by_known: Ints,
+    known_at: Ints,
+    until: int,
+    weights: Floats,
+    usual: Floats,
+    seen: float,
+    offsets: Floats,
+    mixed: Floats,
+) -> float:
+    """Fills `mixed` (n, k) in the order of `decided`; all else ends as of `until`."""
+    members, learned = len(weights), 0
+    for row in range(len(decided) + 1):
+        now = decided[row] if row < len(decided) else until
+        while learned < len(by_known) and known_at[by_known[learned]] < now:
+            one = by_known[learned]
+            learned += 1
+            seen += weight[one]
+            for j in range(len(levels)):
+                level = offsets[j]
+                for k in range(members):
+                    level += weights[k] * scores[one, k, j]
+                under = 1.0 if values[one] <= level else 0.0
+                offsets[j] += STEP * weight[one] * (levels[j] - under)
+            total = 0.0
+            for k in range(members):
+                weights[k] *= np.exp(-losses[one, k] * weight[one])
+                total += weights[k]
+            for k in range(members):
+                weights[k] = (1.0 - SHARE) * weights[k] / total + SHARE * usual[k]
+                usual[k] += weight[one] / seen * (weights[k] - usual[k])
+        if row < len(decided):
+            for j in range(scores.shape[2]):
+                mixed[row, j] = offsets[j] if len(levels) else 0.0
+                for k in range(members):
+                    mixed[row, j] += weights[k] * scores[row, k, j]
+    return seen

@@ -1,0 +1,138 @@
+"""A submit file that is checked, and the jobs that it makes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from jobsight.program.machine import Machine
+from jobsight.program.site import Site
+from jobsight.program.submission.condor import expanded, fields_of, read_condor
+from jobsight.program.submission.job import Queue, Setting, Submission
+
+__all__ = ["CondorJob", "Instance"]
+
+_MOST_INSTANCES = 200
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One job, or all those that differ in their number alone.
+
+    Attributes:
+        queue: of its statement.
+        own: its variables.
+        at: line of its item, 0: it has none.
+    """
+
+    queue: Queue
+    own: dict[str, str]
+
+    def value(self, *names: str) -> str | None:
+        """The value of the first of these commands that is given, macros filled in."""
+        for name in names:
+            if name in self.queue.commands:
+                return expanded(self.queue.commands[name].value, self.queue.commands, self.own)
+        return None
+
+    def known(self, *names: str) -> str | None:
+        """As `value`, without quotes around it; None also where it depends on what is not known."""
+        found = self.value(*names)
+        return None if found is None or "$" in found else found.strip().strip('"')
+
+    def setting(self, *names: str) -> Setting:
+        """The first of these commands that is given; the queue statement if none is."""
+        found = next((self.queue.commands[n] for n in names if n in self.queue.commands), None)
+        return found or Setting("queue", "", self.queue.place)
+
+    def yes(self, name: str) -> bool | None:
+        """Whether a command is true; None: it is not given, or neither true nor false."""
+        return {"true": True, "yes": True, "false": False, "no": False}.get(
+            (self.known(name) or "").lower()
+        )
+
+
+@dataclass
+class CondorJob:
+    """A submit file.
+
+    Attributes:
+        text: its.
+        path: absolute.
+        folder: where it is submitted.
+        machine: this one.
+        site: what is known of the pool.
+        own: variables that a DAG gives; their values are not known where they are "".
+    """
+
+    text: str
+    path: str
+    folder: str
+    machine: Machine
+    site: Site | None = None
+    in_dag: bool = False
+
+    @cached_property
+    def submission(self) -> Submission:
+        """What it asks for."""
+        return read_condor(
+            self.text, lambda name: self.machine.text(self.place_of(name, self.folder))
+        )
+
+    @cached_property
+    def instances(self) -> list[Instance]:
+        """Its jobs: one for each item, at most `_MOST_INSTANCES`."""
+        found: list[Instance] = []
+        for queue in self.submission.queues:
+            if queue.items is None:
+                found.append(Instance(queue, {}))
+                continue
+            for _, line in queue.items[:_MOST_INSTANCES]:
+                fields = fields_of(line) if len(queue.names) > 1 else [line]
+                found.append(Instance(queue, dict(zip(queue.names, fields, strict=False))))
+        if not found and self.in_dag:
+            place = min((one.place for one in self.submission.settings.values()), default=None)
+            if place is not None:
+                found.append(Instance(Queue(1, (), place, self.submission.settings), {}))
+        return found[:_MOST_INSTANCES]
+
+    def place_of(self, name: str, folder: str) -> str:
+        """The absolute path of a file that is named."""
+        path = os.path.normpath(os.path.join(folder, name))  # noqa: PTH118
+        return self.machine.resolve(path)
+
+    def start(self, one: Instance) -> str | None:
+        """The folder that input and output of a job are relative to; None: unknown."""
+        chosen = one.value("initialdir", "initial_dir", "remote_initialdir")
+        if chosen is None:
+            return self.folder
+        return None if "$" in chosen else self.place_of(chosen.strip('"'), self.folder)
+
+    def transfers(self, one: Instance) -> bool:
+        """Whether the job surely runs in a folder of its own, with what is transferred."""
+        chosen = (one.known("should_transfer_files") or "").upper()
+        universe = (one.known("universe") or "vanilla").lower()
+        if universe in ("local", "scheduler", "grid", "parallel") or chosen == "NO":
+            return False
+        return chosen == "YES" or "transfer_input_files" in one.queue.commands or universe in (
+            "docker", "container")  # fmt: skip
+
+    def inputs(self, one: Instance) -> list[str] | None:
+        """What is transferred, as named; None: some of it is not known."""
+        listed = one.value("transfer_input_files")
+        if listed is None:
+            return []
+        if "$" in listed:
+            return None
+        return [
+            name.strip().strip('"') for name in listed.strip().strip('"').split(",") if name.strip()
+        ]
+
+    def found(self, one: Instance) -> Iterator[tuple[str, str]]:
+        """Inputs that are files here, with their absolute paths; addresses are left out."""
+        folder = self.start(one)
+        for name in self.inputs(one) or []:
+            if "://" not in name and folder is not None and not any(c in name for c in "*?["):
+                yield name, self.place_of(name, folder)

@@ -1,0 +1,155 @@
+"""JS42x: DAG files of DAGMan."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from jobsight.program.machine import Machine
+from jobsight.program.preflight.findings import Hit, rule
+from jobsight.program.submission.dag import Dag, DagNode, cycle_of, read_dag
+
+__all__ = ["DagJob"]
+
+_NODE = "=== a.sub\nexecutable = /bin/echo\nqueue\n"
+
+
+@dataclass
+class DagJob:
+    """A DAG file that is checked; files in it are relative to the folder of the submission."""
+
+    text: str
+    folder: str
+    machine: Machine
+
+    @cached_property
+    def dag(self) -> Dag:
+        """Its nodes and links."""
+        return read_dag(self.text)
+
+    def place_of(self, name: str, folder: str = "") -> str:
+        """The absolute path of a file that is named."""
+        return self.machine.resolve(os.path.normpath(os.path.join(self.folder, folder, name)))  # noqa: PTH118
+
+    def missing(self, name: str, folder: str = "") -> bool:
+        """Whether a file surely is not there."""
+        path = self.place_of(name, folder)
+        if "$" in name or "$" in folder or self.machine.exists(path):
+            return False
+        return path.startswith(f"{self.folder}/") or self.machine.visible(path)
+
+    def submit_files(self) -> Iterator[tuple[DagNode, str]]:
+        """Nodes with the submit file that is here, each file once."""
+        seen: set[str] = set()
+        for node in self.dag.nodes.values():
+            if node.kind not in ("SUBDAG", "SPLICE") and node.file is not None:
+                path = self.place_of(node.file, node.folder)
+                if path not in seen and self.machine.exists(path):
+                    seen.add(path)
+                    yield node, path
+
+
+@rule(
+    "JS420",
+    "error",
+    "A file of a node is not there",
+    kind="dag",
+    fails="JOB a no-such.sub\n",
+    passes=f"JOB a a.sub\n{_NODE}",
+)
+def _node_files(job: DagJob) -> Iterator[Hit]:
+    """Submit files, inner DAGs, splices, included files."""
+    for name, node in job.dag.nodes.items():
+        if node.folder and job.missing(node.folder):
+            yield Hit(None, node.place, f"the folder {node.folder} of {name} is not there")
+        elif (
+            node.file
+            and node.file not in job.dag.described
+            and not node.noop
+            and job.missing(node.file, node.folder)
+        ):
+            near = _near(job, node.file)
+            yield Hit(None, node.place, f"{node.file} of {name} is not there", near)
+    for name, place in job.dag.included:
+        if job.missing(name):
+            yield Hit(None, place, f"{name} is not there", _near(job, name))
+
+
+def _near(job: DagJob, name: str) -> str | None:
+    try:
+        names = os.listdir(os.path.dirname(job.place_of(name)))[:2000]  # noqa: PTH120, PTH208
+    except OSError:
+        return None
+    found = difflib.get_close_matches(os.path.basename(name), names, 1, 0.7)  # noqa: PTH119
+    return found[0] if found else None
+
+
+@rule(
+    "JS421",
+    "error",
+    "Nodes wait for each other",
+    kind="dag",
+    fails=f"JOB a a.sub\nJOB b a.sub\nPARENT a CHILD b\nPARENT b CHILD a\n{_NODE}",
+    passes=f"JOB a a.sub\nJOB b a.sub\nPARENT a CHILD b\n{_NODE}",
+)
+def _cycles(job: DagJob) -> Iterator[Hit]:
+    """A cycle of PARENT and CHILD: DAGMan refuses it."""
+    found = cycle_of(job.dag)
+    if found is not None:
+        yield Hit(None, found[1], f"a cycle: {' → '.join(found[0])[:200]}")
+
+
+@rule(
+    "JS422",
+    "error",
+    "A node that is not defined",
+    kind="dag",
+    fails=f"JOB a a.sub\nPARENT a CHILD b\n{_NODE}",
+    passes=f"JOB a a.sub\nJOB b a.sub\nPARENT a CHILD b\n{_NODE}",
+)
+def _undefined(job: DagJob) -> Iterator[Hit]:
+    """Names of nodes in PARENT, CHILD, VARS, RETRY, SCRIPT and others."""
+    if job.dag.included or any(node.kind == "SPLICE" for node in job.dag.nodes.values()):
+        return
+    for one in job.dag.problems:
+        if one.kind == "unknown":
+            yield Hit(None, one.place, one.message, one.fix)
+
+
+@rule(
+    "JS423",
+    "error",
+    "A line that DAGMan refuses",
+    kind="dag",
+    fails=f"JOB a a.sub\nRETRY a many\n{_NODE}",
+    passes=f"JOB a a.sub\nRETRY a 3\n{_NODE}",
+)
+def _syntax(job: DagJob) -> Iterator[Hit]:
+    """Unknown commands, missing words, nodes defined twice."""
+    for one in job.dag.problems:
+        if one.kind == "syntax":
+            yield Hit(None, one.place, one.message, one.fix)
+
+
+@rule(
+    "JS424",
+    "error",
+    "A script of a node cannot be run",
+    kind="dag",
+    fails=f"JOB a a.sub\nSCRIPT PRE a no-such.sh\n{_NODE}",
+    passes=f"JOB a a.sub\nSCRIPT PRE a /bin/true\n{_NODE}",
+)
+def _scripts(job: DagJob) -> Iterator[Hit]:
+    """It is not there, or may not be executed: the node fails."""
+    for node, name, place in job.dag.scripts:
+        folder = job.dag.nodes[node].folder if node in job.dag.nodes else ""
+        path = job.place_of(name, folder)
+        if "/" not in name and job.machine.command(name):
+            continue
+        if job.missing(name, folder):
+            yield Hit(None, place, f"{name} is not there", _near(job, name))
+        elif job.machine.exists(path) and not job.machine.may(path, 1):
+            yield Hit(None, place, f"{name} may not be executed", f"chmod +x {name}")

@@ -1,0 +1,338 @@
+"""Submit files of HTCondor.
+
+Source: the HTCondor manual, "Submitting a Job", condor_submit(1): macros, ``include``, ``if``,
+``queue … in/from/matching``, quoting of ``arguments``. What cannot be decided here (``if
+version``, files that are not read) is left open: both branches count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from jobsight.program.submission.job import Place, Problem, Queue, Setting, Submission
+
+__all__ = [
+    "COMMANDS",
+    "expanded",
+    "fields_of",
+    "looks_like_submit",
+    "read_condor",
+    "split_arguments",
+]
+
+COMMANDS = frozenset(
+    """
+arguments executable environment error getenv input log log_xml notification notify_user output priority
+queue universe request_cpus request_disk request_memory request_gpus requirements rank dont_encrypt_input_files
+should_transfer_files skip_filechecks stream_error stream_input stream_output transfer_executable
+transfer_input_files transfer_output_files transfer_output_remaps when_to_transfer_output output_destination
+preserve_relative_paths hold keep_claim_idle leave_in_queue max_retries next_job_start_delay on_exit_hold
+on_exit_hold_reason on_exit_hold_subcode on_exit_remove periodic_hold periodic_hold_reason periodic_release
+periodic_hold_subcode periodic_remove retry_until success_exit_code checkpoint_exit_code initialdir initial_dir
+job_lease_duration job_machine_attrs accounting_group accounting_group_user batch_name batch_project_name
+concurrency_limits deferral_time docker_image docker_network_type container_image container_target_dir
+container_service_names docker_pull_policy transfer_container gpus_minimum_capability gpus_minimum_memory
+gpus_minimum_runtime gpus_maximum_capability require_gpus nice_user jobprio prio cron_minute cron_hour
+coresize want_graceful_removal kill_sig max_job_retirement_time job_max_vacate_time run_as_owner x509userproxy
+use_x509userproxy use_oauth_services load_profile stack_size description dagman_log dag_node_name
+submit_event_notes allowed_job_duration allowed_execute_duration grid_resource transfer_checkpoint_files
+transfer_plugins erase_output_and_error_on_restart encrypt_execute_directory manifest machine_count
+ulog_execute_attrs max_idle max_materialize should_transfer noop_job cmd args env remote_initialdir
+image_size starter_debug starter_log copy_to_spool fetch_files file_remaps vm_type vm_memory vm_disk
+email_attributes append_files buffer_files cuda_version want_io_proxy request_gpu_memory aws_access_key_id_file
+aws_secret_access_key_file s3_access_key_id_file s3_secret_access_key_file gs_access_key_id_file
+gs_secret_access_key_file public_input_files hold_kill_sig remove_kill_sig rm_kill_sig java_vm_args jar_files
+parallel_script_shadow parallel_shutdown_policy node_count primary_unix_group job_ad_information_attrs
+priority_factor retry_request_memory retry_request_memory_increase retry_request_memory_max
+container_is_docker docker_override_entrypoint docker_send_credentials shell suppress_notification
+""".split()
+)
+"""Commands of a submit file, in lower case."""
+
+_ASSIGN = re.compile(r"([+\w][\w.$()]*)\s*=(?!=)\s*(.*)$", re.ASCII)
+_MACRO = re.compile(r"\$\(([\w.]+)(?::([^()]*))?\)")
+_QUEUE = re.compile(
+    r"queue\b\s*(?P<count>\d+|\$\([^)]*\))?\s*"
+    r"(?:(?P<names>[A-Za-z_][\w.]*(?:\s*,?\s*[A-Za-z_][\w.]*)*?)??\s*\b(?P<how>in|from|matching)\b\s*(?P<rest>.*))?$",
+    re.IGNORECASE | re.DOTALL,
+)
+_MOST_LINES, _DEEPEST = 20_000, 10
+
+
+def looks_like_submit(text: str) -> bool:
+    """Whether a text is a submit file: it assigns what only such files have, or queues jobs."""
+    head = text[:20_000]
+    if head.startswith("#!"):
+        return False
+    assigns = re.search(r"^\s*(?:executable|universe|transfer_input_files|request_memory|arguments"
+                        r"|should_transfer_files)\s*=", head, re.M | re.I)  # fmt: skip
+    queues = re.search(r"^\s*queue\b(?!\s*[=(.])", head, re.M | re.I)
+    return bool(
+        assigns and (queues or re.search(r"^\s*executable\s*=\s", head, re.M | re.I))
+    ) or bool(queues and re.search(r"^\s*\w+\s*=\s*\S", head, re.M))
+
+
+@dataclass
+class _Reading:
+    read: Callable[[str], str | None]
+    commands: dict[str, Setting] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    queues: list[Queue] = field(default_factory=list)
+    branches: list[tuple[Place, bool | None, bool]] = field(default_factory=list)
+    """Of each open ``if``: its place, whether the branch counts, whether one was sure before."""
+
+
+def read_condor(text: str, read: Callable[[str], str | None]) -> Submission:
+    """What a submit file asks for.
+
+    Args:
+        text: its.
+        read: gives the text of a file that it names, None: it is not there.
+    """
+    reading = _Reading(read)
+    _read(reading, text, 0)
+    for place, _, _ in reading.branches:
+        reading.problems.append(Problem(place, "syntax", "if without endif", "endif"))
+    return Submission(
+        "htcondor", reading.commands, problems=tuple(reading.problems), queues=tuple(reading.queues)
+    )
+
+
+def _read(reading: _Reading, text: str, depth: int) -> None:
+    lines = _logical_lines(text)
+    for number, line in lines:
+        place = Place(number, len(line) - len(line.lstrip()) + 1)
+        word = line.split(None, 1)[0].lower().rstrip(":") if line.split() else ""
+        if not word or word.startswith("#"):
+            continue
+        if word in ("if", "elif", "else", "endif"):
+            _branch(reading, word, line.strip()[len(word) :].strip(), place)
+        elif any(taken is False for _, taken, _ in reading.branches):
+            continue
+        elif word == "queue":
+            _queue(reading, line.strip(), place, lines)
+        elif word == "include":
+            _include(reading, line, place, depth)
+        elif word in ("use", "error", "warning") and "=" not in line.split(":")[0]:
+            continue
+        else:
+            _assign(reading, line, place, lines)
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers; one that ends with a backslash goes on in the next."""
+    kept, first = "", 0
+    for number, line in enumerate(text.split("\n")[:_MOST_LINES], 1):
+        first = first if kept else number
+        if kept and line.lstrip().startswith("#"):
+            continue
+        if line.rstrip().endswith("\\") and not line.lstrip().startswith("#"):
+            kept += line.rstrip()[:-1] + " "
+            continue
+        yield first, kept + line.rstrip("\r")
+        kept = ""
+    if kept:
+        yield first, kept
+
+
+def _branch(reading: _Reading, word: str, condition: str, place: Place) -> None:
+    stack = reading.branches
+    if word == "if":
+        taken = _truth(reading, condition)
+        stack.append((place, taken, taken is True))
+    elif not stack:
+        reading.problems.append(Problem(place, "syntax", f"{word} without if"))
+    elif word == "endif":
+        stack.pop()
+    else:
+        first, _, sure = stack.pop()
+        taken = False if sure else (_truth(reading, condition) if word == "elif" else None)
+        stack.append((first, taken, sure or taken is True))
+
+
+def _truth(reading: _Reading, condition: str) -> bool | None:
+    """Whether a condition holds; None: unknown."""
+    text = expanded(condition, reading.commands).strip()
+    negated = text.startswith("!")
+    text = text.lstrip("! ")
+    found: bool | None = None
+    if re.match(r"defined\b", text, re.I):
+        found = text.split()[-1].lower() in reading.commands if "(" not in text else None
+    elif text.lower() in ("true", "yes", "1"):
+        found = True
+    elif text.lower() in ("false", "no", "0"):
+        found = False
+    return None if found is None else found != negated
+
+
+def _include(reading: _Reading, line: str, place: Place, depth: int) -> None:
+    found = re.match(r"\s*include\s*(?P<command>command)?[^:]*:\s*(?P<file>.+)$", line, re.I)
+    if found is None or found["command"] or found["file"].rstrip().endswith("|"):
+        return
+    name = expanded(found["file"].strip(), reading.commands)
+    if "$" in name:
+        return
+    text = reading.read(name)
+    if text is None:
+        if not re.match(r"\s*include\s+ifexist", line, re.I):
+            reading.problems.append(
+                Problem(place, "missing", f"the included file {name[:80]} is not there")
+            )
+    elif depth >= _DEEPEST:
+        reading.problems.append(Problem(place, "syntax", f"{name[:80]} includes itself"))
+    else:
+        inner = _Reading(reading.read, reading.commands)
+        _read(inner, text, depth + 1)
+        moved = {n: s._replace(place=place) for n, s in inner.commands.items()
+                 if reading.commands.get(n) is not s}  # fmt: skip
+        reading.commands.update(moved)
+
+
+def _assign(reading: _Reading, line: str, place: Place, lines: Iterator[tuple[int, str]]) -> None:
+    many = re.match(r"\s*([+\w.]+)\s*@=\s*(\w+)\s*$", line)
+    if many:
+        body = []
+        for _, following in lines:
+            if following.strip() == f"@{many[2]}":
+                break
+            body.append(following)
+        reading.commands[many[1].lower()] = Setting(many[1], "\n".join(body), place)
+        return
+    found = _ASSIGN.match(line.strip())
+    if found is None:
+        reading.problems.append(
+            Problem(place, "syntax", f"{line.strip()[:60]!r} is not NAME = VALUE")
+        )
+        return
+    name, value = found[1], found[2].strip()
+    own = re.compile(rf"\$\({re.escape(name)}\)", re.I)
+    before = reading.commands.get(name.lower())
+    if own.search(value):
+        value = own.sub(lambda _: before.value if before else "", value)
+    reading.commands[name.lower()] = Setting(name, value[:20_000], place)
+
+
+def _queue(reading: _Reading, line: str, place: Place, lines: Iterator[tuple[int, str]]) -> None:
+    found = _QUEUE.match(line)
+    if found is None:
+        reading.problems.append(Problem(place, "syntax", f"{line[:60]!r} is not a queue statement"))
+        return
+    counted = expanded(found["count"] or "1", reading.commands)
+    names = re.findall(r"[\w.]+", found["names"] or "")
+    if (
+        found["how"] is not None
+        and found["count"]
+        and not counted.isdecimal()
+        and "$" not in counted
+    ):
+        names, counted = [counted, *names], "1"
+    if found["how"] is None and not counted.isdecimal() and "$" not in counted:
+        reading.problems.append(
+            Problem(place, "syntax", f"{line[:60]!r}: {counted[:20]} is not a number")
+        )
+    count = int(counted) if counted.isdecimal() and len(counted) < 9 else None
+    items, file = _items(
+        reading, (found["how"] or "").lower(), (found["rest"] or "").strip(), place, lines
+    )
+    reading.queues.append(
+        Queue(count, tuple(names) or (("Item",) if found["how"] else ()), place,
+              dict(reading.commands), items, file)
+    )  # fmt: skip
+
+
+def _items(
+    reading: _Reading, how: str, rest: str, place: Place, lines: Iterator[tuple[int, str]]
+) -> tuple[tuple[tuple[Place, str], ...] | None, str | None]:
+    """The list of a queue statement, and the file that it is in or that it is made of."""
+    rest = re.sub(r"^\[[^\]]*\]\s*", "", rest)
+    if not how:
+        return None, None
+    if how == "matching":
+        return None, rest or "*"
+    if rest.startswith("("):
+        rows = [(place, rest[1:])]
+        while ")" not in rows[-1][1]:
+            number, text = next(lines, (0, ")"))
+            if not number:
+                reading.problems.append(
+                    Problem(place, "syntax", "the list of queue is never closed", ")")
+                )
+            rows.append((Place(number or place.line), text))
+        rows[-1] = (rows[-1][0], rows[-1][1].rpartition(")")[0])
+        if how == "in":
+            words = [(at, word) for at, text in rows for word in re.split(r"[,\s]+", text) if word]
+            return tuple(words), None
+        return tuple((at, text.strip()) for at, text in rows if text.strip()), None
+    if how == "in":
+        return tuple((place, word) for word in re.split(r"[,\s]+", rest) if word), None
+    name = expanded(rest, reading.commands)
+    if rest.endswith("|") or "$" in name:
+        return None, rest
+    listed = reading.read(name)
+    if listed is None:
+        reading.problems.append(
+            Problem(place, "missing", f"{name[:80]}, the list of queue, is not there")
+        )
+        return None, name
+    kept = [(place, line.strip()) for line in listed.split("\n")[:_MOST_LINES]
+            if line.strip() and not line.strip().startswith("#")]  # fmt: skip
+    return tuple(kept), name
+
+
+def fields_of(line: str) -> list[str]:
+    """The fields of an item: separated by commas, else by blanks."""
+    return [one.strip() for one in line.split(",")] if "," in line else line.split()
+
+
+def expanded(
+    text: str, commands: Mapping[str, Setting], own: Mapping[str, str] | None = None
+) -> str:
+    """A value with the macros that are known filled in; ``$(Process)`` and its like stay.
+
+    Args:
+        text: the value.
+        commands: of the submit file.
+        own: variables of one job, which go first.
+    """
+    given = {name.lower(): value for name, value in (own or {}).items()}
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1].lower()
+        if name in given:
+            return given[name]
+        if name in commands:
+            return commands[name].value
+        return found[0] if found[2] is None else found[2]
+
+    for _ in range(_DEEPEST):
+        after = _MACRO.sub(value, text)[:50_000]
+        if after == text:
+            break
+        text = after
+    return text
+
+
+def split_arguments(text: str) -> tuple[list[str], str | None]:
+    """The words of ``arguments``, and what is wrong with their quotes.
+
+    The new form is in double quotes, with single quotes around words that have blanks; the old one
+    has none.
+    """
+    text = text.strip()
+    if not text.startswith('"'):
+        if '"' in text.replace('\\"', ""):
+            return text.split(), 'a double quote within arguments must be \\" in the old form'
+        return text.split(), None
+    inner = text[1:-1].replace('""', "\0")
+    if len(text) < 2 or not text.endswith('"'):
+        return text[1:].split(), "the double quote is not closed"
+    if '"' in inner:
+        return inner.split(), 'a double quote within must be doubled: ""'
+    if inner.replace("''", "").count("'") % 2:
+        return inner.split(), "a single quote is not closed"
+    words = re.findall(r"(?:[^\s']|'(?:[^']|'')*')+", inner)
+    return [
+        w.replace("''", "\1").replace("'", "").replace("\1", "'").replace("\0", '"') for w in words
+    ], None

@@ -1,0 +1,279 @@
+"""The answer: when a job starts, how long it runs, what it waits for, what would start sooner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.clock import format_micros, micros
+from jobsight.documents import State
+from jobsight.history.jobsasked import submitted_now
+from jobsight.history.jobtable import JobTable
+from jobsight.learning.modeldir import ModelDir
+from jobsight.models.base import Inputs
+from jobsight.questions.start.decisions import MOMENTS, starts_asked
+from jobsight.questions.start.features import Features
+from jobsight.questions.start.play import LEVELS, quantiles
+from jobsight.questions.start.queue import KNOTS, Machine, Snapshot
+from jobsight.questions.start.sooner import Advice, obstacle, sooner, waits_for
+
+__all__ = ["LABEL", "Answer", "Answerer"]
+
+Floats = NDArray[np.float64]
+Spans = tuple[float, float, float]
+"""Seconds: 10, 50 and 90 % quantiles."""
+
+LABEL = "play (uncalibrated)"
+"""What an answer names as its model where there is none."""
+_ADVISED = 3
+"""Jobs asked about at a time for which it is played what would start sooner."""
+_MODELLED = 2_000
+"""Open jobs whose runtimes are predicted by the model; of more, the users' last runs count."""
+_RUNNING = (State.RUNNING.value, State.SUSPENDED.value)
+_SECOND = 1_000_000
+_MANY = 200
+"""Draws of the runtime of a job that is asked about."""
+_TAILS = 0.6
+"""How far the least and the longest runtime are from the outer quantiles, in their distances."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer for one job.
+
+    Attributes:
+        job: its row of the job table, with `reason` and `estimate` (µs), Slurm's own.
+        moment: µs, as of when.
+        wait: seconds until it starts; None: it runs, or that is not known.
+        runtime: seconds that it runs; None where nothing is known of it.
+        blocked: why it does not start by itself; None: it may.
+        waits_for: in words.
+        advice: what would start sooner.
+        model: what gave the quantiles.
+        inputs: hash of what was read for it.
+    """
+
+    job: Mapping[str, Any]
+    moment: int
+    wait: Spans | None
+    runtime: Spans | None
+    blocked: str | None
+    waits_for: Sequence[str]
+    advice: Sequence[Advice]
+    model: str
+    inputs: str
+
+    @property
+    def id(self) -> str | None:
+        """The id of its document; None of a job that is not submitted yet."""
+        found: str | None = self.job["id"]
+        return found
+
+    @property
+    def starts(self) -> tuple[int, int, int] | None:
+        """µs: quantiles of its start."""
+        return None if self.wait is None else _after(self.moment, self.wait)
+
+    @property
+    def ends(self) -> tuple[int, int, int] | None:
+        """µs: quantiles of the end of a running job."""
+        begun = self.job["last_start"]
+        if self.job["state"] not in _RUNNING or self.runtime is None or begun is None:
+            return None
+        return _after(micros(begun), self.runtime)
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain data, with the keys that the command prints."""
+        estimate = self.job["estimate"]
+        return {
+            "job": self.job["job"],
+            "id": self.id,
+            "at": format_micros(self.moment),
+            "moment": MOMENTS[0] if self.id is None else MOMENTS[1],
+            "state": self.job["state"],
+            "wait_s": _listed(self.wait),
+            "start": None if self.starts is None else [*map(format_micros, self.starts)],
+            "runtime_s": _listed(self.runtime),
+            "end": None if self.ends is None else [*map(format_micros, self.ends)],
+            "blocked": self.blocked,
+            "reason": self.job["reason"],
+            "waits_for": list(self.waits_for),
+            "advice": [vars(one) for one in self.advice],
+            "scheduler_estimate": None if estimate is None else format_micros(estimate),
+            "model": self.model,
+        }
+
+
+def _after(moment: int, spans: Spans) -> tuple[int, int, int]:
+    low, middle, high = (moment + int(one * _SECOND) for one in spans)
+    return low, middle, high
+
+
+def _listed(spans: Spans | None) -> list[float] | None:
+    return None if spans is None else [round(one, 1) for one in spans]
+
+
+class Answerer:
+    """Answers for jobs as of one moment, by what was known then."""
+
+    def __init__(
+        self, jobs: JobTable, moment: int, model: ModelDir | None = None,
+        machine: Machine | None = None, analysis: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:  # fmt: skip
+        """Index what was known.
+
+        Args:
+            jobs: as of the moment (`JobTable.as_of`).
+            moment: µs.
+            model: trained; None: the play with the users' last runs answers, uncalibrated.
+            machine: what Slurm reports of the cluster; None: what was ever in use counts.
+            analysis: what HTCondor says of idle jobs, lines by job.
+        """
+        self.jobs, self.moment, self._model = jobs, moment, model
+        self._machine, self._analysis = machine or Machine(), analysis or {}
+
+    @cached_property
+    def _asked(self) -> pl.DataFrame:
+        seed = 0 if self._model is None else self._model.settings.seed
+        state = self.jobs.table["state"].cast(pl.String)
+        return starts_asked(self.jobs, seed).with_columns(state=state)
+
+    @cached_property
+    def _features(self) -> Features:
+        assert self._model is not None
+        return Features(self.jobs, self._model.encoding, self._model.settings.seed)
+
+    def asked(self, rows: pl.Expr) -> pl.DataFrame:
+        """The jobs of the table that an expression selects, as they are asked about."""
+        chosen = self.jobs.table.select(chosen=rows & pl.lit(True)).to_series()
+        return self._asked.filter(chosen)
+
+    def unsubmitted(self, job: Mapping[str, Any]) -> pl.DataFrame:
+        """A job that is to be submitted now, see `submitted_now`."""
+        return submitted_now(self.jobs, job, self.moment, self._asked.schema)
+
+    def answer(self, asked: pl.DataFrame) -> list[Answer]:
+        """The answers for n jobs of `asked`, in their order."""
+        found: dict[int, Answer] = {}
+        numbered = asked.with_row_index("number")
+        for (cluster,), rows in numbered.group_by("scheduler_name", maintain_order=True):
+            found |= zip(rows["number"], self._of_cluster(rows, cluster), strict=True)
+        return [found[number] for number in sorted(found)]
+
+    def _of_cluster(self, asked: pl.DataFrame, cluster: Any) -> list[Answer]:
+        new = asked.filter(pl.col("id").is_null())
+        queue = Snapshot.of(self.jobs, self.moment, cluster, self._machine, new)
+        place_of = {id_: place for place, id_ in enumerate(queue.jobs["id"])}
+        places = [place_of[id_] for id_ in asked["id"]]
+        found = _Known(None, None, _hashes(asked))
+        if self._model is not None:
+            found = self._predicted(asked)
+            queue = self._with_runtimes(queue)
+        chosen = np.isin(np.arange(len(queue.jobs)), places)
+        starts = np.full((1, len(chosen)), np.inf)
+        if asked["scheduler"][0] == "slurm":
+            starts = np.full((queue.draws(), len(chosen)), np.inf)
+            starts[:, chosen] = queue.starts(chosen)
+        few = len(asked) <= _ADVISED
+        return [
+            self._answered(queue, place, starts[:, place], found.of(k), few=few)
+            for k, place in enumerate(places)
+        ]
+
+    def _answered(
+        self, queue: Snapshot, place: int, starts: Floats, known: _Known, *, few: bool
+    ) -> Answer:
+        job = queue.jobs.row(place, named=True)
+        runs = job["state"] in _RUNNING
+        blocked = None if runs else obstacle(job, queue)
+        wait = known.wait if known.wait is not None else _spans(quantiles(starts[:, None])[0])
+        runtime = known.runtime
+        if runtime is None or runs:
+            total = queue.ends(_MANY)[:, place] + queue.ages()[place]
+            runtime = _spans(np.quantile(total, LEVELS))
+        plays = bool(np.isfinite(starts).any()) and not runs
+        if not (blocked or runs or plays or job["blocked"]) and job["scheduler"] == "slurm":
+            blocked = "it asks for more than its partition has"
+        advice = []
+        if few and not runs and (plays or "TimeLimit" in (job["reason"] or "")):
+            advice = sooner(queue, place, starts)
+        waits = [] if runs else [*waits_for(job, queue, place), *self._analysis.get(job["job"], ())]
+        return Answer(
+            job=job,
+            moment=self.moment,
+            wait=None if blocked or runs else wait,
+            runtime=runtime,
+            blocked=blocked,
+            waits_for=waits,
+            advice=advice,
+            model=LABEL if self._model is None else self._model.label,
+            inputs=known.inputs[0],
+        )
+
+    def _predicted(self, asked: pl.DataFrame) -> _Known:
+        """By the model: wait and runtime of n jobs, (n, 3) each."""
+        assert self._model is not None
+        rows = asked.with_columns(decided=pl.lit(self.moment))
+        inputs = self._features.ask(rows.select(self._asked.columns))
+        moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]
+        spans = {}
+        for name, target in self._model.targets.items():
+            fitted = target.moments.get(moment, target).answering
+            spans[name] = np.expm1(np.sort(fitted.predict(inputs), axis=1)).clip(0.0)
+        return _Known(spans.get("wait"), spans.get("runtime"), inputs.digests())
+
+    def _with_runtimes(self, queue: Snapshot) -> Snapshot:
+        """The queue with runtimes as the model expects them, where it is not too long."""
+        own = queue.jobs["row"].is_not_null().to_numpy()
+        rows = queue.jobs.filter(own)["row"].to_numpy()
+        if not 0 < len(rows) <= _MODELLED:
+            return queue
+        runtime = self._predicted(self._asked[rows]).runtime
+        if runtime is None:
+            return queue
+        runtimes = queue.runtimes.copy()
+        runtimes[own] = _knots(runtime)
+        return replace(queue, runtimes=runtimes)
+
+
+class _Known(NamedTuple):
+    """What a model expects of n jobs: seconds (n, 3), or None; hashes of what was read."""
+
+    wait: Any
+    runtime: Any
+    inputs: Sequence[str]
+
+    def of(self, k: int) -> _Known:
+        """Of one of them."""
+        wait, runtime = (None if one is None else _spans(one[k]) for one in self[:2])
+        return _Known(wait, runtime, [self.inputs[k]])
+
+
+def _spans(seconds: Floats) -> Spans | None:
+    """Three quantiles; None where they are not known or without end."""
+    low, middle, high = map(float, seconds)
+    return (low, middle, high) if np.isfinite(high) else None
+
+
+def _knots(spans: Floats) -> Floats:
+    """Quantiles at (i + ½) / KNOTS of runtimes with three quantiles each: (n, KNOTS)."""
+    logs = np.log(np.maximum(spans, 1.0))
+    least, longest = (logs[:, k] + _TAILS * (logs[:, k] - logs[:, 1]) for k in (0, 2))
+    points = np.column_stack([least, logs, longest])
+    at = np.interp((np.arange(KNOTS) + 0.5) / KNOTS, (0.0, *LEVELS, 1.0), np.arange(5.0))
+    low = np.minimum(at.astype(int), 3)
+    part = at - low
+    return np.asarray(np.exp(points[:, low] * (1 - part) + points[:, low + 1] * part))
+
+
+def _hashes(asked: pl.DataFrame) -> list[str]:
+    """Hashes of what is asked about, where no model reads anything."""
+    values = asked.select("request_cpus", "request_memory_mb", "time_limit_s")
+    read = np.array(values.cast(pl.Float32).fill_null(float("nan")).to_numpy())
+    return Inputs(read, tuple(values.columns), {}, {}, None, 0).digests()

@@ -1,0 +1,310 @@
+"""The queue of a cluster at one moment, for the play: from a job table and what Slurm reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.documents import State
+from jobsight.history.jobtable import JobTable
+from jobsight.history.slurm.scontrol import Node, Partition
+from jobsight.program.submission.sizes import gpus
+from jobsight.questions.start.play import RESOURCES, Queue, draw_runtimes, play
+
+__all__ = ["Machine", "Snapshot", "usual_runtimes"]
+
+Floats = NDArray[np.float64]
+Strings = Sequence[str | None]
+
+KNOTS = 32
+DRAWS = 20
+LIVE = 4_000
+"""Draws × thousand pending jobs that are played for an answer, so that it comes in time."""
+_RUNNING = (State.RUNNING.value, State.SUSPENDED.value)
+_USER = pl.coalesce("owner", "account")
+_FEW = 5
+_MB = 1 << 20
+_SECOND = 1_000_000
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What Slurm reports of a cluster: its nodes and partitions, where it is asked."""
+
+    nodes: Sequence[Node] = ()
+    partitions: Sequence[Partition] = ()
+
+    def capacity(self, name: str | None) -> Floats | None:
+        """What a partition has, in the order of `RESOURCES`; None where that is not known."""
+        own = [one for one in self.nodes if one.up and name in one.partitions]
+        return _total(own, self.shared(name)) if own else None
+
+    def whole(self, names: Strings) -> Floats | None:
+        """What the nodes of all these partitions have together."""
+        own = [one for one in self.nodes if one.up and set(names) & set(one.partitions)]
+        return _total(own, max(map(self.shared, names), default=1)) if own else None
+
+    def shared(self, name: str | None) -> int:
+        """Jobs that a CPU of a partition may run at a time."""
+        found = self.partition(name)
+        return 1 if found is None else found.shared
+
+    def partition(self, name: str | None) -> Partition | None:
+        """The partition of a name."""
+        return next((one for one in self.partitions if one.name == name), None)
+
+    def families(self, names: Strings) -> list[list[str | None]]:
+        """Partitions by the nodes that they share; where nodes are not known, all are one."""
+        if not self.nodes:
+            return [list(names)]
+        found: list[set[str | None]] = [{name} for name in names]
+        for node in self.nodes:
+            joined = [one for one in found if one & set(node.partitions)]
+            found = [one for one in found if one not in joined] + [set().union(*joined)][
+                : len(joined)
+            ]
+        return [sorted(one, key=str) for one in found]
+
+
+def _total(nodes: Sequence[Node], shared: int) -> Floats:
+    cpus = sum(one.tres.get("cpu", 0) for one in nodes) * shared
+    memory = sum(one.tres.get("mem", 0) for one in nodes) / _MB
+    return np.array([cpus, memory or np.inf, sum(gpus(one.tres) or 0 for one in nodes)], float)
+
+
+def usual_runtimes(jobs: JobTable, rows: pl.DataFrame) -> Floats:
+    """Quantiles of the runtime of n jobs in seconds: float64 (n, KNOTS), rising.
+
+    Of the last runs of the job's user, else of all: as shares of their limits, times its own limit;
+    as they were, where limits are unknown. A job of which nothing is known takes its limit, or a
+    day.
+    """
+    ran = (pl.col("end") - pl.col("last_start")).dt.total_microseconds() / 1e6
+    limit = pl.when(pl.col("time_limit_s") > 0).then(pl.col("time_limit_s").cast(pl.Float64))
+    known = jobs.table.filter(pl.col("end").is_not_null() & pl.col("last_start").is_not_null())
+    known = known.sort("reported").select(
+        _USER.alias("user"), ran=ran.clip(1.0), share=(ran / limit).clip(1e-6, 1)
+    )
+    groups: dict[Any, pl.DataFrame] = {
+        user: some.tail(KNOTS) for (user,), some in known.group_by("user") if len(some) >= _FEW
+    }
+    everyone, places = known.tail(8 * KNOTS), (np.arange(KNOTS) + 0.5) / KNOTS
+    asked = rows.select(_USER.alias("user"), limit=limit)
+    found = np.empty((len(rows), KNOTS))
+    kept: dict[tuple[Any, str], Floats | None] = {}
+    for k, (user, seconds) in enumerate(asked.iter_rows()):
+        column = "ran" if seconds is None else "share"
+        of = user if user in groups else None
+        if (of, column) not in kept:
+            values = groups.get(of, everyone)[column].drop_nulls().to_numpy()
+            kept[of, column] = np.quantile(values, places) if len(values) else None
+        shape = kept[of, column]
+        found[k] = (seconds or 86_400.0) if shape is None else shape * (seconds or 1.0)
+    return np.maximum(found, 1.0)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The open jobs of one cluster at a moment: running ones first, then in order of priority.
+
+    Attributes:
+        jobs: rows of the job table with `reason`, `priority`, `estimate` (µs) and `order`.
+        moment: µs.
+        machine: what Slurm reports of the cluster.
+        history: what was known at the moment.
+        runtimes: float64 (n, KNOTS), seconds of each job, see `usual_runtimes`.
+        seed: of the draws.
+    """
+
+    jobs: pl.DataFrame
+    moment: int
+    machine: Machine
+    history: JobTable
+    runtimes: Floats = field(repr=False)
+    seed: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        history: JobTable,
+        moment: int,
+        cluster: str | None,
+        machine: Machine,
+        added: pl.DataFrame | None = None,
+    ) -> Snapshot:
+        """The queue of a cluster.
+
+        Args:
+            history: as of the moment.
+            moment: µs.
+            cluster: its name.
+            machine: what Slurm reports of it.
+            added: jobs as if they were submitted now, in columns of the table.
+        """
+        table = history.table.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+        state = pl.col("state").cast(pl.String)
+        open_ = ~state.is_in([one.value for one in State if one.ended]).fill_null(True)
+        table = table.with_columns(state=state).filter(
+            open_, pl.col("scheduler_name").eq_missing(pl.lit(cluster))
+        )
+        if added is not None and len(added):
+            table = pl.concat(
+                [
+                    table,
+                    added.select(
+                        pl.col(name)
+                        for name in added.columns
+                        if name in table.columns and name != "row"
+                    ),
+                ],
+                how="diagonal_relaxed",
+            )
+        jobs = _in_order(table.join(_last_sightings(history), on="row", how="left"), machine)
+        return cls(jobs, moment, machine, history, usual_runtimes(history, jobs))
+
+    @property
+    def running(self) -> int:
+        """How many of the jobs run."""
+        return int(self.jobs["runs"].sum())
+
+    def ages(self) -> Floats:
+        """Seconds for which each job has run; 0: it is pending."""
+        begun = pl.col("last_start").to_physical()
+        age = pl.when("runs").then((pl.lit(self.moment) - begun) / _SECOND).otherwise(0.0)
+        return np.array(self.jobs.select(age.fill_null(0.0).clip(0.0)).to_series().to_numpy())
+
+    def limits(self) -> Floats:
+        """Time limits in seconds; where a job has none, that of its partition; inf: none."""
+        limit = pl.col("time_limit_s").cast(pl.Float64)
+        own = self.jobs.select(pl.when(limit > 0).then(limit)).to_series().to_list()
+        of = [self.machine.partition(name) for name in self.jobs["partition"]]
+        both = zip(own, of, strict=True)
+        return np.array([one or (part and part.longest_s) or np.inf for one, part in both])
+
+    def ends(self, draws: int) -> Floats:
+        """Draws of the seconds that each job still runs: float64 (draws, n)."""
+        keys = np.arange(len(self.jobs))
+        return draw_runtimes(self.runtimes, self.ages(), self.limits(), keys, draws, self.seed)
+
+    def draws(self) -> int:
+        """How many draws are played, so that the answer comes in time."""
+        return max(5, min(DRAWS, LIVE * 20 // max(len(self.jobs), 1)))
+
+    def starts(self, asked: NDArray[np.bool_]) -> Floats:
+        """Seconds until jobs start in each draw: float64 (draws, asked); 0: it runs; inf: never.
+
+        Args:
+            asked: bool (n,), which jobs.
+        """
+        starts = play(self.queue(asked), self.ends(self.draws()))
+        running = np.zeros((len(starts), self.running))
+        return np.concatenate([running, starts], axis=1)[:, asked]
+
+    def queue(self, asked: NDArray[np.bool_]) -> Queue:
+        """What is played."""
+        n, names = len(self.jobs), self.jobs["partition"].unique(maintain_order=True).to_list()
+        families = self.machine.families(names)
+        need = np.array(self.jobs.select(pl.col(RESOURCES).cast(pl.Float64).fill_null(0.0)))
+        rows = {name: k for k, name in enumerate(names)}
+        whole = {name: len(names) + k for k, one in enumerate(families) for name in one}
+        places = np.array([[rows[one], whole[one]] for one in self.jobs["partition"]])
+        runs, ages = np.arange(n) < self.running, self.ages()
+        return Queue(
+            running=self.running,
+            capacity=self._capacity(names, families, places.reshape(n, 2), need, runs),
+            places=places.reshape(n, 2),
+            need=need.reshape(n, len(RESOURCES)),
+            planned=np.maximum(self.limits() - ages, 1.0),
+            eligible=np.where(self.jobs["blocked"].to_numpy(), np.inf, 0.0),
+            asked=asked & ~runs,
+            ghost=np.zeros(n, np.bool_),
+        )
+
+    def _capacity(
+        self,
+        names: Strings,
+        families: Sequence[Strings],
+        places: NDArray[np.int64],
+        need: Floats,
+        runs: NDArray[np.bool_],
+    ) -> Floats:
+        """By place: what Slurm reports, and at least what is in use; else the most ever in use."""
+        found = np.zeros((len(names) + len(families), len(RESOURCES)))
+        for row, of in enumerate([*([name] for name in names), *families]):
+            known = self.machine.capacity(of[0]) if row < len(names) else self.machine.whole(of)
+            found[row] = _most_used(self.history, of) if known is None else known
+            own = (places == row).any(axis=1)
+            found[row] = np.maximum(found[row], need[own & runs].sum(axis=0))
+            if known is None and own.any():
+                found[row] = np.maximum(found[row], need[own].max(axis=0))
+        return found
+
+    def changed(self, place: int, **request: Any) -> Snapshot:
+        """The same queue where one job asks for something else; its runtimes stay."""
+        own = pl.int_range(pl.len()) == place
+        jobs = self.jobs.with_columns(
+            pl.when(own)
+            .then(pl.lit(value))
+            .otherwise(pl.col(name))
+            .cast(self.jobs.schema[name])
+            .alias(name)
+            for name, value in request.items()
+        )
+        return replace(self, jobs=jobs)
+
+
+def _last_sightings(history: JobTable) -> pl.DataFrame:
+    """What was last seen of each job in the queue: row, reason, priority, estimate (µs)."""
+    seen = history.sightings()
+    numbers = {"Priority": "priority", "StartEstimate": "estimate"}
+    seen = seen.with_columns(
+        (pl.col(old) if old in seen.columns else pl.lit(None, pl.Float64)).alias(new)
+        for old, new in numbers.items()
+    )
+    last = seen.group_by("row").agg(pl.col("reason", "priority", "estimate").drop_nulls().last())
+    return last.with_columns((pl.col("estimate") * _SECOND).cast(pl.Int64))
+
+
+_BLOCKED = "|".join(
+    (
+        *("BeginTime", "Dependency", "JobHeld", "JobHoldMaxRequeue", "ReqNodeNotAvail"),
+        *("Partition.*Limit", "PartitionDown", "PartitionInactive", "BadConstraints"),
+        *("QOS.*Limit", "QOSMax", "QOSGrp", "Assoc.*Limit", "AssocMax", "AssocGrp", "Invalid"),
+    )
+)
+"""Reasons for which a job does not start however free the machine is."""
+
+
+def _in_order(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
+    """Jobs in the order in which the scheduler tries them, with `runs` and `blocked`."""
+    tiers = {one.name: one.tier for one in machine.partitions}
+    down = [one.name for one in machine.partitions if not one.up]
+    held = (pl.col("state") == State.HELD.value).fill_null(False)
+    reason = pl.col("reason").str.contains(rf"(?i)^({_BLOCKED})").fill_null(False)
+    return table.with_columns(
+        runs=pl.col("state").is_in(_RUNNING).fill_null(False),
+        blocked=held | reason | pl.col("partition").is_in(down).fill_null(False),
+        tier=pl.col("partition").replace_strict(tiers, default=1, return_dtype=pl.Int64),
+    ).sort(
+        "runs", "tier", "priority", "seen", "id",
+        descending=[True, True, True, False, False], nulls_last=True, maintain_order=True,
+    )  # fmt: skip
+
+
+def _most_used(history: JobTable, partitions: Strings) -> Floats:
+    """The most that jobs of partitions ever used at a time: float64 (resources,)."""
+    began, over = pl.col("last_start").to_physical(), pl.col("end").to_physical()
+    of = pl.col("partition").is_in(list(partitions), nulls_equal=True)
+    rows = history.table.filter(of & pl.col("last_start").is_not_null())
+    rows = rows.with_columns(began=began, over=over)
+    need = np.array(rows.select(pl.col(RESOURCES).cast(pl.Float64).fill_null(0.0)))
+    never = np.iinfo(np.int64).max
+    times = np.concatenate([rows["over"].fill_null(never).to_numpy(), rows["began"].to_numpy()])
+    order = np.argsort(times, kind="stable")  # what ends gives room to what starts then
+    used = np.cumsum(np.concatenate([-need, need])[order], axis=0)
+    return np.asarray(used.max(axis=0, initial=0.0))

@@ -1,0 +1,106 @@
+"""The command itself, on a store of made jobs."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from tests.failingjobs import ran
+from tests.importing import SAMPLES
+from tests.storedjobs import HOSTILE, filled
+
+from jobsight.cli.main import main
+from jobsight.store import open_store
+
+AT = ("--at", "2026-11-21 06:00:00Z", "--timezone", "UTC")
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def start(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Done]:
+    def call(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["jobsight", "start", *arguments])
+        with pytest.raises(SystemExit) as left:
+            main()
+        code = left.value.code
+        return Done(code if isinstance(code, int) else 0, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """A machine of four CPUs: twenty runs, one that runs, and two jobs that wait."""
+    ended = [ran(number, number * 700.0) for number in range(20)]
+    runs = ran(50, 15_500, None)
+    waiting = [ran(51, 15_700, waits=True), ran(52, 15_800, waits=True, name=HOSTILE)]
+    return filled(tmp_path / "jobs.db", [*ended, runs, *waiting])
+
+
+def test_answers_in_words_and_as_json(start: Callable[..., Done], store: str) -> None:
+    said = start("51", "--store", store, *AT)
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.startswith("likely starts between 06:04:")
+    assert "waits for · 1 running job with 4 CPUs" in said.stdout
+    assert "runs      10 min to 10 min, half under 10 min" in said.stdout
+    assert "play (uncalibrated), as of 2026-11-21 06:00:00Z" in said.stdout
+    found = json.loads(start("51", "--store", store, *AT, "--json").stdout)
+    assert found["wait_s"] == pytest.approx([259, 259, 259], abs=2)
+    assert found["moment"] == "pending" and found["blocked"] is None
+
+
+def test_the_queue_is_a_table_in_order_of_expected_starts(
+    start: Callable[..., Done], store: str
+) -> None:
+    said = start("--pending", "--store", store, *AT)
+    lines = said.stdout.splitlines()
+    assert lines[0].startswith("2 jobs pending as of 2026-11-21 06:00:00Z")
+    assert "  51 " in lines[-2] and "  52 " in lines[-1]
+    assert "\x1b" not in said.stdout
+
+
+def test_a_script_with_options(start: Callable[..., Done], store: str, tmp_path: Path) -> None:
+    script = tmp_path / "job.sh"
+    script.write_text("#!/bin/bash\n#SBATCH --time=10\n#SBATCH -c 4\n")
+    said = start(str(script), "--partition=main", "--store", store, *AT)
+    assert said.returncode == 0, said.stderr
+    assert "job.sh" in said.stdout and "if it is submitted now" in said.stdout
+    assert "2 jobs ahead with 8 CPUs" in said.stdout
+
+
+def test_answers_are_kept(start: Callable[..., Done], store: str) -> None:
+    assert start("51", "--store", store, *AT, "--save").returncode == 0
+    with open_store(store) as opened:
+        document = opened.get(["slurm:grid:51"])["slurm:grid:51"].document
+    (kept,) = document.predictions
+    assert kept.question == "start" and len(kept.answer["wait_s"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "message"),
+    [
+        ([], 2, "name jobs or a script, or ask for --pending"),
+        (["999"], 1, "no job 999 is known as of"),
+        (["1"], 1, "job 1 has ended"),
+        (["--pendin"], 2, "no such option: --pendin"),
+    ],
+)
+def test_bad_calls(
+    start: Callable[..., Done], store: str, call: list[str], status: int, message: str
+) -> None:
+    said = start(*call, "--store", store, *AT)
+    assert said.returncode == status and message in said.stderr and not said.stdout
+
+
+def test_the_sample_of_the_documentation(start: Callable[..., Done]) -> None:
+    said = start("103_3", "--import", str(SAMPLES / "sacct.psv"))
+    assert said.returncode == 0 and "job 103_3" in said.stdout

@@ -1,0 +1,146 @@
+import json
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.storedjobs import START, job, told
+
+from jobsight.documents import JobDocument, Request, State, Submission, slurm_id
+from jobsight.history.jobtable import JobTable
+from jobsight.history.slurm.scontrol import read_nodes, read_partitions
+from jobsight.questions.start.answering import Answer, Answerer
+from jobsight.questions.start.queue import Machine
+
+NOW = 50_000
+NODES = (
+    "NodeName=n1 State=IDLE Partitions=main,long CfgTRES=cpu=4,mem=8G,billing=4\n"
+    "NodeName=n2 State=DOWN+DRAIN Partitions=main,long CfgTRES=cpu=4,mem=8G,billing=4\n"
+    "NodeName=broken CfgTRES=cpu=x Partitions=main\n"
+)
+PARTITIONS = (
+    "PartitionName=main State=UP MaxTime=02:00:00 PriorityTier=1 OverSubscribe=NO\n"
+    "PartitionName=long State=UP MaxTime=UNLIMITED PriorityTier=1 OverSubscribe=NO\n"
+)
+MACHINE = Machine(list(read_nodes(NODES)), list(read_partitions(PARTITIONS)))
+
+
+def queued(
+    number: int, at: float, start: float | None = None, end: float | None = None, *,
+    cpus: int = 4, limit: int = 3600, user: str = "ann", reason: str | None = None,
+    priority: int | None = None, partition: str = "main",
+) -> JobDocument:  # fmt: skip
+    """A job submitted, started and ended so many seconds after `START`, and how it was seen."""
+    steps = [(at, State.PENDING), (start, State.RUNNING), (end, State.COMPLETED)]
+    events = [told(when, state) for when, state in steps if when is not None]
+    if reason is not None:
+        state = State.HELD if "Held" in reason else State.PENDING
+        seen: dict[str, Any] = {"StartEstimate": START // 1_000_000 + NOW + 60}
+        seen |= {} if priority is None else {"Priority": priority}
+        numbers = json.dumps(seen)
+        events.append(told(at + 1, state, source="squeue", reason=reason, attributes=numbers))
+    asked = Request(cpus=cpus, nodes=1, time_limit_s=limit, partition=partition)
+    submission = Submission(user=user, name="fit.sh", submitted=events[0].time)
+    id_ = slurm_id("grid", str(number))
+    return job(id_, *events, submission=submission, request=asked)
+
+
+def history() -> list[JobDocument]:
+    """Forty runs of 600 s, one after another."""
+    return [
+        queued(number, number * 700.0, number * 700.0, number * 700 + 600) for number in range(40)
+    ]
+
+
+def answers(*jobs: JobDocument, machine: Machine | None = MACHINE, **script: Any) -> list[Answer]:
+    """Of the jobs that wait, in their order; or of a script."""
+    moment = START + NOW * 1_000_000
+    found = Answerer(JobTable.read([*history(), *jobs]), moment, machine=machine)
+    if script:
+        asked = found.unsubmitted({"owner": "ann", "scheduler": "slurm", **script})
+    else:
+        asked = found.asked(pl.col("state").cast(pl.String).is_in(["pending", "held"]))
+    return found.answer(asked)
+
+
+RUNNING = queued(100, NOW - 200, NOW - 100)
+
+
+@pytest.mark.parametrize("machine", [MACHINE, None])
+def test_jobs_start_one_after_another_as_runs_end(machine: Machine | None) -> None:
+    first, second = answers(RUNNING, queued(101, NOW - 90), queued(102, NOW - 80), machine=machine)
+    assert first.wait == pytest.approx((500, 500, 500), abs=2)
+    assert second.wait == pytest.approx((1100, 1100, 1100), abs=3)
+    assert first.runtime == pytest.approx((600, 600, 600))
+    assert first.blocked is None and first.model == "play (uncalibrated)"
+    assert second.waits_for == ["1 job ahead with 4 CPUs", "1 running job with 4 CPUs"]
+    assert second.to_json()["start"][1].startswith("2026-11-21 15:46")
+
+
+def test_priority_goes_before_submission() -> None:
+    low = queued(101, NOW - 90, reason="Priority", priority=10)
+    high = queued(102, NOW - 80, reason="Resources", priority=20)
+    late, early = answers(RUNNING, low, high)
+    assert early.wait is not None and late.wait is not None and early.wait[1] < late.wait[1]
+    assert early.job["estimate"] == START + (NOW + 60) * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("JobHeldUser", "it is held by its user"),
+        ("DependencyNeverSatisfied", "a job that it depends on ended otherwise"),
+        ("ReqNodeNotAvail, UnavailableNodes:n2", "nodes that it asks for are down"),
+        ("\x1b[2JJobHeldOdd", "it is held"),
+    ],
+)
+def test_what_does_not_start_by_itself_is_said_instead(reason: str, words: str) -> None:
+    (answer,) = answers(queued(101, NOW - 90, reason=reason))
+    assert answer.wait is None and answer.blocked is not None
+    assert words in answer.blocked and "\x1b" not in answer.blocked
+
+
+def test_a_limit_beyond_the_partition_and_a_size_beyond_the_machine() -> None:
+    (answer,) = answers(queued(101, NOW - 90, limit=86_400))
+    assert answer.blocked == (
+        "its time limit is longer than its partition allows: 24 h, and main allows 2 h"
+    )
+    (answer,) = answers(queued(101, NOW - 90, cpus=5))
+    assert answer.blocked == "it asks for more than its partition has"
+
+
+def test_a_limit_of_the_account_keeps_back_no_other_job() -> None:
+    limited = queued(101, NOW - 90, reason="AssocGrpCpuLimit")
+    first, second = answers(limited, queued(102, NOW - 80))
+    assert first.wait is None and first.blocked is None
+    assert first.waits_for[0] == "a limit of its account (AssocGrpCpuLimit)"
+    assert second.wait == (0, 0, 0)
+
+
+def test_a_shorter_limit_that_such_runs_fit_in_fills_a_hole() -> None:
+    running = queued(100, NOW - 200, NOW - 100, cpus=2, user="bob")
+    wide = queued(101, NOW - 90, cpus=4, user="bob")
+    (_, answer) = answers(running, wide, queued(102, NOW - 80, cpus=1, limit=7200))
+    (advice,) = answer.advice
+    assert advice.text == "ask for 10 min instead of 2 h: 100 % of such runs fit"
+    assert (advice.option, advice.support) == ("--time=0:10:00", 40)
+    assert answer.wait is not None and advice.gain_s == pytest.approx(answer.wait[1])
+
+
+def test_a_script_is_the_last_of_its_partition() -> None:
+    script: dict[str, Any] = {
+        "scheduler_name": "grid",
+        "name": "fit.sh",
+        "request_cpus": 4,
+        "time_limit_s": 600,
+    }
+    (answer,) = answers(RUNNING, queued(101, NOW - 90), **script)
+    assert answer.id is None and answer.job["partition"] == "main"
+    assert answer.wait == pytest.approx((1100, 1100, 1100), abs=3)
+
+
+def test_a_running_job_has_an_end() -> None:
+    moment = START + NOW * 1_000_000
+    found = Answerer(JobTable.read([*history(), RUNNING]), moment, machine=MACHINE)
+    (answer,) = found.answer(found.asked(pl.col("job") == "100"))
+    assert answer.wait is None and answer.ends is not None
+    assert answer.ends[1] == pytest.approx(moment + 500_000_000, abs=2_000_000)
