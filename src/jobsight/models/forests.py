@@ -42,8 +42,8 @@ _OF_MANY: dict[str, Any] = {
     "learning_rate": 0.1,
     "num_leaves": 63,
     "min_data_in_leaf": 50,
-    "feature_fraction": 0.4,
-    "bagging_fraction": 0.7,
+    "feature_fraction": 0.25,
+    "bagging_fraction": 0.5,
     "bagging_freq": 1,
 }
 """Of quantiles of many rows."""
@@ -174,19 +174,20 @@ def _boost_quantiles(
 
     parameters = _parameters(train, seed) | (_OF_MANY if len(train) >= MANY_ROWS else {})
     data = _dataset(train, train.values, parameters)
-    levels = train.output.levels
-    if rounds is None:
-        rounds = LEAST_ROUNDS
-        if len(select):
-            stopping = lightgbm.early_stopping(PATIENCE, verbose=False)
-            median = lightgbm.train(
-                {**parameters, "alpha": 0.5, "metric": "quantile"}, data, MOST_ROUNDS,
-                valid_sets=[_dataset(select, select.values, parameters, data)],
-                callbacks=[stopping],
-            )  # fmt: skip
-            rounds = max(median.best_iteration, LEAST_ROUNDS)
-    made = [lightgbm.train({**parameters, "alpha": level}, data, rounds) for level in levels]
-    return made, rounds
+    made: dict[float, Any] = {}
+    if rounds is None and len(select):
+        stopping = lightgbm.early_stopping(PATIENCE, verbose=False)
+        made[0.5] = lightgbm.train(
+            {**parameters, "alpha": 0.5, "metric": "quantile"}, data, MOST_ROUNDS,
+            valid_sets=[_dataset(select, select.values, parameters, data)],
+            callbacks=[stopping],
+        )  # fmt: skip
+        rounds = made[0.5].best_iteration
+    rounds = rounds or LEAST_ROUNDS
+    for level in train.output.levels:
+        if level not in made:
+            made[level] = lightgbm.train({**parameters, "alpha": level}, data, rounds)
+    return [made[level] for level in train.output.levels], rounds
 
 
 def _dataset(rows: Labelled, values: Floats, parameters: dict[str, Any], of: Any = None) -> Any:

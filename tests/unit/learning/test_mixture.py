@@ -130,7 +130,7 @@ def test_quantiles_follow_the_best_member_and_come_to_hold_what_they_promise() -
     assert after.now[0] > 0.9
     late = mixed[9000:]
     held = (values[9000:, None] <= late).mean(axis=0)
-    assert held == pytest.approx(LEVELS, abs=0.02)
+    assert held == pytest.approx(LEVELS, abs=0.03)
     assert (np.diff(mixed, axis=1) >= 0).all()
     assert mixed[0] == pytest.approx(first.mean(said[:1])[0])
     assert after.mean(said[-1:])[0] == pytest.approx(mixed[-1], abs=0.01)

@@ -59,6 +59,7 @@ def timeline_of(
         events.append(Event(time=eligible, source=source, word="ELIGIBLE"))
     if waiting is not None and (waiting != submit or queue):
         events.append(replace(_waits(source, waiting), attributes=queue))
+    events.sort(key=lambda event: event.time)  # it may have been seen before it was eligible
     if start is not None:
         if start < (eligible or 0) or start < (waiting or 0):
             raise ValueError("it waits still when it has started")

@@ -14,6 +14,7 @@ from jobsight.clock import format_micros
 from jobsight.documents import JobDocument, encode
 from jobsight.errors import SettingsError, SourceError, UsageError
 from jobsight.history.importers import Mapped, Options
+from jobsight.history.importers.life import timeline_of
 
 EAGLE, GRAHAM = SAMPLES / "eagle.csv", SAMPLES / "graham.csv"
 
@@ -308,3 +309,10 @@ def test_a_table_without_ids_is_refused_whatever_it_is_recognised_by(tmp_path: P
 def test_a_table_of_no_known_cluster_asks_for_its_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--cluster NAME, or clusters in the mapping"):
         mapped(tmp_path, "j,s\n1,2026-01-01\n", "columns: {j: id, s: submitted}")
+
+
+def test_a_job_seen_in_the_queue_before_it_was_eligible_was_seen_then() -> None:
+    events = timeline_of("graham", 0, eligible=300, waiting=100, start=400, queue='{"x":1}')
+    assert [(event.time, event.attributes) for event in events] == [
+        (0, None), (100, '{"x":1}'), (300, None), (400, None),
+    ]  # fmt: skip
