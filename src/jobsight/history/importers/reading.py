@@ -14,6 +14,7 @@ from jobsight.history.importers.base import Importer, ImportReport, Options
 from jobsight.history.importers.condorhistory import CondorHistory
 from jobsight.history.importers.eventlogs import EventLogs
 from jobsight.history.importers.mapped import Mapped
+from jobsight.history.importers.queuelook import QueueLooks
 from jobsight.history.importers.sacct import Sacct
 from jobsight.history.importers.slurmrecords import SacctJson, Slurmdbd
 from jobsight.history.importers.swf import Swf
@@ -28,6 +29,7 @@ IMPORTERS: tuple[Importer, ...] = (
     SacctJson(),
     Slurmdbd(),
     Swf(),
+    QueueLooks(),
     Mapped(Path(__file__).with_name("eagle.yaml")),
     Mapped(Path(__file__).with_name("graham.yaml")),
     CondorHistory(),

@@ -1,0 +1,110 @@
+"""Snapshots of Slurm's queue: how it looked to each job while the job waited."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from jobsight.clock import zone_named
+from jobsight.documents import Event, JobDocument, Request, State, Submission, slurm_id
+from jobsight.errors import UsageError
+from jobsight.history.eventlog.logfiles import LogFile
+from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
+from jobsight.history.importers.lines import Meter, lines
+from jobsight.history.slurm.documents import bounded, state_of
+from jobsight.history.slurm.ids import parse_id
+from jobsight.program.submission.times import parse_time
+
+__all__ = ["QueueLooks"]
+
+_LINE = re.compile(rb"\d{9,11}\|[^|\n]{1,80}\|[A-Z_]{2,20}\|([^|\n]*\|){4}\d+\r?\n")
+_FIELDS = 8
+_LATEST = 2**33
+_AGAIN = 2
+"""A job is looked at again when it has been seen for so many times as long."""
+
+
+class QueueLooks(Importer):
+    """Snapshots of the queue, one after another."""
+
+    name = "squeue"
+    title = "snapshots of squeue: epoch|%i|%T|%u|%P|%r|%S|%Q, one line per job and look"
+    unknowable = (
+        Unknowable("the submission, request, usage and end", "squeue's accounting is sacct"),
+        Unknowable("pending tasks of arrays", "one line stands for several"),
+    )
+
+    def sniff(self, file: LogFile) -> float:
+        """By its first line."""
+        return 1.0 if _LINE.match(file.head) else 0.0
+
+    def read(
+        self, files: Sequence[LogFile], options: Options, report: ImportReport
+    ) -> Iterator[list[JobDocument]]:
+        """Documents of pending jobs, each with a look, file after file.
+
+        The first look at a job counts, then one each time that twice as long has passed since: so
+        which looks are kept does not depend on how long it went on to wait.
+        """
+        cluster = options.cluster or options.unnamed
+        if cluster is None:
+            raise UsageError("nothing says which cluster was looked at; give --cluster NAME")
+        zone = zone_named(options.timezone or options.slurm_timezone or options.site_timezone)
+        seen: dict[str, tuple[int, int]] = {}
+        meter, batch = Meter(files, report, options.progress), []
+        for file in files:
+            for line in lines(file, report, meter):
+                report.rows += 1
+                try:
+                    look = _document(line.text, cluster, zone, seen)
+                except ValueError as error:
+                    report.refuse(file.name, line.number, str(error), line.text)
+                    continue
+                batch += [] if look is None else [look]
+                if len(batch) >= BATCH:
+                    yield batch
+                    batch = []
+        if batch:
+            yield batch
+
+
+def _document(
+    text: str, cluster: str, zone: dt.tzinfo, seen: dict[str, tuple[int, int]]
+) -> JobDocument | None:
+    """What a line says of a job; None where it does not wait, or was looked at lately.
+
+    Args:
+        text: the line.
+        cluster: its name.
+        zone: of the estimates.
+        seen: first and last look kept of each job, in seconds; extended.
+    """
+    fields = text.split("|")
+    if len(fields) != _FIELDS:
+        raise ValueError(f"{len(fields)} fields in place of {_FIELDS}")
+    epoch, number, word, user, partition, reason, start, priority = fields
+    if not epoch.isdecimal() or not priority.isdecimal() or int(epoch) >= _LATEST:
+        raise ValueError("no time of the look in seconds, or no priority")
+    at, job, state = int(epoch), parse_id(number), state_of(word, reason)
+    first, last = seen.get(job.name, (at, at))
+    new = job.name not in seen or at - first >= _AGAIN * max(last - first, 1)
+    if state not in (State.PENDING, State.HELD) or job.tasks is not None or not new:
+        return None
+    seen[job.name] = first, at
+    estimate = parse_time(start, zone)
+    facts = {"Priority": int(priority)}
+    facts |= {} if estimate is None else {"StartEstimate": estimate // 1_000_000}
+    event = Event(
+        time=at * 1_000_000, source="squeue", state=state, word=word, reason=bounded(reason),
+        attributes=msgspec.json.encode(facts).decode(),
+    )  # fmt: skip
+    return JobDocument(
+        id=slurm_id(cluster, job.name),
+        updated=event.time,
+        request=Request(partition=bounded(partition)),
+        submission=Submission(user=bounded(user)),
+        timeline=(event,),
+    )
