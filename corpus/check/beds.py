@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tests.testbed.condor import HtcondorPool
@@ -15,7 +15,7 @@ from tests.testbed.slurm import SlurmCluster
 
 from corpus.check.manifest import SITE, Job
 
-__all__ = ["CheckCluster", "pool_outcomes", "sbatch"]
+__all__ = ["CheckCluster", "ask_beds"]
 
 _UPDATES = (
     "PartitionName=main MaxTime=2-0 DefaultTime=60 DefMemPerCPU=2000 OverSubscribe=NO",
@@ -24,6 +24,7 @@ _UPDATES = (
 # Any four devices stand for the GPUs.
 _GRES = "NodeName=gpu[1-2] Name=gpu Type=a100 File=/dev/null,/dev/zero,/dev/full,/dev/random\n"
 _SETTLE = 40.0
+_Said = tuple[int, str]
 
 
 class CheckCluster(SlurmCluster):
@@ -50,20 +51,27 @@ class CheckCluster(SlurmCluster):
         return self
 
 
-def _said(command: list[str | Path], folder: Path, stdin: Path | None = None) -> tuple[int, str]:
+def ask_beds(chosen: Sequence[Job]) -> dict[tuple[str, str], _Said]:
+    """Status (0: good) and output by path and way, of the ways that need a scheduler."""
+    with CheckCluster() as cluster:
+        command: list[str | Path] = [cluster.bin / "sbatch", "--test-only"]
+        asked = [job for job in chosen if "sbatch" in job.verified]
+        found = {(job.path, "sbatch"): _said(command, job.folder, job.file) for job in asked}
+    sent = [job for job in chosen if job.scheduler == "htcondor" and "read" not in job.verified]
+    with HtcondorPool() as pool:
+        outcomes = _submitted(pool, sent)
+    return found | {(job.path, job.verified[0]): outcomes[job.path] for job in sent}
+
+
+def _said(command: list[str | Path], folder: Path, stdin: Path | None = None) -> _Said:
     text = stdin.read_bytes() if stdin else b""
     done = subprocess.run(command, cwd=folder, input=text, capture_output=True, check=False)
     return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
 
 
-def sbatch(cluster: SlurmCluster, job: Job) -> tuple[int, str]:
-    """Exit status and output of ``sbatch --test-only``."""
-    return _said([cluster.bin / "sbatch", "--test-only"], job.folder, job.file)
-
-
-def pool_outcomes(pool: HtcondorPool, jobs: Iterable[Job]) -> dict[str, tuple[int, str]]:
-    """What becomes of jobs that are really submitted: by path, a status (0: good) and words."""
-    outcomes: dict[str, tuple[int, str]] = {}
+def _submitted(pool: HtcondorPool, jobs: Iterable[Job]) -> dict[str, _Said]:
+    """What becomes of jobs that are really submitted, by path."""
+    outcomes: dict[str, _Said] = {}
     waiting: dict[str, tuple[int, str]] = {}
     for job in jobs:
         status, said = _submit(pool, job)
@@ -84,7 +92,7 @@ def pool_outcomes(pool: HtcondorPool, jobs: Iterable[Job]) -> dict[str, tuple[in
     return outcomes
 
 
-def _submit(pool: HtcondorPool, job: Job) -> tuple[int, str]:
+def _submit(pool: HtcondorPool, job: Job) -> _Said:
     """Submit the job as alice, from a fresh copy of its folder."""
     folder = Path(shutil.copytree(job.folder, pool.folder / "work" / job.folder.name))
     for path in (folder, *(one for one in folder.rglob("*") if one.is_dir())):
@@ -96,14 +104,12 @@ def _submit(pool: HtcondorPool, job: Job) -> tuple[int, str]:
 
 
 def _state(pool: HtcondorPool, cluster: int, *, late: bool) -> str:
-    """completed, failed, held or, late, idle or running; empty while this is not known."""
+    """completed, failed, held or, late, waiting; empty while this is not known."""
     queued = pool.queue(f"ClusterId == {cluster}")
-    held = [str(ad.get("HoldReason")) for ad in queued if ad["JobStatus"] == 5]
-    if held:
+    if held := [str(ad.get("HoldReason")) for ad in queued if ad["JobStatus"] == 5]:
         return f"held: {held[0]}"
     if queued:
-        known = "idle" if all(ad["JobStatus"] == 1 for ad in queued) else "running"
-        return known if late else ""
+        return f"waiting: {[ad['JobStatus'] for ad in queued]}" if late else ""
     ended = pool.history(f"ClusterId == {cluster}")
     codes = [ad.get("ExitCode") if ad["JobStatus"] == 4 else "removed" for ad in ended]
     return ("completed" if set(codes) == {0} else f"failed: {codes}") if codes else ""

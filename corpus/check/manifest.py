@@ -1,4 +1,4 @@
-"""The list of jobs, and what is planted in each."""
+"""The list of jobs, and what is planted in each. README.md here explains the fields."""
 
 from __future__ import annotations
 
@@ -13,17 +13,7 @@ SITE = HERE / "site"
 
 
 class Planted(msgspec.Struct, frozen=True):
-    """One planted error.
-
-    Attributes:
-        file: path relative to the folder in which the job is submitted.
-        line: the line, from 1.
-        what: what is wrong, in words.
-        family: syntax, missing, requests, logic, htcondor or dag.
-        severity: error (it fails or does harm) or warning (likely waste).
-        also: further places ``(file, line)`` at which the same error may fairly be reported, as the
-            opening and the end of a block that is not closed.
-    """
+    """One planted error; its file is relative to the folder in which the job is submitted."""
 
     file: str
     line: int
@@ -39,20 +29,7 @@ class Planted(msgspec.Struct, frozen=True):
 
 
 class Job(msgspec.Struct, frozen=True):
-    """One job.
-
-    Attributes:
-        path: its script, submit file or DAG, relative to this folder.
-        scheduler: slurm, htcondor, or none (a script that is run by hand).
-        part: dev or held (40 %, by a hash of the name); rules are improved by dev alone.
-        sound: nothing is planted.
-        errors: what is planted.
-        verified: how the truth was established, see `verify`: run, sbatch, pool, dry or read.
-        shows: pattern of what a faulty job that "succeeds" prints or becomes.
-        stands_in: programs that a stand-in replaces while the job is run.
-        needs: programs without which it cannot be run.
-        memory: whether the run is limited to the memory asked.
-    """
+    """One job; its path is relative to this folder."""
 
     path: str
     scheduler: str
@@ -63,7 +40,6 @@ class Job(msgspec.Struct, frozen=True):
     shows: str = ""
     stands_in: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    memory: bool = False
 
     @property
     def file(self) -> Path:
@@ -76,15 +52,10 @@ class Job(msgspec.Struct, frozen=True):
         return self.file.parent
 
     @property
-    def alone(self) -> bool:
-        """Whether the job is one file, next to those of other jobs."""
-        return self.folder == HERE / "jobs"
-
-    @property
     def files(self) -> list[Path]:
         """Every file that belongs to the job."""
-        everything = [self.file] if self.alone else sorted(self.folder.rglob("*"))
-        return [path for path in everything if path.is_file()]
+        alone = self.folder == HERE / "jobs"
+        return [self.file] if alone else [one for one in self.folder.rglob("*") if one.is_file()]
 
 
 def jobs() -> list[Job]:

@@ -22,9 +22,7 @@ from corpus.check.score import checked
 __all__ = ["main"]
 
 _SHARED = ("lab/lic.json", "quota/", "scratch-ro/")
-_HEAD = (
-    "| cause | scripts | failed | completed | not run | error | warning only | codes of errors |"
-)
+_HEAD = "| cause | scripts | failed | completed | not run | error | warning only | codes |"
 # The cluster's Python has no packages beside the system's.
 _PATH = "/usr/bin:/bin"
 
@@ -63,26 +61,21 @@ def main(folder: Path) -> None:
     texts = {one["script"]: one["job"] for one in _records(folder, "scripts")}
     found = _findings({job: text for text, job in texts.items() if job in causes})
     with gzip.open(folder / "slurm-a.sacct.psv.gz", "rt", encoding="utf-8") as lines:
-        rows = [line.split("|") for line in lines]
-    states = {row[0]: row[6].split()[0] for row in rows}
+        states = {row[0]: row[6].split()[0] for row in (line.split("|") for line in lines)}
     groups = defaultdict(list)
     for job in found:
         groups[causes[job]].append(job)
-    print(f"{_HEAD}\n{'|---' * _HEAD.count(' |')}|")
+    print(f"{_HEAD}\n{'|---' * (_HEAD.count('|') - 1)}|")
     for cause, jobs in sorted(groups.items()):
         ended = Counter(states[job] for job in jobs)
+        failed, completed = ended["FAILED"] + ended["TIMEOUT"], ended["COMPLETED"]
         levels = [{one["severity"] for one in found[job]} for job in jobs]
         errors = sum("error" in one for one in levels)
         warned = sum("error" not in one and "warning" in one for one in levels)
-        codes = Counter(
-            code
-            for job in jobs
-            for code in {one["code"] for one in found[job] if one["severity"] == "error"}
-        )
-        failed = ended["FAILED"] + ended["TIMEOUT"]
-        rest = len(jobs) - failed - ended["COMPLETED"]
+        codes = Counter(code for job in jobs for code in {one["code"] for one in found[job]})
         common = ", ".join(f"{code} {count}" for code, count in codes.most_common(3))
-        cells = [len(jobs), failed, ended["COMPLETED"], rest, errors, warned, common]
+        rest = len(jobs) - failed - completed
+        cells = [len(jobs), failed, completed, rest, errors, warned, common]
         print(f"| {cause} | {' | '.join(map(str, cells))} |")
 
 

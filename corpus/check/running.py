@@ -13,7 +13,7 @@ from pathlib import Path
 
 from corpus.check.manifest import HERE, SITE, Job
 
-__all__ = ["confined", "lacks", "run"]
+__all__ = ["confined", "run", "runs_here"]
 
 _OPTION = r"^#SBATCH\s(?:.*\s)?(?:{})[\s=]*(\S+)"
 _STAND_INS = HERE / "stand_ins"
@@ -27,7 +27,8 @@ _CONFINE = (
     "--kill-child",
     "--mount-proc",
 )
-_LOOPBACK = ("sh", "-c", 'ip link set lo up 2>/dev/null; exec "$@"', "sh")
+# `ulimit` stands for Slurm's limit of memory, wide enough for every program but a greedy one.
+_START = ("sh", "-c", 'ip link set lo up 2>/dev/null; ulimit -v 3000000; exec "$0"')
 
 
 @cache
@@ -39,12 +40,10 @@ def confined() -> bool:
         return False
 
 
-def lacks(job: Job) -> str:
-    """Why the job cannot be run here; empty: it can."""
-    missing = [name for name in job.needs if not shutil.which(name, path="/usr/bin:/bin")]
-    if missing:
-        return f"needs {', '.join(missing)}"
-    return "" if confined() else "cannot make namespaces here"
+def runs_here(job: Job) -> bool:
+    """Whether this machine has what the job needs."""
+    needs = ("bash", "python3", "perl", "awk", *job.needs)
+    return confined() and all(shutil.which(name, path="/usr/bin:/bin") for name in needs)
 
 
 def run(job: Job, seconds: float) -> tuple[int, str]:
@@ -54,10 +53,12 @@ def run(job: Job, seconds: float) -> tuple[int, str]:
         return 1, "Slurm refuses a script whose first line is not #!"
     with tempfile.TemporaryDirectory() as place:
         top = Path(place)
-        for folder in ("spool", "tmp"):
+        for folder in ("spool", "tmp", "work"):
             (top / folder).mkdir()
-        work = top / "work"
-        shutil.copytree(top / "tmp" if job.alone else job.folder, work)
+        for path in job.files:
+            copy = top / "work" / path.relative_to(job.folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
         shutil.copytree(_STAND_INS, top / "bin")
         for name in job.stands_in:
             shutil.copy(_STAND_INS / "program", top / "bin" / name)
@@ -65,29 +66,26 @@ def run(job: Job, seconds: float) -> tuple[int, str]:
         script.chmod(0o755)
         for names in ("-o|--output", "-e|--error"):
             output = _option(text, names)
-            if output and not (work / output).parent.is_dir():
+            if output and not (top / "work" / output).parent.is_dir():
                 return 1, f"slurmd could not open {output}: No such file or directory"
-        command = [*_CONFINE, *_limits(job, text), *_LOOPBACK, str(script)]
-        return _ended(command, work, _environment(text, top), seconds)
+        return _ended([*_CONFINE, *_START, str(script)], top, _environment(text, top), seconds)
 
 
 def _ended(
-    command: list[str], work: Path, environment: dict[str, str], seconds: float
+    command: list[str], top: Path, environment: dict[str, str], seconds: float
 ) -> tuple[int, str]:
-    with (
-        tempfile.TemporaryFile() as output,
-        subprocess.Popen(
-            command, cwd=work, env=environment, stdin=subprocess.DEVNULL,
+    with (top / "output").open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=top / "work", env=environment, stdin=subprocess.DEVNULL,
             stdout=output, stderr=output, start_new_session=True,
-        ) as process,
-    ):  # fmt: skip
+        )  # fmt: skip
         try:
             status, added = process.wait(seconds), ""
         except subprocess.TimeoutExpired:
             status, added = 124, "TIMEOUT"
             os.killpg(process.pid, signal.SIGKILL)
-        output.seek(0)
-        return status, output.read(1_000_000).decode(errors="replace") + added
+            process.wait()
+    return status, (top / "output").read_text(errors="replace")[:1_000_000] + added
 
 
 def _option(text: str, names: str) -> str | None:
@@ -113,11 +111,3 @@ def _environment(text: str, top: Path) -> dict[str, str]:
         "SLURM_JOB_NUM_NODES": nodes, "SLURM_JOB_PARTITION": _option(text, "-p") or "main",
         "BASH_ENV": f"{top}/bin/modules.sh", "MODULES": str(SITE / "modulefiles"),
     }  # fmt: skip
-
-
-def _limits(job: Job, text: str) -> list[str]:
-    """The memory asked, as a limit."""
-    asked = re.fullmatch(r"(\d+)([MG])", _option(text, "--mem") or "")
-    if not (job.memory and asked):
-        return []
-    return ["prlimit", f"--as={int(asked[1]) << (30 if asked[2] == 'G' else 20)}"]

@@ -1,0 +1,9 @@
+#!/bin/bash
+#SBATCH -p gpu
+#SBATCH --gres=gpu:1
+#SBATCH --mem=8G
+#SBATCH -t 30
+module load cuda/12.1
+nvcc -O2 -o saxpy saxpy.cu
+PATH=$PWD:$PATH
+srun saxpy

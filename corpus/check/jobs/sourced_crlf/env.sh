@@ -1,0 +1,1 @@
+export DATA=data
