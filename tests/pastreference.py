@@ -64,6 +64,10 @@ def life(asked: dict[str, Any], changes: list[dict[str, Any]]) -> Life:
             used = asked["max_rss_mb"] if at == asked["reported"] else None
             end = End(at, state.value, ran, used, asked["request_memory_mb"], asked["time_limit_s"])
             found.ends.append((node if doing == "run" else None, end))
+        if one["fails"]:
+            ran = (at - since) / 1e6 if doing == "run" else None
+            end = End(at, "held", ran, None, asked["request_memory_mb"], asked["time_limit_s"])
+            found.ends.append((node if doing == "run" else None, end))
         last = state if state.ended else None
         if now != doing:
             close(found, doing, since, at, node)

@@ -45,6 +45,7 @@ from jobsight.documents.states import CONDOR_EVENTS
 from jobsight.history.adjson import parse_ad
 from jobsight.history.ads import TRIGGER
 from jobsight.history.jobads import sections
+from jobsight.history.outcomes import held_by_hand
 from jobsight.history.timelines import History, Ints
 
 __all__ = ["JobTable"]
@@ -89,7 +90,7 @@ _JOBS: dict[str, _Kind] = {
 _ENTRIES: dict[str, _Kind] = {
     "row": pl.Int64, "time": pl.Int64, "state": _STATE, "eligible": pl.Boolean, "code": pl.Int16,
     "exit_code": pl.Int64, "signal": pl.Int64, "host": pl.String, "reason": pl.String,
-    "ad": pl.String,
+    "ad": pl.String, "fault": pl.Boolean,
 }  # fmt: skip
 _FROM_SUBMISSION = (
     "id", "scheduler", "scheduler_name", "job", "cluster", "proc", "job_id", "array_job_id",
@@ -115,8 +116,9 @@ class JobTable:
         ends: row i64, state, end, reported, exit_code, signal; all dated ends, sorted by
             `reported`.
         changes: what the tables follow from: row i64, known (datetime), time (i64, µs), state,
-            eligible bool, code i16, exit_code, signal, host, and of sightings reason and ad (JSON);
-            job after job, in order of `known`.
+            eligible bool, code i16, exit_code, signal, host, fault bool (a hold by something other
+            than the user's own hand), and of sightings reason and ad (JSON); job after job, in
+            order of `known`.
     """
 
     table: pl.DataFrame
@@ -150,9 +152,7 @@ class JobTable:
         # What has no date comes last, and moves nothing that has one.
         dated, undated = pl.col("known").is_not_null(), pl.col("known").is_null()
         states = _states(changes.filter(dated))
-        before = pl.col("state").shift(1).over("row")
-        started = (pl.col("state") == State.RUNNING.value) & ~before.is_in(_RUNS).fill_null(False)
-        runs = states.filter(started).group_by("row", maintain_order=True).agg(
+        runs = states.filter(_starts(pl.col("state"))).group_by("row", maintain_order=True).agg(
             start=pl.col("known").first(), last_start=pl.col("known").last(),
             starts=pl.len().cast(pl.Int64), host=pl.col("host").last(),
             first_host=pl.col("host").first(),
@@ -207,9 +207,16 @@ class JobTable:
     def states(self) -> pl.DataFrame:
         """The dated changes of state, in the columns of `changes`, job after job in order.
 
-        The removal of a job that had terminated is left out (HTCondor's leave_in_queue).
+        The removal of a job that had terminated is left out (HTCondor's leave_in_queue). `fails`
+        marks the first `fault` of a job that has started once at most, and has not ended before.
         """
-        return _states(self.changes.filter(pl.col("known").is_not_null()))
+        states = _states(self.changes.filter(pl.col("known").is_not_null()))
+        if not states["fault"].any():
+            return states.with_columns(fails=pl.lit(value=False))
+        starts = _starts(pl.col("state")).cum_sum().over("row")
+        ends = pl.col("state").is_in(_ENDS).cum_sum().over("row")
+        early = pl.col("fault") & (starts <= 1) & (ends == 0)
+        return states.with_columns(fails=early & (early.cum_sum().over("row") == 1))
 
     def sightings(self) -> pl.DataFrame:
         """How the queue looked to jobs that waited: row i64, known i64 (µs), reason, and numbers.
@@ -239,6 +246,12 @@ class JobTable:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and abs(value) < _LARGEST
+
+
+def _starts(state: pl.Expr) -> pl.Expr:
+    """Whether a run begins with a change of state."""
+    before = state.shift(1).over("row")
+    return (state == State.RUNNING.value) & ~before.is_in(_RUNS).fill_null(False)
 
 
 def _states(changes: pl.DataFrame) -> pl.DataFrame:
@@ -278,8 +291,18 @@ def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFr
             for event in events
         ],
         "ad": [event.attributes for event in events],
+        "fault": None,
     }
-    return pl.DataFrame(jobs, schema=_JOBS), pl.DataFrame(entries, schema=_ENTRIES)
+    holds = {
+        "hold_code": [event.hold_code for event in events],
+        "reason": [event.reason if event.hold_code == 0 else None for event in events],
+    }
+    schema: dict[str, _Kind] = {"hold_code": pl.Int64, "reason": pl.String}
+    by_hand = pl.DataFrame(holds, schema=schema).select(held_by_hand()).to_series()
+    recorded = pl.DataFrame(entries, schema=_ENTRIES).with_columns(
+        fault=(pl.col("state") == State.HELD.value) & ~by_hand
+    )
+    return pl.DataFrame(jobs, schema=_JOBS), recorded
 
 
 def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -296,7 +319,7 @@ def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
         .otherwise(code.replace_strict(state, default=None, return_dtype=pl.String)).cast(_STATE),
         eligible=False, code="code", exit_code=pl.col("return_value").cast(pl.Int64),
         signal=pl.col("signal").cast(pl.Int64), host=pl.coalesce("slot", "host"),
-        reason=pl.lit(None, pl.String), ad="attributes",
+        reason=pl.lit(None, pl.String), ad="attributes", fault=pl.col("held") & ~held_by_hand(),
     )  # fmt: skip
     of_jobs = rows.group_by("row").agg(
         submit=pl.col("time").filter(code == EventCode.SUBMIT).min().to_physical(),

@@ -8,8 +8,9 @@ job's own submission, and its own earlier runs, count like those of others.
 
 A job that is requeued after an end, or runs again after an eviction, has several runs: each end
 counts, with the time and node of its run; an end that is recorded again with the same state counts
-once. Held jobs count as pending, suspended ones as running, and a job whose end has no date as what
-it was before. An end dated before its start is a run of 0 s.
+once. A hold that fails a job (`JobTable.states`) counts too. Held jobs count as pending, suspended
+ones as running, and a job whose end has no date as what it was before. An end
+dated before its start is a run of 0 s.
 
 Time and memory are linear in jobs and keys. Keys are compared by hashes of 64 bits: among 10
 million keys, two are taken for one with a probability of 3 in a million.
@@ -42,8 +43,10 @@ Floats32 = NDArray[np.float32]
 
 FAILURES = {
     State.FAILED: 1, State.TIMEOUT: 2, State.OUT_OF_MEMORY: 3, State.NODE_FAIL: 4,
+    State.HELD: 5,
 }  # fmt: skip
-"""Ends that are failures, by their number; a completed job is 0, other ends are no outcome."""
+"""States that are failures, by their number; a completed job is 0, other ends are no outcome. A
+hold is one at the first start of a job, by something other than its user's own hand."""
 
 _REQUEST = ("request_cpus", "request_memory_mb", "request_gpus", "request_nodes", "time_limit_s")
 
@@ -267,11 +270,13 @@ def _changes(
     state = states["state"].to_physical().to_numpy()  # in the order of `State`
     after = np.array([_phase(one) for one in State], np.int8)[state]
     kind = np.array([_outcome(one) for one in State], np.int8)[state]
+    fails = states["fails"].to_numpy()
+    kind[fails] = FAILURES[State.HELD]
     follows = np.zeros(len(rows), bool)
     follows[1:] = rows[1:] == rows[:-1]
     before = np.where(follows, np.roll(after, 1), np.int8(WAITING))
     again = (after == ENDED) & follows & (np.roll(state, 1) == state)
-    kept = np.flatnonzero((after != before) | ((after == ENDED) & ~again))
+    kept = np.flatnonzero((after != before) | ((after == ENDED) & ~again) | fails)
     # The start of the run that a change is in.
     start = (after == RUNNING) & (before != RUNNING)
     start = np.maximum.accumulate(np.where(start, np.arange(len(rows)), 0))[kept]

@@ -13,8 +13,8 @@ __all__ = [
     "left", "logarithm",
 ]  # fmt: skip
 
-NO_END, CANCELLED = -1, 5
-"""In place of an outcome: the event is not an end; the end says nothing of success."""
+NO_END, CANCELLED = -1, 6
+"""In place of an outcome: the event has none; it is an end that says nothing of success."""
 SUBMITTED, WAITING, RUNNING, ENDED = -1, 0, 1, 2
 """What a job does before and after an event; before its submission, `SUBMITTED`."""
 EVENT = np.dtype(

@@ -191,6 +191,8 @@ def test_a_log_its_parts_and_its_documents_give_the_same_table() -> None:
     documents, _ = imported(log)
     of_documents = JobTable.read(documents.values())
     assert of_log.table.equals(of_documents.table)
+    failed = [one.states().filter("fails")["row", "known"] for one in (of_log, of_documents)]
+    assert failed[0].equals(failed[1]) and len(failed[0]) > 500
     ended = {one.id: one.outcome for one in documents.values() if one.outcome is not None}
     over = of_log.table.filter(pl.col("end").is_not_null())
     for id_, state, end in over.select("id", "state", pl.col("end").to_physical()).iter_rows():

@@ -192,6 +192,7 @@ events = st.builds(
     state=st.sampled_from([*State, State.PENDING, State.RUNNING, State.RUNNING, State.COMPLETED]),
     code=st.sampled_from([None, None, 5, 9]),
     host=st.sampled_from([None, "n1", "n2"]),
+    hold_code=st.sampled_from([None, 1, 13]),
 )
 sizes = st.sampled_from([None, None, -1, 0, 1, 3, 2**40])
 names = st.sampled_from([None, "", "fit 1", "fit 22", "x"])

@@ -13,7 +13,7 @@ from jobsight.questions.fail.settings import FailSettings
 __all__ = ["KINDS", "ends_of", "outcomes_of"]
 
 KINDS = tuple(state.value for state in FAILURES)
-"""Ends that are failures."""
+"""Ways to fail."""
 
 
 def ends_of(jobs: JobTable) -> pl.Series:
@@ -36,8 +36,9 @@ def outcomes_of(jobs: JobTable, settings: FailSettings) -> pl.DataFrame:
     `core_hours` is what the job used from its first start until its end: the CPUs that it asked for
     times hours; null where one of them is not known.
 
-    A job whose end is not a failure of its own (cancelled, preempted, of unknown end) or that has
-    not ended has no outcome.
+    A job that is held at its first start by something other than its user's own hand has failed
+    then, whatever becomes of it later. A job whose end is not a failure of its own (cancelled,
+    preempted, of unknown end) or that has not ended has no outcome.
     """
     failed = [*KINDS, *([State.CANCELLED.value] if settings.cancelled == "failure" else [])]
     completed = State.COMPLETED.value
@@ -46,6 +47,11 @@ def outcomes_of(jobs: JobTable, settings: FailSettings) -> pl.DataFrame:
         state=ends_of(jobs),
         known_at=jobs.table["reported"].to_physical(),
         core_hours=pl.col("request_cpus") * hours.clip(0.0),
+    )
+    holds = jobs.states().filter("fails")
+    table = table.update(
+        holds.select("row", state=pl.lit(State.HELD.value), known_at=pl.col("known").to_physical()),
+        on="row",
     )
     known = pl.col("known_at").is_not_null() & pl.col("state").is_in([completed, *failed])
     ended = pl.col("state").is_in([one.value for one in State if one.ended])

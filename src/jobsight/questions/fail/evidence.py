@@ -46,6 +46,7 @@ _WORDS = {
     _TIMEOUT: ("reached the time limit", "time_limit_s"),
     _FAILED: ("failed", "exit_code"),
     State.NODE_FAIL.value: ("lost a node", None),
+    State.HELD.value: ("held at the start", None),
 }
 
 
@@ -129,7 +130,13 @@ class Ends:
         ran = (pl.col("end") - pl.col("last_start")).dt.total_microseconds() / 1e6
         table = jobs.table.with_columns(ends_of(jobs).alias("state"), ran=ran)
         known = pl.col("reported").is_not_null() & pl.col("state").is_in([_DONE, *KINDS])
-        table = table.filter(known).sort("reported", maintain_order=True)
+        holds = jobs.states().filter("fails")
+        held = table[holds["row"]].with_columns(
+            holds["known"].alias("reported"),
+            state=pl.lit(State.HELD.value), ran=pl.lit(None, pl.Float64),
+            exit_code=pl.lit(None, pl.Int64), max_rss_mb=pl.lit(None, pl.Int64),
+        )  # fmt: skip
+        table = pl.concat([table.filter(known), held]).sort("reported", maintain_order=True)
         self._table = table.select(
             "state", "request_memory_mb", "time_limit_s", "max_rss_mb", "ran", "exit_code"
         )

@@ -41,12 +41,16 @@ class Features:
         return (*_OWN, *(f"{key}: {column}" for key in self._keys for column in COLUMNS))
 
     def build(self, rows: pl.DataFrame, moment: str) -> tuple[pl.DataFrame, Inputs]:
-        """See `jobsight.learning.question.Builder`; `decided` becomes the start at the start."""
+        """See `jobsight.learning.question.Builder`; `decided` becomes the start at the start.
+
+        Jobs that had failed by then are left out: those that were held before they ran.
+        """
         if moment not in self._kept:
             table = at_moment(jobs_asked(self._past.jobs), moment)
             self._kept[moment] = table.select("row"), self.values(table, moment)
         kept, values = self._kept[moment]
-        rows = at_moment(rows, moment)
+        known_before = pl.col("known_at") < pl.col("decided")
+        rows = at_moment(rows, moment).filter(~known_before.fill_null(value=False))
         place = np.full(len(self._past.jobs.table), -1, np.int64)
         place[kept["row"].to_numpy()] = np.arange(len(kept))
         return rows, self._inputs(values[place[rows["row"].to_numpy()]])

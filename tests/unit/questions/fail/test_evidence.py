@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.failingjobs import HOUR, ran, table
-from tests.storedjobs import HOSTILE
+from tests.storedjobs import HOSTILE, job, told
 
 from jobsight.documents import JobDocument, State
 from jobsight.history.jobsasked import jobs_asked
@@ -25,8 +25,8 @@ def asked(history: Iterable[JobDocument], one: JobDocument) -> tuple[dict[str, A
 
 
 def texts(history: Iterable[JobDocument], one: JobDocument) -> list[str]:
-    job, groups = asked(history, one)
-    return [found["text"] for found in findings(groups, job["name"])]
+    row, groups = asked(history, one)
+    return [found["text"] for found in findings(groups, row["name"])]
 
 
 def test_runs_of_the_same_name_are_counted_in_words() -> None:
@@ -36,6 +36,16 @@ def test_runs_of_the_same_name_are_counted_in_words() -> None:
         "of this user's last 12 runs of align.sh 9 ran out of memory at 8,192 MB; "
         "peak known 11,878 MB"
     ]
+
+
+def test_holds_at_the_start_are_runs_that_failed() -> None:
+    runs = [
+        job(f"htcondor:ap:{n}.0", told(n, State.PENDING), told(n + 5, State.RUNNING),
+            told(n + 9, State.HELD, code=12, hold_code=13, hold_subcode=0, reason="no file"))
+        for n in range(3)
+    ]  # fmt: skip
+    asked_about = job("htcondor:ap:9.0", told(60, State.PENDING))
+    assert texts(runs, asked_about)[-1].endswith(" 3 held at the start")
 
 
 def test_wider_groups_are_told_only_where_narrower_ones_are_small() -> None:
@@ -71,8 +81,8 @@ def test_hostile_names_are_shown_harmless() -> None:
 
 
 def advice(history: Iterable[JobDocument], one: JobDocument, kind: State) -> Advice | None:
-    job, groups = asked(history, one)
-    return advise(job, groups.get("like"), 0.8, {kind.value: 1.0})
+    row, groups = asked(history, one)
+    return advise(row, groups.get("like"), 0.8, {kind.value: 1.0})
 
 
 def test_memory_goes_above_the_largest_peak_and_what_did_not_suffice() -> None:

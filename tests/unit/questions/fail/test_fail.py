@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,10 @@ from tests import failing
 from tests.storedjobs import START, job, told
 
 from jobsight.documents import JobDocument, Request, State, Submission, Usage
+from jobsight.history.events import read_events
 from jobsight.history.jobsasked import KeysUsed, jobs_asked
 from jobsight.history.jobtable import JobTable
+from jobsight.history.timelines import History
 from jobsight.learning.audit.truncation import prove_as_of
 from jobsight.learning.dataset import drawn_together
 from jobsight.questions.fail.decisions import KINDS, outcomes_of
@@ -75,6 +79,72 @@ def test_a_job_killed_over_its_memory_ran_out_of_it(peak: int, kind: str) -> Non
         request=Request(memory_mb=1000), usage=Usage(memory_mb=peak),
     )  # fmt: skip
     assert outcomes(killed)["kinds"].to_list() == [kind]
+
+
+def held(number: int, *states: State, code: int, reason: str = "why") -> JobDocument:
+    """An HTCondor job in another state each 100 s; all holds with the same code."""
+    words = {"hold_code": code, "hold_subcode": 0, "reason": reason}
+    events = [
+        told(100 * k, state, code=12 if state is State.HELD else None,
+             **(words if state is State.HELD else {}))
+        for k, state in enumerate((State.PENDING, *states))
+    ]  # fmt: skip
+    return job(f"htcondor:ap:{number}.0", *events)
+
+
+WAIT, RUN, HOLD, DONE = State.PENDING, State.RUNNING, State.HELD, State.COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("states", "code", "known_at"),
+    [
+        ((RUN, HOLD), 13, 200),
+        ((HOLD, WAIT, RUN, DONE), 13, 100),  # before it ran, as its input was missing
+        ((RUN, HOLD, WAIT, RUN, DONE), 34, 200),
+        ((RUN, WAIT, RUN, HOLD, WAIT, RUN, DONE), 13, None),  # its first start went well
+        ((RUN, HOLD, WAIT, RUN, DONE), 1, None),
+        ((RUN, HOLD, WAIT, RUN, DONE), 15, None),
+        ((RUN, HOLD, WAIT, RUN, DONE), 16, None),
+        ((RUN, HOLD, WAIT, RUN, DONE), 1000, None),
+        ((RUN, HOLD, WAIT, RUN, DONE), -2, None),
+        ((RUN, HOLD, WAIT, RUN, DONE), 0, None),
+    ],
+)
+def test_a_hold_at_the_first_start_is_a_failure(
+    states: tuple[State, ...], code: int, known_at: float | None
+) -> None:
+    row = outcomes(held(1, *states, code=code)).row(0, named=True)
+    end = 100 * len(states)
+    assert row["fails"] is (known_at is not None)
+    assert row["kinds"] == (None if known_at is None else "held")
+    assert row["known_at"] == START + int((known_at or end) * 1_000_000)
+
+
+def test_a_job_that_was_held_before_it_ran_is_not_asked_about_at_its_start() -> None:
+    jobs = JobTable.read(
+        [held(1, HOLD, WAIT, RUN, DONE, code=13), held(2, RUN, HOLD, WAIT, RUN, DONE, code=13)]
+    )
+    builder = FAIL.builder(jobs, KeysUsed(("all", "user")), SETTINGS)
+    for moment, asked in (("submission", ["1.0", "2.0"]), ("start", ["2.0"])):
+        rows, inputs = builder.build(outcomes_of(jobs, SETTINGS), moment)
+        assert rows["job"].to_list() == asked and len(inputs) == len(asked)
+
+
+def test_jobs_of_a_pool_with_a_fault_of_their_own_never_count_as_sound() -> None:
+    folder = SHARED.parent / "htcondor"
+    if not folder.exists():
+        pytest.skip("the shared pool is not here")
+    history = History.from_table(read_events([str(folder / "pool-a.log.gz")]).table)
+    table = outcomes_of(JobTable.read(history=history), SETTINGS)
+    with gzip.open(folder / "pool-a.truth.jsonl.gz", "rt") as lines:
+        planted = [one for one in map(json.loads, lines) if "cause" in one]
+    causes = {one["job"]: one["cause"] for one in planted}
+    found = table.with_columns(cause=pl.col("job").replace_strict(causes, default=None))
+    faulty = pl.col("cause").is_in(["none", "flaky", "flaky_output"]).not_()
+    assert found.filter(faulty, "fails").height > 450
+    assert found.filter(faulty, ~pl.col("fails")).height == 0
+    sound = found.filter(pl.col("cause") == "none").drop_nulls("fails")
+    assert sound.select(pl.col("fails").mean() < 0.15).item()  # outages hold them too
 
 
 def test_a_user_s_jobs_of_a_day_are_drawn_together() -> None:
