@@ -22,6 +22,7 @@ import select
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -86,6 +87,10 @@ def _assemble(spec: dict[str, Any]) -> None:
     _bind(Path("/dev"), target / "dev", writable=True)
     _mount("tmpfs", target / "dev/shm", "tmpfs")
     _mount("devpts", target / "dev/pts", "devpts")
+    if Path("/dev/fuse").exists():  # containers' users need it; without udev root alone may open it
+        os.mknod(target / "run/fuse", stat.S_IFCHR, Path("/dev/fuse").stat().st_rdev)
+        (target / "run/fuse").chmod(0o666)
+        _bind(target / "run/fuse", target / "dev/fuse", writable=True)
     for source, inside, mode in spec["binds"]:
         _bind(Path(source), target / inside.lstrip("/"), writable=mode == "rw")
 
