@@ -220,6 +220,28 @@ class PythonText:
         return found
 
     @cached_property
+    def opened_arguments(self) -> list[int]:
+        """Numbers of the arguments that are opened for reading whenever the program runs."""
+        found = []
+        for name, call, around in self.calls:
+            last = name.rpartition(".")[2]
+            if last not in ("open", "read_csv", "loadtxt", "genfromtxt", "imread") or not call.args:
+                continue
+            first = call.args[0]
+            mode = call.args[1] if len(call.args) > 1 else None
+            plain = not isinstance(mode, ast.Constant) or "r" in str(mode.value)
+            sure = not any(isinstance(one, ast.Try | ast.If | ast.FunctionDef) for one in around)
+            if (
+                isinstance(first, ast.Subscript)
+                and dotted(first.value) == "sys.argv"
+                and plain
+                and sure
+            ):
+                number = self.number(first.slice)
+                found += [] if number is None or number < 1 else [int(number)]
+        return found
+
+    @cached_property
     def may_write(self) -> bool:
         """Whether it may write files other than those of `opened`."""
         opens = sum(name in ("open", "io.open", "gzip.open") for name, _, _ in self.calls)

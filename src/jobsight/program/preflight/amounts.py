@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Iterator
 
 from jobsight.program.python import PythonText, dotted
 
-__all__ = ["allocations"]
+__all__ = ["allocations", "c_allocations"]
 
 _SHAPED = frozenset(
     {
@@ -139,3 +140,36 @@ def _item(node: ast.Call, default: int) -> int:
             name = one.value.value if isinstance(one.value, ast.Constant) else dotted(one.value)
             return _SIZES.get(str(name).rpartition(".")[2], default)
     return default
+
+
+_C_SIZES = {"char": 1, "short": 2, "int": 4, "float": 4, "long": 8, "double": 8, "size_t": 8}
+_C_ARRAY = re.compile(
+    r"\b(char|short|int|float|long|double)\s+\w+\s*((?:\[\s*[\w* ]+\s*\])+)\s*[;=]"
+)
+_C_CALL = re.compile(r"\b(?:malloc|calloc)\s*\(([^;]*?)\)\s*[;,)]")
+
+
+def c_allocations(text: str) -> Iterator[tuple[int, float]]:
+    """Lines of a C program that allocate a constant amount of at least 1 MiB, with the bytes."""
+    defined = {
+        m[1]: m[2] for m in re.finditer(r"^\s*#\s*define\s+(\w+)\s+(\d+)[uUlL]*\s*$", text, re.M)
+    }
+    for number, line in enumerate(text.split("\n"), 1):
+        for found in (*_C_ARRAY.finditer(line), *_C_CALL.finditer(line)):
+            factors = [str(_C_SIZES[found[1]])] if found.re is _C_ARRAY else []
+            inner = (
+                found[2].replace("][", "*").strip("[] ") if factors else found[1].replace(",", "*")
+            )
+            inner = re.sub(
+                r"sizeof\s*\(\s*(\w+)\s*\)", lambda m: str(_C_SIZES.get(m[1], "?")), inner
+            )
+            factors += [
+                defined.get(one, one) for one in (part.strip("() ") for part in inner.split("*"))
+            ]
+            plain = [
+                re.sub(r"[uUlL]+$", "", re.sub(r"^\(\w+\)", "", one)).strip() for one in factors
+            ]
+            if all(one.isdecimal() and len(one) < 19 for one in plain):
+                size = float(math.prod(map(int, plain)))
+                if size >= _SMALLEST:
+                    yield number, size

@@ -11,7 +11,16 @@ from typing import Any
 
 from jobsight.errors import SourceError
 from jobsight.program.machine import Machine, Sandbox, read_source
-from jobsight.program.preflight import condor, endless, habits, logic, missing, requests, syntax
+from jobsight.program.preflight import (
+    condor,
+    endless,
+    habits,
+    logic,
+    missing,
+    requests,
+    syntax,
+    traps,
+)
 from jobsight.program.preflight.condorjob import CondorJob, Instance
 from jobsight.program.preflight.dags import DagJob
 from jobsight.program.preflight.findings import Finding, hits_of, silenced
@@ -32,7 +41,7 @@ _READS = frozenset({"JS101", "JS102", "JS109"})
 _FAILS = frozenset({"JS313", "JS319"})
 
 assert all(
-    (condor, endless, habits, logic, missing, requests, syntax)
+    (condor, endless, habits, logic, missing, requests, syntax, traps)
 )  # their rules are registered
 
 

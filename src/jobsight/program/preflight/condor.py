@@ -441,6 +441,35 @@ def _syntax(job: CondorJob) -> Iterator[Hit]:
                     )
 
 
+_EXPRESSIONS = ("requirements", "rank", "on_exit_remove", "on_exit_hold", "periodic_remove", "periodic_hold",
+                "periodic_release", "retry_until", "leave_in_queue")  # fmt: skip
+
+
+@rule(
+    "JS415",
+    "error",
+    "An expression that HTCondor cannot read",
+    kind="condor",
+    fails=_ALWAYS + "on_exit_remove = (ExitCode = 0)\nqueue\n",
+    passes=_ALWAYS + "on_exit_remove = (ExitCode == 0)\nqueue\n",
+)
+def _expressions(job: CondorJob) -> Iterator[Hit]:
+    """One ``=`` where ``==`` is meant, brackets and quotes that are not closed."""
+    for name in _EXPRESSIONS:
+        for setting in {q.commands[name] for q in job.submission.queues if name in q.commands}:
+            text = re.sub(r'"(?:[^"\\]|\\.)*"', '""', setting.value)
+            if re.search(r"(?<![=!<>?])=(?![=!?])", re.sub(r"=[?!]=", "", text)):
+                yield Hit(None, setting.place, f"{setting.name}: = assigns, == compares", "==")
+            elif text.count("(") != text.count(")"):
+                yield Hit(None, setting.place, f"{setting.name}: a bracket is not closed")
+            elif text.count('"') % 2:
+                yield Hit(None, setting.place, f"{setting.name}: a quote is not closed")
+            elif re.search(r"\b(?:and|or|not)\b", text):
+                yield Hit(
+                    None, setting.place, f"{setting.name}: ClassAds have &&, || and !", "&&, ||, !"
+                )
+
+
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?\s*(?:[KMGTP](?:i?B)?|B)?", re.I)
 
 

@@ -179,7 +179,8 @@ _SECRETS = (
     (re.compile(r"Bearer\s+([A-Za-z0-9._~+/-]{16,})"), "a token"),
 )
 _NAMED = re.compile(
-    r"(?i)\b(\w*(?:password|passwd|passphrase|secret|api_?key|token|access_?key|private_?key|_pass|_pwd)\w*)"
+    r"(?i)\b(\w*?(?:password|passwd|passphrase|secret|api_?key|token|(?:access|secret)_?key(?:_id)?|private_?key"
+    r"|_pass|_pwd)s?\d*)"
     r"\s*[=:]\s*(?:['\"]([^'\"$`{}<>\s]{6,})['\"]|([^\s'\"$`{}<>();,]{6,}))"
 )
 _PLACEHOLDER = re.compile(
@@ -224,16 +225,14 @@ def secret_in(line: str) -> tuple[str, int] | None:
         if found is not None and not (found.groups() and _PLACEHOLDER.match(found[1] or "")):
             return what, found.start()
     named = _NAMED.search(line)
-    if named is not None:
-        value = named[2] or named[3] or ""
-        if not _PLACEHOLDER.match(value) and not re.search(
-            r"(?i)_(?:file|path|dir|url|id|name|len\w*|count)$", named[1]
-        ):
-            if re.search(r"\d|[^A-Za-z0-9_]", value) or (
-                named[2] and not re.match(r"(?i)tokens?$", named[1])
-            ):
-                return f"the value of {named[1]}", named.start()
-    return None
+    if named is None or (named[1].islower() and named[3] and " " in named[0].replace(named[3], "")):
+        return None
+    value = named[2] or named[3] or ""
+    mixed = re.search(r"\d", value) and re.search(r"[A-Za-z]", value)
+    plain = re.search(r"(?i)pass", named[1]) and re.fullmatch(r"[\w!#%&*+,.:;?@^~-]{6,}", value)
+    if _PLACEHOLDER.match(value) or not (mixed or (plain and "export" in line)):
+        return None
+    return f"the value of {named[1]}", named.start()
 
 
 @rule(
@@ -267,12 +266,13 @@ def _python_names(job: Job) -> Iterator[Hit]:
 def _python_fails(job: Job) -> Iterator[Hit]:
     """``sys.exit(3)``, ``raise`` or ``assert False`` at the top; ``sys.argv[2]`` without two arguments."""
     for program, text in job.pythons:
+        ends = sum(name in ("sys.exit", "exit", "quit", "os._exit") for name, _, _ in text.calls)
         if text.tree is None or program.command.checked:
             continue
         for node in text.tree.body:
             status = _ends(node, text)
             if status is not None:
-                if status:
+                if status and ends < 2:
                     yield Hit(
                         program.source,
                         Place(node.lineno, node.col_offset + 1),

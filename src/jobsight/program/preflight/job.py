@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from functools import cached_property
 
-from jobsight.program.languages import language_of, shebang
+from jobsight.program.languages import language_of, shebang, syntax_tree
 from jobsight.program.machine import Machine
 from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Command, Program, Source
@@ -22,7 +22,7 @@ __all__ = ["BASH_SECONDS", "Job", "bash_error"]
 BASH_SECONDS = 5
 
 
-def bash_error(text: str, machine: Machine) -> tuple[int, str] | None:
+def bash_error(text: str, machine: Machine, *, dash: bool = False) -> tuple[int, str] | None:
     """Line and words of bash's own first complaint about a script that it reads and does not run.
 
     ``bash -n`` reads from a pipe, with an empty environment, so that no start-up file is run.
@@ -30,7 +30,7 @@ def bash_error(text: str, machine: Machine) -> tuple[int, str] | None:
     bash = machine.command("bash") or "/bin/bash"
     try:
         ended = subprocess.run(  # noqa: S603  # -n: commands are read and not run
-            [bash, "--norc", "--noprofile", "-n"],
+            ["/bin/sh", "-n"] if dash else [bash, "--norc", "--noprofile", "-n"],
             input=text.encode("utf-8", "replace"),
             capture_output=True,
             timeout=BASH_SECONDS,
@@ -41,7 +41,7 @@ def bash_error(text: str, machine: Machine) -> tuple[int, str] | None:
         return None
     lines = ended.stderr[:4000].decode("utf-8", "replace").splitlines()
     for line in lines:
-        found = re.match(r"\S*bash: (?:line (\d+): )?(.*)", line)
+        found = re.match(r"\S*(?:bash|sh): (?:line )?(?:(\d+): )?(.*)", line)
         if found and "warning:" not in line and ended.returncode:
             return int(found[1] or 1), found[2]
         if found and "here-document" in line:
@@ -104,7 +104,14 @@ class Job:
         """The first syntax error of a shell script."""
         if self.language != "bash":
             return None
-        return bash_error(self.text, self.machine)
+        return bash_error(self.text, self.machine, dash=self.is_dash)
+
+    @cached_property
+    def is_dash(self) -> bool:
+        """Whether ``#!/bin/sh`` is run by dash here, which lacks what bash adds."""
+        words = shebang(self.text) or []
+        sh = bool(words) and words[0] in ("/bin/sh", "/usr/bin/sh")
+        return sh and os.path.realpath("/bin/sh").endswith("dash")
 
     @cached_property
     def walk(self) -> Walk:
@@ -127,6 +134,22 @@ class Job:
         name = words[1] if words[0].endswith("/env") and len(words) > 1 else words[0]
         word = Word(name, name, Place(1))
         return Command(source, (word,), (), Place(1), Environment(self.machine.path), self.folder)
+
+    @cached_property
+    def here_lines(self) -> frozenset[int]:
+        """Lines of a shell script that are in here-documents or go on a text in quotes."""
+        found: set[int] = set()
+        waiting = [syntax_tree("bash", self.text.encode())] if self.language == "bash" else []
+        while waiting:
+            node = waiting.pop()
+            first, last = node.start_point.row + 1, node.end_point.row + 1
+            if node.type == "heredoc_body":
+                found.update(range(first, last + 1))
+            elif node.type in ("string", "raw_string"):
+                found.update(range(first + 1, last + 1))
+            elif first != last:
+                waiting += node.children
+        return frozenset(found)
 
     @property
     def commands(self) -> list[Command]:

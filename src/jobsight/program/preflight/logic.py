@@ -8,13 +8,15 @@ from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.uses import HARMLESS, uses_of
+from jobsight.program.preflight.uses import BUILDS, HARMLESS, uses_of
 from jobsight.program.shell.launchers import MPI
 from jobsight.program.shell.model import Command
+from jobsight.program.shell.programs import interpreter_of
 from jobsight.program.submission.job import Place
 
-__all__: list[str] = []
+__all__ = ["GIVEN"]
 
+_NO_WORK = HARMLESS | BUILDS - {"make", "cmake"}
 _SAYS = frozenset(
     {
         "echo",
@@ -34,7 +36,7 @@ _SAYS = frozenset(
         "times",
     }
 )
-_GIVEN = re.compile(
+GIVEN = re.compile(
     r"(?:SLURM|SBATCH|CUDA|OMP|MKL|PBS|LSB|SGE|CONDOR|_CONDOR|XDG|LMOD|CONDA|MODULE|LD|BASH|LC|SSH|OPENBLAS|"
     r"APPTAINER|SINGULARITY|PMI|OMPI|EB|SPACK|JAVA|NVIDIA|ROCR|GPU)\w*|HOME|USER|LOGNAME|PATH|PWD|OLDPWD|"
     r"SHELL|TMPDIR|TMP|TEMP|HOSTNAME|HOST|TERM|LANG|SCRATCH\w*|WORK\w*|PROJECT\w*|STORE\w*|GROUP\w*|DATA\w*|"
@@ -51,10 +53,16 @@ def _programs(job: Job) -> list[Command]:
         one
         for one in job.commands
         if one.words
-        and PurePosixPath(one.name or "?").name not in HARMLESS
+        and PurePosixPath(one.name or "?").name not in _NO_WORK
         and one.name not in job.walk.functions
-        and not one.checked
+        and not (one.checked or one.substituted)
+        and not (interpreter_of(one.name) == "bash" and _walked(one, job))
     ]
+
+
+def _walked(command: Command, job: Job) -> bool:
+    """Whether it runs a shell script whose commands are known."""
+    return any(one.command is command and one.source is not None for one in job.walk.programs)
 
 
 def _last(job: Job) -> Command | None:
@@ -154,7 +162,7 @@ def _dangerous_rm(job: Job) -> Iterator[Hit]:
                 if word.value in ("/", "/*", "/home", "/home/"):
                     yield Hit(command.source, word.place, f"rm -r {word.value} removes everything")
                 continue
-            if not _GIVEN.fullmatch(found[1]) and found[2]:
+            if not GIVEN.fullmatch(found[1]) and found[2]:
                 text = f"nothing sets {found[1]}: this removes {word.text.replace(found[0], '/', 1)[:40]}"
                 yield Hit(command.source, word.place, text, f"${{{found[1]}:?}}/")
 
@@ -302,6 +310,9 @@ def _no_wait(job: Job) -> Iterator[Hit]:
 )
 def _always_fails(job: Job) -> Iterator[Hit]:
     """An exit with another status than 0 that no condition guards."""
+    leaves = [one for one in job.commands if one.name == "exit" or one.launchers]
+    if any(one.conditional for one in leaves):
+        return
     for command in job.commands:
         status = command.arguments[0].value if len(command.arguments) == 1 else None
         if command.name == "exit" and not (command.conditional or command.checked or command.piped):
@@ -347,7 +358,7 @@ def _unset_variables(job: Job) -> Iterator[Hit]:
                 if near is not None and not re.match(r"(?:SLURM|SBATCH|CUDA|OMP)_", name):
                     seen.add(name)
                     yield Hit(command.source, word.place, f"nothing sets {name}", f"${near}?")
-                elif name not in seen and command.nounset and not _GIVEN.fullmatch(name):
+                elif name not in seen and command.nounset and not GIVEN.fullmatch(name):
                     seen.add(name)
                     yield Hit(
                         command.source,
@@ -423,14 +434,8 @@ def _broken_tests(job: Job) -> Iterator[Hit]:
     """No ``]``, or no blank next to a bracket: bash takes it for a command when it gets there."""
     if job.language != "bash":
         return
-    heres = {
-        line
-        for one in job.walk.commands
-        if one.here is not None
-        for line in range(one.here.first + 1, one.here.first + one.here.text.count("\n") + 2)
-    }
     for number, line in enumerate(job.text.split("\n"), 1):
-        if number in heres or line.lstrip().startswith("#"):
+        if number in job.here_lines or line.lstrip().startswith("#"):
             continue
         text = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", lambda m: "q" * len(m[0]), line)
         found = re.search(
@@ -473,6 +478,11 @@ def _spaced_assignment(job: Job) -> Iterator[Hit]:
                 yield Hit(
                     command.source, words[0].place, f"{name}: command not found", f"{name}=..."
                 )
+        elif re.match(r"\w+[.-][\w.-]*=[^=]", name) and "/" not in name.partition("=")[0]:
+            what = name.partition("=")[0]
+            yield Hit(
+                command.source, words[0].place, f"{what} is not a name: the line runs as a command"
+            )
         elif re.match(r"\$\w+=", name):
             yield Hit(
                 command.source, words[0].place, f"{name[:40]} is taken for a command", name[1:41]

@@ -7,17 +7,20 @@ and where nothing before it in the script can have made it.
 from __future__ import annotations
 
 import difflib
+import fnmatch
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from jobsight.program.languages import shebang
 from jobsight.program.preflight.findings import Edit, Hit, Severity, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.uses import BUILDS, BUILTINS, HARMLESS, Use, uses_of
 from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Command, Program, Word
+from jobsight.program.shell.programs import COMPILERS
 from jobsight.program.submission.job import Place
 
 __all__ = ["Trace", "one_slip", "path_of", "trace_of"]
@@ -81,11 +84,21 @@ def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
         for use in uses_of(command):
             path = path_of(use.word, command.folder, job)
             if use.kind in ("write", "make"):
+                if path is None:
+                    path = _prefix(use.word, command.folder)
                 if path is not None:
                     trace.made.add(path)
                 elif use.word.value is None:
                     trace.opaque = trace.opaque or use.kind == "write"
         _note_program(command, programs.get(id(command)), trace, job)
+
+
+def _prefix(word: Word, folder: str | None) -> str | None:
+    """The folder before the first sign of a pattern: what is made is below it."""
+    front = re.split(r"[*?\[{$]", (word.value or "").strip('"'))[0].rpartition("/")[0]
+    if not word.is_glob or not front or folder is None:
+        return None
+    return os.path.normpath(os.path.join(folder, front))  # noqa: PTH118
 
 
 def _note_program(command: Command, program: Program | None, trace: Trace, job: Job) -> None:
@@ -101,6 +114,8 @@ def _note_program(command: Command, program: Program | None, trace: Trace, job: 
         for one in text.opened:
             if command.folder is not None and set("wax+") & set(one.mode):
                 trace.made.add(os.path.normpath(os.path.join(command.folder, one.path)))  # noqa: PTH118
+    elif COMPILERS.fullmatch(name):
+        return
     elif name not in HARMLESS and command.words and name not in job.walk.functions:
         trace.opaque = True
     for word in command.arguments:
@@ -121,12 +136,7 @@ def _absent(path: str | None, trace: Trace, job: Job, *, program: bool = False) 
 
 def _near(path: str, job: Job) -> str | None:
     """A file in the same folder with nearly that name."""
-    folder = os.path.dirname(path)  # noqa: PTH120
-    try:
-        names = os.listdir(folder)[:2000]  # noqa: PTH208
-    except OSError:
-        return None
-    found = difflib.get_close_matches(os.path.basename(path), names, 1, 0.75)  # noqa: PTH119
+    found = difflib.get_close_matches(os.path.basename(path), _siblings(path), 1, 0.75)  # noqa: PTH119
     return found[0] if found else None
 
 
@@ -150,11 +160,28 @@ def _input_files(job: Job) -> Iterator[Hit]:
         if command.conditional or command.contained or command.folder is None:
             continue
         for use in uses_of(command):
+            if use.kind != "read" or (command.checked and _handled(command, job)):
+                continue
             path = path_of(use.word, command.folder, job)
-            if use.kind == "read" and path and not (command.checked and _handled(command, job)):
-                if _absent(path, trace, job):
-                    message, fix = _said(path, use.word, job)
-                    yield Hit(command.source, use.word.place, message, fix)
+            if path and _absent(path, trace, job):
+                message, fix = _said(path, use.word, job)
+                yield Hit(command.source, use.word.place, message, fix)
+            elif use.word.is_glob and _matches_nothing(use.word, command, trace, job):
+                yield Hit(command.source, use.word.place, f"no file matches {use.word.text[:60]}")
+
+
+def _matches_nothing(word: Word, command: Command, trace: Trace, job: Job) -> bool:
+    """Whether a pattern of files surely matches none: its folder is here, and nothing writes there."""
+    value = word.value or ""
+    front, _, last = value.rpartition("/")
+    if not last or any(c in front for c in "*?[{") or "{" in value or trace.built or trace.opaque:
+        return False
+    if re.search(r"nullglob|failglob|\[\[? -[efs] |compgen|extglob", job.text):
+        return False
+    folder = job.machine.resolve(os.path.normpath(os.path.join(command.folder or "", front)))  # noqa: PTH118
+    if not job.machine.is_folder(folder) or any(one.startswith(f"{folder}/") for one in trace.made):
+        return False
+    return not fnmatch.filter(os.listdir(job.machine.real(folder)), last)  # noqa: PTH208
 
 
 def _handled(command: Command, job: Job) -> bool:
@@ -211,7 +238,7 @@ def _commands_known(job: Job) -> Iterator[Hit]:
             continue
         if not re.fullmatch(r"[\w.+-]+", name) or name == "alias":
             continue
-        near = _misspelt(name)
+        near = None if command.conditional else _misspelt(name)
         if near is not None:
             message = f"{name}: command not found"
             yield Hit(command.source, command.words[0].place, message, near)
@@ -366,7 +393,8 @@ def _python_imports(job: Job) -> Iterator[Hit]:
             continue
         if "PYTHONPATH" in job.text or "pip install" in job.text or "conda" in job.text:
             continue
-        name = program.interpreter or "python3"
+        words = shebang(program.source.text) or []
+        name = program.interpreter or next((w for w in words if "python" in w), "python3")
         chosen = job.machine.python(
             PurePosixPath(name).name if "/" not in name else name,
             environment.venv,
@@ -377,6 +405,14 @@ def _python_imports(job: Job) -> Iterator[Hit]:
             continue
         for one in text.imports:
             if one.name in names or text.renamed(one.name) or _local(one.full, program, job):
+                inner = None if one.name in names else _lacks(one.full, program, job)
+                if inner is not None:
+                    place = Place(one.line, one.column)
+                    yield Hit(
+                        program.source,
+                        place,
+                        f"{inner} has no module {one.full.rpartition('.')[2]}",
+                    )
                 continue
             sure = environment.venv is not None or job.site is not None or job.machine.has_scheduler
             severity: Severity | None = (
@@ -400,6 +436,20 @@ def _local(module: str, program: Program, job: Job) -> bool:
     return written or any(
         job.machine.exists(f"{one}/{top}{end}") for one in folders for end in (".py", "", ".so")
     )
+
+
+def _lacks(module: str, program: Program, job: Job) -> str | None:
+    """The package of one's own that lacks the module; None: it is there, or that is not known."""
+    path = program.path or ""
+    if "." not in module or path.startswith("\0"):
+        return None
+    own = os.path.dirname(path) or program.source.folder if program.source else job.folder  # noqa: PTH120
+    inner = f"{own}/{module.replace('.', '/')}"
+    parent = os.path.dirname(inner)  # noqa: PTH120
+    if not job.machine.is_folder(parent) or any(one.startswith(parent) for one in job.walk.made):
+        return None
+    there = any(job.machine.exists(inner + end) for end in ("", ".py", ".so", ".pyx"))
+    return None if there else module.rpartition(".")[0]
 
 
 @rule(
@@ -485,6 +535,33 @@ def _python_files(job: Job) -> Iterator[Hit]:
         if re.search(r"\bchdir\(", text.text):
             continue
         yield from _python_opens(program, text, command, trace, job)
+        if not command.conditional:
+            yield from _arguments_read(program, text, trace, job)
+
+
+def _arguments_read(program: Program, text: PythonText, trace: Trace, job: Job) -> Iterator[Hit]:
+    """Arguments that the program opens for reading, and those that a file has in other letters."""
+    read = set(text.opened_arguments)
+    for number, word in enumerate(program.arguments, 1):
+        path = path_of(word, program.command.folder, job)
+        if path is None or not _absent(path, trace, job) or not re.search(r"\.\w+$", path):
+            continue
+        names = {one.lower(): one for one in _siblings(path)}
+        same = names.get(os.path.basename(path).lower())  # noqa: PTH119
+        if number in read or same is not None:
+            yield Hit(
+                program.command.source,
+                word.place,
+                f"{word.value} is not there",
+                same or _near(path, job),
+            )
+
+
+def _siblings(path: str) -> list[str]:
+    try:
+        return os.listdir(os.path.dirname(path))[:2000]  # noqa: PTH120, PTH208
+    except OSError:
+        return []
 
 
 def _python_opens(
@@ -534,26 +611,33 @@ def _python_opens(
     passes="#!/bin/bash\ngcc main.c -o main\n=== main.c\n#include <stdio.h>\nint main(void) { return 0; }\n",
 )
 def _headers(job: Job) -> Iterator[Hit]:
-    """Headers in quotes, looked up next to the source and in the folders of ``-I``."""
-    for command, trace in trace_of(job):
-        sources = [use.word for use in uses_of(command) if use.kind == "read"]
-        if trace.built or any("$" in word.text for word in command.arguments):
+    """Headers in quotes and in angle brackets, in the folders of ``-I`` and of the system."""
+    for program in job.walk.programs:
+        command, source = program.command, program.source
+        if program.language not in ("c", "cpp", "cuda") or source is None or command.folder is None:
             continue
-        given = [word.text[2:] for word in command.arguments if word.text.startswith("-I")]
-        for word in sources:
-            path = path_of(word, command.folder, job)
-            if path is None or not re.search(r"\.(?:c|cc|cpp|cxx|cu|C)$", path):
+        words = [word.text for word in command.arguments]
+        if any("$" in word or "`" in word for word in words) or job.blind:
+            continue
+        given = [word[2:] for word in words if word.startswith("-I") and len(word) > 2]
+        given += [words[k + 1] for k, word in enumerate(words[:-1]) if word in ("-I", "-isystem")]
+        own = [os.path.join(command.folder, one) for one in given]  # noqa: PTH118
+        where = os.path.dirname(program.path or "")  # noqa: PTH120
+        bare = (
+            command.environment.opaque or command.environment.modules or "CPATH" in command.assigned
+        )
+        for found in re.finditer(r'^\s*#\s*include\s+([<"])([^">]+)[">]', source.text, re.M):
+            quoted = found[1] == '"'
+            folders = [*own, *([where, source.folder, command.folder] if quoted else []), *_SYSTEM]
+            if any(job.machine.exists(f"{one}/{found[2]}") for one in folders) or (
+                any(path.endswith(f"/{found[2]}") for path in job.walk.made)
+            ):
                 continue
-            text = job.machine.text(path) or ""
-            own = os.path.dirname(path)  # noqa: PTH120
-            folders = [own, *(os.path.join(command.folder or own, one) for one in given)]  # noqa: PTH118
-            for found in re.finditer(r'^\s*#\s*include\s+"([^"]+)"', text, re.M):
-                if not any(job.machine.exists(f"{one}/{found[1]}") for one in folders):
-                    line = text.count("\n", 0, found.start(1)) + 1
-                    yield _in_file(path, text, line, f"the header {found[1]} is not there")
+            if not quoted and (bare or "/" not in found[2] or not job.machine.command("gcc")):
+                continue
+            line = source.text.count("\n", 0, found.start(2)) + 1
+            yield Hit(source, Place(line), f"the header {found[2]} is not there")
 
 
-def _in_file(path: str, text: str, line: int, message: str) -> Hit:
-    from jobsight.program.shell.model import Source
-
-    return Hit(Source(os.path.relpath(path), text), Place(line), message)
+_SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu",
+           "/usr/include/aarch64-linux-gnu", "/usr/lib/gcc")  # fmt: skip

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from jobsight.program.preflight.amounts import allocations
+from jobsight.program.preflight.amounts import allocations, c_allocations
 from jobsight.program.preflight.findings import Edit, Hit, Severity, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.shell.launchers import MPI
@@ -51,24 +51,14 @@ def _unknown_option(job: Job) -> Iterator[Hit]:
 )
 def _late_directive(job: Job) -> Iterator[Hit]:
     """Slurm reads directives until the first line that is neither empty nor a comment."""
-    heres = _here_lines(job)
     for one in _problems(job, "late"):
-        if one.place.line not in heres:
+        if one.place.line not in job.here_lines:
             yield Hit(
                 None,
                 one.place,
                 f"Slurm ignores #SBATCH {one.message[:60]}: a command comes before it",
                 "move it above the first command",
             )
-
-
-def _here_lines(job: Job) -> set[int]:
-    """Lines that are in here-documents."""
-    found: set[int] = set()
-    for one in job.walk.commands:
-        if one.here is not None:
-            found |= set(range(one.here.first + 1, one.here.first + one.here.text.count("\n") + 2))
-    return found
 
 
 @rule(
@@ -160,7 +150,7 @@ def _tasks_and_nodes(job: Job) -> Iterator[Hit]:
 )
 def _launcher_tasks(job: Job) -> Iterator[Hit]:
     """``srun -n`` and ``mpirun -np`` against ``--ntasks``; fewer is a waste."""
-    if not job.is_slurm:
+    if not job.is_slurm or job.submission.components > 1:
         return
     request = job.submission.request
     open_ended = any(name == "exclusive" for name in job.submission.settings)
@@ -361,6 +351,16 @@ def _memory(job: Job) -> Iterator[Hit]:
                     f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
                     f"#SBATCH --mem={_rounded(size)}",
                 )
+    for program in job.walk.programs:
+        if program.language in ("c", "cpp") and program.source is not None:
+            for line, size in c_allocations(program.source.text):
+                if size > asked * 2**20:
+                    yield Hit(
+                        program.source,
+                        Place(line),
+                        f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
+                        f"#SBATCH --mem={_rounded(size)}",
+                    )
     for command in job.commands:
         for word in command.words:
             found = re.fullmatch(r"-Xm[xs](\d+)([kmgKMG])", word.text)
@@ -540,7 +540,8 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
         if "-" not in (settings["nodes"].value if "nodes" in settings else ""):
             each, option = each * per_node, "ntasks-per-node" if per else "ntasks"
     if cpus and each > cpus and (option in settings or "cpus-per-task" in settings):
-        at = settings.get(option) or settings["cpus-per-task"]
+        alone = each == request.cpus_per_task and "cpus-per-task" in settings
+        at = settings["cpus-per-task"] if alone or option not in settings else settings[option]
         yield Hit(None, at.place, f"{each} CPUs are more than {where} has: {cpus}")
     yield from _gpu_limits(job, nodes, where)
     if "constraint" in settings:
@@ -713,3 +714,67 @@ def _nothing_asked(job: Job) -> Iterator[Hit]:
             f"no --time: {chosen.name} then takes its longest, and backfill cannot place it",
             "#SBATCH --time=HH:MM:SS",
         )
+
+
+@rule(
+    "JS216",
+    "error",
+    "The number of an array task is used, and there is no array",
+    fails="#!/bin/bash\n#SBATCH --mem=1G\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
+    passes="#!/bin/bash\n#SBATCH --mem=1G\n#SBATCH --array=1-3\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
+)
+def _no_array(job: Job) -> Iterator[Hit]:
+    """It is unset, unless sbatch is called with ``--array``."""
+    if (
+        not job.is_slurm
+        or "array" in job.submission.settings
+        or re.search(r"ARRAY_TASK_ID\}?:?[-+?=]|-[nz] .*ARRAY_TASK_ID|sbatch.*--array", job.text)
+    ):
+        return
+    for number, line in enumerate(job.text.split("\n"), 1):
+        if re.search(r"\$\{?SLURM_ARRAY_TASK_ID\b", line) and not line.lstrip().startswith("#"):
+            yield Hit(
+                None,
+                Place(number),
+                "there is no --array: SLURM_ARRAY_TASK_ID is unset",
+                "#SBATCH --array=1-10",
+            )
+            return
+
+
+@rule(
+    "JS217",
+    "error",
+    "The job waits longer than its time limit",
+    fails="#!/bin/bash\n#SBATCH --time=10\nsleep 3600\n",
+    passes="#!/bin/bash\n#SBATCH --time=2:00:00\nsleep 3600\n",
+)
+def _too_long(job: Job) -> Iterator[Hit]:
+    """Constant times of ``sleep``, and of programs that stop by themselves before it (``-maxh``)."""
+    limit = job.submission.request.time_s if job.is_slurm else None
+    if limit is None or limit < 0:
+        return
+    for command in job.commands:
+        if command.background or command.conditional or command.checked:
+            continue
+        spans: list[float] = []
+        for at, word in enumerate(command.arguments):
+            found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", word.value or "")
+            if command.name == "sleep" and found:
+                spans.append(
+                    float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]
+                )
+            elif found and command.arguments[at - 1].text == "-maxh":
+                spans.append(float(found[1]) * 3600)
+        if sum(spans) > limit:
+            assert job.submission.settings["time"]
+            named = job.submission.settings["time"]
+            place, source = (
+                (named.place, None) if command.name != "sleep" else (command.place, command.source)
+            )
+            yield Hit(
+                source,
+                place,
+                f"{sum(spans):,.0f} s are longer than --time={named.value}: {limit:,} s",
+                "#SBATCH --time=HH:MM:SS",
+            )

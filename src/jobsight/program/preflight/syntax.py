@@ -97,7 +97,7 @@ def _python_syntax(job: Job) -> Iterator[Hit]:
 def _python_two(job: Job) -> Iterator[Hit]:
     """Syntax, names and modules that only Python 2 has."""
     for program, text in job.pythons:
-        if program.source is None or not program.source.exact or _is_two(program):
+        if program.source is None or not program.source.exact or not _is_three(program):
             continue
         if text.error is not None and text.error.two:
             place = Place(text.error.line, text.error.column)
@@ -113,6 +113,17 @@ def _python_two(job: Job) -> Iterator[Hit]:
             if other is not None:
                 place = Place(one.line, one.column)
                 yield Hit(program.source, place, f"Python 3 has no module {one.name}", other)
+
+
+def _is_three(program: Program) -> bool:
+    """Whether Python 3 runs it; ``python`` of an environment may be another."""
+    environment = program.command.environment
+    if _is_two(program):
+        return False
+    named = any("3" in (word.value or "") for word in environment.modules)
+    return "python3" in (
+        program.interpreter or program.source.text[:60] if program.source else ""
+    ) or (not environment.opaque and (named or not environment.modules))
 
 
 def _is_two(program: Program) -> bool:
@@ -138,6 +149,12 @@ def _other_syntax(job: Job) -> Iterator[Hit]:
         source, language = program.source, program.language or ""
         if source is None or language not in _TREES or not source.exact:
             continue
+        if language == "fortran" and (program.path or "").endswith((".f", ".F", ".for")):
+            continue  # fixed form
+        if language == "perl" and re.search(
+            r"^=\w|<<|\bq[qwrx]?\W|(?:.*\n){80}", source.text, re.M
+        ):
+            continue  # beyond the grammar
         if language in ("c", "cpp", "cuda") and re.search(
             r"^\s*#\s*(?:if|define)", source.text, re.M
         ):
@@ -248,6 +265,8 @@ def _interpreter(job: Job) -> Iterator[Hit]:
             yield Hit(source, Place(1), "#! names no interpreter", "#!/bin/bash")
             continue
         path = words[0]
+        if not path.startswith("/") and not (source or job.is_slurm or job.executable):
+            continue
         if not path.startswith("/"):
             yield Hit(
                 source, Place(1), f"#! needs an absolute path, not {path[:40]}", "#!/bin/bash"
@@ -274,3 +293,36 @@ def _env(source: Source | None, words: list[str], job: Job) -> Iterator[Hit]:
 
 def _surely_missing(path: str, job: Job) -> bool:
     return job.machine.visible(path) or PurePosixPath(path).parent == PurePosixPath("/bin")
+
+
+_BASH_ONLY = frozenset({"source", "declare", "typeset", "shopt", "pushd", "popd", "mapfile", "readarray", "let",
+                        "select", "[["})  # fmt: skip
+
+
+@rule(
+    "JS009",
+    "error",
+    "What only bash has, in a script for sh",
+    fails="#!/bin/sh\nmode=fast\nif [[ $mode == fast ]]; then\n  echo 10\nfi\n",
+    passes="#!/bin/bash\nmode=fast\nif [[ $mode == fast ]]; then\n  echo 10\nfi\n",
+)
+def _bashisms(job: Job) -> Iterator[Hit]:
+    """Where ``/bin/sh`` is dash: ``[[``, ``source``, ``==`` in a test, and others."""
+    if not job.is_dash:
+        return
+    for command in job.commands:
+        if command.name in _BASH_ONLY and command.source.file == job.source.file:
+            yield Hit(
+                command.source,
+                command.place,
+                f"sh is dash here, and has no {command.name}",
+                "#!/bin/bash",
+            )
+    for number, line in enumerate(job.text.split("\n"), 1):
+        found = re.search(
+            r"(?:^|[;&|!]|\b(?:if|elif|while))\s*(\[\[) |(?:^|\s)\[ [^\]]*\s(==)\s|<<<|^\s*function (\w+)",
+            line,
+        )
+        if found and number not in job.here_lines and not line.lstrip().startswith("#"):
+            what = found[1] or found[2] or ("function" if found[3] else "<<<")
+            yield Hit(None, Place(number), f"sh is dash here, and has no {what}", "#!/bin/bash")

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from jobsight.program.shell.model import Command, Word
+from jobsight.program.shell.programs import COMPILERS
 
 __all__ = ["BUILDS", "BUILTINS", "HARMLESS", "Use", "uses_of"]
 
@@ -75,15 +76,12 @@ _READERS = {
     "readlink": "",
     "du": "d",
 }
+_SBATCH = "A a b D M C c d e x G i J L w N n p q t o m append file"
 _SKIPS_FIRST = frozenset(
     {"grep", "egrep", "fgrep", "zgrep", "sed", "awk", "gawk", "chmod", "chown", "jq"}
 )
 _SILENT = frozenset({"ls", "tr", "file", "readlink", "du", "split"})
 """Operands of these are not judged: they may well be missing, or be something else."""
-_COMPILERS = re.compile(
-    r"(?:gcc|g\+\+|cc|c\+\+|gfortran|clang(?:\+\+)?|mpicc|mpicxx|mpic\+\+|mpif90|mpifort"
-    r"|nvcc|icc|icpc|ifort|icx|icpx|ifx|rustc|javac|hipcc)(?:-\d+)?"
-)
 _SOURCES = re.compile(r".*\.(?:c|cc|cpp|cxx|C|cu|f|f90|f95|F90|F|rs|java|o)$")
 BUILTINS = frozenset(
     (
@@ -136,7 +134,7 @@ HARMLESS = (
         (
             "sleep date hostname whoami id uname env nproc free df ps which basename dirname seq "
             "yes expr bc mkdir rmdir rm touch tee module ml ulimit nvidia-smi lscpu sync numactl "
-            "squeue scontrol sacct sstat pwd uptime lsblk find xargs numfmt timeout nohup"
+            "squeue scontrol sacct sstat pwd uptime lsblk find xargs numfmt timeout nohup for mktemp sbatch paste"
         ).split()
     )
 )
@@ -158,13 +156,17 @@ def uses_of(command: Command) -> Iterator[Use]:
         yield from (Use("make", word) for word in _operands(command.arguments, "m"))
     elif name in ("touch", "tee", "mkfifo", "truncate"):
         yield from (Use("write", word) for word in _operands(command.arguments, "s r d t"))
+    elif name == "for":
+        yield from (Use("read", word) for word in command.arguments)
+    elif name in ("sbatch", "condor_submit", "condor_submit_dag"):
+        yield from (Use("read", word) for word in _operands(command.arguments, _SBATCH)[:1])
     elif name in ("source", "."):
         yield from (Use("read", word) for word in command.arguments[:1])
     elif name in _READERS:
         yield from _reader(name, command.arguments)
     elif name == "tar":
         yield from _tar(command.arguments)
-    elif _COMPILERS.fullmatch(name):
+    elif COMPILERS.fullmatch(name):
         yield from _compiler(command.arguments)
     elif name == "dd":
         yield from (

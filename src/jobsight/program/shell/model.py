@@ -123,6 +123,8 @@ class Command:
     background: bool = False
     piped: bool = False
     """Its output goes to another command."""
+    substituted: bool = False
+    """It is in ``$(…)``."""
     fed: bool = False
     """Its input comes from another command or a here-document."""
     contained: bool = False

@@ -11,7 +11,7 @@ from jobsight.program.languages import INTERPRETERS, language_of
 from jobsight.program.machine import Machine
 from jobsight.program.shell.model import Command, Program, Source, Word
 
-__all__ = ["interpreter_of", "program_of"]
+__all__ = ["COMPILERS", "compiled_by", "interpreter_of", "program_of"]
 
 _WITH_VALUE = {
     "python": {"-W", "-X", "-Q"}, "bash": {"-o", "-O", "--rcfile"}, "perl": {"-I"},
@@ -21,9 +21,35 @@ _TEXT = {"python": "-c", "bash": "-c", "perl": "-e", "r": "-e", "julia": "-e", "
 _SHELL_WORDS = frozenset({"python", "bash", "perl", "r", "julia", "lua"})
 
 
+COMPILERS = re.compile(
+    r"(?:gcc|g\+\+|cc|c\+\+|gfortran|clang(?:\+\+)?|mpicc|mpicxx|mpic\+\+|mpif90|mpifort"
+    r"|nvcc|icc|icpc|ifort|icx|icpx|ifx|rustc|javac|hipcc)(?:-\d+)?"
+)
+"""Names of compilers."""
+
+
+def compiled_by(
+    command: Command, made: Mapping[str, Source], machine: Machine,
+    path_of: Callable[[Word], str | None],
+) -> list[Program]:  # fmt: skip
+    """The sources that a compiler is given and whose text is here."""
+    if command.name is None or not COMPILERS.fullmatch(PurePosixPath(command.name).name):
+        return []
+    found = []
+    for word in command.arguments:
+        if re.search(r"\.(?:c|cc|cpp|cxx|C|cu|f|f90|f95|F90|F|rs|java)$", word.text):
+            program = _file(command, word, (), None, made, machine, path_of)
+            if program.source is not None:
+                language = language_of(word.value or word.text, program.source.text)
+                found.append(
+                    Program(program.source, language, command, (), program.path, word, command.name)
+                )
+    return found
+
+
 def interpreter_of(name: str | None) -> str | None:
     """The language that a program of that name interprets."""
-    if name is None:
+    if name is None or name.endswith(("awk", "srun")):
         return None
     return INTERPRETERS.get(re.sub(r"[\d.]+$", "", PurePosixPath(name).name))
 
@@ -34,14 +60,15 @@ def program_of(
 ) -> Program | None:  # fmt: skip
     """What a command runs: a script of an interpreter, or a file that is named by its path."""
     language = interpreter_of(command.name)
-    if language is None or command.name == "srun":
+    if language is None:
         if command.name is not None and "/" in command.name:
             return _file(command, command.words[0], command.arguments, None, made, machine, path_of)
         return None
     rest = list(command.arguments)
     while rest and rest[0].text.startswith("-") and rest[0].text not in ("-", "--"):
         option = rest.pop(0)
-        if option.text == _TEXT.get(language) and rest:
+        letter = _TEXT.get(language, "--")[1]
+        if re.fullmatch(rf"-\w*{letter}", option.text) and rest:
             return _inline(command, rest[0], rest[1:], language)
         if language == "python" and option.text == "-m":
             path = path_of(rest[0]) if rest else None

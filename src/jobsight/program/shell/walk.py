@@ -26,8 +26,8 @@ from jobsight.program.shell.model import (
     Source,
     Word,
 )
-from jobsight.program.shell.programs import program_of
-from jobsight.program.shell.words import Value, evaluate, here_text, text_of, word_of
+from jobsight.program.shell.programs import compiled_by, program_of
+from jobsight.program.shell.words import Value, evaluate, here_text, names_in, text_of, word_of
 from jobsight.program.submission.job import Place
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ _GOES_ON = frozenset(
     {"mkdir", "cd", "module", "source", ".", "export", "rm", "touch", "echo", "ml"}
 )
 """Commands that succeed, so that what follows ``&&`` runs."""
+
+
+_SETS = re.compile(
+    r"\b([A-Za-z_]\w*)\+?=|\b(?:for|read(?: -\w+)*|local|declare|mapfile(?: -\w+)*) (\w+)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +94,8 @@ class Walk:
     made: dict[str, Source] = field(default_factory=dict)
     assigned: set[str] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
+    unreached: list[tuple[Source, Place]] = field(default_factory=list)
+    """What comes after an ``exec`` that replaces the shell."""
     complete: bool = True
     """Nothing was left out because of a bound."""
 
@@ -124,18 +131,24 @@ class _Walker:
         self.ended = False
         self.depth = 0
         self.calling: tuple[str, ...] = ()
+        self.pending: list[Node] = []
+        self.replaced = False
 
     def run(self) -> None:
         if len(self.walk.sources) >= _MOST_SOURCES:
             self.walk.complete = False
             return
         self.walk.sources.append(self.source)
+        self.walk.assigned |= {one[1] or one[2] for one in _SETS.finditer(self.source.text)}
         root = syntax_tree("bash", self.source.text.encode("utf-8", "replace"))
         self.statements(root.children)
 
     def statements(self, nodes: list[Node]) -> None:
         for at, node in enumerate(nodes):
             if self.ended:
+                if self.replaced and node.is_named and node.type != "comment":
+                    self.walk.unreached.append((self.source, self.place(node)))
+                    self.replaced = False
                 return
             following = nodes[at + 1].type if at + 1 < len(nodes) else ""
             with self.within(background=following == "&"):
@@ -166,8 +179,8 @@ class _Walker:
             self.context = before
 
     @contextmanager
-    def perhaps(self) -> Iterator[None]:
-        """What may not run: what it changes is unknown afterwards."""
+    def perhaps(self, because: frozenset[str] = frozenset()) -> Iterator[None]:
+        """What may not run: what it changes is unknown afterwards, and depends on the condition."""
         before, ended = self.state.copy(), self.ended
         with self.within(conditional=True):
             yield
@@ -179,7 +192,7 @@ class _Walker:
                 depends = (old.depends if old else frozenset()) | (
                     new.depends if new else frozenset()
                 )
-                state.variables[name] = Value(None, depends)
+                state.variables[name] = Value(None, depends | because)
         if state.folder != before.folder:
             state.folder = None
         if state.environment != before.environment:
@@ -188,18 +201,21 @@ class _Walker:
     # Structure.
 
     def on_if_statement(self, node: Node) -> None:
-        for child in node.children:
-            if node.field_name_for_child(node.children.index(child)) == "condition":
+        because: frozenset[str] = frozenset()
+        for at, child in enumerate(node.children):
+            if node.field_name_for_child(at) == "condition":
+                because |= self.names(child)
                 with self.within(checked=True):
                     self.visit(child)
             elif child.is_named:
-                with self.perhaps():
+                with self.perhaps(because):
                     self.visit(child)
 
     def on_case_statement(self, node: Node) -> None:
+        because = self.names(node.child_by_field_name("value"))
         for child in node.named_children:
-            with self.perhaps():
-                if child.type == "case_item":
+            if child.type == "case_item":
+                with self.perhaps(because):
                     self.statements(child.named_children[1:])
 
     def on_while_statement(self, node: Node) -> None:
@@ -216,6 +232,9 @@ class _Walker:
         name = node.child_by_field_name("variable")
         values = node.children_by_field_name("value")
         times = loop_times(node, [word_of(one, self.state.variables) for one in values])
+        words = tuple(word_of(one, self.state.variables) for one in values)
+        if any(word.is_glob for word in words):
+            self.record((Word("for", "for", self.place(node)), *words), [], self.place(node))
         depends = frozenset().union(
             *(evaluate(one, self.state.variables).depends for one in values)
         )
@@ -251,18 +270,19 @@ class _Walker:
         before = self.state
         self.state = before.copy()
         self.statements(node.children)
-        self.state, self.ended = before, False
+        self.state, self.ended, self.replaced = before, False, False
 
     def on_list(self, node: Node) -> None:
         left, operator, right = node.children[0], node.children[1], node.children[-1]
-        with self.within(checked=operator.type == "||", background=False):
+        redirects, self.pending = self.pending, []
+        with self.within(checked=operator.type == "||"):
             self.visit(left)
-        goes_on = operator.type == "&&" and _first_word(left) in _GOES_ON
-        if goes_on:
-            self.visit(right)
+        self.pending = redirects
+        if operator.type == "&&" and _first_word(left) in _GOES_ON:
+            self.last(right)
             return
-        with self.perhaps():
-            self.visit(right)
+        with self.perhaps(self.names(left)):
+            self.last(right)
 
     def on_negated_command(self, node: Node) -> None:
         with self.within(checked=True):
@@ -270,31 +290,59 @@ class _Walker:
 
     def on_pipeline(self, node: Node) -> None:
         parts = [child for child in node.children if child.is_named]
+        redirects, self.pending = self.pending, []
         for at, part in enumerate(parts):
             before = self.state
             self.state = before.copy()
             with self.within(piped=at + 1 < len(parts), fed=at > 0):
-                self.visit(part)
+                if at + 1 == len(parts):
+                    self.pending = redirects
+                    self.last(part)
+                else:
+                    self.visit(part)
             self.state = before
         self.ended = False
+
+    def names(self, node: Node | None) -> frozenset[str]:
+        """Unknown variables that a condition looks at."""
+        return frozenset() if node is None else names_in(node, self.state.variables)
 
     # Simple commands.
 
     def on_redirected_statement(self, node: Node) -> None:
         body = node.child_by_field_name("body")
         redirects = node.children_by_field_name("redirect")
-        if body is None:
-            self.record((), redirects, self.place(node))
-        elif body.type in ("command", "declaration_command"):
-            self.command(body, redirects)
-        else:
-            self.record((), redirects, self.place(node))
-            with self.within(fed=any(text_of(one).startswith("<") for one in redirects)):
-                self.visit(body)
+        self.redirected(body, redirects, self.place(node))
         for one in redirects:  # `cat <<EOF | sort` hangs what follows on the redirection
             self.statements(
                 [c for c in one.named_children if c.type in ("pipeline", "command", "list")]
             )
+
+    def redirected(self, body: Node | None, redirects: list[Node], place: Place) -> None:
+        """A statement with redirections, which the grammar hangs on all of a list or a pipeline."""
+        if body is None:
+            self.record((), redirects, place)
+        elif body.type in ("command", "declaration_command"):
+            self.command(body, redirects)
+        elif body.type in ("list", "pipeline"):
+            self.pending, before = redirects, self.pending
+            self.visit(body)
+            self.pending = before
+        else:
+            self.record((), redirects, place)
+            with self.within(fed=any(text_of(one).startswith("<") for one in redirects)):
+                self.visit(body)
+
+    def last(self, node: Node) -> None:
+        """Visit the last part of a list or a pipeline, which has its redirections."""
+        redirects, self.pending = self.pending, []
+        if redirects and node.type in ("list", "pipeline"):
+            self.pending = redirects
+            self.visit(node)
+        elif redirects:
+            self.redirected(node, redirects, self.place(node))
+        else:
+            self.visit(node)
 
     def on_command(self, node: Node) -> None:
         self.command(node, [])
@@ -344,7 +392,7 @@ class _Walker:
             if one.type in ("command_substitution", "process_substitution"):
                 before = self.state
                 self.state = before.copy()
-                with self.within(piped=True):
+                with self.within(piped=True, substituted=True):
                     self.statements(one.children)
                 self.state, self.ended = before, False
             else:
@@ -386,7 +434,7 @@ class _Walker:
             and (target := one.child_by_field_name("destination")) is not None
         )  # fmt: skip
         context = {name: self.context.get(name, False) for name in
-                   ("conditional", "checked", "background", "piped")}  # fmt: skip
+                   ("conditional", "checked", "background", "piped", "substituted")}  # fmt: skip
         options = {
             name: state.options.get(name, False) for name in ("errexit", "pipefail", "nounset")
         }
@@ -449,6 +497,7 @@ class _Walker:
         if name in ("source", ".") and command.arguments:
             self.follow_source(command)
             return
+        self.walk.programs += compiled_by(command, self.walk.made, self.walk.machine, self.path_of)
         program = program_of(command, self.walk.made, self.walk.machine, self.path_of)
         if program is None:
             return
@@ -488,6 +537,10 @@ class _Walker:
     def effects(self, command: Command) -> None:
         """What a builtin changes for the commands that follow."""
         state, name, words = self.state, command.name, command.arguments
+        if any(one.name == "exec" for one in command.launchers) and not self.context.get(
+            "conditional"
+        ):
+            self.ended, self.replaced = True, not (self.context.get("background") or self.calling)
         if name in ("cd", "pushd"):
             target = words[0] if words else None
             if target is not None and target.value and not target.value.startswith("-"):
@@ -499,9 +552,7 @@ class _Walker:
             state.folder = None
         elif name == "set":
             _set_options(state.options, [word.text for word in words])
-        elif name in ("exit", "exec") and not self.context.get("conditional") and (
-            name == "exit" and not self.calling
-        ):  # fmt: skip
+        elif name == "exit" and not self.context.get("conditional") and not self.calling:
             self.ended = True
         elif name in _MODULES:
             self.modules(words)

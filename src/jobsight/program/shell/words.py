@@ -12,7 +12,7 @@ from jobsight.program.submission.job import Place
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-__all__ = ["Value", "evaluate", "here_text", "text_of", "word_of"]
+__all__ = ["Value", "evaluate", "here_text", "names_in", "text_of", "word_of"]
 
 
 class Value(NamedTuple):
@@ -64,8 +64,8 @@ def evaluate(node: Node, variables: Mapping[str, Value]) -> Value:
     if kind == "expansion":
         return _expansion(node, variables)
     if kind in ("command_substitution", "process_substitution"):
-        return Value(None, _COMMAND.depends | _names_in(node, variables))
-    return Value(None, _names_in(node, variables))
+        return Value(None, _COMMAND.depends | names_in(node, variables))
+    return Value(None, names_in(node, variables))
 
 
 def _joined(node: Node, variables: Mapping[str, Value], start: int, end: int) -> Value:
@@ -106,10 +106,10 @@ def _expansion(node: Node, variables: Mapping[str, Value]) -> Value:
             return value if value.text else Value(None, value.depends | default.depends | {":-"})
         if text_of(inner[1]) in (":?", "?"):
             return value if value.text is not None else Value(None, value.depends | {":-"})
-    return Value(None, _names_in(node, variables))
+    return Value(None, names_in(node, variables))
 
 
-def _names_in(node: Node, variables: Mapping[str, Value]) -> frozenset[str]:
+def names_in(node: Node, variables: Mapping[str, Value]) -> frozenset[str]:
     """Unknown variables anywhere below a node, through those that are known to depend on them."""
     found: set[str] = set()
     waiting = [node]

@@ -111,6 +111,7 @@ class Submission:
         request: numbers made of them.
         problems: what could not be taken.
         queues: of a submit file.
+        components: of a heterogeneous job; `settings` are those of the first.
     """
 
     scheduler: Literal["slurm", "htcondor"]
@@ -118,6 +119,7 @@ class Submission:
     request: Request = Request()
     problems: tuple[Problem, ...] = ()
     queues: tuple[Queue, ...] = ()
+    components: int = 1
 
     def value(self, *names: str) -> str | None:
         """The value of the first of these settings that is given."""

@@ -79,11 +79,18 @@ def read_sbatch(
     """
     problems: list[Problem] = []
     found: list[Setting] = []
+    components = 1
     for one in directive_lines(script):
         words = [(m[0], Place(one.line, 8 + m.start())) for m in _TOKEN.finditer(one.text)]
         comment = next((k for k, (word, _) in enumerate(words) if word.startswith("#")), None)
-        if one.counts:
-            found += _parse(words[:comment], "script", problems)
+        if [word for word, _ in words] in (["hetjob"], ["packjob"]):
+            components += 1
+        elif one.counts:
+            given = list(_parse(words[:comment], "script", problems))
+            if components == 1:
+                found += given
+            else:
+                problems += [bad for setting in given for bad in _value_problems(setting)]
         elif words:
             text = one.text.strip()
             problems.append(Problem(Place(one.line), "late", text, None))
@@ -94,7 +101,8 @@ def read_sbatch(
     settings = _in_force(found)
     for setting in settings.values():
         problems += _value_problems(setting)
-    return Submission("slurm", settings, _request(settings), (*problems, *_conflicts(settings)))
+    problems += _conflicts(settings)
+    return Submission("slurm", settings, _request(settings), tuple(problems), components=components)
 
 
 def _in_force(found: Sequence[Setting]) -> dict[str, Setting]:
@@ -267,6 +275,9 @@ def _conflicts(settings: Mapping[str, Setting]) -> Iterator[Problem]:
         text = " and ".join(f"--{one.name}" for one in ways)
         last = max(one.place for one in ways)
         yield Problem(last, "conflict", f"sbatch refuses {text} together", f"keep --{ways[0].name}")
+    if "gpus-per-task" in settings and not {"ntasks", "gpus"} & settings.keys():
+        place, text = settings["gpus-per-task"].place, "--gpus-per-task needs --ntasks or --gpus"
+        yield Problem(place, "conflict", text, "#SBATCH --ntasks=1")
     request = _request(settings)
     if {"ntasks", "nodes"} <= settings.keys() and request.nodes > request.tasks:
         text = f"{request.tasks} tasks cannot use {request.nodes} nodes"

@@ -1,0 +1,198 @@
+"""JS322–JS327: what the shell does, and is not expected to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from jobsight.program.preflight.findings import Edit, Hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.logic import GIVEN
+from jobsight.program.submission.job import Place
+
+__all__: list[str] = []
+
+
+@rule(
+    "JS322",
+    "error",
+    "A folder is emptied that may not have been entered",
+    fails="#!/bin/bash\ncd /scratch/$USER/old\nrm -rf *\n",
+    passes="#!/bin/bash\ncd /scratch/$USER/old || exit 1\nrm -rf *\n",
+)
+def _rm_after_cd(job: Job) -> Iterator[Hit]:
+    """Where ``cd`` fails, ``rm -rf *`` empties the folder that the script is in."""
+    entered = None
+    for command in job.commands:
+        if command.name in ("cd", "pushd"):
+            value = command.arguments[0].value if command.arguments else None
+            sure = (
+                bool(value and job.machine.is_folder(value)) or command.checked or command.errexit
+            )
+            entered = (
+                None if sure or "mktemp" in "".join(w.text for w in command.arguments) else command
+            )
+        elif command.name == "rm" and entered is not None and not command.conditional:
+            words = [word.text for word in command.arguments]
+            if any(re.fullmatch(r"-\w*[rR]\w*", word) for word in words) and {
+                "*",
+                "./*",
+                ".",
+                "./",
+            } & set(words):
+                yield Hit(
+                    command.source,
+                    command.place,
+                    "where cd fails, this empties the folder of the submission",
+                    "cd ... || exit 1",
+                )
+
+
+@rule(
+    "JS323",
+    "error",
+    "Commands that are never reached",
+    fails="#!/bin/bash\nexec python3 -c 'print(1)'\ncp out.txt results/\n",
+    passes="#!/bin/bash\npython3 -c 'print(1)'\ncp /etc/passwd out.txt\n",
+)
+def _unreached(job: Job) -> Iterator[Hit]:
+    """``exec`` replaces the shell: what follows it does not run."""
+    for source, place in job.walk.unreached:
+        yield Hit(
+            source, place, "exec replaced the shell: nothing from here on runs", "leave out exec"
+        )
+
+
+@rule(
+    "JS324",
+    "error",
+    "A variable of the script in a quoted here-document",
+    fails="#!/bin/bash\nSTEPS=500\npython3 - <<'EOF'\nprint(int('$STEPS'))\nEOF\n",
+    passes="#!/bin/bash\nSTEPS=500\npython3 - <<EOF\nprint(int('$STEPS'))\nEOF\n",
+)
+def _quoted_here(job: Job) -> Iterator[Hit]:
+    """Behind ``<<'EOF'`` nothing is filled in: the program gets the name."""
+    texts = {
+        id(one.source): one.source
+        for one in job.walk.programs
+        if one.source is not None
+        and one.language in ("python", "r", "julia", "c", "fortran", "matlab")
+    }
+    texts |= {
+        id(one.here): one.here
+        for one in job.commands
+        if one.here is not None
+        and one.name == "cat"
+        and one.here.file == job.source.file
+        and any(
+            re.search(r"\.(?:nml|in|inp|cfg|ini|json|ya?ml|mdp|txt|conf|toml)\"?$", r.target.text)
+            for r in one.redirects
+        )
+    }
+    for source in texts.values():
+        if source is None or not source.exact or source.file != job.source.file or not source.first:
+            continue
+        if "Template(" in source.text or "environ" in source.text:
+            continue
+        for found in re.finditer(r"\$\{?([A-Za-z_]\w{2,})\}?", source.text):
+            if found[1] in job.walk.assigned or re.match(r"SLURM_[A-Z_]+$", found[1]):
+                line = source.text.count("\n", 0, found.start()) + 1
+                yield Hit(
+                    source,
+                    Place(line),
+                    f"${found[1]} is not filled in: the here-document is quoted",
+                    "<<EOF without quotes, or os.environ after export",
+                )
+                break
+
+
+@rule(
+    "JS325",
+    "error",
+    "A test of a variable that nothing sets",
+    fails="#!/bin/bash\nif [ $RESTART = yes ]; then\n  echo again\nfi\n",
+    passes='#!/bin/bash\nif [ "${RESTART:-no}" = yes ]; then\n  echo again\nfi\n',
+)
+def _empty_tests(job: Job) -> Iterator[Hit]:
+    """``[ = yes ]`` is an error of the test, which counts as false."""
+    if job.language != "bash" or any(one.environment.opaque for one in job.commands):
+        return
+    for number, line in enumerate(job.text.split("\n"), 1):
+        found = re.search(
+            r"(?:^|[\s;&|])\[\s+(?:!\s+)?\$\{?(\w+)\}?\s+(?:=|==|!=|-(?:eq|ne|lt|gt|le|ge))\s", line
+        )
+        if found is None or line.lstrip().startswith("#") or number in job.here_lines:
+            continue
+        if found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
+            yield Hit(
+                None,
+                Place(number, found.start(1) + 1),
+                f"nothing sets {found[1]}: the test is an error",
+                f'[ "${{{found[1]}:-}}" ... ]',
+            )
+
+
+@rule(
+    "JS326",
+    "error",
+    "A command that ends a script with set -e although nothing failed",
+    fails="#!/bin/bash\nset -e\ncount=0\nfor f in a b; do\n  ((count++))\ndone\n",
+    passes="#!/bin/bash\nset -e\ncount=0\nfor f in a b; do\n  count=$((count + 1))\ndone\n",
+)
+def _errexit_traps(job: Job) -> Iterator[Hit]:
+    """``((n++))`` has status 1 where n was 0; ``n=$(grep -c …)`` where nothing matched."""
+    errexit = False
+    zero: set[str] = set()
+    for number, line in enumerate(job.text.split("\n"), 1):
+        if number in job.here_lines:
+            continue
+        text = line.strip()
+        if re.match(r"set\s+-\w*e|set\s+-o\s+errexit", text) or re.match(r"#!\S+sh\s+-\w*e", text):
+            errexit = True
+        elif re.match(r"set\s+\+\w*e", text):
+            errexit = False
+        zero |= {found[1] for found in re.finditer(r"(?:^|[\s;])(\w+)=0(?:$|[\s;])", line)}
+        counted = re.search(
+            r"(?:^|[;{]|\bdo\b|\bthen\b)\s*(?:\(\(\s*(\w+)\s*\+\+\s*\)\)|let\s+(\w+)\+\+)\s*(?:;|$|\})",
+            line,
+        )
+        if errexit and counted and (counted[1] or counted[2]) in zero:
+            name = counted[1] or counted[2]
+            yield Hit(
+                None,
+                Place(number, counted.start() + 1),
+                f"ends the script where {name} is 0: set -e",
+                f"{name}=$(({name} + 1))",
+            )
+        if errexit and re.match(r"\w+=\"?\$\(\s*grep\s+(?:-\w+\s+)*-\w*c[^|]*\)\"?$", text):
+            yield Hit(
+                None,
+                Place(number),
+                "grep -c ends the script where nothing matches: set -e",
+                "|| true",
+                "warning",
+            )
+
+
+@rule(
+    "JS327",
+    "error",
+    "A blank behind the backslash at the end of a line",
+    fails="#!/bin/bash\nsort -n \\ \n    /etc/passwd\n",
+    passes="#!/bin/bash\nsort -n \\\n    /etc/passwd\n",
+)
+def _blank_after_backslash(job: Job) -> Iterator[Hit]:
+    """The command ends there, with a blank as its last word; the next line is a command of its own."""
+    lines = job.text.split("\n")
+    for number, line in enumerate(lines[:-1], 1):
+        if job.language != "bash" or number in job.here_lines or line.lstrip().startswith("#"):
+            continue
+        if re.search(r"(?<!\\)\\[ \t]+$", line) and lines[number].strip():
+            yield Hit(
+                None,
+                Place(number, len(line.rstrip())),
+                "a blank follows the backslash: the command ends here",
+                "end the line with the backslash",
+                None,
+                Edit(number, line, line.rstrip()),
+            )
