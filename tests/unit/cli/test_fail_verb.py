@@ -115,7 +115,7 @@ def test_a_script_is_asked_about_as_if_it_were_submitted(
     assert large["advice"] is None
     assert "align.sh of ann, if it is submitted now" in fail(str(script), *at).stdout
     done = fail(str(script), "-t", "soon", *at)
-    assert done.returncode == 2 and "not a span of time" in done.stderr
+    assert done.returncode == 2 and "refuses --time=soon" in done.stderr
     assert fail(str(script), *at, "--save").returncode == 2
 
 
