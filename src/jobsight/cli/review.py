@@ -44,7 +44,7 @@ def review(
     asked = question_named(question)
     settings = load_settings(config, {"store": store}, asked)
     with stored("store:", settings) as (_, _, documents):
-        kept = predictions_of(documents, asked.name)
+        kept = predictions_of(documents, asked)
     weeks = _weeks(asked, kept, settings) if len(kept) else []
     if as_json:
         print_json({"question": asked.name, "weeks": [one.to_json() for one in weeks]})

@@ -14,6 +14,7 @@ from jobsight.documents import JobDocument, parse_key
 from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.dataset import drawn_together
 from jobsight.learning.question import Question
+from jobsight.learning.targets import Quantiles
 
 __all__ = ["Week", "predictions_of", "promised_by", "review"]
 
@@ -22,7 +23,7 @@ LEAST = 20
 """Predictions with an outcome below which a week is not compared with a test report."""
 _SCHEMA = {
     "job": pl.String, "model": pl.String, "moment": pl.String, "time": pl.Int64,
-    "probability": pl.Float64,
+    "probability": pl.Float64, "low": pl.Float64, "high": pl.Float64,
 }  # fmt: skip
 
 
@@ -36,8 +37,8 @@ class Week:
         predictions: how many decisions were predicted; of several answers before one decision was
             over, the first counts.
         known: those of which the outcome is known.
-        predicted: mean probability of these.
-        observed: share of them that came true.
+        predicted: mean probability of these; of quantiles, the share that their intervals promise.
+        observed: share of them that came true; of quantiles, that their intervals hold.
         log_loss, brier, roc_auc: of them; None where undefined.
         interval: 95 % interval of the log loss, drawn over batches; None where undefined.
         promised: log loss in the test report of the model; None where the model is not known.
@@ -62,21 +63,26 @@ class Week:
         return asdict(self)
 
 
-def predictions_of(documents: Iterable[JobDocument], question: str) -> pl.DataFrame:
+def predictions_of(documents: Iterable[JobDocument], question: Question[Any]) -> pl.DataFrame:
     """What a question predicted of the jobs of documents, one row per answer.
 
     Returns:
         ``job`` (as of `Question.job`), ``model``, ``moment`` (null unless the answer names one),
-        ``time`` (µs, as of when it was asked), ``probability``.
+        ``time`` (µs, as of when it was asked), ``probability``; of quantiles ``low`` and ``high``.
     """
+    name, goal = next(iter(question.targets.items()))
     rows = []
     for document in documents:
         for one in document.predictions:
-            probability = one.answer.get("probability")
-            if one.question == question and isinstance(probability, float | int):
+            predicted = [one.answer.get("probability"), None, None]
+            if isinstance(goal, Quantiles):
+                levels = one.answer.get(f"{name}_{goal.unit}") or [None]
+                predicted = [None, levels[0], levels[-1]]
+            numbers = [value for value in predicted if isinstance(value, float | int)]
+            if one.question == question.name and len(numbers) == 1 + isinstance(goal, Quantiles):
                 key, moment = parse_key(document.id), one.answer.get("moment")
                 named = moment if isinstance(moment, str) else None
-                row = f"{key.cluster} {key.job}", one.model, named, one.time, float(probability)
+                row = (f"{key.cluster} {key.job}", one.model, named, one.time, *predicted)
                 rows.append(row)
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
@@ -131,9 +137,9 @@ def _with_outcomes(
     question: Question[Any], decisions: pl.DataFrame, predictions: pl.DataFrame
 ) -> pl.DataFrame:
     """The predictions, one per decision, with its `value` and what it was `drawn` with."""
-    target = next(iter(question.targets))
+    target, goal = next(iter(question.targets.items()))
     outcomes = decisions.select(
-        question.job.alias("job"), "known_at", value=pl.col(target).cast(pl.Boolean),
+        question.job.alias("job"), "known_at", "decided", value=pl.col(target).cast(pl.Float64),
         drawn=pl.Series(drawn_together(decisions)), decision=pl.int_range(pl.len()),
         usable=pl.col(target).is_not_null() & pl.col("teaches"),
     ).filter("usable").sort("known_at")  # fmt: skip
@@ -141,6 +147,10 @@ def _with_outcomes(
         outcomes, left_on="time", right_on="known_at", by="job", strategy="forward",
         allow_exact_matches=False, check_sortedness=False,
     )  # fmt: skip
+    if isinstance(goal, Quantiles):
+        # A span counts from the decision; what was asked later is about what was left of it.
+        passed = (pl.col("time") - pl.col("decided")) / 1e6
+        found = found.with_columns(value=(pl.col("value") - passed).clip(0.0))
     # Answers of which nothing became known yet are of one decision per job.
     return found.unique(["job", "model", "moment", "decision"], keep="first", maintain_order=True)
 
@@ -150,6 +160,10 @@ def _week(
 ) -> Week:
     goal = next(iter(question.targets.values()))
     known = rows.filter(pl.col("value").is_not_null())
+    count = (week, model, len(rows), len(known))
+    if isinstance(goal, Quantiles):
+        held = known.select(pl.col("value").is_between("low", "high").mean()).item()
+        return Week(*count, goal.coverage if len(known) else None, held, *[None] * 6)
     probability = known["probability"].to_numpy()
     values, weight = known["value"].to_numpy().astype(np.bool_), np.ones(len(known))
     numbers: dict[str, float | None] = dict.fromkeys(_METRICS)
@@ -166,10 +180,7 @@ def _week(
     promised = float(known["promised"].to_numpy().mean()) if complete else None
     comparable = promised is not None and interval is not None and len(known) >= LEAST
     return Week(
-        week=week,
-        model=model,
-        predictions=len(rows),
-        known=len(known),
+        *count,
         predicted=float(probability.mean()) if len(known) else None,
         observed=float(values.mean()) if len(known) else None,
         log_loss=numbers["log_loss"],

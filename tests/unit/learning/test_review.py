@@ -12,6 +12,9 @@ from jobsight.learning.question import Question
 from jobsight.learning.review import Week, predictions_of, promised_by, review
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.fail.settings import FailSettings
+from jobsight.questions.hold.question import HOLD
+from jobsight.questions.start.question import START as START_QUESTION
+from jobsight.questions.start.settings import StartSettings
 
 DAY = 86_400
 
@@ -29,7 +32,7 @@ def answered(
 
 def reviewed(documents: list[JobDocument], promised: float | None = None) -> list[Week]:
     decisions = FAIL.decisions(table(documents), FailSettings()).table
-    kept = predictions_of(documents, "fail")
+    kept = predictions_of(documents, FAIL)
     told = dict.fromkeys(kept.select("model", "moment").rows(), promised)
     return review(FAIL, decisions, kept, told, draws=100, seed=0)
 
@@ -96,7 +99,23 @@ def test_a_question_without_jobs_knows_no_outcome() -> None:
 
     documents = [answered(ran(1, 0, State.FAILED), 30, 0.8)]
     decisions = FAIL.decisions(table(documents), FailSettings()).table
-    kept = predictions_of(documents, "fail")
+    kept = predictions_of(documents, FAIL)
     found = review(Jobless(), decisions, kept, {}, draws=100, seed=0)
     assert [one.known for one in found] == [0, 0]
-    assert predictions_of(documents, "hold").is_empty()
+    assert predictions_of(documents, HOLD).is_empty()
+
+
+def test_of_quantiles_the_share_within_the_interval_counts() -> None:
+    jobs = []
+    for number, bounds in enumerate([(10, 40), (45, 90), (0, 25), None]):
+        document = ran(number, 1000.0 * number, user=f"u{number}")  # starts after 60 s
+        time = START + (1000 * number + 30) * SECOND  # 30 s are left
+        answer = {"wait_s": bounds and [bounds[0], 20.0, bounds[1]], "moment": "pending"}
+        one = Prediction(question="start", model="boosted", time=time, inputs="x", answer=answer)
+        jobs.append(merge(document, JobDocument(id=document.id, updated=time, predictions=(one,))))
+    decisions = START_QUESTION.decisions(table(jobs), StartSettings()).table
+    kept = predictions_of(jobs, START_QUESTION)
+    every, _ = review(START_QUESTION, decisions, kept, {}, draws=100, seed=0)
+    assert (every.predictions, every.known) == (3, 3)
+    assert every.predicted == pytest.approx(0.8) and every.observed == pytest.approx(1 / 3)
+    assert every.log_loss is None and every.worse is None

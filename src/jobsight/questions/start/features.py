@@ -16,8 +16,9 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.past import QUEUE, SIZE, Past
 from jobsight.models.base import Inputs
 from jobsight.questions.start.decisions import at_moment, starts_asked
+from jobsight.questions.start.replay import expected_waits
 
-__all__ = ["ESTIMATE", "REQUEST", "Encoding", "Features"]
+__all__ = ["ESTIMATE", "PLAYED", "REQUEST", "Encoding", "Features"]
 
 Floats32 = NDArray[np.float32]
 
@@ -28,6 +29,8 @@ REQUEST = (*_NUMBERS, "memory of a core", "limit", "partition")
 """Features of what a job itself asks for."""
 ESTIMATE = "estimate"
 """The feature of the start that the scheduler itself expects."""
+PLAYED = ("play: 10%", "play: 50%", "play: 90%")
+"""Features of what a play of the queue expects."""
 _OWN = (*REQUEST, "hour", "weekday", "waited", "sighted", ESTIMATE, "reason")
 _RUNS = QUEUE.index("last runtime")
 _LOAD = ("all", "partition", SIZE, "account", "user", "user and partition")
@@ -101,7 +104,8 @@ class Features:
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
         past = (f"{key}: {QUEUE[k]}" for key in self._encoding.keys for k in _columns(key))
-        return (*_OWN, *(f"queue: {name}" for name in self._encoding.numbers), *past)
+        numbers = (f"queue: {name}" for name in self._encoding.numbers)
+        return (*_OWN, *numbers, *PLAYED, *past)
 
     def build(self, rows: pl.DataFrame, moment: str) -> tuple[pl.DataFrame, Inputs]:
         """See `jobsight.learning.question.Builder`; `decided` and `wait` become the moment's."""
@@ -134,7 +138,8 @@ class Features:
         past = self._past.each(
             rows, moments, np.zeros(len(rows), np.bool_), self._encoding.keys, queue=True
         )
-        parts = [self._own(rows), *(found[:, _columns(key)] for key, found in past)]
+        played = expected_waits(self._jobs, rows, moments, self._seed)
+        parts = [self._own(rows), played, *(found[:, _columns(key)] for key, found in past)]
         return np.concatenate(parts, axis=1)
 
     def _own(self, rows: pl.DataFrame) -> Floats32:

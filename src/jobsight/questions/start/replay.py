@@ -1,9 +1,10 @@
 """What a play of the queue expects of each job of a history, as of its submission or later.
 
 One walk over the submissions, starts and ends of a job table keeps what runs and what is pending.
-At each moment asked about the queue is played forward, with the jobs asked about as ghosts behind
-it: none of them counts for another, and what is submitted later does not exist. What is dated
-exactly at a moment is not known yet, so a table that is cut off there gives the same bytes.
+At each moment asked about the queue is played forward, and what is submitted later does not exist.
+A job that is submitted at the moment is a ghost behind the queue: it counts for no other one. What
+is dated exactly at a moment is not known yet, so a table that is cut off there gives the same
+bytes.
 
 What the scheduler knew and the table does not is learned: a partition, and the cluster as a whole,
 has the most that was ever in use so far; a runtime is the time limit times a share of it that one
@@ -46,8 +47,8 @@ def expected_waits(
 
     Args:
         jobs: the history.
-        rows: `scheduler`, `scheduler_name`, `partition`, `time_limit_s`, `RESOURCES` of n jobs, in
-            the table or not.
+        rows: `row` (in the table, or null), `scheduler`, `scheduler_name`, `partition`,
+            `time_limit_s` and `RESOURCES` of n jobs.
         moments: int64 (n,), µs, as of when each is asked.
         seed: of the draws.
     """
@@ -61,7 +62,8 @@ def expected_waits(
     user = pl.coalesce("owner", "account")
     users = jobs.table.select(user.rank("dense").fill_null(0).cast(pl.Int64)).to_series()
     whole = _Jobs(places, _need(jobs.table), _limits(jobs.table), np.array(users))
-    asked = _Jobs(asked_places[order], _need(rows)[order], _limits(rows)[order], order)
+    own = np.array(rows["row"].cast(pl.Int64).fill_null(-1).to_numpy())
+    asked = _Jobs(asked_places[order], _need(rows)[order], _limits(rows)[order], own[order])
     events = past.events
     waits = _walk(
         events["time"].copy(),
@@ -111,12 +113,15 @@ def _limits(jobs: pl.DataFrame) -> Floats:
 
 
 class _Jobs(NamedTuple):
-    """Jobs of the table, or asked about: `Queue.places`, `Queue.need`, limits and users."""
+    """Jobs of the table, or asked about: `Queue.places`, `Queue.need`, limits; and numbers.
+
+    Of the table these are the users; of jobs asked about, their rows in it, or −1.
+    """
 
     places: Ints
     need: Floats
     limits: Floats
-    users: Ints
+    numbers: Ints
 
 
 class _Now(NamedTuple):
@@ -152,7 +157,7 @@ def _walk(
     """Seconds that each job asked about still waits: float64 (n, LEVELS); in order of `moments`."""
     found, n = np.empty((len(moments), len(LEVELS))), len(jobs.places)
     places = max(jobs.places.max(), asked.places.max()) + 1
-    resources, users = jobs.need.shape[1], jobs.users.max() + 1
+    resources, users = jobs.need.shape[1], jobs.numbers.max() + 1
     now = _Now(
         np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(2, np.int64),
         np.zeros(n, np.int64), np.zeros(n, np.int64),
@@ -169,15 +174,14 @@ def _walk(
             if before != after:
                 _moved(now, jobs, row, before, after, times[event])
             if before == RUNNING and after == ENDED and seconds[event] >= 0.0:
-                _learned(now, jobs.users[row], seconds[event], jobs.limits[row])
+                _learned(now, jobs.numbers[row], seconds[event], jobs.limits[row])
             event += 1
-        queue, runtimes = _queue(now, jobs, asked, first, last, moments[first], seed)
+        queue, runtimes, at = _queue(now, jobs, asked, first, last, moments[first], seed)
         starts = np.full((DRAWS, len(queue.places) - queue.running), np.inf)
         for draw in range(DRAWS):
             play_draw(queue, runtimes[draw], DEPTH, starts[draw])
         for one in range(first, last):
-            place = starts.shape[1] - last + one
-            waits = np.sort(starts[:, place])
+            waits = np.sort(starts[:, at[one - first] - queue.running])
             for level in range(len(LEVELS)):
                 found[one, level] = waits[int(LEVELS[level] * DRAWS)]
         first = last
@@ -240,8 +244,11 @@ def _learned(now: _Now, user: int, seconds: float, limit: float) -> None:
 @kernel
 def _queue(
     now: _Now, jobs: _Jobs, asked: _Jobs, first: int, last: int, moment: int, seed: int
-) -> tuple[Queue, Floats]:
-    """The queue at a moment with ghosts for the jobs asked about, and draws of its runtimes."""
+) -> tuple[Queue, Floats, Ints]:
+    """The queue at a moment, draws of its runtimes, and where in it the jobs asked about are.
+
+    Those that are pending have their place in it; others are ghosts behind it.
+    """
     running = now.counts[0]
     rows = np.empty(running + now.counts[1], np.int64)
     rows[:running] = now.runs[:running]
@@ -250,7 +257,14 @@ def _queue(
         if now.passed[row] < _OVERTAKEN and count < running + MOST:
             rows[count] = row
             count += 1
-    n = count + last - first
+    at, n = np.full(last - first, -1, np.int64), count
+    for one in range(first, last):
+        for k in range(running, count):
+            if rows[k] == asked.numbers[one]:
+                at[one - first] = k
+        if at[one - first] < 0:
+            at[one - first] = n
+            n += 1
     places, need = np.empty((n, 2), np.int64), np.empty((n, jobs.need.shape[1]))
     limits, ages = np.empty(n), np.zeros(n)
     knots, keys = np.ones((n, _RUNS)), np.zeros(n, np.int64)
@@ -264,7 +278,7 @@ def _queue(
         )
         if k < running:
             ages[k] = (moment - now.begun[row]) / 1e6
-        user = jobs.users[row] if now.known[jobs.users[row]] >= 4 else 0
+        user = jobs.numbers[row] if now.known[jobs.numbers[row]] >= 4 else 0
         if now.known[user] > 0 and limits[k] < np.inf:
             knots[k] = now.rising[user, :, 1] * limits[k]
         elif now.known[user] > 0:
@@ -272,11 +286,10 @@ def _queue(
         elif limits[k] < np.inf:
             knots[k] = limits[k]
     for one in range(first, last):
-        k = count + one - first
+        k = at[one - first]
         places[k], need[k], limits[k] = asked.places[one], asked.need[one], asked.limits[one]
-    of_ghosts = np.arange(n) >= count
+    ghosts, wanted = np.arange(n) >= count, np.zeros(n, np.bool_)
+    wanted[at] = True
     planned = np.maximum(limits - ages, 1.0)
-    queue = Queue(
-        running, now.most.copy(), places, need, planned, np.zeros(n), of_ghosts, of_ghosts
-    )
-    return queue, draw_runtimes(knots, ages, limits, keys, DRAWS, seed)
+    queue = Queue(running, now.most.copy(), places, need, planned, np.zeros(n), wanted, ghosts)
+    return queue, draw_runtimes(knots, ages, limits, keys, DRAWS, seed), at

@@ -32,7 +32,11 @@ def history(jobs: int = 300, *, gap: int = 1) -> JobTable:
 
 def waits(jobs: JobTable, rows: pl.DataFrame) -> np.ndarray:
     moments = rows["seen"].to_physical().to_numpy()
-    return expected_waits(jobs, rows, moments, 0)
+    return expected_waits(jobs, numbered(rows), moments, 0)
+
+
+def numbered(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows if "row" in rows.columns else rows.with_row_index("row")
 
 
 def test_nothing_that_is_known_later_changes_what_is_expected() -> None:
@@ -43,7 +47,7 @@ def test_nothing_that_is_known_later_changes_what_is_expected() -> None:
     start = (jobs.table["start"] - jobs.table["seen"]).dt.total_seconds().to_numpy()
     assert np.corrcoef(found[50:, 1], np.log1p(start[50:]))[0, 1] > 0.5
     for row in (5, 100, 101, 299):
-        own = jobs.table[row : row + 1]
+        own = jobs.table.with_row_index("row")[row : row + 1]
         moment = own["seen"].to_physical()[0]
         cut = waits(jobs.as_of(moment), own)
         assert cut.tobytes() == found[row].tobytes()
@@ -56,11 +60,15 @@ def test_a_job_waits_longer_behind_others() -> None:
     jobs += [queued(5 + number, 400, 861, None) for number in range(4)]  # all of the machine
     jobs += [queued(9 + number, 900 + number, None, None) for number in range(8)]
     known = JobTable.read(jobs)
-    last = known.table[-1:]
+    last = known.table.with_row_index("row")[-1:]
     now = np.array([START + 950_000_000])
     behind = np.expm1(expected_waits(known, last, now, 0))[0]
     alone = np.expm1(expected_waits(known.as_of(START + 900_000_000), last, now, 0))[0]
     assert 0 < alone[1] < behind[1] < 3600
+    # It has its own place in the queue, whatever comes behind it.
+    more = [*jobs, *(queued(30 + number, 920 + number, None, None) for number in range(8))]
+    again = expected_waits(JobTable.read(more), last, now, 0)
+    assert np.expm1(again)[0].tolist() == behind.tolist()
 
 
 @pytest.mark.parametrize("change", ["condor", "gaps"])
