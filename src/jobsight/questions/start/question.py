@@ -13,7 +13,7 @@ from jobsight.learning.question import Decisions, Question, Stratum
 from jobsight.learning.targets import Quantiles, Target
 from jobsight.models.base import Inputs
 from jobsight.questions.start.decisions import MOMENTS, outcomes_of, starts_asked
-from jobsight.questions.start.features import ESTIMATE, REQUEST, Encoding, Features
+from jobsight.questions.start.features import ESTIMATE, PLAYED, REQUEST, Encoding, Features
 from jobsight.questions.start.settings import StartSettings
 
 __all__ = ["START", "Start"]
@@ -34,20 +34,21 @@ class Start(Question[StartSettings]):
     }
     equal: ClassVar[bool] = True
     models: ClassVar[tuple[str, ...]] = (
-        "constant", "partition", "recent", "last", "slurm", "limit", "last2", "request", "boosted",
-        "mixture",
+        "constant", "partition", "recent", "last", "slurm", "play", "limit", "last2", "request",
+        "boosted", "mixture",
     )  # fmt: skip
     columns: ClassVar[Mapping[str, str]] = {
         "partition": "partition",
         "recent": "partition: wait day",
         "last": "user: last wait",
         "slurm": ESTIMATE,
+        "play": PLAYED[1],
         "limit": "limit",
         "last2": "user: last 2 runtimes",
         "request": "request: runtime 50",
     }
     only: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("partition", "recent", "last", "slurm"), "wait"),
+        **dict.fromkeys(("partition", "recent", "last", "slurm", "play"), "wait"),
         **dict.fromkeys(("limit", "last2", "request"), "runtime"),
     }
     each_moment: ClassVar[bool] = True
@@ -73,7 +74,7 @@ class Start(Question[StartSettings]):
     words: ClassVar[tuple[str, str, str]] = ("job", "jobs", "started")
     families: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "its request": (*REQUEST, "request", "user and request"),
-        "its queue": ("queue", "waited", "sighted", ESTIMATE, "reason"),
+        "its queue": ("queue", "play", "waited", "sighted", ESTIMATE, "reason"),
         "its user": ("user", "account", "user and partition"),
         "its work": (
             "pattern",
