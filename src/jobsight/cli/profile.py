@@ -229,7 +229,9 @@ def _live() -> Iterator[Callable[[Timeline], None]]:
     from rich.console import Console
     from rich.live import Live
 
-    with Live(console=Console(stderr=True), auto_refresh=False, transient=True) as live:
+    with Live(
+        console=Console(stderr=True, highlight=False), auto_refresh=False, transient=True
+    ) as live:
         yield lambda timeline: live.update(_now(timeline), refresh=True)
 
 

@@ -34,8 +34,9 @@ MISSES = (3.0, 10.0)
 """Last-level cache misses per 1000 instructions: cpu below the first, memory from the second on."""
 MISS_CYCLES = 100
 """Stall of one last-level miss, in the time of so many instructions: KCachegrind's CEst."""
-LEAST_RATE, NEAR = 1000.0, 5.0
-"""Waiting for a socket is network where, so many seconds around, so many bytes per second moved."""
+LEAST_RATE, LEAST_OPENED, NEAR = 1000.0, 1.0, 5.0
+"""Waiting for a connection is network where so many bytes per second move, or connections are
+opened, in so many seconds around."""
 WINDOW = 1.0
 """Seconds of the shortest window."""
 _MOST_WINDOWS = 1024
@@ -53,7 +54,8 @@ class Window:
         on_cpu, queued, io, sockets, capacity: process-seconds on a CPU, in the run queue, waiting
             for a disk, for a remote socket, for pages that were swapped out.
         cpu_s: CPU seconds; more than `on_cpu` where threads ran at once.
-        moved, read, written: bytes through TCP sockets, from and to disks.
+        moved, opened: bytes through remote TCP connections, and new ones.
+        read, written: bytes from and to disks.
         resident: bytes, the largest seen, of all processes.
         instructions, misses: counted by hardware; None: they were not.
     """
@@ -66,6 +68,7 @@ class Window:
     capacity: float = 0.0
     cpu_s: float = 0.0
     moved: int = 0
+    opened: int = 0
     read: int = 0
     written: int = 0
     resident: int = 0
@@ -159,14 +162,18 @@ def _split(window: Window, *, networked: bool) -> dict[str, float]:
 
 
 def _moves(windows: Sequence[Window], at: int) -> bool:
-    """Whether bytes move through sockets about then."""
-    moved = seconds = 0.0
+    """Whether bytes move through connections about then, or many are opened.
+
+    What short connections move is mostly not seen.
+    """
+    moved = opened = seconds = 0.0
     for step in (-1, 1):
         away, k = 0.0, at if step < 0 else at + 1
         while 0 <= k < len(windows) and away < NEAR:
-            moved, seconds = moved + windows[k].moved, seconds + windows[k].seconds
+            moved, opened = moved + windows[k].moved, opened + windows[k].opened
+            seconds += windows[k].seconds
             away, k = away + windows[k].seconds, k + step
-    return moved >= LEAST_RATE * seconds > 0
+    return seconds > 0 and (moved >= LEAST_RATE * seconds or opened >= LEAST_OPENED * seconds)
 
 
 def _stall_part(misses: float, instructions: float) -> float:
@@ -274,6 +281,7 @@ def _signals(
         "read_bytes": whole.read,
         "written_bytes": whole.written,
         "socket_bytes": whole.moved,
+        "connections": whole.opened,
         "resident_bytes": whole.resident,
         "misses_per_1000": per_1000,
     }

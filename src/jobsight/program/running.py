@@ -27,7 +27,9 @@ __all__ = ["INTERVAL", "Observed", "Seen", "StartError", "observe"]
 INTERVAL = 0.1
 """Seconds between samples, by default."""
 _MOST_COST = 0.005
-"""Share of a core that samples may take: where many processes cost more, they are rarer."""
+_BURST = 0.01
+"""Share of a core that samples may take, and seconds more for some: where many processes cost more,
+samples are rarer."""
 _FORWARDED = frozenset(
     {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
 )
@@ -177,14 +179,15 @@ def observe(
         interval: seconds between two samples at least.
         show: is given the timeline after each window.
     """
-    seen, cost, over = Seen(Timeline()), 0.0, False
+    seen, credit, over = Seen(Timeline()), _BURST, False
     begun = time.process_time()
     last = opened = time.monotonic()
     while not over:
-        observed.wait(max(interval, cost / _MOST_COST))
+        observed.wait(max(interval, -credit / _MOST_COST))
         over = observed.over
         now, busy = time.monotonic(), time.thread_time()
         sampler.sample(now - last)
+        credit = min(credit + (now - last) * _MOST_COST, _BURST)
         last = now
         over = over or not sampler.running
         if over or now - opened >= WINDOW:
@@ -192,8 +195,7 @@ def observe(
             seen.timeline.add(replace(sampler.window(), instructions=instructions, misses=misses))
             opened = now
             show(seen.timeline)
-        took = time.thread_time() - busy
-        cost = max(took, cost + (took - cost) / 8)
+        credit -= time.thread_time() - busy
         seen.samples += 1
     seen.timeline.close()
     seen.cost = time.process_time() - begun

@@ -24,7 +24,7 @@ from jobsight.program.procfs import (
     parse_stat,
 )
 from jobsight.program.profile import Window
-from jobsight.program.sockets import Connections, same_network, socket_of
+from jobsight.program.sockets import Connections, same_network
 
 __all__ = ["Doing", "Sampler", "children_of", "machine", "pressures"]
 
@@ -162,15 +162,17 @@ class Sampler:
             stat = self.running.get(pid)
             if stat is not None and stat.started == started and stat.threads > 1:
                 _count_queue(pid, known)
-        moved = self._connections.moved
         self._connections.look(self.running)
+        moved, self._connections.moved = self._connections.moved, 0
+        opened, self._connections.opened = self._connections.opened, 0
         disk = self._disk_bytes()
         read, written = (max(now - then, 0) for now, then in zip(disk, self._disk, strict=True))
         found = Window(
             self._seconds,
             on_cpu=min(self._unseen, self._seconds),
             cpu_s=self._unseen,
-            moved=self._connections.moved - moved,
+            moved=moved,
+            opened=opened,
             read=read,
             written=written,
             resident=self._resident,
@@ -230,21 +232,13 @@ class Sampler:
             return Doing.WAITING
         if call.wait is Wait.DISK:
             return Doing.IO
-        return Doing.SOCKET if self._remote(pid, call.wait, call.descriptor) else Doing.WAITING
-
-    def _remote(self, pid: int, wait: Wait, descriptor: int) -> bool:
-        """Whether it is a remote connection, or may be one of those, that a thread waits for."""
-        if wait is Wait.POLL:
-            return self._connections.any_remote(pid)
-        inode = socket_of(pid, descriptor)
-        if inode is None:
-            return False
-        found = self._connections.is_remote(inode)
-        if found is None and not self._looked:
+        descriptor = call.descriptor if call.wait is Wait.SOCKET else None
+        remote = self._connections.waits(pid, descriptor)
+        if remote is None and not self._looked:
             self._looked = True
             self._connections.look(self.running)
-            found = self._connections.is_remote(inode)
-        return bool(found)
+            remote = self._connections.waits(pid, descriptor)
+        return Doing.SOCKET if remote else Doing.WAITING
 
     def _disk_bytes(self) -> tuple[int, int]:
         read = written = 0

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from jobsight.program.procfs import DIAG_REQUESTS, Socket, parse_sockets
 
-__all__ = ["Connections", "same_network", "socket_of"]
+__all__ = ["Connections", "same_network"]
 
 _NETLINK_SOCK_DIAG = 4
 _REPLY = 1 << 17
@@ -23,11 +23,12 @@ class Connections:
     Attributes:
         moved: bytes that they moved since the first look, without what a connection moved after
             the last look at it.
+        opened: connections that are new since the first look.
     """
 
     def __init__(self, *, fresh: bool) -> None:
         """Connections of processes that start now, or that had some before."""
-        self.moved = 0
+        self.moved = self.opened = 0
         self._bytes: dict[int, int] = {}
         self._known: set[int] = set()
         self._remote: set[int] = set()
@@ -43,35 +44,40 @@ class Connections:
         own = {one.ends for one in found if one.inode in self._known}
         remote = [one for one in found if one.inode in self._known and one.ends[::-1] not in own]
         for one in remote:
+            self.opened += self._fresh and one.inode not in self._bytes
             before = self._bytes.get(one.inode, 0 if self._fresh else one.moved)
             self.moved += max(one.moved - before, 0)
         self._bytes = {one.inode: one.moved for one in remote}
         self._remote = set(self._bytes)
         self._fresh = True
 
-    def is_remote(self, inode: int) -> bool | None:
-        """Whether a socket is such a connection; None: it is new since the last look."""
-        return inode in self._remote if inode in self._known else None
+    def waits(self, pid: int, descriptor: int | None) -> bool | None:
+        """Whether a process that waits for a descriptor waits for such a connection.
 
-    def any_remote(self, pid: int) -> bool:
-        """Whether the process has any such connection."""
-        return bool(self._remote) and not self._remote.isdisjoint(_sockets_of(pid))
+        Args:
+            pid: of the process.
+            descriptor: None: it waits for some that are not known.
+
+        Returns:
+            None: a socket is new since the last look.
+        """
+        inodes = set(_sockets_of(pid, descriptor))
+        if inodes.isdisjoint(self._remote):
+            return False if inodes <= self._known else None
+        return True
 
 
-def socket_of(pid: int, descriptor: int | str) -> int | None:
-    """The inode of the socket behind a descriptor of a process; None: it is something else."""
+def _sockets_of(pid: int, descriptor: int | None = None) -> list[int]:
+    """The inodes of the sockets of a process, or of the one behind a descriptor."""
+    found = []
     with suppress(OSError):
-        name = os.readlink(f"/proc/{pid}/fd/{descriptor}")  # noqa: PTH115
-        if name.startswith("socket:["):
-            return int(name[8:-1])
-    return None
-
-
-def _sockets_of(pid: int) -> list[int]:
-    with suppress(OSError):
-        found = (socket_of(pid, name) for name in os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208
-        return [inode for inode in found if inode is not None]
-    return []
+        names = os.listdir(f"/proc/{pid}/fd") if descriptor is None else [descriptor]  # noqa: PTH208
+        for name in names:
+            with suppress(OSError):
+                target = os.readlink(f"/proc/{pid}/fd/{name}")  # noqa: PTH115
+                if target.startswith("socket:["):
+                    found.append(int(target[8:-1]))
+    return found
 
 
 def same_network(pid: int) -> bool:

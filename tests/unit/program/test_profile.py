@@ -88,6 +88,7 @@ def profile_of(*, gpus: bool = False, missing: str = "", **parts: float) -> Prof
         ({"on_cpu": 0.4, "queued": 0.6}, ("cpu", "memory")),
         ({"sockets": 0.8, "moved": 1e6}, ("network",)),
         ({"sockets": 0.8, "moved": 10}, ("waiting",)),
+        ({"sockets": 0.8, "opened": 2}, ("network",)),
         ({"sockets": 0.8, "moved": 1e6, "missing": "network"}, ("network", "waiting")),
         ({"on_cpu": 0.5, "capacity": 0.2}, ("memory",)),
         ({"gpus": True}, ("waiting", "gpu")),

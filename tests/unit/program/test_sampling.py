@@ -115,6 +115,29 @@ def test_a_client_waits_for_its_slow_peer(how: str) -> None:
     assert measured([found], missing={}).shares["network"] > 0.6  # type: ignore[operator]
 
 
+def test_a_client_of_many_short_connections_waits_for_them() -> None:
+    client = """
+        import socket, sys
+        print(flush=True)
+        while True:
+            server = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=60)
+            while server.recv(1 << 20): pass
+            server.close()
+    """
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        program(client, str(server.getsockname()[1])) as one,
+    ):
+        sampler = of(one.pid, fresh=True)
+        found = Window(0.0)
+        for _ in range(12):
+            peer, _ = server.accept()
+            found += sampled(sampler, lambda window: window.seconds > 0.1)
+            peer.close()
+    assert found.opened == 12
+    assert found.sockets > 0.5 * (found.seconds - found.queued)
+
+
 def test_a_connection_within_the_tree_is_not_the_network() -> None:
     pair = """
         import os, socket
