@@ -17,6 +17,8 @@ ETA, SHARE = 0.06, 1e-2
 """η and α of the module, chosen on five traces of clusters and two of pools."""
 ETA_QUANTILES, STEP = 0.3, 1e-3
 """η and γ of quantiles."""
+FIRST_STEPS = 2.0
+"""γ is this over the outcomes learned from, as long as that is more."""
 USUAL = 50.0
 """How many outcomes the weights of the beginning count for in the mean of all."""
 SUPPORT = 400
@@ -132,7 +134,8 @@ def _play(
                 for k in range(members):
                     level += weights[k] * scores[one, k, j]
                 under = 1.0 if values[one] <= level else 0.0
-                offsets[j] += STEP * weight[one] * (levels[j] - under)
+                step = max(STEP, FIRST_STEPS / seen) * weight[one]
+                offsets[j] += step * (levels[j] - under)
             total = 0.0
             for k in range(members):
                 weights[k] *= np.exp(-losses[one, k] * weight[one])

@@ -16,7 +16,7 @@ decision follows from outcomes known before it, and from nothing else.
 Of quantiles, the mixture is the weighted mean of the members' at each level, and p_k(outcome) is
 exp(−pinball loss), with an η of its own. Each level τ is moved by an offset c, which makes it hold
 what it promises whatever the members say (adaptive conformal inference: Gibbs and Candès, NeurIPS
-2021; in this form Angelopoulos, Candès and Tibshirani, NeurIPS 2023)::
+2021; in this form Angelopoulos, Candès and Tibshirani, NeurIPS 2023), by larger steps at first::
 
     c ← c + γ · weight of the row · (τ − [outcome ≤ level + c])
 """
