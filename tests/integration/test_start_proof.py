@@ -212,13 +212,14 @@ def _draw(jobs: list[Judged], path: Path) -> None:
     for plot, (source, words) in zip(axes, SOURCES.items(), strict=True):
         pairs = [(waited, one.expected.get(source)) for one, waited in jobs]
         known = np.array([pair for pair in pairs if pair[1] is not None])
-        plot.loglog(*np.maximum(known, 1.0).T, ".", markersize=3, alpha=0.5)
+        plot.loglog(*np.maximum(known, 1.0).T, ".", markersize=3, rasterized=True)
         plot.plot([1, 1000], [1, 1000], color="gray", linewidth=0.8)
         plot.set(title=words, xlabel="waited (s)")
     axes[0].set_ylabel("expected (s)")
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "start"}):
+        figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 
 
