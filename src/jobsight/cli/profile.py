@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight import __version__
+from jobsight.cli.common import JsonOption, load_settings
 from jobsight.cli.output import note, print_json, say
 from jobsight.commands import child_environment, find_tool, run_command
 from jobsight.errors import ClusterError, SourceError, UsageError
@@ -24,7 +25,7 @@ from jobsight.format import memory, number, percent, span, timestamp
 from jobsight.program import running
 from jobsight.program.counters import Counters, cachegrind_command, read_cachegrind
 from jobsight.program.profile import CLASSES, Profile, Timeline, measured, window_shares
-from jobsight.program.running import Observed, observe
+from jobsight.program.running import Observed, Seen, observe
 from jobsight.program.sampling import Sampler, children_of, machine, pressures
 from jobsight.program.slurmjob import cgroup_processes, parse_listpids
 
@@ -50,12 +51,7 @@ def profile(
         int | None,
         typer.Option(metavar="JOBID", min=1, help="Watch a Slurm job's processes on this node."),
     ] = None,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="Print one JSON object; COMMAND's own output goes to standard error."
-        ),
-    ] = False,
+    as_json: JsonOption = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Draw the timeline (SVG) there.")
     ] = None,
@@ -74,7 +70,8 @@ def profile(
 ) -> None:
     """Run a command, or watch processes, and report what binds them: shares of wall time.
 
-    The exit status is COMMAND's, or 128 + the signal that ended it.
+    The exit status is COMMAND's, or 128 + the signal that ended it. With --json, what COMMAND
+    prints goes to standard error.
     """
     if bool(command) + (pid is not None) + (slurm is not None) != 1:
         raise UsageError("give one of: -- COMMAND..., --pid PID, --slurm JOBID")
@@ -83,7 +80,51 @@ def profile(
     valgrind = _valgrind() if cachegrind else None
     if output is not None:
         require_replaceable(output, Kind.TIMELINE)
+        import matplotlib  # noqa: F401  # what is missing is reported before the run
     started, before = time.time_ns() // 1000, pressures()
+    status, seen, missing = _watched(command, pid, slurm, interval, to_stderr=as_json)
+    counted = _counted(valgrind, command, missing) if valgrind and command else None
+    gpus = any(Path(path).exists() for path in _GPUS)
+    found = measured(seen.timeline.windows, missing=missing, counted=counted, gpus=gpus)
+    found.signals["pressure"] = _waited(before, found.signals["wall_s"])
+    if as_json:
+        document = found.document(
+            jobsight=__version__,
+            command=command,
+            pid=pid,
+            slurm=slurm,
+            exit_status=status,
+            started=timestamp(started),
+            machine={**machine(), "gpus": gpus},
+            sampling={
+                "samples": seen.samples,
+                "interval_s": interval,
+                "own_cpu_s": round(seen.cost, 4),
+                "left_running": seen.left,
+            },
+        )
+        print_json(document)
+    else:
+        (note if command else say)("\n".join(_lines(found, seen.cost)))
+    if output is not None:
+        _draw(output, seen.timeline.windows, found)
+    if status:
+        raise typer.Exit(status)
+
+
+def _watched(
+    command: list[str] | None,
+    pid: int | None,
+    slurm: int | None,
+    interval: float,
+    *,
+    to_stderr: bool,
+) -> tuple[int | None, Seen, dict[str, str]]:
+    """The command's exit status, what was seen, and by class why a signal is missing.
+
+    Raises:
+        SourceError: the command cannot be started, or no such process runs.
+    """
     counters = Counters() if command else None
     sampler = Sampler(_roots(pid, slurm), fresh=bool(command))
     if not command and not sampler.running:
@@ -91,41 +132,12 @@ def profile(
         raise SourceError(f"no {what} runs on this machine")
     with Observed(sampler.reap) as observed, _live() as show:
         if command:
-            observed.start(command, to_stderr=as_json)
+            observed.start(command, to_stderr=to_stderr)
         seen = observe(observed, sampler, counters, interval=interval, show=show)
         if command:
             observed.finish()
-    missing = dict(sampler.missing)
-    missing["memory"] = (counters.missing if counters else None) or _ATTACHED
-    counted = _counted(valgrind, command, missing) if valgrind and command else None
-    windows = seen.timeline.windows
-    gpus = any(Path(path).exists() for path in _GPUS)
-    found = measured(windows, missing=missing, counted=counted, gpus=gpus)
-    found.signals["pressure"] = _waited(before, found.signals["wall_s"])
-    if output is not None:
-        _draw(output, windows, found)
-    if as_json:
-        print_json(
-            found.document(
-                jobsight=__version__,
-                command=command,
-                pid=pid,
-                slurm=slurm,
-                exit_status=observed.status,
-                started=timestamp(started),
-                machine={**machine(), "gpus": gpus},
-                sampling={
-                    "samples": seen.samples,
-                    "interval_s": interval,
-                    "own_cpu_s": round(seen.cost, 4),
-                    "left_running": sum(one.state not in "ZX" for one in sampler.running.values()),
-                },
-            )
-        )
-    else:
-        (note if command else say)("\n".join(_lines(found, seen.cost)))
-    if observed.status:
-        raise typer.Exit(observed.status)
+    reason = (counters.missing if counters else None) or _ATTACHED
+    return observed.status, seen, {**sampler.missing, "memory": reason}
 
 
 _GPUS = ("/dev/nvidia0", "/dev/kfd", "/dev/dri/renderD128")
@@ -159,12 +171,13 @@ def _roots(pid: int | None, slurm: int | None) -> Callable[[], list[int]]:
 
 def _listpids(job: int) -> set[int]:
     """The processes of a job as Slurm's own tool lists them; none where it fails."""
-    tool = find_tool("scontrol", None, ())
+    settings = load_settings(None, {}).slurm
+    tool = find_tool("scontrol", settings.bin, settings.prefix)
     if tool is None:
         raise ClusterError(
             f"job {job} has no control group on this machine, and scontrol is not on the PATH"
         )
-    command = (tool, "listpids", str(job))
+    command = (*settings.prefix, tool, "listpids", str(job))
     done = run_command(command, env=child_environment(), timeout=10, most_output=1 << 20)
     return parse_listpids(done.stdout, job)
 

@@ -160,6 +160,8 @@ class Seen:
     samples: int = 0
     cost: float = 0.0
     """CPU seconds of observing: all that this process used meanwhile."""
+    left: int = 0
+    """Processes that still ran in the end."""
 
 
 def observe(
@@ -199,4 +201,5 @@ def observe(
         seen.samples += 1
     seen.timeline.close()
     seen.cost = time.process_time() - begun
+    seen.left = sum(one.state not in "ZX" for one in sampler.running.values())
     return seen

@@ -97,6 +97,14 @@ def test_what_is_unknown_is_not_shown_as_0(tmp_path: Path) -> None:
     assert table.splitlines()[1].split()[-5:] == ["–", "–", "50", "s", "–"]
 
 
+def test_what_bound_a_job_is_said_by_its_accounting(tmp_path: Path) -> None:
+    ended = Event(time=START + 10**9, source="sacct", state=State.COMPLETED)
+    usage = Usage(wall_s=1000.0, cpu_s=3800.0, cpus=4)
+    document = job(slurm_id("trace", "7"), told(0, State.PENDING), ended, usage=usage)
+    page = shown(filled(tmp_path / "jobs.db", [document]), "7")
+    assert "  bound by   cpu or memory (by its accounting)" in page.splitlines()
+
+
 def test_the_life_is_drawn_a_line_for_each_state(url: str) -> None:
     lines = shown(url, "5.0").splitlines()
     bars = {line.split()[0]: line.split()[1] for line in lines if "█" in line}
