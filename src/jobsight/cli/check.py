@@ -15,23 +15,24 @@ from jobsight.cli.common import ConfigOption, load_settings
 from jobsight.cli.output import print_json, report_problems, say
 from jobsight.errors import JobsightError, UsageError
 from jobsight.program.preflight.check import Checker, Report
+from jobsight.program.preflight.findings import RULES
 from jobsight.program.preflight.fixes import apply_fixes
 from jobsight.program.preflight.sarif import sarif
 from jobsight.program.site import Site
-from jobsight.text import counted
+from jobsight.text import counted, printable
 
 __all__ = ["check"]
 
 
 def check(
     scripts: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="SCRIPT...",
+            metavar="[SCRIPT...]",
             help="Batch scripts, submit files, DAG files, or programs.",
             show_default=False,
         ),
-    ],
+    ] = None,
     site: Annotated[
         Path | None,
         typer.Option(
@@ -46,6 +47,9 @@ def check(
     options: Annotated[
         str, typer.Option("--sbatch", help='Options of the call of sbatch: "--mem=4G -p short".')
     ] = "",
+    explain: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Explain a code, with examples.")
+    ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Write the safe fixes.")] = False,
     config: ConfigOption = None,
     as_json: Annotated[
@@ -56,6 +60,11 @@ def check(
     ] = False,
 ) -> None:
     """What will go wrong with a job, before it runs?"""
+    if explain is not None:
+        say(_explained(explain))
+        return
+    if not scripts:
+        raise UsageError("name scripts to check, or a code with --explain")
     if as_json and as_sarif:
         raise UsageError("--json or --sarif, not both")
     settings = load_settings(config, {})
@@ -76,6 +85,15 @@ def check(
     report_problems(problems)
     if any(one.failed for one in reports):
         raise typer.Exit(1)
+
+
+def _explained(code: str) -> str:
+    found = RULES.get(code.upper())
+    if found is None:
+        raise UsageError(f"there is no code {printable(code, 20)}; docs/check.md lists them")
+    why = (found.check.__doc__ or "").strip()
+    head = f"{found.code} ({found.severity}): {found.title}\n\n{why}\n"
+    return f"{head}\nThis fails:\n\n{found.fails}\nThis does not:\n\n{found.passes}".rstrip()
 
 
 def _options(text: str) -> tuple[str, ...]:

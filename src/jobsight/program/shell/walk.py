@@ -37,6 +37,8 @@ __all__ = ["Cycle", "Walk", "walk_script"]
 
 _MOST_SOURCES, _DEEPEST, _MOST_COMMANDS, _DEEPEST_TREE = 64, 8, 5000, 150
 _MODULES = frozenset({"module", "ml"})
+_MOST_CALLS = 4
+"""Calls of one function that are walked."""
 _GOES_ON = frozenset(
     {"mkdir", "cd", "module", "source", ".", "export", "rm", "touch", "echo", "ml"}
 )
@@ -94,6 +96,7 @@ class Walk:
     made: dict[str, Source] = field(default_factory=dict)
     assigned: set[str] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
+    called: dict[str, int] = field(default_factory=dict)
     unreached: list[tuple[Source, Place]] = field(default_factory=list)
     """What comes after an ``exec`` that replaces the shell."""
     complete: bool = True
@@ -423,6 +426,11 @@ class _Walker:
         assigned: dict[str, str | None] | None = None,
     ) -> None:  # fmt: skip
         """Add a command, follow what it runs, and apply what it changes."""
+        # `cat <<EOF > file` hangs the second redirection on the first.
+        redirects = [
+            *redirects,
+            *(c for one in redirects for c in one.children if c.type == "file_redirect"),
+        ]
         state = self.state
         stripped = strip_launchers(words)
         here = self.here(redirects)
@@ -486,6 +494,9 @@ class _Walker:
         name = command.name
         if name in self.state.functions and name not in self.calling and not command.launchers:
             body, source = self.state.functions[name or ""]
+            self.walk.called[name or ""] = self.walk.called.get(name or "", 0) + 1
+            if self.walk.called[name or ""] > _MOST_CALLS:
+                return
             before = (self.calling, self.source, self.context, self.loops)
             for at, word in enumerate(command.arguments, 1):
                 self.state.variables[str(at)] = Value(word.value, word.depends)

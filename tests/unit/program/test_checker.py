@@ -1,0 +1,161 @@
+"""Scripts checked: what is found where, what is left out, what is bounded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.checking import written
+from typer.testing import CliRunner, Result
+
+from jobsight.cli.main import app
+from jobsight.errors import SourceError
+from jobsight.program.preflight.check import Checker, Report
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def checked(text: str, name: str = "job.sh", **options: tuple[str, ...]) -> Report:
+    written(Path(), name, text)
+    return Checker(**options).check(name)  # type: ignore[arg-type]
+
+
+def found(text: str, name: str = "job.sh") -> list[tuple[str, int, str]]:
+    return [(one.file, one.line, one.code) for one in checked(text, name).findings]
+
+
+def call(*words: str) -> Result:
+    return CliRunner().invoke(app, ["check", *words])
+
+
+HEAD = "#!/bin/bash\n#SBATCH --mem=1G --time=10\n"
+
+
+def test_texts_within_the_script_have_its_lines() -> None:
+    script = f"{HEAD}OUT=work; mkdir -p $OUT\ncat > $OUT/a.py <<'EOF'\nimport os\nprint 'x'\nEOF\n"
+    script += "python3 $OUT/a.py\n"
+    assert found(script) == [("job.sh", 6, "JS003")]
+    outer = (
+        f"{HEAD}cat > run.sh <<'A'\ncat > a.py <<'B'\nx = = 1\nB\npython3 a.py\nA\nbash run.sh\n"
+    )
+    assert found(outer) == [("job.sh", 5, "JS002")]
+
+
+def test_what_it_runs_is_followed() -> None:
+    files = f"{HEAD}set -e\nsource env.sh\nsrun --ntasks=1 ./step.sh data\n=== env.sh\nexport A=1\n"
+    files += "=== step.sh\n#!/bin/bash\nfor f in 1 2; do\n  sort $f\n"
+    written(Path(), "job.sh", files)
+    Path("step.sh").chmod(0o755)
+    assert found(files.split("===")[0]) == [("step.sh", 2, "JS001")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "make -j1\n./built input.dat\n",
+        "module load samtools\nsamtools sort in.bam\n",
+        'IN="$1"\nsort "$IN" > out.txt\n',
+        "curl -sO https://example.org/a.csv\nsort a.csv\n",
+        "[ -f extra.txt ] && sort extra.txt\ntrue\n",
+        'rm -rf "${SCRATCH:?}/tmp"\n',
+        'while read -r line; do echo "$line"; done < <(seq 3)\n',
+        "cat <<EOF > late.sh\n#SBATCH --mem=4G\nEOF\ncat late.sh\n",
+        "python3 -c 'import sys; sys.exit(0)' || exit 3\n",
+        "apptainer exec tool.sif run_tool /data/in\n",
+    ],
+)
+def test_sound_scripts_have_no_errors(body: str) -> None:
+    assert [one for one in checked(HEAD + body).findings if one.severity == "error"] == []
+
+
+def test_what_is_silenced_is_not_reported() -> None:
+    assert found(f"{HEAD}sort no.txt  # jobsight: ignore[JS101]\n") == []
+    assert found(f"{HEAD}# jobsight: ignore\nsort no.txt\n") == []
+    assert found(f"{HEAD}sort no.txt  # jobsight: ignore[JS102]\n") == [("job.sh", 3, "JS101")]
+    assert checked(f"{HEAD}sort no.txt\n", ignored=("JS1",)).findings == ()
+
+
+def test_a_server_is_not_a_job() -> None:
+    assert not checked(f"{HEAD}jupyter lab --no-browser\n").job
+    assert checked(f"{HEAD}sleep 5\n").job
+
+
+def test_the_call_goes_before_the_script() -> None:
+    text = f"{HEAD}python3 - <<'EOF'\nx = bytearray(3 * 10**9)\nEOF\n"
+    assert [one.code for one in checked(text).findings] == ["JS210"]
+    assert checked(text, options=("--mem=4G",)).findings == ()
+
+
+def test_secrets_are_not_printed() -> None:
+    report = checked(f"{HEAD}export API_KEY=hunter2hunter2\n./a\n")
+    assert any(one.code == "JS311" for one in report.findings)
+    assert "hunter2" not in json.dumps(report.to_json())
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [(b"#!/bin/sh\n" + b"x" * (5 << 20), "more than 4 MiB"), (b"\x7fELF\0\0", "not text")],
+)
+def test_what_is_not_a_script_is_refused(data: bytes, reason: str) -> None:
+    Path("job.sh").write_bytes(data)
+    with pytest.raises(SourceError, match=reason):
+        Checker().check("job.sh")
+    with pytest.raises(SourceError, match="not there"):
+        Checker().check("no\x1b[2J.sh")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "$(" * 3000,
+        HEAD + "if true; then\n" * 2000,
+        HEAD + "x=${x:-" * 2000,
+        HEAD + "f() { f; g; }\ng() { f; g; }\nf\n",
+        HEAD + "cat <<A\n" * 500,
+        "queue x from (\n" * 300,
+        "#!/usr/bin/env python3\n" + "(" * 5000,
+    ],
+)
+def test_hostile_texts_are_bounded(text: str) -> None:
+    try:
+        assert len(checked(text).findings) < 1000
+    except SourceError as error:
+        assert "nested too deep" in str(error)
+
+
+def test_the_executable_is_checked_where_it_will_run() -> None:
+    job = "executable = run.sh\nshould_transfer_files = YES\ntransfer_input_files = a.dat\nqueue\n"
+    files = f"{job}=== run.sh\n#!/bin/bash\nsort a.dat b.dat\n=== a.dat\n1\n=== b.dat\n2\n"
+    written(Path(), "job.sub", files)
+    Path("run.sh").chmod(0o755)
+    report = Checker().check("job.sub")
+    assert report.scheduler == "htcondor"
+    assert [(one.file, one.line, one.code) for one in report.findings] == [("job.sub", 3, "JS412")]
+
+
+def test_answers_for_machines() -> None:
+    written(Path(), "a.sh", f"{HEAD}sort no.txt\n=== b.sh\n{HEAD}echo hello\n")
+    one = call("--json", "a.sh")
+    answer = json.loads(one.stdout)
+    assert one.exit_code == 1 and set(answer) == {"file", "scheduler", "job", "findings"}
+    keys = ["file", "line", "column", "severity", "code", "message", "fix"]
+    assert [list(found) for found in answer["findings"]] == [keys]
+    both = call("--json", "a.sh", "b.sh")
+    assert [len(one["findings"]) for one in json.loads(both.stdout)] == [1, 0]
+    sarif = json.loads(call("--sarif", "a.sh").stdout)["runs"][0]
+    assert [one["ruleId"] for one in sarif["results"]] == ["JS101"]
+    assert call("b.sh").exit_code == 0 and call("no.sh").exit_code == 1
+    assert call("--json", "--sarif", "b.sh").exit_code != 0
+
+
+def test_safe_fixes_are_written() -> None:
+    Path("job.sh").write_bytes(
+        b"#!/bin/bash\r\n#SBATCH --tmie=10\r\n#SBATCH --output=logs/%j.out\r\necho hello\r\n"
+    )
+    assert call("--fix", "job.sh").exit_code == 0
+    assert Path("job.sh").read_bytes().startswith(b"#!/bin/bash\n#SBATCH --time=10\n")
+    assert Path("logs").is_dir()
