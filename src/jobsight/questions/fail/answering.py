@@ -16,6 +16,7 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.past import COLUMNS, Past
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.fitted import Fitted
+from jobsight.learning.learned import caught_up
 from jobsight.learning.mixture import Mixture
 from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
@@ -207,8 +208,10 @@ class Answerer:
             model = fitted.model
             if isinstance(model, Mixture) and model.as_of < self.moment:
                 quick = len(self._data.table) < MANY_ROWS
-                played = model.play(self._data, model.as_of, self.moment, moment, anew=quick)
-                fitted = replace(fitted, model=played.mixture)
+                manifest = self._model.manifest
+                digest = None if manifest is None else manifest.digest
+                learned = caught_up(model, self._data, self.moment, moment, digest, anew=quick)
+                fitted = replace(fitted, model=learned)
             self._learned[moment] = fitted
         return self._learned[moment]
 
