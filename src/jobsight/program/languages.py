@@ -24,7 +24,7 @@ INTERPRETERS = {
     "bash": "bash", "sh": "bash", "dash": "bash", "ksh": "bash", "zsh": "zsh", "csh": "csh",
     "tcsh": "csh", "python": "python", "perl": "perl", "Rscript": "r", "R": "r", "julia": "julia",
     "lua": "lua", "matlab": "matlab", "octave": "matlab", "node": "javascript", "ruby": "ruby",
-    "awk": "awk", "gawk": "awk", "pypy": "python", "ipython": "python", "srun": "bash",
+    "awk": "awk", "gawk": "awk", "go": "go", "pypy": "python", "ipython": "python", "srun": "bash",
 }  # fmt: skip
 """Languages by the name of an interpreter without its version."""
 

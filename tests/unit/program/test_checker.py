@@ -65,7 +65,7 @@ def test_what_it_runs_is_followed() -> None:
         'while read -r line; do echo "$line"; done < <(seq 3)\n',
         "cat <<EOF > late.sh\n#SBATCH --mem=4G\nEOF\ncat late.sh\n",
         "python3 -c 'import sys; sys.exit(0)' || exit 3\n",
-        "apptainer exec tool.sif run_tool /data/in\n",
+        "apptainer exec /images/tool.sif run_tool /data/in\n",
     ],
 )
 def test_sound_scripts_have_no_errors(body: str) -> None:

@@ -146,7 +146,7 @@ _C_SIZES = {"char": 1, "short": 2, "int": 4, "float": 4, "long": 8, "double": 8,
 _C_ARRAY = re.compile(
     r"\b(char|short|int|float|long|double)\s+\w+\s*((?:\[\s*[\w* ]+\s*\])+)\s*[;=]"
 )
-_C_CALL = re.compile(r"\b(?:malloc|calloc)\s*\(([^;]*?)\)\s*[;,)]")
+_C_CALL = re.compile(r"\b(?:malloc|calloc)\s*\(((?:[^();]|\([^()]*\))*)\)")
 
 
 def c_allocations(text: str) -> Iterator[tuple[int, float]]:

@@ -576,6 +576,10 @@ def _never(text: str, slots: list[dict[str, str]]) -> bool:
         return False
     try:
         expression = classad2.ExprTree(text)
+        known = {name.lower() for ad in slots for name in ad}
+        names = re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", text).lower())
+        if set(names) - known - {"true", "false", "undefined", "target", "my", "is", "isnt"}:
+            return False
         for ad in slots[:5000]:
             scope = classad2.ClassAd()
             for name, value in ad.items():

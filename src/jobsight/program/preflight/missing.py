@@ -204,6 +204,12 @@ def _program_files(job: Job) -> Iterator[Hit]:
     programs = {id(one.command): one for one in job.walk.programs}
     for command, trace in trace_of(job):
         program = programs.get(id(command))
+        if program is None:
+            yield from _images(command, trace, job)
+        elif program.source is None and program.word is not None and _module_lacks(program, job):
+            yield Hit(
+                command.source, program.word.place, f"there is no module {program.word.value}"
+            )
         if program is None or program.source is not None or program.word is None:
             continue
         path = None if (program.path or "\0").startswith("\0") else program.path
@@ -214,6 +220,34 @@ def _program_files(job: Job) -> Iterator[Hit]:
         if _absent(path, trace, job, program=True):
             message, fix = _said(path, program.word, job)
             yield Hit(command.source, program.word.place, message, fix)
+
+
+def _module_lacks(program: Program, job: Job) -> bool:
+    """Whether ``python -m package.module`` names a package that is here and lacks the module."""
+    package, _, module = (program.word.value or "").partition(".") if program.word else ("", "", "")
+    folder = f"{program.command.folder or job.folder}/{package}"
+    own = module and job.machine.exists(job.machine.resolve(f"{folder}/__init__.py"))
+    inner = job.machine.resolve(f"{folder}/{module.replace('.', '/')}")
+    plain = program.path is None and any(w.text == "-m" for w in program.command.words)
+    return bool(own and plain) and not any(
+        job.machine.exists(inner + e) for e in (".py", "", ".so")
+    )
+
+
+def _images(command: Command, trace: Trace, job: Job) -> Iterator[Hit]:
+    """Images of containers that are files."""
+    for one in command.launchers:
+        image = one.options.get("image", "")
+        if (
+            re.search(r"\.(?:sif|simg|img)$|^\./", image)
+            and "://" not in image
+            and "$" not in image
+        ):
+            word = Word(image, image, one.place)
+            path = path_of(word, command.folder, job)
+            if not command.conditional and _absent(path, trace, job):
+                message, fix = _said(path or "", word, job)
+                yield Hit(command.source, one.place, f"the image {message}", fix)
 
 
 @rule(
@@ -355,6 +389,8 @@ def _modules_known(job: Job) -> Iterator[Hit]:
     seen: set[str] = set()
     for command in job.commands:
         if command.name not in ("module", "ml") or command.conditional or command.checked:
+            continue
+        if any(one.target.text == "/dev/null" for one in command.redirects):
             continue
         plain = [word for word in command.arguments if not word.text.startswith("-")]
         verb = plain[0].text if plain else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["opener"]
+__all__ = ["opener", "unclosed"]
 
 _CLOSES = {
     "if": "fi",
@@ -102,3 +102,27 @@ def _push_or_pop(stack: list[tuple[int, str]], line: int, part: str) -> None:
         return
     elif stack and _CLOSES.get(inside) == part:
         stack.pop()
+
+
+_BLOCK = re.compile(
+    r"(?i)(?:.*\{|(?:do|for|while|if|function|begin|try|switch|module|struct|select)\b(?!.*\bend\b).*)$"
+)
+_END = re.compile(r"(?i)(?:end\b|end(?:do|if|for|while|function)\b|\})")
+
+
+def unclosed(text: str) -> int | None:
+    """The line of a block that ends, by its indentation, after one around it; None: there is none."""
+    stack: list[tuple[int, int]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        bare = line.strip()
+        indent = len(line) - len(line.lstrip())
+        if _END.match(bare):
+            if stack and indent < stack[-1][1]:
+                return stack[-1][0]
+            if stack:
+                stack.pop()
+        if _BLOCK.match(bare):
+            one_line = re.match(r"(?i)if\b(?!.*\bthen\b).*\)\s*\w", bare) and "{" not in bare
+            if not one_line and bare.count("{") >= bare.count("}"):
+                stack.append((number, indent))
+    return stack[-1][0] if stack else None

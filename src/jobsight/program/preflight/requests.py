@@ -728,7 +728,7 @@ def _no_array(job: Job) -> Iterator[Hit]:
     if (
         not job.is_slurm
         or "array" in job.submission.settings
-        or re.search(r"ARRAY_TASK_ID\}?:?[-+?=]|-[nz] .*ARRAY_TASK_ID|sbatch.*--array", job.text)
+        or re.search(r"ARRAY_TASK_ID\}?:?[-+?=]|\[ -[nz] .*ARRAY_TASK_ID|sbatch.*--array", job.text)
     ):
         return
     for number, line in enumerate(job.text.split("\n"), 1):

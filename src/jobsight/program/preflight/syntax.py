@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from jobsight.program.languages import INTERPRETERS, shebang, syntax_tree, tree_errors
 from jobsight.program.preflight.findings import Edit, Hit, rule
 from jobsight.program.preflight.job import Job, bash_error
-from jobsight.program.preflight.openers import opener
+from jobsight.program.preflight.openers import opener, unclosed
 from jobsight.program.shell.model import Program, Source
 from jobsight.program.submission.job import Place
 
@@ -27,6 +27,7 @@ _TREES = {
     "java": "Java",
     "perl": "Perl",
     "lua": "Lua",
+    "matlab": "MATLAB",
 }
 
 
@@ -162,6 +163,7 @@ def _other_syntax(job: Job) -> Iterator[Hit]:
         found = tree_errors(syntax_tree(language, source.text.encode("utf-8", "replace")))
         if 0 < len(found) <= 2:
             line, column, missing = found[0]
+            line, column = unclosed(source.text) or line, 1
             what = f"{missing} is missing" if missing else "this cannot be parsed"
             yield Hit(source, Place(line, column), f"{_TREES[language]}: {what}")
 
@@ -182,6 +184,15 @@ def _line_ends(job: Job) -> Iterator[Hit]:
         line = job.data[: job.data.index(b"\r\n")].count(b"\n") + 1
         who = "sbatch refuses the script" if job.is_slurm else "the interpreter takes \\r for text"
         yield Hit(None, Place(line), f"lines end with \\r\\n: {who}", "dos2unix FILE", None, edit)
+    for text in job.walk.sources[1:]:
+        ran = any(one.source is text for one in job.walk.programs)
+        if "\r\n" in text.text and not ran and text.file != job.source.file:
+            yield Hit(
+                text,
+                Place(1),
+                "lines end with \\r\\n: words get a carriage return",
+                "dos2unix FILE",
+            )
     for program in job.walk.programs:
         source = program.source
         if source is not None and source.file != job.source.file and "\r\n" in source.text:

@@ -81,6 +81,8 @@ def strip_launchers(words: Sequence[Word]) -> Stripped:
                 at += 1
         at += _TAKES_MORE.get(name, 0)
         if name in CONTAINERS:
+            if at < len(rest):
+                options["image"] = rest[at].value or "$"
             contained, at = True, at + 1
         if name in ("xargs", "parallel") and at >= len(rest):
             break

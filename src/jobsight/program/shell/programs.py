@@ -65,6 +65,10 @@ def program_of(
             return _file(command, command.words[0], command.arguments, None, made, machine, path_of)
         return None
     rest = list(command.arguments)
+    if language == "go":
+        rest = rest[1:] if rest and rest[0].text == "run" else []
+    if language == "matlab" and not (rest and rest[-1].text.endswith(".m")):
+        return _function(command, rest, machine, path_of)
     while rest and rest[0].text.startswith("-") and rest[0].text not in ("-", "--"):
         option = rest.pop(0)
         letter = _TEXT.get(language, "--")[1]
@@ -80,6 +84,18 @@ def program_of(
             return None
         return Program(command.here, language, command, tuple(rest[1:]), interpreter=command.name)
     return _file(command, rest[0], tuple(rest[1:]), language, made, machine, path_of)
+
+
+def _function(
+    command: Command, rest: list[Word], machine: Machine, path_of: Callable[[Word], str | None]
+) -> Program | None:
+    """``matlab -batch "run_it(3)"`` runs the file run_it.m."""
+    found = re.match(r"\s*([A-Za-z]\w*)", (rest[-1].value or "") if rest else "")
+    if found is None or len(rest) < 2 or rest[-2].text not in ("-batch", "-r", "--eval"):
+        return None
+    word = rest[-1]._replace(value=f"{found[1]}.m")
+    program = _file(command, word, (), "matlab", {}, machine, path_of)
+    return program if program.source is not None else None
 
 
 def _inline(command: Command, word: Word, rest: list[Word], language: str) -> Program:

@@ -223,11 +223,14 @@ class _Walker:
 
     def on_while_statement(self, node: Node) -> None:
         condition = node.child_by_field_name("condition")
+        endless = is_endless(node)
+        loop = Loop(self.place(node), None, endless)
         if condition is not None:
+            before, self.loops = self.loops, (*self.loops, loop)
             with self.within(checked=True):
                 self.visit(condition)
-        endless = is_endless(node)
-        self.loop(node, Loop(self.place(node), None, endless), sure=endless)
+            self.loops = before
+        self.loop(node, loop, sure=endless)
 
     on_until_statement = on_while_statement
 
