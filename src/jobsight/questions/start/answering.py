@@ -180,23 +180,23 @@ class Answerer:
         if asked["scheduler"][0] == "slurm":
             starts = np.full((queue.draws(), len(chosen)), np.inf)
             starts[:, chosen] = queue.starts(chosen)
+        usual = (queue.ends(_MANY) + queue.ages())[:, places]
+        usual = np.quantile(usual, LEVELS, axis=0).T
         few = len(asked) <= _ADVISED
         return [
-            self._answered(queue, place, starts[:, place], found.of(k), few=few)
+            self._answered(queue, place, starts[:, place], usual[k], found.of(k), few=few)
             for k, place in enumerate(places)
         ]
 
     def _answered(
-        self, queue: Snapshot, place: int, starts: Floats, known: _Known, *, few: bool
-    ) -> Answer:
+        self, queue: Snapshot, place: int, starts: Floats, usual: Floats, known: _Known, *,
+        few: bool,
+    ) -> Answer:  # fmt: skip
         job = queue.jobs.row(place, named=True)
         runs = job["state"] in _RUNNING
         blocked = None if runs else obstacle(job, queue)
         wait = known.wait if known.wait is not None else _spans(quantiles(starts[:, None])[0])
-        runtime = known.runtime
-        if runtime is None or runs:
-            total = queue.ends(_MANY)[:, place] + queue.ages()[place]
-            runtime = _spans(np.quantile(total, LEVELS))
+        runtime = _spans(usual) if known.runtime is None or runs else known.runtime
         plays = bool(np.isfinite(starts).any()) and not runs
         if not (blocked or runs or plays or job["blocked"]) and job["scheduler"] == "slurm":
             blocked = "it asks for more than its partition has"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -171,6 +172,26 @@ class Snapshot:
     def running(self) -> int:
         """How many of the jobs run."""
         return int(self.jobs["runs"].sum())
+
+    @cached_property
+    def load(self) -> Floats:
+        """Jobs ahead of each job, and those that run, where it may start: float64 (2, 2, n).
+
+        The second axis has how many they are, and their CPUs.
+        """
+        family = np.zeros(len(self.jobs), np.int64)
+        for k, of in enumerate(self.machine.families(self.jobs["partition"].unique().to_list())):
+            family[self.jobs["partition"].is_in(of, nulls_equal=True).to_numpy()] = k
+        cpus = self.jobs["request_cpus"].fill_null(1).to_numpy().astype(float)
+        runs, blocked = self.jobs["runs"].to_numpy(), self.jobs["blocked"].to_numpy()
+        found = np.zeros((2, 2, len(self.jobs)))
+        for k in np.unique(family):
+            own = family == k
+            for row, amount in enumerate((np.ones(len(cpus)), cpus)):
+                pending = np.where(own & ~runs & ~blocked, amount, 0.0)
+                found[0, row, own] = (np.cumsum(pending) - pending)[own]
+                found[1, row, own] = amount[own & runs].sum()
+        return found
 
     def ages(self) -> Floats:
         """Seconds for which each job has run; 0: it is pending."""

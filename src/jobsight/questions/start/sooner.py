@@ -101,26 +101,13 @@ def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
         for name, words in _UNTIL.items()
         if reason.lower().startswith(name.lower())
     ]
-    jobs = queue.jobs
-    family = next(
-        one
-        for one in queue.machine.families(jobs["partition"].unique().to_list())
-        if job["partition"] in one
-    )
-    same = jobs["partition"].is_in(family, nulls_equal=True)
-    ahead = jobs.filter(
-        same & ~jobs["runs"] & ~jobs["blocked"] & (pl.int_range(len(jobs), eager=True) < place)
-    )
-    running = jobs.filter(same & jobs["runs"])
-    if len(ahead):
-        found.append(f"{counted(len(ahead), 'job')} ahead with {_cpus(ahead)}")
-    if len(running):
-        found.append(f"{counted(len(running), 'running job')} with {_cpus(running)}")
+    ahead, running = queue.load[:2, :, place]
+    if ahead[0] and job["scheduler"] == "slurm":
+        found.append(f"{counted(int(ahead[0]), 'job')} ahead with {counted(int(ahead[1]), 'CPU')}")
+    if running[0]:
+        cpus = counted(int(running[1]), "CPU")
+        found.append(f"{counted(int(running[0]), 'running job')} with {cpus}")
     return found
-
-
-def _cpus(jobs: pl.DataFrame) -> str:
-    return counted(int(jobs["request_cpus"].fill_null(1).sum()), "CPU")
 
 
 def sooner(queue: Snapshot, place: int, starts: Floats) -> list[Advice]:
