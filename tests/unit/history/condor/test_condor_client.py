@@ -31,6 +31,14 @@ def test_queue_and_history_are_asked_in_one_call_each(tools: Tools) -> None:
     assert asked.calls == {"condor_q": 1, "condor_history": 1}
 
 
+def test_an_analysis_is_a_bounded_number_of_lines_that_are_safe_to_show(tools: Tools) -> None:
+    lines = b"".join(b"line %d \x1b[2J\n\n" % number for number in range(100))
+    tools.answer("condor_q", lines)
+    found = client(tools, schedd="far").analysis("12.0")
+    assert len(found) == 30 and found[-1] == "line 99 [2J"
+    assert tools.calls() == [["condor_q", "-name", "far", "-better-analyze", "12.0"]]
+
+
 def test_a_setting_is_one_line_or_none(tools: Tools) -> None:
     tools.answer("condor_config_val", b"/var/log/condor/EventLog\n")
     assert client(tools).setting("EVENT_LOG") == "/var/log/condor/EventLog"
