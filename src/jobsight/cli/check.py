@@ -50,6 +50,9 @@ def check(
     explain: Annotated[
         str | None, typer.Option(metavar="CODE", help="Explain a code, with examples.")
     ] = None,
+    shellcheck: Annotated[
+        bool, typer.Option("--shellcheck", help="Add the errors of ShellCheck, where installed.")
+    ] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Write the safe fixes.")] = False,
     config: ConfigOption = None,
     as_json: Annotated[
@@ -70,7 +73,7 @@ def check(
     settings = load_settings(config, {})
     codes = (*settings.check.ignore, *(c for one in ignore or [] for c in one.split(",") if c))
     known = Site.saved(site) if site is not None else Site.asked()
-    checker = Checker(known, codes, _options(options))
+    checker = Checker(known, codes, _options(options), shellcheck)
     reports, problems = _checked(checker, scripts)
     if fix and sum(map(apply_fixes, reports)):
         reports, problems = _checked(checker, scripts)

@@ -152,6 +152,16 @@ def test_answers_for_machines() -> None:
     assert call("--json", "--sarif", "b.sh").exit_code != 0
 
 
+def test_errors_of_shellcheck_have_its_codes() -> None:
+    written(Path(), "b.sh", f'{HEAD}x=(a b)\necho "$x[1]"\n')
+    assert any(one["code"].startswith("SC") for one in _codes("--shellcheck", "b.sh", "b.sh"))
+    assert not any(one["code"].startswith("SC") for one in _codes("b.sh", "b.sh"))
+
+
+def _codes(*words: str) -> list[dict[str, str]]:
+    return [found for one in json.loads(call("--json", *words).stdout) for found in one["findings"]]
+
+
 def test_safe_fixes_are_written() -> None:
     Path("job.sh").write_bytes(
         b"#!/bin/bash\r\n#SBATCH --tmie=10\r\n#SBATCH --output=logs/%j.out\r\necho hello\r\n"

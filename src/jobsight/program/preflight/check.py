@@ -25,6 +25,7 @@ from jobsight.program.preflight.condorjob import CondorJob, Instance
 from jobsight.program.preflight.dags import DagJob
 from jobsight.program.preflight.findings import Finding, hits_of, silenced
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.shellcheck import shellcheck_findings
 from jobsight.program.shell.model import Source
 from jobsight.program.site import Site
 from jobsight.program.submission.condor import looks_like_submit
@@ -84,11 +85,13 @@ class Checker:
         site: what is known of the cluster.
         ignored: codes, or their beginnings.
         options: of sbatch.
+        shellcheck: add the errors of ShellCheck.
     """
 
     site: Site | None = None
     ignored: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    shellcheck: bool = False
 
     def check(self, name: str) -> Report:
         """Check a file.
@@ -117,7 +120,11 @@ class Checker:
             job = CondorJob(text, absolute, os.getcwd(), machine, self.site)  # noqa: PTH109
             return "htcondor", list(self._of_submit(job, file))
         script = self._script(file, absolute, data, text, machine)
-        return ("slurm" if script.is_slurm else None), list(hits_of("script", script, file))
+        found = list(hits_of("script", script, file))
+        if self.shellcheck and script.language == "bash":
+            lines = {one.line for one in found if one.severity == "error"}
+            found += [one for one in shellcheck_findings(path, file) if one.line not in lines]
+        return ("slurm" if script.is_slurm else None), found
 
     def _script(self, file: str, path: str, data: bytes, text: str, machine: Machine) -> Job:
         """A script, in the folder where it will start."""

@@ -569,36 +569,31 @@ def _number(ad: dict[str, str], attribute: str) -> float:
 
 
 def _never(text: str, slots: list[dict[str, str]]) -> bool:
-    """Whether an expression is true of no slot; not known without HTCondor's own library."""
+    """Whether an expression is true of no slot; not known without HTCondor's own library.
+
+    Attributes that no slot has are those of the job: then too it is not known.
+    """
     try:
         import classad2
     except ImportError:
         return False
+    known = {name.lower() for ad in slots for name in ad} | _WORDS
+    if set(re.findall(r"[a-z_]\w*", re.sub(r'"[^"]*"', "", text).lower())) - known:
+        return False
     try:
-        expression = classad2.ExprTree(text)
-        known = {name.lower() for ad in slots for name in ad}
-        names = re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", text).lower())
-        if set(names) - known - {"true", "false", "undefined", "target", "my", "is", "isnt"}:
-            return False
+        expression = classad2.ExprTree(re.sub(r"(?i)\b(?:target|my)\.", "", text))
         for ad in slots[:5000]:
-            scope = classad2.ClassAd()
+            slot = classad2.ClassAd()
             for name, value in ad.items():
-                scope[name] = classad2.ExprTree(value)
-            job = classad2.ClassAd(
-                {
-                    "RequestMemory": 1,
-                    "RequestCpus": 1,
-                    "RequestDisk": 1,
-                    "ImageSize": 1,
-                    "DiskUsage": 1,
-                    "Owner": "user",
-                }
-            )
-            if expression.eval(job, scope) in (True, 1):
+                slot[name] = classad2.ExprTree(value)
+            if expression.eval(slot) in (True, 1):
                 return False
     except (ValueError, SyntaxError, TypeError, RuntimeError):
         return False
     return True
+
+
+_WORDS = {"true", "false", "undefined", "target", "my", "is", "isnt"}
 
 
 @rule(

@@ -204,13 +204,14 @@ def _program_files(job: Job) -> Iterator[Hit]:
     programs = {id(one.command): one for one in job.walk.programs}
     for command, trace in trace_of(job):
         program = programs.get(id(command))
+        yield from _images(command, trace, job)
         if program is None:
-            yield from _images(command, trace, job)
-        elif program.source is None and program.word is not None and _module_lacks(program, job):
+            continue
+        if program.source is None and program.word is not None and _module_lacks(program, job):
             yield Hit(
                 command.source, program.word.place, f"there is no module {program.word.value}"
             )
-        if program is None or program.source is not None or program.word is None:
+        if program.source is not None or program.word is None:
             continue
         path = None if (program.path or "\0").startswith("\0") else program.path
         if command.conditional or command.contained or command.checked or path is None:
