@@ -181,22 +181,22 @@ class Answerer:
             starts = np.full((queue.draws(), len(chosen)), np.inf)
             starts[:, chosen] = queue.starts(chosen)
         usual = (queue.ends(_MANY) + queue.ages())[:, places]
-        usual = np.quantile(usual, LEVELS, axis=0).T
+        played = _Known(quantiles(starts[:, places]), np.quantile(usual, LEVELS, axis=0).T, [])
         few = len(asked) <= _ADVISED
         return [
-            self._answered(queue, place, starts[:, place], usual[k], found.of(k), few=few)
+            self._answered(queue, place, starts[:, place], played.of(k), found.of(k), few=few)
             for k, place in enumerate(places)
         ]
 
     def _answered(
-        self, queue: Snapshot, place: int, starts: Floats, usual: Floats, known: _Known, *,
+        self, queue: Snapshot, place: int, starts: Floats, played: _Known, known: _Known, *,
         few: bool,
     ) -> Answer:  # fmt: skip
         job = queue.jobs.row(place, named=True)
         runs = job["state"] in _RUNNING
         blocked = None if runs else obstacle(job, queue)
-        wait = known.wait if known.wait is not None else _spans(quantiles(starts[:, None])[0])
-        runtime = _spans(usual) if known.runtime is None or runs else known.runtime
+        wait = played.wait if known.wait is None else known.wait
+        runtime = played.runtime if known.runtime is None or runs else known.runtime
         plays = bool(np.isfinite(starts).any()) and not runs
         if not (blocked or runs or plays or job["blocked"]) and job["scheduler"] == "slurm":
             blocked = "it asks for more than its partition has"
@@ -243,7 +243,7 @@ class Answerer:
 
 
 class _Known(NamedTuple):
-    """What a model expects of n jobs: seconds (n, 3), or None; hashes of what was read."""
+    """What is expected of n jobs: seconds (n, 3), or None; hashes of what a model read."""
 
     wait: Any
     runtime: Any
@@ -252,7 +252,7 @@ class _Known(NamedTuple):
     def of(self, k: int) -> _Known:
         """Of one of them."""
         wait, runtime = (None if one is None else _spans(one[k]) for one in self[:2])
-        return _Known(wait, runtime, [self.inputs[k]])
+        return _Known(wait, runtime, self.inputs[k : k + 1])
 
 
 def _spans(seconds: Floats) -> Spans | None:
