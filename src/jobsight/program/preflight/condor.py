@@ -454,7 +454,18 @@ _EXPRESSIONS = ("requirements", "rank", "on_exit_remove", "on_exit_hold", "perio
     passes=_ALWAYS + "on_exit_remove = (ExitCode == 0)\nqueue\n",
 )
 def _expressions(job: CondorJob) -> Iterator[Hit]:
-    """One ``=`` where ``==`` is meant, brackets and quotes that are not closed."""
+    """One ``=`` where ``==`` is meant, brackets and quotes not closed, texts without quotes."""
+    for setting in {
+        one for q in job.submission.queues for n, one in q.commands.items() if n[0] == "+"
+    }:
+        bare = re.fullmatch(r"[A-Za-z_][\w-]*", setting.value)
+        if bare and setting.value.lower() not in ("true", "false", "undefined", "error"):
+            yield Hit(
+                None,
+                setting.place,
+                f"{setting.name}: {bare[0][:40]} is taken for an attribute",
+                f'{setting.name} = "{bare[0][:40]}"',
+            )
     for name in _EXPRESSIONS:
         for setting in {q.commands[name] for q in job.submission.queues if name in q.commands}:
             text = re.sub(r'"(?:[^"\\]|\\.)*"', '""', setting.value)

@@ -490,6 +490,17 @@ def _limits(job: Job) -> Iterator[Hit]:
                 f"--nodes={request.nodes} is more than the {most} of {chosen.name}",
                 f"--nodes={most}",
             )
+        total = chosen.number("TotalCPUs")
+        most_cpus = next(
+            (settings[n] for n in ("ntasks", "ntasks-per-node", "cpus-per-task") if n in settings),
+            None,
+        )
+        if total and most_cpus and request.cpus > total:
+            yield Hit(
+                None,
+                most_cpus.place,
+                f"{request.cpus} CPUs are more than the {total} of {chosen.name}",
+            )
         cap = chosen.number("MaxMemPerNode")
         place = _memory_place(job)
         if cap and place and (request.node_memory_mb or 0) > cap:
@@ -544,6 +555,18 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
         at = settings["cpus-per-task"] if alone or option not in settings else settings[option]
         yield Hit(None, at.place, f"{each} CPUs are more than {where} has: {cpus}")
     yield from _gpu_limits(job, nodes, where)
+    known = {one.name for one in job.site.nodes}
+    for name in re.split(
+        r",(?![^\[]*\])", settings["nodelist"].value if "nodelist" in settings else ""
+    ):
+        if name and not re.search(r"[\[$/]", name) and name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            yield Hit(
+                None,
+                settings["nodelist"].place,
+                f"there is no node {name}",
+                near[0] if near else None,
+            )
     if "constraint" in settings:
         text = settings["constraint"].value
         have = frozenset().union(*(one.features for one in nodes))

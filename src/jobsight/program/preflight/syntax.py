@@ -337,3 +337,31 @@ def _bashisms(job: Job) -> Iterator[Hit]:
         if found and number not in job.here_lines and not line.lstrip().startswith("#"):
             what = found[1] or found[2] or ("function" if found[3] else "<<<")
             yield Hit(None, Place(number), f"sh is dash here, and has no {what}", "#!/bin/bash")
+
+
+_ALIKE = {"\u00a0": "a blank", "\u2013": "-", "\u2014": "--", "\u201c": '"', "\u201d": '"',
+          "\u2018": "'", "\u2019": "'", "\u200b": "nothing"}  # fmt: skip
+
+
+@rule(
+    "JS010",
+    "error",
+    "A character that only looks like the one that is meant",
+    fails="#!/bin/bash\nls \u2013l /etc\n",
+    passes='#!/bin/bash\nls -l /etc\necho "caf\u00e9 \u2013 open"\n',
+)
+def _look_alikes(job: Job) -> Iterator[Hit]:
+    """Dashes, quotes and blanks of a word processor, outside of quotes, comments and here-documents."""
+    for number, line in enumerate(job.text.split("\n") if job.language == "bash" else (), 1):
+        if line.isascii() or number in job.here_lines:
+            continue
+        directive = line.startswith("#SBATCH")
+        text = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", lambda m: "q" * len(m[0]), line)
+        text = text if directive else re.sub(r"(?:^|\s)#.*", "", text)
+        found = re.search(
+            r"(?<=\s)[\u2013\u2014](?=\w)|[\u00a0\u200b]|(?<=[\s=])[\u2018\u201c]", text
+        )
+        if found is not None:
+            character = found[0]
+            message = f"U+{ord(character):04X} is not {_ALIKE[character]}"
+            yield Hit(None, Place(number, found.start() + 1), message, f"type {_ALIKE[character]}")
