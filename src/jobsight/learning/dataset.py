@@ -194,14 +194,17 @@ class Dataset:
         return self.examples(self.table.filter(pl.Series(self.usable(rows))), moment=moment)
 
     def examples(
-        self, table: pl.DataFrame, *, moment: str | None = None
+        self, table: pl.DataFrame, *, moment: str | None = None, weighed: bool = True
     ) -> tuple[pl.DataFrame, Labelled]:
-        """Examples of decisions with an outcome, as `labelled` gives them."""
+        """Examples of decisions with an outcome, as `labelled` gives them.
+
+        Unless `weighed`, quantiles without the weights of outcomes that a border of parts hides.
+        """
         first = self.question.moments(self.encoding)[0]
         table, inputs = self.builder.build(table, first if moment is None else moment)
         values = self.goal.values(table[self.target])
         weight = batch_weights(table["batch"].to_numpy())
-        if self.goal.output.kind == "quantiles":
+        if weighed and self.goal.output.kind == "quantiles":
             weight = weight * table["weighs"].to_numpy()
         return table, Labelled(inputs, values, weight, drawn_together(table), self.goal.output)
 

@@ -15,8 +15,8 @@ __all__ = ["ETA", "FOREVER", "SHARE", "USUAL", "Times", "Weights", "mix"]
 
 ETA, SHARE = 0.06, 1e-2
 """η and α of the module, chosen on five traces of clusters and two of pools."""
-ETA_QUANTILES, STEP = 0.3, 1e-3
-"""η and γ of quantiles."""
+STEP = 2e-4
+"""γ of quantiles: jobs that start together teach alike, so a larger one follows each of them."""
 FIRST_STEPS = 2.0
 """γ is this over the outcomes learned from, as long as that is more."""
 USUAL = 50.0
@@ -96,7 +96,7 @@ def mix(
     now, usual, offsets = (one.copy() for one in (weights.now, weights.usual, weights.offsets))
     by_known = np.argsort(rows.known_at, kind="stable")
     learned = _play(
-        np.ascontiguousarray(scores), (ETA_QUANTILES if levels else ETA) * losses, values,
+        np.ascontiguousarray(scores), ETA * losses, values,
         np.array(levels), rows.weight, rows.decided, by_known, rows.known_at, until, now, usual,
         weights.learned, offsets, mixed,
     )  # fmt: skip
@@ -130,6 +130,8 @@ def _play(
             learned += 1
             seen += weight[one]
             for j in range(len(levels)):
+                if levels[j] == 0.5:
+                    continue
                 level = offsets[j]
                 for k in range(members):
                     level += weights[k] * scores[one, k, j]

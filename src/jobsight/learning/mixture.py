@@ -14,7 +14,7 @@ It begins with up to half of the weight, as it follows drift by itself. What the
 decision follows from outcomes known before it, and from nothing else.
 
 Of quantiles, the mixture is the weighted mean of the members' at each level, and p_k(outcome) is
-exp(−pinball loss), with an η of its own. Each level τ is moved by an offset c, which makes it hold
+exp(−pinball loss). Each level τ but the median is moved by an offset c, which makes it hold
 what it promises whatever the members say (adaptive conformal inference: Gibbs and Candès, NeurIPS
 2021; in this form Angelopoulos, Candès and Tibshirani, NeurIPS 2023), by larger steps at first::
 
@@ -171,7 +171,7 @@ class Mixture:
             anew: whether a member is fitted anew where enough more is known; weights always move.
         """
         # Decisions that a border of parts drops teach too: here time alone says who knew what.
-        table, known = data.examples(data.known(), moment=moment)
+        table, known = data.examples(data.known(), moment=moment, weighed=False)
         decided, known_at = table["decided"].to_numpy(), table["known_at"].to_numpy()
         rows = np.flatnonzero((np.maximum(known_at, decided) >= since) & (decided < until))
         rows = rows[np.argsort(decided[rows], kind="stable")]

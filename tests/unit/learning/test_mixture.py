@@ -124,12 +124,12 @@ def quantile_members(random: np.random.Generator, rows: int) -> tuple[Floats, Fl
 
 
 def test_quantiles_follow_the_best_member_and_come_to_hold_what_they_promise() -> None:
-    values, said = quantile_members(np.random.default_rng(0), 12_000)
+    values, said = quantile_members(np.random.default_rng(0), 60_000)
     first = Weights.first(2, 400, 3)
     mixed, after = mix(said, times_of(values, 1), first, levels=LEVELS)
     assert after.now[0] > 0.9
-    late = mixed[9000:]
-    held = (values[9000:, None] <= late).mean(axis=0)
+    late = mixed[45_000:]
+    held = (values[45_000:, None] <= late).mean(axis=0)
     assert held == pytest.approx(LEVELS, abs=0.03)
     assert (np.diff(mixed, axis=1) >= 0).all()
     assert mixed[0] == pytest.approx(first.mean(said[:1])[0])
