@@ -175,7 +175,8 @@ class Checker:
             files = {os.path.basename(name.rstrip("/")): found for name, found in job.found(one)}  # noqa: PTH119
             files |= {os.path.basename(path): path}  # noqa: PTH119
             script.folder, script.machine = _SANDBOX, Sandbox(_SANDBOX, files)
-            script.blind = listed is None or len(files) <= len(listed)
+            contents = any(name.endswith("/") for name in listed or ())
+            script.blind = listed is None or contents or len(files) <= len(listed)
         else:
             script.blind = job.start(one) is None
         if script.language not in ("bash", "python", None):

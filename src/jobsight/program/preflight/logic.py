@@ -194,7 +194,7 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
                     f"all tasks write their --{name} to {setting.value}",
                     f"--{name}={_with_task(setting.value)}",
                 )
-    for command in job.commands:
+    for command in job.commands if "flock" not in job.text else ():
         if command.conditional or command.folder is None or command.contained:
             continue
         for use in uses_of(command):

@@ -183,7 +183,9 @@ def _line_ends(job: Job) -> Iterator[Hit]:
     ):
         line = job.data[: job.data.index(b"\r\n")].count(b"\n") + 1
         who = "sbatch refuses the script" if job.is_slurm else "the interpreter takes \\r for text"
-        yield Hit(None, Place(line), f"lines end with \\r\\n: {who}", "dos2unix FILE", None, edit)
+        if job.is_slurm or line not in job.here_lines:
+            message = f"lines end with \\r\\n: {who}"
+            yield Hit(None, Place(line), message, "dos2unix FILE", None, edit)
     for text in job.walk.sources[1:]:
         ran = any(one.source is text for one in job.walk.programs)
         if "\r\n" in text.text and not ran and text.file != job.source.file:

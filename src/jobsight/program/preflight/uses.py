@@ -134,7 +134,7 @@ HARMLESS = (
         (
             "sleep date hostname whoami id uname env nproc free df ps which basename dirname seq "
             "yes expr bc mkdir rmdir rm touch tee module ml ulimit nvidia-smi lscpu sync numactl "
-            "squeue scontrol sacct sstat pwd uptime lsblk find xargs numfmt timeout nohup for mktemp sbatch paste"
+            "squeue scontrol sacct sstat pwd uptime lsblk find xargs numfmt timeout nohup for mktemp sbatch paste flock"
         ).split()
     )
 )
