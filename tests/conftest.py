@@ -1,5 +1,5 @@
 """For all tests: the real clusters of `tests/testbed/`; which tests share a process, and which
-`make check` leaves out; how hypothesis runs; no registry of models but the tests' own.
+`make check` leaves out; how hypothesis runs; no registry of models or cache but the tests' own.
 """
 
 import itertools
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from jobsight.jit import _cache_directory
 from tests.limits import PROVE
 from tests.once import FOLDER
 
@@ -93,7 +94,11 @@ def registries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Pa
     """Folders for registries, none of which is there; the first is in use outside of any test."""
     place = tmp_path_factory.mktemp("registries")
     paths = (place / str(number) for number in itertools.count())
+    kernels = _cache_directory()
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(place / "cache"))  # what mixtures learn
+        if kernels is not None:  # compiled kernels alone outlive the tests
+            patch.setenv("NUMBA_CACHE_DIR", kernels)
         patch.setenv("JOBSIGHT_REGISTRY", str(next(paths)))
         yield paths
 
