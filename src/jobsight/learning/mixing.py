@@ -15,7 +15,7 @@ __all__ = ["ETA", "FOREVER", "SHARE", "USUAL", "Times", "Weights", "mix"]
 
 ETA, SHARE = 0.06, 1e-2
 """η and α of the module, chosen on five traces of clusters and two of pools."""
-STEP = 2e-4
+STEP = 5e-4
 """γ of quantiles: jobs that start together teach alike, so a larger one follows each of them."""
 FIRST_STEPS = 2.0
 """γ is this over the outcomes learned from, as long as that is more."""
