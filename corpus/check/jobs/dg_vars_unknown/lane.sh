@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "lane of ${1:?no sample}"

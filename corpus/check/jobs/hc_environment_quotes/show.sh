@@ -1,0 +1,3 @@
+#!/bin/sh
+[ "$TITLE" = "two words" ] || exit 4
+echo "$TITLE / $QUOTE / ${EMPTY:-nothing}"

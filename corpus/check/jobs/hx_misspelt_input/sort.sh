@@ -1,0 +1,2 @@
+#!/bin/sh
+sort -k2,2n abundance.tsv

@@ -1,0 +1,2 @@
+#!/bin/sh
+seq 10 > spectrum.txt

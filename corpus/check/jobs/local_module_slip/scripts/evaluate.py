@@ -1,0 +1,5 @@
+import statistics
+
+from plateio import wells
+
+print(statistics.mean(wells(3)))
