@@ -1,4 +1,4 @@
-"""The question `fail` from a file of accounting to a report, as a user asks it."""
+"""The questions `fail` and `start` from a file of accounting to a report, as a user asks."""
 
 import json
 import shutil
@@ -120,13 +120,22 @@ def test_verified_and_reported(place: Path, tmp_path: Path) -> None:
     assert "At the moment start" in html
 
 
-def test_a_sweep_searches_settings_of_failures(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    ("question", "metric", "model", "parameter"),
+    [
+        ("fail", "log_loss", "linear", "seed: {values: [0, 1]}"),
+        ("start", "pinball", "boosted", "num_leaves: {values: [3, 8]}"),
+    ],
+)
+def test_a_sweep_searches_settings(
+    question: str, metric: str, model: str, parameter: str,
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     config = tmp_path / "sweep.yaml"
     config.write_text(
-        f"question: fail\ndata: {place / 'jobs.psv'}\nmethod: grid\nmetric: {{name: log_loss}}\n"
-        "parameters: {seed: {values: [0, 1]}}\nmodel: linear\nsettings: {bootstrap: 100}\n"
+        f"question: {question}\ndata: {place / 'jobs.psv'}\nmethod: grid\n"
+        f"metric: {{name: {metric}}}\nparameters: {{{parameter}}}\nmodel: {model}\n"
+        "settings: {bootstrap: 100}\n"
     )
     run("sweep", "plan", config)
     folder = config.with_suffix(".sweep")
@@ -134,4 +143,6 @@ def test_a_sweep_searches_settings_of_failures(
     for node in (("parse", "s01"), ("run", 1), ("run", 2), ("best",)):
         run("sweep", "node", *node, ".")
     found = json.loads(run("sweep", "best", folder, "--json"))
-    assert found["model"]["test"]["linear"]["log_loss"]
+    assert found["model"]["test"][model][metric]
+    results = [json.loads(one.read_text()) for one in folder.glob("runs/*/result.json")]
+    assert model != "boosted" or len({one["metrics"][metric] for one in results}) == 2

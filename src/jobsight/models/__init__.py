@@ -57,7 +57,7 @@ def create(
         rule_sets: the question's rule sets.
         columns: the question's baselines that answer a feature, and these features.
         lstm: settings of the model ``lstm``.
-        boosted: settings of the model ``boosted`` that predicts yes or no.
+        boosted: settings of the model ``boosted``.
 
     Raises:
         UsageError: there is no such model, or none that predicts this.
@@ -77,6 +77,10 @@ def create(
         from jobsight.models.boosted import Boosted
 
         return Boosted(boosted)
+    if name == "boosted":
+        from jobsight.models.forests import BoostedColumns
+
+        return BoostedColumns(boosted)
     if name in NAMES:
         return _class_of(name, output)()
     names = (*NAMES, *(columns or ()), *(RULES + rule for rule in sorted(known)))

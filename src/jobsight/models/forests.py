@@ -30,6 +30,7 @@ from jobsight.models.boosted import (
 from jobsight.models.logistic import sigmoid
 from jobsight.models.storage import load_body, require_names, save_body
 from jobsight.models.trees import Trees
+from jobsight.settings import BoostedSettings
 
 __all__ = ["BoostedColumns"]
 
@@ -58,7 +59,8 @@ class BoostedColumns:
     name: ClassVar[str] = "boosted"
     needs_both: ClassVar[bool] = False
 
-    def __init__(self) -> None:
+    def __init__(self, settings: BoostedSettings | None = None) -> None:
+        self._settings = settings or BoostedSettings()
         self._features: tuple[str, ...] = ()
         self._kind = ""
         self._forests: list[Trees] = []
@@ -79,7 +81,7 @@ class BoostedColumns:
         Raises:
             TrainingError: `rows` are none.
         """
-        model = BoostedColumns()
+        model = BoostedColumns(self._settings)
         model._fit(rows, rows.take(np.zeros(0, np.int64)), seed, self._rounds or None)
         return model
 
@@ -87,11 +89,12 @@ class BoostedColumns:
         if not len(train) or not train.inputs.names:
             raise TrainingError("boosted: there is nothing to learn from; give a longer history")
         self._features, self._kind = train.inputs.names, train.output.kind
+        parameters = _parameters(train, seed) | self._settings.model_dump(exclude_none=True)
         if self._kind == "quantiles":
-            boosters, self._rounds = _boost_quantiles(train, select, seed, rounds)
+            boosters, self._rounds = _boost_quantiles(train, select, parameters, rounds)
         else:
             columns = range(len(train.output.columns))
-            boosters = [_boost(train, select, column, seed) for column in columns]
+            boosters = [_boost(train, select, column, parameters) for column in columns]
         self._texts = [booster.model_to_string() for booster in boosters]
         self._forests = [Trees.from_dump(booster.dump_model()) for booster in boosters]
 
@@ -118,7 +121,7 @@ class BoostedColumns:
             with new_file(folder / f"lightgbm-{k}.txt") as temporary:
                 temporary.write_text(text, encoding="utf-8")
         body = {"features": list(self._features), "output": self._kind, "k": len(self._forests)}
-        body["rounds"] = self._rounds
+        body |= {"rounds": self._rounds, "settings": self._settings.model_dump(exclude_none=True)}
         save_body(folder, self.name, body)
 
     @classmethod
@@ -133,6 +136,7 @@ class BoostedColumns:
             model._features = tuple(str(name) for name in body["features"])
             model._kind = str(body["output"])
             model._rounds = int(body["rounds"])
+            model._settings = BoostedSettings.model_validate(body["settings"])
             for k in range(int(body["k"])):
                 text = (folder / f"lightgbm-{k}.txt").read_text(encoding="utf-8")
                 model._texts.append(text)
@@ -156,23 +160,24 @@ def _parameters(train: Labelled, seed: int) -> dict[str, Any]:
             "num_leaves": leaves(float(train.weight.sum())),
             "min_data_in_leaf": int(np.clip(len(train) / _ROWS_OF_A_LEAF, 5, 100)),
         }
+    if output.kind == "quantiles" and len(train) >= MANY_ROWS:
+        own |= _OF_MANY
     return {**PARAMETERS, **own, "boost_from_average": True, "min_sum_hessian_in_leaf": 1e-3}
 
 
 def _boost_quantiles(
-    train: Labelled, select: Labelled, seed: int, rounds: int | None
+    train: Labelled, select: Labelled, parameters: dict[str, Any], rounds: int | None
 ) -> tuple[list[Any], int]:
     """A ``lightgbm.Booster`` of each level, and their rounds; all share one set of bins.
 
     Args:
         train: what they are taught.
         select: its loss at the median stops the fitting, unless `rounds` are given.
-        seed: of the draws.
+        parameters: of LightGBM.
         rounds: to make; None: as `select` says, else `LEAST_ROUNDS`.
     """
     import lightgbm
 
-    parameters = _parameters(train, seed) | (_OF_MANY if len(train) >= MANY_ROWS else {})
     data = _dataset(train, train.values, parameters)
     made: dict[float, Any] = {}
     if rounds is None and len(select):
@@ -199,9 +204,8 @@ def _dataset(rows: Labelled, values: Floats, parameters: dict[str, Any], of: Any
     )
 
 
-def _boost(train: Labelled, select: Labelled, column: int, seed: int) -> Any:
+def _boost(train: Labelled, select: Labelled, column: int, parameters: dict[str, Any]) -> Any:
     """A ``lightgbm.Booster`` of one column."""
-    parameters = _parameters(train, seed)
 
     def dataset(rows: Labelled, reference: Any = None) -> Any:
         return _dataset(rows, _target(rows, column), parameters, reference)

@@ -53,6 +53,7 @@ class Start(Question[StartSettings]):
     }
     each_moment: ClassVar[bool] = True
     reads: ClassVar[Literal["events", "jobs"]] = "jobs"
+    searched: ClassVar[tuple[str, ...]] = ("seed", "boosted")
     key: ClassVar[pl.Expr] = pl.col("id")
     job: ClassVar[pl.Expr] = pl.format("{} {}", "scheduler_name", "job")
     strata: ClassVar[Mapping[str, Stratum]] = {

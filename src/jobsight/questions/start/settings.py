@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from jobsight.settings import QuestionSettings
+from jobsight.settings import BoostedSettings, QuestionSettings
 from jobsight.settings.shared import Fraction
 
 __all__ = ["StartSettings"]
@@ -18,3 +18,4 @@ class StartSettings(QuestionSettings):
     parts: tuple[Fraction, Fraction, Fraction, Fraction] = (0.6, 0.1, 0.1, 0.2)
     metric: Literal["pinball", "log10_mse", "within_2"] = "pinball"
     bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 200
+    boosted: BoostedSettings = BoostedSettings()
