@@ -1,10 +1,14 @@
 """The corpus of jobs is what its manifest says, and so is what happens when they run."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
+from corpus.check import score
 from corpus.check.baselines import compilers
 from corpus.check.manifest import HERE, Job, Planted, jobs
 from corpus.check.running import confined
-from corpus.check.score import interval, measures
+from corpus.check.score import found_by_check, interval, measures
 from corpus.check.verify import contradiction, run_locally
 
 JOBS = jobs()
@@ -68,6 +72,19 @@ def test_measures_count_lines_and_severities() -> None:
     elsewhere = dict(measures([bad], {bad.path: [("x.sh", 9, "error")]}, "syntax"))
     assert elsewhere["recall"] == [(1, 1)]
     assert interval([(1, 1), (1, 1), (0, 1), (0, 1)])[0] == 50
+
+
+def test_a_crash_of_the_check_is_an_error_at_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def checked(folder: Path, names: Sequence[str], *options: str) -> dict[str, list[object]]:
+        if "bad.sh" in names:
+            raise SystemExit("crashed")
+        return {name: [] for name in names}
+
+    monkeypatch.setattr(score, "checked", checked)
+    assert found_by_check([job_with(path="jobs/good.sh"), job_with(path="jobs/bad.sh")]) == {
+        "jobs/good.sh": [],
+        "jobs/bad.sh": [("", 1, "error")],
+    }
 
 
 def test_a_run_contradicts_the_manifest_if_sound_jobs_fail_or_faulty_ones_succeed() -> None:
