@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from jobsight.learning.registry import Entry
     from jobsight.settings import Settings
 
-__all__ = ["Asked", "Desk", "asked", "kept", "open_desk"]
+__all__ = ["Asked", "Desk", "asked", "kept", "open_desk", "own_store", "script_row"]
 
 _NONE = "none"
 """What ``--model`` is given to be answered without one, whatever the registry has."""
@@ -161,7 +161,7 @@ def open_desk(
         JobsightError: nothing can be read, or there is no such model or moment.
     """
     if store or not inputs:
-        inputs = [*inputs, _own_store(settings, named=store)]
+        inputs = [*inputs, own_store(settings, named=store)]
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
     named = None if model is None or model == _NONE else model
     opened = None
@@ -273,25 +273,31 @@ def _of_script(desk: Desk[A], path: str, options: tuple[str, ...]) -> A:
             text = file.read(_LARGEST_SCRIPT).decode(errors="replace")
     except OSError as error:
         raise SourceError(f"cannot read {printable(path, 80)}: {error.strerror}") from None
-    clusters = desk.jobs.table.filter(scheduler="slurm")["scheduler_name"].unique().to_list()
-    cluster = desk.settings.slurm.cluster or (clusters[0] if len(clusters) == 1 else None)
-    request = requested(text, options)
-    job: dict[str, Any] = {
+    job = script_row(desk.jobs, desk.settings, path, text, requested(text, options))
+    answerer = desk.answerer(desk.champion(job["scheduler_name"]))
+    return answerer.answer(answerer.unsubmitted(job))[0]
+
+
+def script_row(
+    jobs: JobTable, settings: Settings, path: str, text: str, request: dict[str, Any]
+) -> dict[str, Any]:
+    """A batch script of the caller's in columns of the job table; `request`: those it asks for."""
+    clusters = jobs.table.filter(scheduler="slurm")["scheduler_name"].unique().to_list()
+    return {
         **request,
         "job": None,
         "scheduler": "slurm",
-        "scheduler_name": cluster,
+        "scheduler_name": settings.slurm.cluster or (clusters[0] if len(clusters) == 1 else None),
         "owner": caller(),
         "name": request["name"] or Path(path).name,
         "command": str(Path(path).resolve()),
         "work_dir": request["work_dir"] or os.getcwd(),  # noqa: PTH109
         "script_digest": sha256(text.encode(errors="replace")).hexdigest()[:16],
     }
-    answerer = desk.answerer(desk.champion(cluster))
-    return answerer.answer(answerer.unsubmitted(job))[0]
 
 
-def _own_store(settings: Settings, *, named: bool) -> str:
+def own_store(settings: Settings, *, named: bool) -> str:
+    """The store of the settings as an input; `named`: the call names one."""
     if not named and not has_store(settings):
         raise UsageError(
             "name the history: the store with --store URL, or files with --import FILE or --log "

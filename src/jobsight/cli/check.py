@@ -6,12 +6,14 @@ Exit status 1: there are errors among the findings, or a file could not be read.
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from jobsight.cli.common import ConfigOption, load_settings
+from jobsight.cli.common import ConfigOption, StoreOption, load_settings
+from jobsight.cli.failchecks import open_history
 from jobsight.cli.output import print_json, report_problems, say
 from jobsight.errors import JobsightError, UsageError
 from jobsight.program.preflight.check import Checker, Report
@@ -53,6 +55,13 @@ def check(
     shellcheck: Annotated[
         bool, typer.Option("--shellcheck", help="Add the errors of ShellCheck, where installed.")
     ] = False,
+    store: StoreOption = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--import", help="Compare with the jobs of a file that `jobsight import` reads."
+        ),
+    ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Write the safe fixes.")] = False,
     config: ConfigOption = None,
     as_json: Annotated[
@@ -70,10 +79,13 @@ def check(
         raise UsageError("name scripts to check, or a code with --explain")
     if as_json and as_sarif:
         raise UsageError("--json or --sarif, not both")
-    settings = load_settings(config, {})
+    settings = load_settings(config, {"store": store})
     codes = (*settings.check.ignore, *(c for one in ignore or [] for c in one.split(",") if c))
     known = Site.saved(site) if site is not None else Site.asked()
     checker = Checker(known, codes, _options(options), shellcheck)
+    if store is not None or files:
+        history = open_history(settings, files or [], named=store is not None)
+        checker = replace(checker, history=history.findings)
     reports, problems = _checked(checker, scripts)
     if fix and sum(map(apply_fixes, reports)):
         reports, problems = _checked(checker, scripts)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ from jobsight.settings import Settings
 from jobsight.text import printable
 
 if TYPE_CHECKING:
+    from jobsight.documents import JobDocument
     from jobsight.learning.question import Question
 
 __all__ = [
@@ -230,9 +232,14 @@ def read_events_of(logs: list[str], settings: Settings, *, hashed: bool = True) 
 
 
 def read_for(
-    question: Question[Any], inputs: list[str], settings: Settings
+    question: Question[Any],
+    inputs: list[str],
+    settings: Settings,
+    seen: Callable[[JobDocument], None] | None = None,
 ) -> tuple[Any, ReadReport, list[Source]]:
     """What a question is asked of, read from logs, stores, snapshots and files of importers.
+
+    `seen` is called with each document, where the question is asked of jobs.
 
     Raises:
         SourceError: there is nothing in it; errors as of `read_history` and `job_table`.
@@ -240,7 +247,7 @@ def read_for(
     if question.reads == "events":
         return read_history(inputs, settings)
     with progress_bar("reading", reads_logs=True) as progress:
-        reading = job_table(inputs, settings, progress)
+        reading = job_table(inputs, settings, progress, seen=seen)
     table = reading.jobs.table
     tell_unread(reading.unreadable, len(table))
     if not len(table):

@@ -61,7 +61,12 @@ class JobReading:
 
 
 def job_table(
-    inputs: Sequence[str], settings: Settings, progress: Progress, *, hashed: bool = True
+    inputs: Sequence[str],
+    settings: Settings,
+    progress: Progress,
+    *,
+    hashed: bool = True,
+    seen: Callable[[JobDocument], None] | None = None,
 ) -> JobReading:
     """Read stores, snapshots, files of importers and event logs into one job table.
 
@@ -70,6 +75,7 @@ def job_table(
         settings: of the store, of time zones, and the names of access point and cluster.
         progress: is called with how much was read, and of how much (0: unknown).
         hashed: False: without `sources`.
+        seen: is called with each document.
 
     Raises:
         SourceError: a file cannot be read or is of no known format; `StoreError`: a store cannot.
@@ -95,11 +101,21 @@ def job_table(
         )
         history, unreadable = History.from_table(log.table), log.report.unreadable
     documents = _documents(stores, reads, settings, progress, sources if hashed else None)
+    if seen is not None:
+        documents = _shown_to(seen, documents)
     jobs = JobTable.read(documents, history)
     paths = {path for one in imports.values() for path in one.paths} if hashed else ()
     sources += [Source.of(path) for path in sorted(paths)]
     unreadable = [*unreadable, *(line for one in reads for line in one.report.unreadable)]
     return JobReading(jobs, sources, unreadable, sum(one.report.bad for one in reads))
+
+
+def _shown_to(
+    seen: Callable[[JobDocument], None], documents: Iterable[JobDocument]
+) -> Iterator[JobDocument]:
+    for one in documents:
+        seen(one)
+        yield one
 
 
 def _documents(

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from jobsight.errors import UsageError
+from jobsight.program.submission.job import Submission
 from jobsight.program.submission.sbatch import read_sbatch
 
-__all__ = ["requested"]
+__all__ = ["request_columns", "requested"]
 
 
 def requested(script: str, options: Sequence[str] = ()) -> dict[str, Any]:
@@ -28,6 +29,11 @@ def requested(script: str, options: Sequence[str] = ()) -> dict[str, Any]:
     refused = next((one for one in job.problems if one.kind == "value"), None)
     if refused is not None:
         raise UsageError(f"sbatch options: {refused.message}; {refused.fix or 'give one'}")
+    return request_columns(job)
+
+
+def request_columns(job: Submission) -> dict[str, Any]:
+    """What sbatch is asked for, see `requested`."""
     request = job.request
     return {
         "name": job.value("job-name"),

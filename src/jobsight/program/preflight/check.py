@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,12 +86,14 @@ class Checker:
         ignored: codes, or their beginnings.
         options: of sbatch.
         shellcheck: add the errors of ShellCheck.
+        history: finds what earlier runs show of a job whose file is shown so.
     """
 
     site: Site | None = None
     ignored: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     shellcheck: bool = False
+    history: Callable[[Job | CondorJob, str], Iterable[Finding]] = lambda _job, _file: ()
 
     def check(self, name: str) -> Report:
         """Check a file.
@@ -118,9 +120,9 @@ class Checker:
             return "htcondor", list(self._of_dag(DagJob(text, os.getcwd(), machine), file))  # noqa: PTH109
         if path.suffix in _SUBMITS or (path.suffix in _UNNAMED and looks_like_submit(text)):
             job = CondorJob(text, absolute, os.getcwd(), machine, self.site)  # noqa: PTH109
-            return "htcondor", list(self._of_submit(job, file))
+            return "htcondor", [*self._of_submit(job, file), *self.history(job, file)]
         script = self._script(file, absolute, data, text, machine)
-        found = list(hits_of("script", script, file))
+        found = [*hits_of("script", script, file), *self.history(script, file)]
         if self.shellcheck and script.language == "bash":
             lines = {one.line for one in found if one.severity == "error"}
             found += [one for one in shellcheck_findings(path, file) if one.line not in lines]

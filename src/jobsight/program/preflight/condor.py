@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from jobsight.program.preflight.condorjob import CondorJob, Instance
+from jobsight.program.preflight.condorjob import CondorJob, Instance, megabytes
 from jobsight.program.preflight.findings import Hit, Severity, rule
 from jobsight.program.submission.condor import COMMANDS, fields_of, split_arguments
 from jobsight.program.submission.job import Place, Setting
@@ -522,14 +522,6 @@ def _amounts(job: CondorJob) -> Iterator[Hit]:
                 yield Hit(None, one.setting(name).place, "request_cpus = 0", "request_cpus = 1")
 
 
-def _mb(text: str, unit: str) -> float | None:
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)i?B?", text.strip(), re.I)
-    if found is None:
-        return None
-    power = {"k": -1, "m": 0, "g": 1, "t": 2, "p": 3}[found[2].lower() or unit]
-    return float(found[1]) * 1024.0**power
-
-
 @rule(
     "JS411",
     "error",
@@ -554,7 +546,7 @@ def _matches(job: CondorJob) -> Iterator[Hit]:
             most = max((_number(ad, attribute) for ad in slots), default=0.0)
             if text is None or (not most and attribute != "Gpus"):
                 continue
-            asked = _mb(text, unit) if unit else (float(text) if text.isdecimal() else None)
+            asked = megabytes(text, unit) if unit else (float(text) if text.isdecimal() else None)
             most = most / 1024 if attribute == "Disk" else most
             if asked is not None and asked > most:
                 yield Hit(

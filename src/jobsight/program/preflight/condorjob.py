@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +13,18 @@ from jobsight.program.site import Site
 from jobsight.program.submission.condor import expanded, fields_of, read_condor
 from jobsight.program.submission.job import Queue, Setting, Submission
 
-__all__ = ["CondorJob", "Instance"]
+__all__ = ["CondorJob", "Instance", "megabytes"]
 
 _MOST_INSTANCES = 200
+
+
+def megabytes(text: str, unit: str) -> float | None:
+    """An amount such as ``4 GB``; `unit`: of a bare number; None: it cannot be read."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)i?B?", text.strip(), re.I)
+    if found is None:
+        return None
+    power = {"k": -1, "m": 0, "g": 1, "t": 2, "p": 3}[found[2].lower() or unit]
+    return float(found[1]) * 1024.0**power
 
 
 @dataclass(frozen=True)
@@ -136,3 +146,17 @@ class CondorJob:
         for name in self.inputs(one) or []:
             if "://" not in name and folder is not None and not any(c in name for c in "*?["):
                 yield name, self.place_of(name, folder)
+
+    def columns(self) -> dict[str, object]:
+        """What its first job asks for, in columns of the job table."""
+        if not self.instances:
+            return {"name": None}
+        one = self.instances[0]
+        executable = one.known("executable")
+        memory = megabytes(one.known("request_memory") or "", "m")
+        return {
+            "name": one.known("batch_name"),
+            "command": executable and self.place_of(executable, self.folder),
+            "work_dir": self.start(one),
+            "request_memory_mb": memory and int(memory),
+        }

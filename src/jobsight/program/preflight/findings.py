@@ -2,7 +2,8 @@
 
 A rule is a function that yields a `Hit` for each place where it applies. It is registered with its
 code, severity, title, and an example that it finds fault with and one that it does not; tests run
-both. Codes: JS0xx syntax, JS1xx what is not there, JS2xx requests, JS3xx logic, JS4xx HTCondor.
+both. Codes: JS0xx syntax, JS1xx what is not there, JS2xx requests, JS3xx logic, JS4xx HTCondor;
+JS5xx, from history, are in `jobsight.questions.fail.checks`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 Severity = Literal["error", "warning"]
-Kind = Literal["script", "condor", "dag"]
+Kind = Literal["script", "condor", "dag", "history"]
 
 
 class Edit(NamedTuple):

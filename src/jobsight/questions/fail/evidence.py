@@ -20,7 +20,7 @@ from jobsight.history.past import KEYS, key_hashes
 from jobsight.questions.fail.decisions import KINDS, ends_of
 from jobsight.text import counted, printable
 
-__all__ = ["KEYS_LIKE", "Advice", "Counted", "Ends", "Finding", "advise", "findings"]
+__all__ = ["KEYS_LIKE", "LAST", "Advice", "Counted", "Ends", "Finding", "advise", "findings"]
 
 Finding = dict[str, Any]
 """``what`` (like, user or request), ``runs``, ``failed``, ``kinds`` (counts), and ``text``."""
