@@ -142,7 +142,7 @@ class Audited:
     @property
     def slow(self) -> bool:
         """Whether the studied kind takes seconds to train, so that fewer turns must do."""
-        return self.studied == _SLOW
+        return self.studied == _SLOW or bool(self.data.goal.output.levels)
 
     @property
     def test(self) -> tuple[pl.DataFrame, Labelled]:
