@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from jobsight.cli.main import app
 from jobsight.errors import SourceError
 from jobsight.program.preflight.check import Checker, Report
+from jobsight.program.site import Site
 
 
 @pytest.fixture(autouse=True)
@@ -169,3 +170,9 @@ def test_safe_fixes_are_written() -> None:
     assert call("--fix", "job.sh").exit_code == 0
     assert Path("job.sh").read_bytes().startswith(b"#!/bin/bash\n#SBATCH --time=10\n")
     assert Path("logs").is_dir()
+
+
+def test_requirements_that_htcondor_cannot_parse_are_bounded() -> None:
+    text = "executable = /bin/echo\nlog = a.log\nrequirements = (Cpus >= 2) && Memory >=\nqueue\n"
+    written(Path(), "a.sub", f"{text}=== condor_status.ads\nCpus = 8\nMemory = 9000\n")
+    assert Checker(Site.saved(Path())).check("a.sub").findings == ()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from jobsight.program.preflight.condorjob import CondorJob, Instance, megabytes
-from jobsight.program.preflight.findings import Hit, Severity, rule
+from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.submission.condor import COMMANDS, fields_of, split_arguments
 from jobsight.program.submission.job import Place, Setting
 
@@ -26,12 +26,10 @@ def _absent(path: str, job: CondorJob) -> bool:
 
 
 @rule(
-    "JS401",
-    "error",
-    "The executable is not there",
-    kind="condor",
+    "JS401 The executable is not there",
     fails="executable = no-such.sh\nqueue\n",
     passes="executable = run.sh\nqueue\n=== run.sh\n#!/bin/sh\necho hello\n",
+    kind="condor",
 )
 def _executables(job: CondorJob) -> Iterator[Hit]:
     """It is named relative to the folder of the submission, and transferred by default."""
@@ -43,21 +41,18 @@ def _executables(job: CondorJob) -> Iterator[Hit]:
         setting = one.setting("executable")
         if _absent(path, job):
             near = difflib.get_close_matches(os.path.basename(path), _names(path), 1, 0.7)  # noqa: PTH119
-            yield Hit(
-                None,
-                setting.place,
-                f"{name} is not there: condor_submit refuses it",
-                near[0] if near else None,
+            yield hit(
+                setting, f"{name} is not there: condor_submit refuses it", near[0] if near else None
             )
         elif job.machine.is_folder(path):
-            yield Hit(None, setting.place, f"{name} is a folder")
+            yield hit(setting, f"{name} is a folder")
     for queue in job.submission.queues:
         if (
             "executable" not in queue.commands
             and "shell" not in queue.commands
             and not ({"docker_image", "container_image", "noop_job"} & queue.commands.keys())
         ):
-            yield Hit(None, queue.place, "no executable is given", "executable = PROGRAM")
+            yield hit(queue, "no executable is given", "executable = PROGRAM")
 
 
 def _in_image(one: Instance) -> bool:
@@ -73,12 +68,10 @@ def _names(path: str) -> list[str]:
 
 
 @rule(
-    "JS402",
-    "error",
-    "The executable may not be executed",
-    kind="condor",
+    "JS402 The executable may not be executed",
     fails="executable = run.sh\ntransfer_executable = false\nqueue\n=== run.sh\n#!/bin/sh\necho hello\n",
     passes="executable = /bin/echo\ntransfer_executable = false\nqueue\n",
+    kind="condor",
 )
 def _executable_bits(job: CondorJob) -> Iterator[Hit]:
     """Without its bit it cannot be started; where it is transferred, HTCondor may set it."""
@@ -94,22 +87,19 @@ def _executable_bits(job: CondorJob) -> Iterator[Hit]:
         ):
             sure = one.yes("transfer_executable") is False or not job.transfers(one)
             severity: Severity | None = None if sure else "warning"
-            yield Hit(
-                None,
-                one.setting("executable").place,
+            yield hit(
+                one.setting("executable"),
                 f"{name} may not be executed",
                 f"chmod +x {name}",
-                severity,
+                severity=severity,
             )
 
 
 @rule(
-    "JS403",
-    "error",
-    "A file to be transferred is not there",
-    kind="condor",
+    "JS403 A file to be transferred is not there",
     fails=_ALWAYS + "transfer_input_files = no-such.dat\nqueue\n",
     passes=_ALWAYS + "transfer_input_files = in.dat\nqueue\n=== in.dat\n1\n",
+    kind="condor",
 )
 def _inputs(job: CondorJob) -> Iterator[Hit]:
     """The job is held when it starts."""
@@ -117,8 +107,7 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
         for name, path in job.found(one):
             if _absent(path.rstrip("/"), job):
                 near = difflib.get_close_matches(os.path.basename(path), _names(path), 1, 0.7)  # noqa: PTH119
-                yield Hit(
-                    None,
+                yield hit(
                     _item_place(one, name, one.setting("transfer_input_files"), job),
                     f"{name} is not there: the job is held",
                     near[0] if near else None,
@@ -131,14 +120,13 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
             and _absent(job.place_of(name, folder), job)
             and not name.startswith("/dev/")
         ):
-            yield Hit(
-                None,
+            yield hit(
                 _item_place(one, name, one.setting("input"), job),
                 f"{name} is not there: the job is held",
             )
     for problem in job.submission.problems:
         if problem.kind == "missing":
-            yield Hit(None, problem.place, problem.message, problem.fix)
+            yield hit(problem, problem.message, problem.fix)
 
 
 def _item_place(one: Instance, name: str, setting: Setting, job: CondorJob) -> Place:
@@ -151,12 +139,10 @@ def _item_place(one: Instance, name: str, setting: Setting, job: CondorJob) -> P
 
 
 @rule(
-    "JS404",
-    "error",
-    "A command that HTCondor does not know",
-    kind="condor",
+    "JS404 A command that HTCondor does not know",
     fails=_ALWAYS + "request_memroy = 4GB\nqueue\n",
     passes=_ALWAYS + "request_memory = 4GB\nqueue\n",
+    kind="condor",
 )
 def _unknown(job: CondorJob) -> Iterator[Hit]:
     """One slip away from a command, and used nowhere: condor_submit ignores it."""
@@ -173,11 +159,8 @@ def _unknown(job: CondorJob) -> Iterator[Hit]:
             continue
         near = _misspelt(name)
         if near is not None:
-            yield Hit(
-                None,
-                setting.place,
-                f"condor_submit ignores {setting.name}",
-                f"{near} = {setting.value[:60]}",
+            yield hit(
+                setting, f"condor_submit ignores {setting.name}", f"{near} = {setting.value[:60]}"
             )
 
 
@@ -196,12 +179,10 @@ def _misspelt(name: str) -> str | None:
 
 
 @rule(
-    "JS405",
-    "error",
-    "A queue statement and its list do not fit",
-    kind="condor",
+    "JS405 A queue statement and its list do not fit",
     fails=_ALWAYS + "arguments = $(a) $(b)\nqueue a, b from (\n  1, 2\n  3\n)\n",
     passes=_ALWAYS + "arguments = $(a) $(b)\nqueue a, b from (\n  1, 2\n  3, 4\n)\n",
+    kind="condor",
 )
 def _queue_fields(job: CondorJob) -> Iterator[Hit]:
     """Too few fields leave a variable empty; too many end up in the last."""
@@ -214,7 +195,7 @@ def _queue_fields(job: CondorJob) -> Iterator[Hit]:
             if have != wanted and (have < wanted or "," in line):
                 inside = f" of {queue.file}" if queue.file else ""
                 text = f"{line[:40]!r}{inside} has {have} fields, queue has {wanted} variables"
-                yield Hit(None, place, text, ", ".join(queue.names))
+                yield hit(place, text, ", ".join(queue.names))
                 break
 
 
@@ -222,12 +203,10 @@ _OWN = re.compile(r"\$\((?:Process|ProcId|Proc|Step|Row|ItemIndex|Node|Cluster(?
 
 
 @rule(
-    "JS406",
-    "error",
-    "Several jobs write to one file",
-    kind="condor",
+    "JS406 Several jobs write to one file",
     fails=_ALWAYS + "output = out.txt\nqueue 10\n",
     passes=_ALWAYS + "output = out.$(Process).txt\nqueue 10\n",
+    kind="condor",
 )
 def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
     """Files of output and error have the same name for all jobs of a queue statement."""
@@ -257,9 +236,8 @@ def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
             if folder is not None and "$(" in folder.value:
                 continue
             many = f"{queue.jobs} jobs" if queue.jobs else "all jobs"
-            yield Hit(
-                None,
-                queue.commands[name].place,
+            yield hit(
+                queue.commands[name],
                 f"{many} write their {name} to {value[:60]}",
                 f"{name} = {_with_process(queue.commands[name].value)}",
             )
@@ -271,14 +249,12 @@ def _with_process(value: str) -> str:
 
 
 @rule(
-    "JS407",
-    "error",
-    "Commands that contradict each other",
-    kind="condor",
+    "JS407 Commands that contradict each other",
     fails=_ALWAYS
     + "should_transfer_files = NO\ntransfer_input_files = in.dat\nqueue\n=== in.dat\n1\n",
     passes=_ALWAYS
     + "should_transfer_files = YES\ntransfer_input_files = in.dat\nqueue\n=== in.dat\n1\n",
+    kind="condor",
 )
 def _contradictions(job: CondorJob) -> Iterator[Hit]:
     """Transfer switched off and lists given; a universe without its image; values of another kind."""
@@ -287,9 +263,8 @@ def _contradictions(job: CondorJob) -> Iterator[Hit]:
         chosen = (one.known("should_transfer_files") or "").upper()
         when = (one.known("when_to_transfer_output") or "").upper()
         if "should_transfer_files" in given and chosen and chosen not in ("YES", "NO", "IF_NEEDED"):
-            yield Hit(
-                None,
-                given["should_transfer_files"].place,
+            yield hit(
+                given["should_transfer_files"],
                 f"should_transfer_files = {chosen[:20]}",
                 "YES, NO or IF_NEEDED",
             )
@@ -298,24 +273,22 @@ def _contradictions(job: CondorJob) -> Iterator[Hit]:
             and when
             and when not in ("ON_EXIT", "ON_EXIT_OR_EVICT", "ON_SUCCESS", "NEVER")
         ):
-            yield Hit(
-                None,
-                given["when_to_transfer_output"].place,
+            yield hit(
+                given["when_to_transfer_output"],
                 f"when_to_transfer_output = {when[:20]}",
                 "ON_EXIT, ON_EXIT_OR_EVICT or ON_SUCCESS",
             )
         for name in ("transfer_input_files", "transfer_output_files", "when_to_transfer_output"):
             if chosen == "NO" and name in given:
-                yield Hit(
-                    None,
-                    given[name].place,
+                yield hit(
+                    given[name],
                     f"should_transfer_files = NO, so {name} does nothing",
                     "should_transfer_files = YES",
                 )
         universe = (one.known("universe") or "vanilla").lower()
         for kind in ("docker", "container"):
             if universe == kind and f"{kind}_image" not in given:
-                yield Hit(None, given["universe"].place, f"universe = {kind} needs {kind}_image")
+                yield hit(given["universe"], f"universe = {kind} needs {kind}_image")
         if universe not in (
             "vanilla",
             "docker",
@@ -327,29 +300,18 @@ def _contradictions(job: CondorJob) -> Iterator[Hit]:
             "vm",
             "parallel",
         ):
-            yield Hit(
-                None,
-                one.setting("universe").place,
-                f"there is no universe {universe[:30]}",
-                "vanilla",
-            )
+            yield hit(one.setting("universe"), f"there is no universe {universe[:30]}", "vanilla")
         if universe == "grid" and "grid_resource" not in given:
-            yield Hit(None, given["universe"].place, "universe = grid needs grid_resource")
+            yield hit(given["universe"], "universe = grid needs grid_resource")
         if "docker_image" in given and universe in ("local", "scheduler", "java"):
-            yield Hit(
-                None,
-                given["docker_image"].place,
-                f"universe = {universe} does not run docker_image",
-            )
+            yield hit(given["docker_image"], f"universe = {universe} does not run docker_image")
 
 
 @rule(
-    "JS408",
-    "error",
-    "Retries that cannot succeed, or never end",
-    kind="condor",
+    "JS408 Retries that cannot succeed, or never end",
     fails=_ALWAYS + "max_retries = 5\non_exit_hold = ExitCode != 0\nqueue\n",
     passes=_ALWAYS + "max_retries = 5\nqueue\n",
+    kind="condor",
 )
 def _retries(job: CondorJob) -> Iterator[Hit]:
     """Policies that hold, requeue or release a job however it ended."""
@@ -357,17 +319,15 @@ def _retries(job: CondorJob) -> Iterator[Hit]:
         given = one.queue.commands
         remove = re.sub(r"[\s()]", "", one.value("on_exit_remove") or "").lower()
         if remove in ("false", "0"):
-            yield Hit(
-                None,
-                given["on_exit_remove"].place,
+            yield hit(
+                given["on_exit_remove"],
                 "on_exit_remove is never true: the job runs again for ever",
                 "on_exit_remove = ExitCode == 0 || NumJobCompletions > 3",
             )
         hold = re.sub(r"\s", "", one.value("on_exit_hold") or "").lower()
         if "max_retries" in given and re.search(r"exitcode(?:!=|=!=|>)0|^\(?true", hold):
-            yield Hit(
-                None,
-                given["max_retries"].place,
+            yield hit(
+                given["max_retries"],
                 "on_exit_hold holds each failure before it is tried again",
                 "leave out on_exit_hold, or max_retries",
             )
@@ -381,18 +341,16 @@ def _retries(job: CondorJob) -> Iterator[Hit]:
                 release,
             )
         ):
-            yield Hit(
-                None,
-                given["periodic_release"].place,
+            yield hit(
+                given["periodic_release"],
                 "every hold is released again, for ever",
                 "periodic_release = NumHolds < 5 && ...",
-                "warning",
+                severity="warning",
             )
         retries = one.known("max_retries")
         if retries is not None and not re.fullmatch(r"\d+", retries.strip()):
-            yield Hit(
-                None,
-                given["max_retries"].place,
+            yield hit(
+                given["max_retries"],
                 f"max_retries = {retries[:20]} is not a number",
                 "max_retries = 3",
             )
@@ -404,38 +362,33 @@ def _retries(job: CondorJob) -> Iterator[Hit]:
         ).lower()
         if periodic in ("true", "1"):
             name = "periodic_remove" if "periodic_remove" in given else "periodic_hold"
-            yield Hit(
-                None, given[name].place, f"{name} is always true: the job never runs to its end"
-            )
+            yield hit(given[name], f"{name} is always true: the job never runs to its end")
 
 
 @rule(
-    "JS409",
-    "error",
-    "A submit file that cannot be read",
-    kind="condor",
+    "JS409 A submit file that cannot be read",
     fails=_ALWAYS + 'arguments = "one \'two three"\n',
     passes=_ALWAYS + "arguments = \"one 'two three'\"\nqueue\n",
+    kind="condor",
 )
 def _syntax(job: CondorJob) -> Iterator[Hit]:
     """Lines that are not commands, quotes, ``if`` without ``endif``, no ``queue``."""
     for problem in job.submission.problems:
         if problem.kind == "syntax":
-            yield Hit(None, problem.place, problem.message, problem.fix)
+            yield hit(problem, problem.message, problem.fix)
     if not job.submission.queues and not job.in_dag:
         last = max((one.place.line for one in job.submission.settings.values()), default=1)
-        yield Hit(None, Place(last), "there is no queue statement: nothing is submitted", "queue")
+        yield hit(last, "there is no queue statement: nothing is submitted", "queue")
     for name in ("arguments", "environment"):
         for setting in {q.commands[name] for q in job.submission.queues if name in q.commands}:
             words, wrong = split_arguments(setting.value)
             if wrong is not None:
-                yield Hit(None, setting.place, f"{name}: {wrong}")
+                yield hit(setting, f"{name}: {wrong}")
             elif name == "environment" and setting.value.startswith('"'):
                 bad = next((w for w in words if "=" not in w and "$(" not in w), None)
                 if bad is not None:
-                    yield Hit(
-                        None,
-                        setting.place,
+                    yield hit(
+                        setting,
                         f"environment: {bad[:40]!r} is not NAME=VALUE",
                         "quote values with blanks: \"A='x y'\"",
                     )
@@ -446,12 +399,10 @@ _EXPRESSIONS = ("requirements", "rank", "on_exit_remove", "on_exit_hold", "perio
 
 
 @rule(
-    "JS415",
-    "error",
-    "An expression that HTCondor cannot read",
-    kind="condor",
+    "JS415 An expression that HTCondor cannot read",
     fails=_ALWAYS + "on_exit_remove = (ExitCode = 0)\nqueue\n",
     passes=_ALWAYS + "on_exit_remove = (ExitCode == 0)\nqueue\n",
+    kind="condor",
 )
 def _expressions(job: CondorJob) -> Iterator[Hit]:
     """One ``=`` where ``==`` is meant, brackets and quotes not closed, texts without quotes."""
@@ -460,9 +411,8 @@ def _expressions(job: CondorJob) -> Iterator[Hit]:
     }:
         bare = re.fullmatch(r"[A-Za-z_][\w-]*", setting.value)
         if bare and setting.value.lower() not in ("true", "false", "undefined", "error"):
-            yield Hit(
-                None,
-                setting.place,
+            yield hit(
+                setting,
                 f"{setting.name}: {bare[0][:40]} is taken for an attribute",
                 f'{setting.name} = "{bare[0][:40]}"',
             )
@@ -470,27 +420,23 @@ def _expressions(job: CondorJob) -> Iterator[Hit]:
         for setting in {q.commands[name] for q in job.submission.queues if name in q.commands}:
             text = re.sub(r'"(?:[^"\\]|\\.)*"', '""', setting.value)
             if re.search(r"(?<![=!<>?])=(?![=!?])", re.sub(r"=[?!]=", "", text)):
-                yield Hit(None, setting.place, f"{setting.name}: = assigns, == compares", "==")
+                yield hit(setting, f"{setting.name}: = assigns, == compares", "==")
             elif text.count("(") != text.count(")"):
-                yield Hit(None, setting.place, f"{setting.name}: a bracket is not closed")
+                yield hit(setting, f"{setting.name}: a bracket is not closed")
             elif text.count('"') % 2:
-                yield Hit(None, setting.place, f"{setting.name}: a quote is not closed")
+                yield hit(setting, f"{setting.name}: a quote is not closed")
             elif re.search(r"\b(?:and|or|not)\b", text):
-                yield Hit(
-                    None, setting.place, f"{setting.name}: ClassAds have &&, || and !", "&&, ||, !"
-                )
+                yield hit(setting, f"{setting.name}: ClassAds have &&, || and !", "&&, ||, !")
 
 
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?\s*(?:[KMGTP](?:i?B)?|B)?", re.I)
 
 
 @rule(
-    "JS410",
-    "error",
-    "An amount that HTCondor cannot read",
-    kind="condor",
+    "JS410 An amount that HTCondor cannot read",
     fails=_ALWAYS + "request_memory = 4 gigs\nqueue\n",
     passes=_ALWAYS + "request_memory = 4 GB\nqueue\n",
+    kind="condor",
 )
 def _amounts(job: CondorJob) -> Iterator[Hit]:
     """Numbers, or expressions of the job's attributes; memory without a unit is MB, disk KB."""
@@ -504,31 +450,27 @@ def _amounts(job: CondorJob) -> Iterator[Hit]:
             if good is None and not re.fullmatch(
                 r"(?i)undefined|ifthenelse.*|my\.\w+|target\.\w+", value
             ):
-                yield Hit(
-                    None,
-                    one.setting(name).place,
+                yield hit(
+                    one.setting(name),
                     f"{name} = {value[:40]} is not an amount",
                     "a whole number" if whole else f"{name} = 4GB",
                 )
             elif name == "request_memory" and re.fullmatch(r"[1-9]|1\d|[23]\d", value):
-                yield Hit(
-                    None,
-                    one.setting(name).place,
+                yield hit(
+                    one.setting(name),
                     f"{name} = {value} asks for {value} MB",
                     f"{name} = {value}GB",
-                    "warning",
+                    severity="warning",
                 )
             elif name == "request_cpus" and value == "0":
-                yield Hit(None, one.setting(name).place, "request_cpus = 0", "request_cpus = 1")
+                yield hit(one.setting(name), "request_cpus = 0", "request_cpus = 1")
 
 
 @rule(
-    "JS411",
-    "error",
-    "No slot of the pool can run the job",
-    kind="condor",
+    "JS411 No slot of the pool can run the job",
     fails=_ALWAYS + "request_memory = 900 GB\nqueue\n",
     passes=_ALWAYS + "request_memory = 2 GB\nqueue\n",
+    kind="condor",
 )
 def _matches(job: CondorJob) -> Iterator[Hit]:
     """Requests and requirements against the ads of ``condor_status``."""
@@ -549,19 +491,14 @@ def _matches(job: CondorJob) -> Iterator[Hit]:
             asked = megabytes(text, unit) if unit else (float(text) if text.isdecimal() else None)
             most = most / 1024 if attribute == "Disk" else most
             if asked is not None and asked > most:
-                yield Hit(
-                    None,
-                    one.setting(name).place,
+                yield hit(
+                    one.setting(name),
                     f"{name} = {text}: no slot of the pool has more than {most:,.0f}"
                     + (" MB" if unit else ""),
                 )
         text = one.known("requirements")
         if text and _never(text, slots):
-            yield Hit(
-                None,
-                one.setting("requirements").place,
-                "no slot of the pool meets the requirements",
-            )
+            yield hit(one.setting("requirements"), "no slot of the pool meets the requirements")
 
 
 def _number(ad: dict[str, str], attribute: str) -> float:
@@ -591,7 +528,7 @@ def _never(text: str, slots: list[dict[str, str]]) -> bool:
                 slot[name] = classad2.ExprTree(value)
             if expression.eval(slot) in (True, 1):
                 return False
-    except (ValueError, SyntaxError, TypeError, RuntimeError):
+    except (classad2.ClassAdException, ValueError, SyntaxError, TypeError, RuntimeError):
         return False
     return True
 
@@ -600,13 +537,11 @@ _WORDS = {"true", "false", "undefined", "target", "my", "is", "isnt"}
 
 
 @rule(
-    NOT_TRANSFERRED,
-    "error",
-    "A file that the job reads is not transferred",
-    kind="condor",
+    f"{NOT_TRANSFERRED} A file that the job reads is not transferred",
     fails="executable = /bin/cat\nshould_transfer_files = YES\narguments = in.dat\nqueue\n=== in.dat\n1\n",
     passes="executable = /bin/cat\nshould_transfer_files = YES\narguments = in.dat\ntransfer_input_files = in.dat\n"
     "queue\n=== in.dat\n1\n",
+    kind="condor",
 )
 def _not_transferred(job: CondorJob) -> Iterator[Hit]:
     """Files here that ``arguments`` name; where the executable reads them, `check` adds it."""
@@ -635,21 +570,18 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
                 continue
             if name.partition("/")[0] not in there and not job.machine.is_folder(path):
                 setting = one.setting("transfer_input_files", "arguments")
-                yield Hit(
-                    None,
-                    setting.place,
+                yield hit(
+                    setting,
                     f"{name} is named in arguments and not transferred",
                     f"transfer_input_files = {', '.join([*listed, name])[:100]}",
                 )
 
 
 @rule(
-    "JS413",
-    "error",
-    "The folder of output, error or log is not there",
-    kind="condor",
+    "JS413 The folder of output, error or log is not there",
     fails=_ALWAYS + "output = no-such/out.$(Process)\nqueue\n",
     passes=_ALWAYS + "output = out.$(Process)\nqueue\n",
+    kind="condor",
 )
 def _log_folders(job: CondorJob) -> Iterator[Hit]:
     """HTCondor does not make it: the job is held, or condor_submit refuses it."""
@@ -657,9 +589,7 @@ def _log_folders(job: CondorJob) -> Iterator[Hit]:
         start = job.start(one)
         if start is not None and start != job.folder and _absent(start, job):
             place = one.setting("initialdir", "initial_dir").place
-            yield Hit(
-                None, place, f"initialdir {one.known('initialdir', 'initial_dir')} is not there"
-            )
+            yield hit(place, f"initialdir {one.known('initialdir', 'initial_dir')} is not there")
             continue
         for name in ("output", "error", "log"):
             value = (one.value(name) or "").strip('"')
@@ -667,18 +597,14 @@ def _log_folders(job: CondorJob) -> Iterator[Hit]:
             if not folder or "$" in folder or start is None or value.startswith("/dev/"):
                 continue
             if _absent(job.place_of(folder, start), job):
-                yield Hit(
-                    None, one.setting(name).place, f"{folder} is not there", f"mkdir -p {folder}"
-                )
+                yield hit(one.setting(name), f"{folder} is not there", f"mkdir -p {folder}")
 
 
 @rule(
-    "JS414",
-    "error",
-    "A macro that nothing sets",
-    kind="condor",
+    "JS414 A macro that nothing sets",
     fails=_ALWAYS + "sample = a\narguments = $(smaple)\nqueue\n",
     passes=_ALWAYS + "sample = a\narguments = $(sample)\nqueue\n",
+    kind="condor",
 )
 def _macros(job: CondorJob) -> Iterator[Hit]:
     """It becomes nothing, without a word."""
@@ -734,10 +660,9 @@ def _macros(job: CondorJob) -> Iterator[Hit]:
                 seen.add(name)
                 near = difflib.get_close_matches(name, known, 1)
                 severity: Severity | None = None if near else "warning"
-                yield Hit(
-                    None,
-                    setting.place,
+                yield hit(
+                    setting,
                     f"nothing sets $({found[1]}): it becomes empty",
                     f"$({near[0]})" if near else None,
-                    severity,
+                    severity=severity,
                 )

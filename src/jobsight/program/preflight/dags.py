@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from jobsight.program.machine import Machine
-from jobsight.program.preflight.findings import Hit, rule
+from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.submission.dag import Dag, DagNode, cycle_of, read_dag
 
 __all__ = ["DagJob"]
@@ -53,18 +53,16 @@ class DagJob:
 
 
 @rule(
-    "JS420",
-    "error",
-    "A file of a node is not there",
-    kind="dag",
+    "JS420 A file of a node is not there",
     fails="JOB a no-such.sub\n",
     passes=f"JOB a a.sub\n{_NODE}",
+    kind="dag",
 )
 def _node_files(job: DagJob) -> Iterator[Hit]:
     """Submit files, inner DAGs, splices, included files."""
     for name, node in job.dag.nodes.items():
         if node.folder and job.missing(node.folder):
-            yield Hit(None, node.place, f"the folder {node.folder} of {name} is not there")
+            yield hit(node, f"the folder {node.folder} of {name} is not there")
         elif (
             node.file
             and node.file not in job.dag.described
@@ -72,10 +70,10 @@ def _node_files(job: DagJob) -> Iterator[Hit]:
             and job.missing(node.file, node.folder)
         ):
             near = _near(job, node.file)
-            yield Hit(None, node.place, f"{node.file} of {name} is not there", near)
+            yield hit(node, f"{node.file} of {name} is not there", near)
     for name, place in job.dag.included:
         if job.missing(name):
-            yield Hit(None, place, f"{name} is not there", _near(job, name))
+            yield hit(place, f"{name} is not there", _near(job, name))
 
 
 def _near(job: DagJob, name: str) -> str | None:
@@ -88,27 +86,23 @@ def _near(job: DagJob, name: str) -> str | None:
 
 
 @rule(
-    "JS421",
-    "error",
-    "Nodes wait for each other",
-    kind="dag",
+    "JS421 Nodes wait for each other",
     fails=f"JOB a a.sub\nJOB b a.sub\nPARENT a CHILD b\nPARENT b CHILD a\n{_NODE}",
     passes=f"JOB a a.sub\nJOB b a.sub\nPARENT a CHILD b\n{_NODE}",
+    kind="dag",
 )
 def _cycles(job: DagJob) -> Iterator[Hit]:
     """A cycle of PARENT and CHILD: DAGMan refuses it."""
     found = cycle_of(job.dag)
     if found is not None:
-        yield Hit(None, found[1], f"a cycle: {' → '.join(found[0])[:200]}")
+        yield hit(found[1], f"a cycle: {' → '.join(found[0])[:200]}")
 
 
 @rule(
-    "JS422",
-    "error",
-    "A node that is not defined",
-    kind="dag",
+    "JS422 A node that is not defined",
     fails=f"JOB a a.sub\nPARENT a CHILD b\n{_NODE}",
     passes=f"JOB a a.sub\nJOB b a.sub\nPARENT a CHILD b\n{_NODE}",
+    kind="dag",
 )
 def _undefined(job: DagJob) -> Iterator[Hit]:
     """Names of nodes in PARENT, CHILD, VARS, RETRY, SCRIPT and others."""
@@ -116,31 +110,27 @@ def _undefined(job: DagJob) -> Iterator[Hit]:
         return
     for one in job.dag.problems:
         if one.kind == "unknown":
-            yield Hit(None, one.place, one.message, one.fix)
+            yield hit(one, one.message, one.fix)
 
 
 @rule(
-    "JS423",
-    "error",
-    "A line that DAGMan refuses",
-    kind="dag",
+    "JS423 A line that DAGMan refuses",
     fails=f"JOB a a.sub\nRETRY a many\n{_NODE}",
     passes=f"JOB a a.sub\nRETRY a 3\n{_NODE}",
+    kind="dag",
 )
 def _syntax(job: DagJob) -> Iterator[Hit]:
     """Unknown commands, missing words, nodes defined twice."""
     for one in job.dag.problems:
         if one.kind == "syntax":
-            yield Hit(None, one.place, one.message, one.fix)
+            yield hit(one, one.message, one.fix)
 
 
 @rule(
-    "JS424",
-    "error",
-    "A script of a node cannot be run",
-    kind="dag",
+    "JS424 A script of a node cannot be run",
     fails=f"JOB a a.sub\nSCRIPT PRE a no-such.sh\n{_NODE}",
     passes=f"JOB a a.sub\nSCRIPT PRE a /bin/true\n{_NODE}",
+    kind="dag",
 )
 def _scripts(job: DagJob) -> Iterator[Hit]:
     """It is not there, or may not be executed: the node fails."""
@@ -150,6 +140,6 @@ def _scripts(job: DagJob) -> Iterator[Hit]:
         if "/" not in name and job.machine.command(name):
             continue
         if job.missing(name, folder):
-            yield Hit(None, place, f"{name} is not there", _near(job, name))
+            yield hit(place, f"{name} is not there", _near(job, name))
         elif job.machine.exists(path) and not job.machine.may(path, 1):
-            yield Hit(None, place, f"{name} may not be executed", f"chmod +x {name}")
+            yield hit(place, f"{name} may not be executed", f"chmod +x {name}")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from jobsight.program.preflight.findings import Hit, rule
+from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText, dotted
 from jobsight.program.shell.model import Command
@@ -54,9 +54,7 @@ _PYTHON_SERVERS = frozenset({"serve_forever", "run_forever", "run_app", "start_s
 
 
 @rule(
-    "JS307",
-    "error",
-    "A loop that nothing ends",
+    "JS307 A loop that nothing ends",
     fails="#!/bin/bash\n#SBATCH --time=10\nwhile true; do\n  date\n  sleep 60\ndone\n",
     passes="#!/bin/bash\n#SBATCH --time=10\nwhile true; do\n  [ -f done ] && break\n  sleep 60\ndone\n",
 )
@@ -69,22 +67,22 @@ def _endless_loops(job: Job) -> Iterator[Hit]:
             key = (command.source.file, loop.place)
             if loop.endless and key not in seen and not command.background and not timed:
                 seen.add(key)
-                yield Hit(
-                    command.source,
-                    loop.place,
+                yield hit(
+                    loop,
                     "nothing ends this loop: it runs into the time limit",
                     "break, or a condition",
+                    source=command.source,
                 )
     for program, text in job.pythons:
         timed = any(one.name == "timeout" for one in program.command.launchers)
         if program.command.background or timed or re.search(r"\bsignal\.|\balarm\(", text.text):
             continue
         for node in _endless(text):
-            yield Hit(
-                program.source,
-                Place(node.lineno, node.col_offset + 1),
+            yield hit(
+                node,
                 "nothing ends this loop: it runs into the time limit",
                 "break, or a condition",
+                source=program.source,
             )
 
 
@@ -133,9 +131,7 @@ def _leaves(node: ast.AST) -> bool:
 
 
 @rule(
-    "JS308",
-    "error",
-    "A server, which does not end by itself",
+    "JS308 A server, which does not end by itself",
     fails="#!/bin/bash\n#SBATCH --time=10\npython3 -m http.server 8000\n",
     passes="#!/bin/bash\n#SBATCH --time=10\npython3 -m http.server 8000 &\ncurl -s localhost:8000\nkill $!\n",
 )
@@ -150,9 +146,8 @@ def _servers(job: Job) -> Iterator[Hit]:
             continue
         what = _server(command)
         if what is not None and not command.conditional:
-            yield Hit(
-                command.source,
-                command.place,
+            yield hit(
+                command,
                 f"{what} does not end by itself: it runs into the time limit",
                 "start it in the background, and stop it at the end",
             )
@@ -163,10 +158,10 @@ def _servers(job: Job) -> Iterator[Hit]:
             continue
         for name, call, _ in text.calls:
             if _serves(name, call, text):
-                yield Hit(
-                    program.source,
-                    Place(call.lineno, call.col_offset + 1),
+                yield hit(
+                    call,
                     f"{name or 'this'}() serves until it is killed: not a job",
+                    source=program.source,
                 )
                 break
 

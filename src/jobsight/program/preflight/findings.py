@@ -8,9 +8,10 @@ JS5xx, from history, are in `jobsight.questions.fail.checks`.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from jobsight.program.shell.model import Source
 from jobsight.program.submission.job import Place
@@ -21,8 +22,10 @@ __all__ = [
     "Finding",
     "Hit",
     "Kind",
+    "Placed",
     "Rule",
     "Severity",
+    "hit",
     "hits_of",
     "rule",
     "silenced",
@@ -41,17 +44,16 @@ class Edit(NamedTuple):
     folder: str | None = None
 
 
-class Hit(NamedTuple):
-    """What a rule found.
+class Placed(Protocol):
+    """What has a place in a text: a word, a setting, a command."""
 
-    Attributes:
-        source: the text it is in; None: that of the file.
-        place: in the source.
-        message: what happens.
-        fix: what to write instead.
-        severity: where it is not the rule's.
-        edit: what ``--fix`` does.
-    """
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+
+
+class Hit(NamedTuple):
+    """What a rule found, see `hit`."""
 
     source: Source | None
     place: Place
@@ -59,6 +61,29 @@ class Hit(NamedTuple):
     fix: str | None = None
     severity: Severity | None = None
     edit: Edit | None = None
+
+
+def hit(
+    at: Placed | Place | int | ast.stmt | ast.expr, message: str, fix: str | None = None, *,
+    severity: Severity | None = None, edit: Edit | None = None, source: Source | None = None,
+) -> Hit:  # fmt: skip
+    """What a rule found.
+
+    Args:
+        at: where: what has a place, a line, or a node of a Python program.
+        message: what happens.
+        fix: what to write instead.
+        severity: where it is not the rule's.
+        edit: what ``--fix`` does.
+        source: the text it is in; None: that of the command, else that of the file.
+    """
+    if isinstance(at, int):
+        place = Place(at)
+    elif isinstance(at, ast.AST):
+        place = Place(at.lineno, at.col_offset + 1)
+    else:
+        place = at if isinstance(at, Place) else at.place
+    return Hit(source or getattr(at, "source", None), place, message, fix, severity, edit)
 
 
 class Finding(NamedTuple):
@@ -102,9 +127,10 @@ _Check = Callable[[Any], Iterable[Hit]]
 
 
 def rule(
-    code: str, severity: Severity, title: str, *, fails: str, passes: str, kind: Kind = "script"
+    name: str, *, fails: str, passes: str, severity: Severity = "error", kind: Kind = "script"
 ) -> Callable[[_Check], _Check]:
-    """Register a function as a rule."""
+    """Register a function as a rule; its name: code and title."""
+    code, _, title = name.partition(" ")
 
     def registered(check: _Check) -> _Check:
         assert code not in RULES, code
@@ -119,18 +145,12 @@ def hits_of(kind: Kind, subject: Any, file: str) -> Iterator[Finding]:
     for one in RULES.values():
         if one.kind != kind:
             continue
-        for hit in one.check(subject):
-            source, first = (hit.source.file, hit.source.first) if hit.source else (file, 0)
+        for found in one.check(subject):
+            source, first = (found.source.file, found.source.first) if found.source else (file, 0)
             yield Finding(
-                source,
-                hit.place.line + first,
-                hit.place.column,
-                hit.severity or one.severity,
-                one.code,
-                hit.message,
-                hit.fix,
-                hit.edit,
-            )
+                source, found.place.line + first, found.place.column, found.severity or one.severity,
+                one.code, found.message, found.fix, found.edit,
+            )  # fmt: skip
 
 
 _SILENT = re.compile(r"#\s*jobsight:\s*ignore(?:\[([\w,\s]+)\])?")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from jobsight.program.preflight.findings import Hit, rule
+from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText, dotted
 from jobsight.program.shell.launchers import MPI
@@ -22,11 +22,10 @@ _MANY = 1000
 
 
 @rule(
-    "JS309",
-    "warning",
-    "A file is opened in every round of a long loop",
+    "JS309 A file is opened in every round of a long loop",
     fails="#!/bin/bash\nfor i in $(seq 1 100000); do\n  echo $i >> /scratch/out.txt\ndone\n",
     passes="#!/bin/bash\nfor i in $(seq 1 100000); do\n  echo $i\ndone > /scratch/out.txt\n",
+    severity="warning",
 )
 def _small_io(job: Job) -> Iterator[Hit]:
     """Shared file systems are slow in opening files."""
@@ -37,11 +36,8 @@ def _small_io(job: Job) -> Iterator[Hit]:
                 ("/dev/", "&")
             )
             if times >= _MANY and to_file:
-                yield Hit(
-                    command.source,
-                    command.place,
-                    f"opens a file {times:,} times",
-                    "redirect the loop, behind done",
+                yield hit(
+                    command, f"opens a file {times:,} times", "redirect the loop, behind done"
                 )
     for program, text in job.pythons:
         for name, call, around in text.calls:
@@ -49,11 +45,11 @@ def _small_io(job: Job) -> Iterator[Hit]:
                 continue
             times = math.prod(_rounds(one, text) or 1 for one in around)
             if times >= _MANY:
-                yield Hit(
-                    program.source,
-                    Place(call.lineno, call.col_offset + 1),
+                yield hit(
+                    call,
                     f"opens a file {int(times):,} times",
                     "open it once, before the loop",
+                    source=program.source,
                 )
 
 
@@ -78,11 +74,10 @@ _INSTALLS = {
 
 
 @rule(
-    "JS310",
-    "warning",
-    "Work for a terminal or a login node, not for a batch job",
+    "JS310 Work for a terminal or a login node, not for a batch job",
     fails="#!/bin/bash\n#SBATCH --time=10\nsudo apt-get install -y jq\nnano notes.txt\n",
     passes="#!/bin/bash\n#SBATCH --time=10\necho no terminal\n",
+    severity="warning",
 )
 def _login_work(job: Job) -> Iterator[Hit]:
     """Editors, prompts, ``sudo``, ``salloc``, ``srun --pty``; heavy work next to ``sbatch``."""
@@ -90,16 +85,21 @@ def _login_work(job: Job) -> Iterator[Hit]:
         what = _interactive(command) if job.is_slurm else None
         if what is not None and not command.checked:
             place = command.launchers[0].place if command.launchers else command.place
-            yield Hit(command.source, place, what[0], what[1], "error" if what[2] else None)
+            yield hit(
+                place,
+                what[0],
+                what[1],
+                severity="error" if what[2] else None,
+                source=command.source,
+            )
         loops = [loop for loop in command.loops if loop.times is None or loop.times > 10]
         if (
             command.name in ("squeue", "sacct", "scontrol", "condor_q")
             and loops
             and not _rests(job, command)
         ):
-            yield Hit(
-                command.source,
-                command.place,
+            yield hit(
+                command,
                 f"asks the scheduler with {command.name} in a loop without rest",
                 "sleep 60 in the loop, or sbatch --wait, or --dependency",
             )
@@ -107,9 +107,8 @@ def _login_work(job: Job) -> Iterator[Hit]:
         for command in job.commands:
             heavy = any(one.name in MPI for one in command.launchers)
             if heavy and "SLURM_JOB" not in job.text:
-                yield Hit(
-                    command.source,
-                    command.place,
+                yield hit(
+                    command,
                     "runs where the script is started: on the login node",
                     "put it into the batch script",
                 )
@@ -190,9 +189,7 @@ _PLACEHOLDER = re.compile(
 
 
 @rule(
-    "JS311",
-    "error",
-    "A secret in plain text",
+    "JS311 A secret in plain text",
     fails="#!/bin/bash\nexport DB_PASSWORD=hunter2-or-so\n./load\n",
     passes='#!/bin/bash\nexport DB_PASSWORD=$(cat "$HOME/.db_password")\n./load\n',
 )
@@ -208,11 +205,11 @@ def _secrets(job: Job) -> Iterator[Hit]:
     for source, text in subjects:
         for number, line in enumerate(text.split("\n"), 1):
             if (found := secret_in(line)) is not None:
-                yield Hit(
-                    source,
+                yield hit(
                     Place(number, found[1] + 1),
                     f"{found[0]} in plain text: the scheduler keeps and shows the script",
                     "read it from a file with mode 0600",
+                    source=source,
                 )
 
 
@@ -236,9 +233,7 @@ def secret_in(line: str) -> tuple[str, int] | None:
 
 
 @rule(
-    "JS318",
-    "error",
-    "A Python name that nothing defines",
+    "JS318 A Python name that nothing defines",
     fails="#!/bin/bash\npython3 - <<'EOF'\ncount = 3\nprint(coutn)\nEOF\n",
     passes="#!/bin/bash\npython3 - <<'EOF'\ncount = 3\nprint(count)\nEOF\n",
 )
@@ -249,17 +244,11 @@ def _python_names(job: Job) -> Iterator[Hit]:
             continue
         for node, other in text.undefined():
             if other is None:
-                yield Hit(
-                    program.source,
-                    Place(node.lineno, node.col_offset + 1),
-                    f"nothing defines {node.id}",
-                )
+                yield hit(node, f"nothing defines {node.id}", source=program.source)
 
 
 @rule(
-    "JS319",
-    "error",
-    "A Python program always fails, or lacks arguments",
+    "JS319 A Python program always fails, or lacks arguments",
     fails="#!/bin/bash\npython3 - <<'EOF'\nimport sys\nprint('no')\nsys.exit(3)\nEOF\n",
     passes="#!/bin/bash\npython3 - x <<'EOF'\nimport sys\nif sys.argv[1] != 'x':\n    sys.exit(3)\nEOF\n",
 )
@@ -273,11 +262,7 @@ def _python_fails(job: Job) -> Iterator[Hit]:
             status = _ends(node, text)
             if status is not None:
                 if status and ends < 2:
-                    yield Hit(
-                        program.source,
-                        Place(node.lineno, node.col_offset + 1),
-                        f"always ends here: {status}",
-                    )
+                    yield hit(node, f"always ends here: {status}", source=program.source)
                 break
         yield from _arguments(program, text)
 
@@ -319,9 +304,8 @@ def _arguments(program: Program, text: PythonText) -> Iterator[Hit]:
                 and number > len(program.arguments)
                 and program.command.launchers == ()
             ):
-                yield Hit(
-                    program.command.source,
-                    program.command.place,
+                yield hit(
+                    program.command,
                     f"the program reads argument {int(number)}, and {len(program.arguments)} are given",
                 )
                 return

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from jobsight.program.preflight.findings import Hit, rule
+from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.uses import BUILDS, HARMLESS, uses_of
 from jobsight.program.shell.launchers import MPI
@@ -72,11 +72,10 @@ def _last(job: Job) -> Command | None:
 
 
 @rule(
-    "JS301",
-    "warning",
-    "The last command hides the exit status of the program",
+    "JS301 The last command hides the exit status of the program",
     fails="#!/bin/bash\n#SBATCH --mem=1G\npython3 -c 'raise SystemExit(3)'\necho finished\n",
     passes="#!/bin/bash\n#SBATCH --mem=1G\nset -e\npython3 -c 'raise SystemExit(3)'\necho finished\n",
+    severity="warning",
 )
 def _hidden_status(job: Job) -> Iterator[Hit]:
     """Without ``set -e``, the job counts as completed whatever the program did."""
@@ -98,20 +97,18 @@ def _hidden_status(job: Job) -> Iterator[Hit]:
     ]
     if before and before[-1].source.file == job.source.file and not last.errexit:
         name = PurePosixPath(before[-1].name or "a program").name
-        yield Hit(
-            None,
-            last.place,
+        yield hit(
+            last,
             f"if {name} fails, the job still counts as completed",
             "set -e after the directives, or exit $? behind the program",
         )
 
 
 @rule(
-    "JS302",
-    "warning",
-    "A pipe hides the exit status of the program",
+    "JS302 A pipe hides the exit status of the program",
     fails="#!/bin/bash\n#SBATCH --mem=1G\nset -e\npython3 -c 'raise SystemExit(3)' | tee log.txt\n",
     passes="#!/bin/bash\n#SBATCH --mem=1G\nset -eo pipefail\npython3 -c 'raise SystemExit(3)' | tee log.txt\n",
+    severity="warning",
 )
 def _piped_status(job: Job) -> Iterator[Hit]:
     """The status of a pipe is that of its last command, without ``pipefail``."""
@@ -138,13 +135,11 @@ def _piped_status(job: Job) -> Iterator[Hit]:
             text = (
                 f"| {following.name} hides whether {PurePosixPath(command.name or '?').name} fails"
             )
-            yield Hit(command.source, command.place, text, "set -o pipefail")
+            yield hit(command, text, "set -o pipefail")
 
 
 @rule(
-    "JS303",
-    "error",
-    "A folder is removed by a name that may be empty",
+    "JS303 A folder is removed by a name that may be empty",
     fails='#!/bin/bash\nRESULT=out\nrm -rf "$RESULTS"/*\n',
     passes='#!/bin/bash\nRESULTS=out\nrm -rf "$RESULTS"/*\n',
 )
@@ -160,11 +155,11 @@ def _dangerous_rm(job: Job) -> Iterator[Hit]:
             found = re.match(r'"?\$\{?(\w+)\}?"?(/|$)', word.text)
             if found is None or word.value or found[1] in job.walk.assigned:
                 if word.value in ("/", "/*", "/home", "/home/"):
-                    yield Hit(command.source, word.place, f"rm -r {word.value} removes everything")
+                    yield hit(word, f"rm -r {word.value} removes everything", source=command.source)
                 continue
             if not GIVEN.fullmatch(found[1]) and found[2]:
                 text = f"nothing sets {found[1]}: this removes {word.text.replace(found[0], '/', 1)[:40]}"
-                yield Hit(command.source, word.place, text, f"${{{found[1]}:?}}/")
+                yield hit(word, text, f"${{{found[1]}:?}}/", source=command.source)
 
 
 _OWN = re.compile(
@@ -174,9 +169,7 @@ _OWN = re.compile(
 
 
 @rule(
-    "JS304",
-    "error",
-    "All tasks of an array write to one file",
+    "JS304 All tasks of an array write to one file",
     fails="#!/bin/bash\n#SBATCH --array=1-10\necho $SLURM_ARRAY_TASK_ID > result.txt\n",
     passes="#!/bin/bash\n#SBATCH --array=1-10\necho $SLURM_ARRAY_TASK_ID > result_$SLURM_ARRAY_TASK_ID.txt\n",
 )
@@ -188,9 +181,8 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
         setting = job.submission.settings.get(name)
         if setting is not None and not re.search(r"%\d*[ajJNnstu]", setting.value):
             if not setting.value.startswith("/dev/"):
-                yield Hit(
-                    None,
-                    setting.place,
+                yield hit(
+                    setting,
                     f"all tasks write their --{name} to {setting.value}",
                     f"--{name}={_with_task(setting.value)}",
                 )
@@ -214,11 +206,11 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
             ):
                 if "-p" not in use.word.text and command.name not in ("touch", "mv", "cp"):
                     text = f"all tasks write to {use.word.text[:60]}"
-                    yield Hit(
-                        command.source,
-                        use.word.place,
+                    yield hit(
+                        use.word,
                         text,
                         "put $SLURM_ARRAY_TASK_ID into the name",
+                        source=command.source,
                     )
 
 
@@ -228,9 +220,7 @@ def _with_task(value: str) -> str:
 
 
 @rule(
-    "JS305",
-    "error",
-    "Scripts run each other without end",
+    "JS305 Scripts run each other without end",
     fails="#!/bin/bash\nsource ./a.sh\n=== a.sh\nsource ./a.sh\n",
     passes="#!/bin/bash\nsource ./a.sh\n=== a.sh\nexport X=1\n",
 )
@@ -238,15 +228,11 @@ def _cycles(job: Job) -> Iterator[Hit]:
     """Scripts that source or run themselves, or each other; conditions may end it."""
     for one in job.walk.cycles:
         if not one.command.conditional:
-            yield Hit(
-                one.command.source, one.command.place, f"runs itself: {' → '.join(one.files)[:200]}"
-            )
+            yield hit(one.command, f"runs itself: {' → '.join(one.files)[:200]}")
 
 
 @rule(
-    "JS306",
-    "error",
-    "The job submits itself again, always",
+    "JS306 The job submits itself again, always",
     fails="#!/bin/bash\n#SBATCH --time=10\nsbatch $0\n",
     passes="#!/bin/bash\n#SBATCH --time=10\n[ -f done ] || sbatch job.sh\n",
 )
@@ -263,18 +249,15 @@ def _resubmits(job: Job) -> Iterator[Hit]:
                 "slurm_script",
             )
             if itself:
-                yield Hit(
-                    command.source,
-                    command.place,
+                yield hit(
+                    command,
                     "the job submits itself again, whatever happened",
                     "put a condition before it that ends the chain",
                 )
 
 
 @rule(
-    "JS312",
-    "error",
-    "The script ends while its programs run",
+    "JS312 The script ends while its programs run",
     fails="#!/bin/bash\n#SBATCH --ntasks=2\nsrun -n1 ./a &\nsrun -n1 ./b &\n",
     passes="#!/bin/bash\n#SBATCH --ntasks=2\nsrun -n1 ./a &\nsrun -n1 ./b &\nwait\n",
 )
@@ -293,18 +276,15 @@ def _no_wait(job: Job) -> Iterator[Hit]:
         default=None,
     )
     if last is not None and last.background and not last.conditional:
-        yield Hit(
-            None,
-            last.place,
+        yield hit(
+            last,
             "the script ends here, and Slurm kills what runs in the background",
             "wait at the end",
         )
 
 
 @rule(
-    "JS313",
-    "error",
-    "The script always fails",
+    "JS313 The script always fails",
     fails="#!/bin/bash\n#SBATCH --mem=1G\necho hello\nexit 3\n",
     passes="#!/bin/bash\n#SBATCH --mem=1G\n[ -f /etc/passwd ] || exit 3\necho hello\n",
 )
@@ -322,13 +302,11 @@ def _always_fails(job: Job) -> Iterator[Hit]:
                 and int(status) % 256
                 and command.source.file == job.source.file
             ):
-                yield Hit(command.source, command.place, f"always ends with status {status}")
+                yield hit(command, f"always ends with status {status}")
 
 
 @rule(
-    "JS314",
-    "error",
-    "A variable that nothing sets",
+    "JS314 A variable that nothing sets",
     fails='#!/bin/bash\nOUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDR/x"\n',
     passes='#!/bin/bash\nOUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDIR/x"\n',
 )
@@ -357,18 +335,21 @@ def _unset_variables(job: Job) -> Iterator[Hit]:
                 )
                 if near is not None and not re.match(r"(?:SLURM|SBATCH|CUDA|OMP)_", name):
                     seen.add(name)
-                    yield Hit(command.source, word.place, f"nothing sets {name}", f"${near}?")
+                    yield hit(word, f"nothing sets {name}", f"${near}?", source=command.source)
                 elif name not in seen and command.nounset and not GIVEN.fullmatch(name):
                     seen.add(name)
-                    yield Hit(
-                        command.source,
-                        word.place,
+                    yield hit(
+                        word,
                         f"nothing sets {name}: set -u ends the script here",
+                        source=command.source,
                     )
                 elif _slurm_slip(name):
                     seen.add(name)
-                    yield Hit(
-                        command.source, word.place, f"Slurm sets no {name}", f"${_slurm_slip(name)}"
+                    yield hit(
+                        word,
+                        f"Slurm sets no {name}",
+                        f"${_slurm_slip(name)}",
+                        source=command.source,
                     )
 
 
@@ -398,11 +379,10 @@ def _slurm_slip(name: str) -> str | None:
 
 
 @rule(
-    "JS315",
-    "warning",
-    "The folder of the script is not the folder it was submitted from",
+    "JS315 The folder of the script is not the folder it was submitted from",
     fails='#!/bin/bash\n#SBATCH --mem=1G\ncd "$(dirname "$0")"\nls\n',
     passes='#!/bin/bash\n#SBATCH --mem=1G\ncd "$SLURM_SUBMIT_DIR"\nls\n',
+    severity="warning",
 )
 def _spool_folder(job: Job) -> Iterator[Hit]:
     """Slurm runs a copy of the script: ``$0`` is in slurmd's spool folder."""
@@ -415,18 +395,13 @@ def _spool_folder(job: Job) -> Iterator[Hit]:
     for number, line in enumerate(job.text.split("\n"), 1):
         if re.search(r"dirname\W+(?:\$0|\$\{?BASH_SOURCE|\$\{0)|\$\{(?:0|BASH_SOURCE\S*?)%/", line):
             if not line.lstrip().startswith("#"):
-                yield Hit(
-                    None,
-                    Place(number),
-                    "Slurm runs a copy: $0 is in its spool folder",
-                    "$SLURM_SUBMIT_DIR",
+                yield hit(
+                    number, "Slurm runs a copy: $0 is in its spool folder", "$SLURM_SUBMIT_DIR"
                 )
 
 
 @rule(
-    "JS316",
-    "error",
-    "A test that bash cannot evaluate",
+    "JS316 A test that bash cannot evaluate",
     fails="#!/bin/bash\nX=1\nif [ $X = 1 ; then\n  echo one\nfi\n",
     passes="#!/bin/bash\nX=1\nif [ $X = 1 ]; then\n  echo one\nfi\n",
 )
@@ -447,22 +422,17 @@ def _broken_tests(job: Job) -> Iterator[Hit]:
         bracket, inner = found[1], found[2]
         place = Place(number, found.start(1) + 1)
         if not inner[:1].isspace():
-            yield Hit(
-                None,
-                place,
-                f"a blank is missing behind {bracket}: command not found",
-                f"{bracket} ...",
+            yield hit(
+                place, f"a blank is missing behind {bracket}: command not found", f"{bracket} ..."
             )
         elif bracket == "[" and not re.search(r"\s\](?:\s|$|\))", inner):
             closes = inner.rstrip().endswith("]")
             what = "a blank is missing before ]" if closes else "] is missing"
-            yield Hit(None, place, f"{what}: the test always fails", "[ ... ]")
+            yield hit(place, f"{what}: the test always fails", "[ ... ]")
 
 
 @rule(
-    "JS317",
-    "error",
-    "Blanks around the = of an assignment",
+    "JS317 Blanks around the = of an assignment",
     fails="#!/bin/bash\nCOUNT = 5\necho $COUNT\n",
     passes="#!/bin/bash\nCOUNT=5\necho $COUNT\n",
 )
@@ -475,33 +445,32 @@ def _spaced_assignment(job: Job) -> Iterator[Hit]:
         name = words[0].text
         if len(words) > 1 and words[1].text.startswith("=") and words[1].text[:2] != "==":
             if re.fullmatch(r"\w+", name) and not job.machine.command(name):
-                yield Hit(
-                    command.source, words[0].place, f"{name}: command not found", f"{name}=..."
+                yield hit(
+                    words[0], f"{name}: command not found", f"{name}=...", source=command.source
                 )
         elif re.match(r"\w+[.-][\w.-]*=[^=]", name) and "/" not in name.partition("=")[0]:
             what = name.partition("=")[0]
-            yield Hit(
-                command.source, words[0].place, f"{what} is not a name: the line runs as a command"
+            yield hit(
+                words[0], f"{what} is not a name: the line runs as a command", source=command.source
             )
         elif re.match(r"\$\w+=", name):
-            yield Hit(
-                command.source, words[0].place, f"{name[:40]} is taken for a command", name[1:41]
+            yield hit(
+                words[0], f"{name[:40]} is taken for a command", name[1:41], source=command.source
             )
         elif re.fullmatch(r"\w+=", name) and len(words) > 1:
-            yield Hit(
-                command.source,
-                words[0].place,
+            yield hit(
+                words[0],
                 f"{name} sets nothing: a blank follows",
                 f"{name}...",
+                source=command.source,
             )
 
 
 @rule(
-    "JS320",
-    "warning",
-    "All tasks of an array do the same",
+    "JS320 All tasks of an array do the same",
     fails="#!/bin/bash\n#SBATCH --array=1-10\nsort -n /etc/passwd\n",
     passes="#!/bin/bash\n#SBATCH --array=1-10\nhead -n $SLURM_ARRAY_TASK_ID /etc/passwd\n",
+    severity="warning",
 )
 def _same_tasks(job: Job) -> Iterator[Hit]:
     """Nothing that is known here reads the number of the task."""
@@ -521,15 +490,14 @@ def _same_tasks(job: Job) -> Iterator[Hit]:
         "\n".join(texts),
     ):
         return
-    yield Hit(None, job.submission.settings["array"].place, "no command uses $SLURM_ARRAY_TASK_ID")
+    yield hit(job.submission.settings["array"], "no command uses $SLURM_ARRAY_TASK_ID")
 
 
 @rule(
-    "JS321",
-    "warning",
-    "Many processes of MPI are started without a launcher of their own",
+    "JS321 Many processes of MPI are started without a launcher of their own",
     fails="#!/bin/bash\n#SBATCH --ntasks=4\nsrun mpirun -np 4 ./a.out\n",
     passes="#!/bin/bash\n#SBATCH --ntasks=4\nsrun ./a.out\n",
+    severity="warning",
 )
 def _nested_launchers(job: Job) -> Iterator[Hit]:
     """``srun mpirun`` starts mpirun once per task."""
@@ -542,9 +510,6 @@ def _nested_launchers(job: Job) -> Iterator[Hit]:
                 "n", ""
             )
             if tasks > 1 and count != "1":
-                yield Hit(
-                    command.source,
-                    command.place,
-                    f"srun starts {both[0].name} {tasks} times",
-                    "srun or mpirun, not both",
+                yield hit(
+                    command, f"srun starts {both[0].name} {tasks} times", "srun or mpirun, not both"
                 )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from jobsight.program.languages import shebang
-from jobsight.program.preflight.findings import Edit, Hit, Severity, rule
+from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.uses import BUILDS, BUILTINS, HARMLESS, Use, uses_of
 from jobsight.program.python import PythonText
@@ -146,9 +146,7 @@ def _said(path: str, word: Word, job: Job) -> tuple[str, str | None]:
 
 
 @rule(
-    "JS101",
-    "error",
-    "An input file is not there",
+    "JS101 An input file is not there",
     fails="#!/bin/bash\nsort no-such-input.txt > sorted.txt\n",
     passes="#!/bin/bash\nseq 9 > input.txt\nsort input.txt > sorted.txt\n",
 )
@@ -165,9 +163,9 @@ def _input_files(job: Job) -> Iterator[Hit]:
             path = path_of(use.word, command.folder, job)
             if path and _absent(path, trace, job):
                 message, fix = _said(path, use.word, job)
-                yield Hit(command.source, use.word.place, message, fix)
+                yield hit(use.word, message, fix, source=command.source)
             elif use.word.is_glob and _matches_nothing(use.word, command, trace, job):
-                yield Hit(command.source, use.word.place, f"no file matches {use.word.text[:60]}")
+                yield hit(use.word, f"no file matches {use.word.text[:60]}", source=command.source)
 
 
 def _matches_nothing(word: Word, command: Command, trace: Trace, job: Job) -> bool:
@@ -191,9 +189,7 @@ def _handled(command: Command, job: Job) -> bool:
 
 
 @rule(
-    "JS102",
-    "error",
-    "A program or script to be run is not there",
+    "JS102 A program or script to be run is not there",
     fails="#!/bin/bash\npython3 no_such_program.py\n",
     passes="#!/bin/bash\npython3 -c 'print(1)'\n",
 )
@@ -208,8 +204,8 @@ def _program_files(job: Job) -> Iterator[Hit]:
         if program is None:
             continue
         if program.source is None and program.word is not None and _module_lacks(program, job):
-            yield Hit(
-                command.source, program.word.place, f"there is no module {program.word.value}"
+            yield hit(
+                program.word, f"there is no module {program.word.value}", source=command.source
             )
         if program.source is not None or program.word is None:
             continue
@@ -220,7 +216,7 @@ def _program_files(job: Job) -> Iterator[Hit]:
             continue
         if _absent(path, trace, job, program=True):
             message, fix = _said(path, program.word, job)
-            yield Hit(command.source, program.word.place, message, fix)
+            yield hit(program.word, message, fix, source=command.source)
 
 
 def _module_lacks(program: Program, job: Job) -> bool:
@@ -248,13 +244,11 @@ def _images(command: Command, trace: Trace, job: Job) -> Iterator[Hit]:
             path = path_of(word, command.folder, job)
             if not command.conditional and _absent(path, trace, job):
                 message, fix = _said(path or "", word, job)
-                yield Hit(command.source, one.place, f"the image {message}", fix)
+                yield hit(one, f"the image {message}", fix, source=command.source)
 
 
 @rule(
-    "JS103",
-    "error",
-    "A command is not known",
+    "JS103 A command is not known",
     fails="#!/bin/bash\npyhton3 -c 'print(1)'\n",
     passes="#!/bin/bash\npython3 -c 'print(1)'\n",
 )
@@ -276,12 +270,12 @@ def _commands_known(job: Job) -> Iterator[Hit]:
         near = None if command.conditional else _misspelt(name)
         if near is not None:
             message = f"{name}: command not found"
-            yield Hit(command.source, command.words[0].place, message, near)
+            yield hit(command.words[0], message, near, source=command.source)
         elif modules and not command.environment.opaque and not command.checked:
             loaded = {(word.value or "?").split("/")[0] for word in command.environment.modules}
             if name in modules and name not in loaded and not loaded & {"?"}:
                 message = f"{name}: command not found: its module is not loaded"
-                yield Hit(command.source, command.words[0].place, message, f"module load {name}")
+                yield hit(command.words[0], message, f"module load {name}", source=command.source)
 
 
 def _misspelt(name: str) -> str | None:
@@ -312,9 +306,7 @@ def one_slip(name: str, other: str) -> bool:
 
 
 @rule(
-    "JS104",
-    "error",
-    "A folder to write into is not there",
+    "JS104 A folder to write into is not there",
     fails="#!/bin/bash\necho 1 > no-such-folder/out.txt\n",
     passes="#!/bin/bash\nmkdir -p folder\necho 1 > folder/out.txt\n",
 )
@@ -333,23 +325,21 @@ def _folder_hit(use: Use, command: Command, trace: Trace, job: Job) -> Iterator[
         return
     if use.kind == "folder" and _absent(path, trace, job):
         message, fix = _said(path, use.word, job)
-        yield Hit(command.source, use.word.place, message, fix or f"mkdir -p {use.word.value}")
+        yield hit(use.word, message, fix or f"mkdir -p {use.word.value}", source=command.source)
     parent = os.path.dirname(path)  # noqa: PTH120
     redirected = any(use.word is one.target for one in command.redirects)
     if use.kind == "write" and redirected and parent != job.folder and _absent(parent, trace, job):
         folder = os.path.dirname(use.word.value or "")  # noqa: PTH120
-        yield Hit(
-            command.source,
-            use.word.place,
+        yield hit(
+            use.word,
             f"the folder {folder} is not there",
             f"mkdir -p {folder}",
+            source=command.source,
         )
 
 
 @rule(
-    "JS105",
-    "error",
-    "The folder of --output or --error is not there",
+    "JS105 The folder of --output or --error is not there",
     fails="#!/bin/bash\n#SBATCH --output=no-logs/%j.out\necho hello\n",
     passes="#!/bin/bash\n#SBATCH --output=%j.out\necho hello\n",
 )
@@ -365,17 +355,15 @@ def _log_folders(job: Job) -> Iterator[Hit]:
         path = job.machine.resolve(os.path.normpath(os.path.join(job.folder, folder)))  # noqa: PTH118
         if not _absent(path, Trace(), job):
             if job.machine.is_folder(path) and not job.machine.may(path, 2):
-                yield Hit(None, setting.place, f"nothing may be written to {folder}")
+                yield hit(setting, f"nothing may be written to {folder}")
             continue
         edit = Edit(None, "", "", folder=path)
         message = f"{folder} is not there: Slurm fails the job and writes no log"
-        yield Hit(None, setting.place, message, f"mkdir -p {folder} before sbatch", None, edit)
+        yield hit(setting, message, f"mkdir -p {folder} before sbatch", edit=edit)
 
 
 @rule(
-    "JS106",
-    "error",
-    "A module is not there",
+    "JS106 A module is not there",
     fails="#!/bin/bash\nmodule load no-such-module/1.0\n",
     passes="#!/bin/bash\nmodule load gcc/13.2\n",
 )
@@ -403,18 +391,16 @@ def _modules_known(job: Job) -> Iterator[Hit]:
             if name and name not in known and name not in seen and not word.is_glob:
                 seen.add(name)
                 near = difflib.get_close_matches(name, known, 1, 0.6)
-                yield Hit(
-                    command.source,
-                    word.place,
+                yield hit(
+                    word,
                     f"there is no module {name}",
                     f"module load {near[0]}" if near else None,
+                    source=command.source,
                 )
 
 
 @rule(
-    "JS107",
-    "error",
-    "Python lacks a module that is imported",
+    "JS107 Python lacks a module that is imported",
     fails="#!/bin/bash\npython3 - <<'EOF'\nimport no_such_package_here\nEOF\n",
     passes="#!/bin/bash\npython3 - <<'EOF'\nimport json\nEOF\n",
 )
@@ -445,10 +431,10 @@ def _python_imports(job: Job) -> Iterator[Hit]:
                 inner = None if one.name in names else _lacks(one.full, program, job)
                 if inner is not None:
                     place = Place(one.line, one.column)
-                    yield Hit(
-                        program.source,
+                    yield hit(
                         place,
                         f"{inner} has no module {one.full.rpartition('.')[2]}",
+                        source=program.source,
                     )
                 continue
             sure = environment.venv is not None or job.site is not None or job.machine.has_scheduler
@@ -458,7 +444,9 @@ def _python_imports(job: Job) -> Iterator[Hit]:
             near = difflib.get_close_matches(one.name, names | _KNOWN_PACKAGES, 1, 0.84)
             fix = f"import {near[0]}?" if near else "load or activate an environment that has it"
             text_ = f"{name} has no module {one.name}"
-            yield Hit(program.source, Place(one.line, one.column), text_, fix, severity)
+            yield hit(
+                Place(one.line, one.column), text_, fix, severity=severity, source=program.source
+            )
 
 
 def _local(module: str, program: Program, job: Job) -> bool:
@@ -490,9 +478,7 @@ def _lacks(module: str, program: Program, job: Job) -> str | None:
 
 
 @rule(
-    "JS108",
-    "error",
-    "A program may not be run, or a file not be read",
+    "JS108 A program may not be run, or a file not be read",
     fails="#!/bin/bash\n./run.sh\n=== run.sh\n#!/bin/bash\necho hello\n",
     passes="#!/bin/bash\nbash run.sh\n=== run.sh\n#!/bin/bash\necho hello\n",
 )
@@ -520,16 +506,16 @@ def _rights(job: Job) -> Iterator[Hit]:
         if path in changed or loose or path in job.walk.made or not job.machine.exists(path):
             continue
         if program.word is not None and job.machine.is_folder(path):
-            yield Hit(
-                program.command.source, program.word.place, f"{program.word.value} is a folder"
+            yield hit(
+                program.word, f"{program.word.value} is a folder", source=program.command.source
             )
         elif program.word is not None and not job.machine.may(path, 1):
             message = f"{program.word.value} may not be executed: permission denied"
-            yield Hit(
-                program.command.source,
-                program.word.place,
+            yield hit(
+                program.word,
                 message,
                 f"chmod +x {program.word.value}",
+                source=program.command.source,
             )
     made = {path for path in job.walk.made if not path.startswith("\0")}
     for program in job.walk.programs:
@@ -543,18 +529,16 @@ def _rights(job: Job) -> Iterator[Hit]:
         ):
             if not job.machine.exists(path or ""):
                 message = f"{program.word.value} is written here without the right to execute"
-                yield Hit(
-                    program.command.source,
-                    program.word.place,
+                yield hit(
+                    program.word,
                     message,
                     f"chmod +x {program.word.value}",
+                    source=program.command.source,
                 )
 
 
 @rule(
-    "JS109",
-    "error",
-    "A Python program opens a file that is not there",
+    "JS109 A Python program opens a file that is not there",
     fails="#!/bin/bash\npython3 - <<'EOF'\nprint(open('no-such-data.csv').read())\nEOF\n",
     passes="#!/bin/bash\nseq 9 > data.csv\npython3 - <<'EOF'\nprint(open('data.csv').read())\nEOF\n",
 )
@@ -586,11 +570,11 @@ def _arguments_read(program: Program, text: PythonText, trace: Trace, job: Job) 
         names = {one.lower(): one for one in _siblings(path)}
         same = names.get(os.path.basename(path).lower())  # noqa: PTH119
         if number in read or same is not None:
-            yield Hit(
-                program.command.source,
-                word.place,
+            yield hit(
+                word,
                 f"{word.value} is not there",
                 same or _near(path, job),
+                source=program.command.source,
             )
 
 
@@ -618,11 +602,11 @@ def _python_opens(
             continue
         if reads and not made_before and _absent(path, trace, job):
             near = _near(path, job)
-            yield Hit(
-                program.source,
+            yield hit(
                 Place(one.line, one.column),
                 f"{one.path} is not there",
                 f"is it {near}?" if near else None,
+                source=program.source,
             )
         parent = os.path.dirname(path)  # noqa: PTH120
         if (
@@ -632,18 +616,16 @@ def _python_opens(
             and _absent(parent, trace, job)
         ):
             folder = os.path.dirname(one.path)  # noqa: PTH120
-            yield Hit(
-                program.source,
+            yield hit(
                 Place(one.line, one.column),
                 f"the folder {folder} is not there",
                 f"mkdir -p {folder}",
+                source=program.source,
             )
 
 
 @rule(
-    "JS110",
-    "error",
-    "A header that is included is not there",
+    "JS110 A header that is included is not there",
     fails='#!/bin/bash\ngcc main.c -o main\n=== main.c\n#include "no_such.h"\nint main(void) { return 0; }\n',
     passes="#!/bin/bash\ngcc main.c -o main\n=== main.c\n#include <stdio.h>\nint main(void) { return 0; }\n",
 )
@@ -673,7 +655,7 @@ def _headers(job: Job) -> Iterator[Hit]:
             if not quoted and (bare or "/" not in found[2] or not job.machine.command("gcc")):
                 continue
             line = source.text.count("\n", 0, found.start(2)) + 1
-            yield Hit(source, Place(line), f"the header {found[2]} is not there")
+            yield hit(line, f"the header {found[2]} is not there", source=source)
 
 
 _SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu",

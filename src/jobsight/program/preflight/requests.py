@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from jobsight.program.preflight.amounts import allocations, c_allocations
-from jobsight.program.preflight.findings import Edit, Hit, Severity, rule
+from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.shell.launchers import MPI
 from jobsight.program.submission.job import Place, Problem
@@ -27,9 +27,7 @@ def _problems(job: Job, *kinds: str) -> list[Problem]:
 
 
 @rule(
-    "JS201",
-    "error",
-    "An option that sbatch does not know",
+    "JS201 An option that sbatch does not know",
     fails="#!/bin/bash\n#SBATCH --tmie=10\necho hello\n",
     passes="#!/bin/bash\n#SBATCH --time=10\necho hello\n",
 )
@@ -39,13 +37,11 @@ def _unknown_option(job: Job) -> Iterator[Hit]:
         old = re.search(r"--[\w-]+", one.message)
         new = re.match(r"--[\w-]+", one.fix or "")
         edit = Edit(one.place.line, old[0], new[0]) if old and new else None
-        yield Hit(None, one.place, one.message, one.fix, None, edit)
+        yield hit(one, one.message, one.fix, edit=edit)
 
 
 @rule(
-    "JS202",
-    "error",
-    "A directive behind the first command",
+    "JS202 A directive behind the first command",
     fails="#!/bin/bash\nset -e\n#SBATCH --mem=4G\necho hello\n",
     passes="#!/bin/bash\n#SBATCH --mem=4G\nset -e\necho hello\n",
 )
@@ -53,46 +49,40 @@ def _late_directive(job: Job) -> Iterator[Hit]:
     """Slurm reads directives until the first line that is neither empty nor a comment."""
     for one in _problems(job, "late"):
         if one.place.line not in job.here_lines:
-            yield Hit(
-                None,
-                one.place,
+            yield hit(
+                one,
                 f"Slurm ignores #SBATCH {one.message[:60]}: a command comes before it",
                 "move it above the first command",
             )
 
 
 @rule(
-    "JS203",
-    "error",
-    "A value that sbatch refuses",
+    "JS203 A value that sbatch refuses",
     fails="#!/bin/bash\n#SBATCH --mem=4.5G\n#SBATCH --time=1h\necho hello\n",
     passes="#!/bin/bash\n#SBATCH --mem=4608M\n#SBATCH --time=1:00:00\necho hello\n",
 )
 def _refused_value(job: Job) -> Iterator[Hit]:
     """Units, times, counts, words."""
     for one in _problems(job, "value", "conflict"):
-        yield Hit(None, one.place, one.message, one.fix)
+        yield hit(one, one.message, one.fix)
 
 
 @rule(
-    "JS204",
-    "error",
-    "A directive that means something else than it seems to",
+    "JS204 A directive that means something else than it seems to",
     fails="#!/bin/bash\n#SBATCH --mem=4 GB\n#SBATCH --output=$HOME/%j.out\necho hello\n",
     passes="#!/bin/bash\n#SBATCH --mem=4GB\n#SBATCH --output=%j.out\necho hello\n",
 )
 def _misread_directive(job: Job) -> Iterator[Hit]:
     """Words that are dropped, and variables, which Slurm does not expand."""
     for one in _problems(job, "dropped", "variable"):
-        yield Hit(None, one.place, one.message, one.fix)
+        yield hit(one, one.message, one.fix)
 
 
 @rule(
-    "JS205",
-    "warning",
-    "A comment that looks like a directive",
+    "JS205 A comment that looks like a directive",
     fails="#!/bin/bash\n# SBATCH --mem=4G\necho hello\n",
     passes="#!/bin/bash\n##SBATCH --mem=4G\n#SBATCH --mem=8G\necho hello\n",
+    severity="warning",
 )
 def _almost_directive(job: Job) -> Iterator[Hit]:
     """``# SBATCH``, ``#sbatch``, ``#SBTACH``: Slurm takes them for comments."""
@@ -103,13 +93,12 @@ def _almost_directive(job: Job) -> Iterator[Hit]:
                 return
             indented = re.match(r"\s+#SBATCH\s+-", line)
             if indented:
-                yield Hit(
-                    None,
-                    Place(number),
+                yield hit(
+                    number,
                     "Slurm ignores a directive that is indented",
                     line.strip(),
-                    "error",
-                    Edit(number, indented[0], indented[0].lstrip()),
+                    severity="error",
+                    edit=Edit(number, indented[0], indented[0].lstrip()),
                 )
             continue
         word = found[2]
@@ -118,33 +107,28 @@ def _almost_directive(job: Job) -> Iterator[Hit]:
         if word.upper() == "SBATCH" or difflib.SequenceMatcher(None, word, "SBATCH").ratio() > 0.8:
             old = line[: found.end(2)]
             severity: Severity | None = None if found[1] else "error"
-            yield Hit(
-                None,
-                Place(number),
+            yield hit(
+                number,
                 f"Slurm takes {old} for a comment",
                 f"#SBATCH{line[found.end(2) :]}",
-                severity,
-                Edit(number, old, "#SBATCH"),
+                severity=severity,
+                edit=Edit(number, old, "#SBATCH"),
             )
 
 
 @rule(
-    "JS206",
-    "error",
-    "Numbers of tasks and nodes that do not fit",
+    "JS206 Numbers of tasks and nodes that do not fit",
     fails="#!/bin/bash\n#SBATCH --nodes=4 --ntasks=2\nsrun hostname\n",
     passes="#!/bin/bash\n#SBATCH --nodes=2 --ntasks=4\nsrun hostname\n",
 )
 def _tasks_and_nodes(job: Job) -> Iterator[Hit]:
     """More nodes than tasks, or more tasks than nodes × tasks per node."""
     for one in _problems(job, "tasks"):
-        yield Hit(None, one.place, one.message, one.fix)
+        yield hit(one, one.message, one.fix)
 
 
 @rule(
-    "JS207",
-    "error",
-    "More tasks are started than were asked for",
+    "JS207 More tasks are started than were asked for",
     fails="#!/bin/bash\n#SBATCH --ntasks=4\nsrun --ntasks=8 hostname\n",
     passes="#!/bin/bash\n#SBATCH --ntasks=8\nsrun --ntasks=8 hostname\n",
 )
@@ -172,25 +156,24 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
                 cpus = request.cpus
                 fits = one.name in MPI and int(given) <= cpus
                 message = f"{one.name} starts {given} tasks, the job has {request.tasks}"
-                yield Hit(
-                    command.source,
-                    one.place,
+                yield hit(
+                    one,
                     message,
                     f"#SBATCH --ntasks={given}",
-                    "warning" if fits else None,
+                    severity="warning" if fits else None,
+                    source=command.source,
                 )
             nodes = one.options.get("N", one.options.get("nodes", ""))
             if one.name == "srun" and nodes.isdecimal() and int(nodes) > request.nodes:
                 message = f"srun wants {nodes} nodes, the job has {request.nodes}"
-                yield Hit(command.source, one.place, message, f"#SBATCH --nodes={nodes}")
+                yield hit(one, message, f"#SBATCH --nodes={nodes}", source=command.source)
 
 
 @rule(
-    "JS208",
-    "warning",
-    "More tasks or nodes are asked for than are used",
+    "JS208 More tasks or nodes are asked for than are used",
     fails="#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --ntasks=16\nsort -n /etc/passwd\n",
     passes="#!/bin/bash\n#SBATCH --ntasks=16\nsrun hostname\n",
+    severity="warning",
 )
 def _unused_tasks(job: Job) -> Iterator[Hit]:
     """Nothing in the script starts more than one task."""
@@ -210,9 +193,8 @@ def _unused_tasks(job: Job) -> Iterator[Hit]:
         (n for n in ("ntasks", "nodes", "ntasks-per-node") if n in job.submission.settings), None
     )
     if name is not None:
-        yield Hit(
-            None,
-            job.submission.settings[name].place,
+        yield hit(
+            job.submission.settings[name],
             f"{request.tasks} tasks are asked for, and one runs",
             "start them with srun, or ask for --cpus-per-task",
         )
@@ -241,11 +223,10 @@ _THREAD_VARIABLES = frozenset(
 
 
 @rule(
-    "JS209",
-    "warning",
-    "More threads than CPUs",
+    "JS209 More threads than CPUs",
     fails="#!/bin/bash\n#SBATCH --cpus-per-task=2\nexport OMP_NUM_THREADS=16\n./a.out\n",
     passes="#!/bin/bash\n#SBATCH --cpus-per-task=16\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\n./a.out\n",
+    severity="warning",
 )
 def _threads(job: Job) -> Iterator[Hit]:
     """OMP_NUM_THREADS and its like, ``-j``, ``-t``, ``-@``, against the CPUs of a task."""
@@ -262,17 +243,16 @@ def _threads(job: Job) -> Iterator[Hit]:
                 seen.add(name)
                 line = _line_of(job, rf"\b{name}=")
                 message = f"{name}={value}, but a task has {most} CPUs"
-                yield Hit(
-                    None if line else command.source,
-                    Place(line) if line else command.place,
+                yield hit(
+                    Place(line) if line else command,
                     message,
                     f"#SBATCH --cpus-per-task={value}, or {name}=$SLURM_CPUS_PER_TASK",
+                    source=None if line else command.source,
                 )
         found = _threads_given(command)
         if found is not None and found > most:
-            yield Hit(
-                command.source,
-                command.place,
+            yield hit(
+                command,
                 f"{found} threads, but a task has {most} CPUs",
                 f"#SBATCH --cpus-per-task={found}, or $SLURM_CPUS_PER_TASK",
             )
@@ -322,18 +302,13 @@ def _python_threads(job: Job) -> Iterator[Hit]:
             number = next((n for n in map(text.number, given) if n is not None), None)
             if number is not None and number > most and "Thread" not in name:
                 message = f"{int(number)} processes, but the job has {most} CPUs"
-                yield Hit(
-                    program.source,
-                    Place(call.lineno, call.col_offset + 1),
-                    message,
-                    f"#SBATCH --cpus-per-task={int(number)}",
+                yield hit(
+                    call, message, f"#SBATCH --cpus-per-task={int(number)}", source=program.source
                 )
 
 
 @rule(
-    "JS210",
-    "error",
-    "More memory is allocated than was asked for",
+    "JS210 More memory is allocated than was asked for",
     fails="#!/bin/bash\n#SBATCH --mem=512M\npython3 - <<'EOF'\ngrid = bytearray(2 * 10**9)\nEOF\n",
     passes="#!/bin/bash\n#SBATCH --mem=4G\npython3 - <<'EOF'\ngrid = bytearray(2 * 10**9)\nEOF\n",
 )
@@ -345,21 +320,21 @@ def _memory(job: Job) -> Iterator[Hit]:
     for program, text in job.pythons:
         for node, size in allocations(text):
             if size > asked * 2**20:
-                yield Hit(
-                    program.source,
-                    Place(node.lineno, node.col_offset + 1),
+                yield hit(
+                    node,
                     f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
                     f"#SBATCH --mem={_rounded(size)}",
+                    source=program.source,
                 )
     for program in job.walk.programs:
         if program.language in ("c", "cpp") and program.source is not None:
             for line, size in c_allocations(program.source.text):
                 if size > asked * 2**20:
-                    yield Hit(
-                        program.source,
-                        Place(line),
+                    yield hit(
+                        line,
                         f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
                         f"#SBATCH --mem={_rounded(size)}",
+                        source=program.source,
                     )
     for command in job.commands:
         for word in command.words:
@@ -370,11 +345,11 @@ def _memory(job: Job) -> Iterator[Hit]:
             if found:
                 size = int(found[1]) << {"k": 10, "m": 20, "g": 30}[found[2].lower()]
                 if size > asked * 2**20:
-                    yield Hit(
-                        command.source,
-                        word.place,
+                    yield hit(
+                        word,
                         f"{word.text}, but the job has {asked:,} MB",
                         f"#SBATCH --mem={_rounded(size)}",
+                        source=command.source,
                     )
 
 
@@ -412,9 +387,7 @@ def _partition(job: Job) -> Partition | None:
 
 
 @rule(
-    "JS211",
-    "error",
-    "The partition is not there, or does not take the job",
+    "JS211 The partition is not there, or does not take the job",
     fails="#!/bin/bash\n#SBATCH --partition=no-such\necho hello\n",
     passes="#!/bin/bash\n#SBATCH --partition=short\necho hello\n",
 )
@@ -429,9 +402,8 @@ def _partition_refuses(job: Job) -> Iterator[Hit]:
         if name not in job.site.partitions and named is not None:
             near = difflib.get_close_matches(name, job.site.partitions, 1)
             have = ", ".join(sorted(job.site.partitions)[:8])
-            yield Hit(
-                None,
-                named.place,
+            yield hit(
+                named,
                 f"there is no partition {name}",
                 f"--partition={near[0]}" if near else f"one of {have}",
             )
@@ -441,22 +413,19 @@ def _partition_refuses(job: Job) -> Iterator[Hit]:
         return
     state = chosen.fields.get("State", "UP")
     if state not in ("UP", "") and named is not None:
-        yield Hit(None, named.place, f"partition {chosen.name} is {state}: the job would wait")
+        yield hit(named, f"partition {chosen.name} is {state}: the job would wait")
     for what, option in (("Accounts", "account"), ("Qos", "qos")):
         if option in settings and chosen.refuses(what, settings[option].value):
             allowed = chosen.fields.get(f"Allow{what}", "")
-            yield Hit(
-                None,
-                settings[option].place,
+            yield hit(
+                settings[option],
                 f"partition {chosen.name} does not take {option} {settings[option].value}",
                 f"one of {allowed[:100]}" if allowed not in ("", "ALL") else None,
             )
 
 
 @rule(
-    "JS212",
-    "error",
-    "More is asked for than the partition allows or has",
+    "JS212 More is asked for than the partition allows or has",
     fails="#!/bin/bash\n#SBATCH --partition=short --time=10-00:00:00\necho hello\n",
     passes="#!/bin/bash\n#SBATCH --partition=short --time=30\necho hello\n",
 )
@@ -474,9 +443,8 @@ def _limits(job: Job) -> Iterator[Hit]:
             and request.time_s is not None
             and (request.time_s > limit or request.time_s < 0)
         ):
-            yield Hit(
-                None,
-                settings["time"].place,
+            yield hit(
+                settings["time"],
                 f"--time is more than the {limit / 60:,.0f} minutes that {chosen.name} allows",
                 f"--time={int(limit // 60)}",
             )
@@ -484,9 +452,8 @@ def _limits(job: Job) -> Iterator[Hit]:
         if most is None and chosen.fields.get("TotalNodes", "").isdecimal():
             most = int(chosen.fields["TotalNodes"])
         if most and request.nodes > most and "nodes" in settings:
-            yield Hit(
-                None,
-                settings["nodes"].place,
+            yield hit(
+                settings["nodes"],
                 f"--nodes={request.nodes} is more than the {most} of {chosen.name}",
                 f"--nodes={most}",
             )
@@ -496,23 +463,17 @@ def _limits(job: Job) -> Iterator[Hit]:
             None,
         )
         if total and most_cpus and request.cpus > total:
-            yield Hit(
-                None,
-                most_cpus.place,
-                f"{request.cpus} CPUs are more than the {total} of {chosen.name}",
-            )
+            yield hit(most_cpus, f"{request.cpus} CPUs are more than the {total} of {chosen.name}")
         cap = chosen.number("MaxMemPerNode")
         place = _memory_place(job)
         if cap and place and (request.node_memory_mb or 0) > cap:
-            yield Hit(None, place, f"{chosen.name} allows {cap:,} MB per node", f"--mem={cap}M")
+            yield hit(place, f"{chosen.name} allows {cap:,} MB per node", f"--mem={cap}M")
     yield from _node_limits(job, chosen)
     array, most_array = request.array, job.site.config.get("MaxArraySize", "")
     if array and most_array.isdecimal():
         last = max(map(int, re.findall(r"\d+", re.sub(r"[:%]\d+", "", settings["array"].value))))
         if last >= int(most_array):
-            yield Hit(
-                None, settings["array"].place, f"task {last} is not below MaxArraySize {most_array}"
-            )
+            yield hit(settings["array"], f"task {last} is not below MaxArraySize {most_array}")
 
 
 def _memory_place(job: Job) -> Place | None:
@@ -536,8 +497,7 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     place = _memory_place(job)
     largest = max(one.memory_mb for one in nodes)
     if place and largest and (request.node_memory_mb or 0) > largest:
-        yield Hit(
-            None,
+        yield hit(
             place,
             f"{request.node_memory_mb:,} MB are more than {where} has: {largest:,} MB",
             f"--mem={largest}M at most",
@@ -553,7 +513,7 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     if cpus and each > cpus and (option in settings or "cpus-per-task" in settings):
         alone = each == request.cpus_per_task and "cpus-per-task" in settings
         at = settings["cpus-per-task"] if alone or option not in settings else settings[option]
-        yield Hit(None, at.place, f"{each} CPUs are more than {where} has: {cpus}")
+        yield hit(at, f"{each} CPUs are more than {where} has: {cpus}")
     yield from _gpu_limits(job, nodes, where)
     known = {one.name for one in job.site.nodes}
     for name in re.split(
@@ -561,21 +521,15 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     ):
         if name and not re.search(r"[\[$/]", name) and name not in known:
             near = difflib.get_close_matches(name, known, 1)
-            yield Hit(
-                None,
-                settings["nodelist"].place,
-                f"there is no node {name}",
-                near[0] if near else None,
-            )
+            yield hit(settings["nodelist"], f"there is no node {name}", near[0] if near else None)
     if "constraint" in settings:
         text = settings["constraint"].value
         have = frozenset().union(*(one.features for one in nodes))
         for feature in re.findall(r"[A-Za-z_][\w.-]*", text):
             if feature not in have and not re.search(r"[|()!*]", text):
                 near = difflib.get_close_matches(feature, have, 1)
-                yield Hit(
-                    None,
-                    settings["constraint"].place,
+                yield hit(
+                    settings["constraint"],
                     f"{where} with feature {feature} does not exist",
                     f"--constraint={near[0]}" if near else None,
                 )
@@ -599,11 +553,9 @@ def _gpu_limits(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
                 what = f"GPUs of type {kind}" if kind else "GPUs"
                 near = difflib.get_close_matches(kind, types, 1) if kind else []
                 fix = f"{near[0]}?" if near else f"types: {', '.join(types)}" if types else None
-                yield Hit(None, settings[option].place, f"{where} with {what} does not exist", fix)
+                yield hit(settings[option], f"{where} with {what} does not exist", fix)
             elif count > most and option in ("gres", "gpus-per-node"):
-                yield Hit(
-                    None, settings[option].place, f"{count} GPUs are more than {where} has: {most}"
-                )
+                yield hit(settings[option], f"{count} GPUs are more than {where} has: {most}")
 
 
 _GPU_TEXT = re.compile(
@@ -615,11 +567,10 @@ _GPU_TEXT = re.compile(
 
 
 @rule(
-    "JS213",
-    "warning",
-    "GPUs are asked for and never used",
+    "JS213 GPUs are asked for and never used",
     fails="#!/bin/bash\n#SBATCH --gres=gpu:1\nsort -n /etc/passwd > sorted.txt\n",
     passes="#!/bin/bash\n#SBATCH --gres=gpu:1\nnvidia-smi\n",
+    severity="warning",
 )
 def _unused_gpus(job: Job) -> Iterator[Hit]:
     """Only where all that runs is known, and none of it knows of GPUs."""
@@ -642,12 +593,7 @@ def _unused_gpus(job: Job) -> Iterator[Hit]:
     known = all(_known(one, job) for one in job.commands)
     if name is not None and known and not _GPU_TEXT.search(body):
         setting = job.submission.settings[name]
-        yield Hit(
-            None,
-            setting.place,
-            f"--{name}={setting.value}: nothing here uses a GPU",
-            "leave it out",
-        )
+        yield hit(setting, f"--{name}={setting.value}: nothing here uses a GPU", "leave it out")
 
 
 def _known(command: Command, job: Job) -> bool:
@@ -663,9 +609,7 @@ def _known(command: Command, job: Job) -> bool:
 
 
 @rule(
-    "JS214",
-    "error",
-    "A GPU is used and was not asked for",
+    "JS214 A GPU is used and was not asked for",
     fails="#!/bin/bash\n#SBATCH --mem=4G\npython3 - <<'EOF'\nm = make_model().cuda()\nEOF\n",
     passes="#!/bin/bash\n#SBATCH --gpus=1\npython3 - <<'EOF'\nm = make_model().cuda()\nEOF\n",
 )
@@ -685,7 +629,7 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
         )
         if (command.name == "nvidia-smi" or nv) and not (command.checked or command.conditional):
             what = "nvidia-smi" if command.name == "nvidia-smi" else "--nv"
-            yield Hit(command.source, command.place, f"{what}, but the job has no GPU", fix)
+            yield hit(command, f"{what}, but the job has no GPU", fix)
     for program, text in job.pythons:
         if "is_available" in text.text or "device_count" in text.text:
             continue
@@ -694,7 +638,9 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
                 isinstance(up, ast.Try | ast.If | ast.IfExp) for up in around
             ):
                 place = Place(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
-                yield Hit(program.source, place, "this needs a GPU, and the job has none", fix)
+                yield hit(
+                    place, "this needs a GPU, and the job has none", fix, source=program.source
+                )
                 break
 
 
@@ -717,11 +663,10 @@ def _needs_gpu(node: ast.AST) -> bool:
 
 
 @rule(
-    "JS215",
-    "warning",
-    "No memory or time is asked for",
+    "JS215 No memory or time is asked for",
     fails="#!/bin/bash\n#SBATCH --partition=long\necho hello\n",
     passes="#!/bin/bash\n#SBATCH --partition=long --time=60\necho hello\n",
+    severity="warning",
 )
 def _nothing_asked(job: Job) -> Iterator[Hit]:
     """Where the site's default is small, or there is none and the job would take the longest."""
@@ -731,8 +676,7 @@ def _nothing_asked(job: Job) -> Iterator[Hit]:
     default = chosen.fields.get("DefaultTime", "")
     if default == "NONE" and (chosen.time_s is None or chosen.time_s > 86400):
         first = min((one.place for one in job.submission.settings.values()), default=Place(1))
-        yield Hit(
-            None,
+        yield hit(
             first,
             f"no --time: {chosen.name} then takes its longest, and backfill cannot place it",
             "#SBATCH --time=HH:MM:SS",
@@ -740,9 +684,7 @@ def _nothing_asked(job: Job) -> Iterator[Hit]:
 
 
 @rule(
-    "JS216",
-    "error",
-    "The number of an array task is used, and there is no array",
+    "JS216 The number of an array task is used, and there is no array",
     fails="#!/bin/bash\n#SBATCH --mem=1G\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
     passes="#!/bin/bash\n#SBATCH --mem=1G\n#SBATCH --array=1-3\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
 )
@@ -756,19 +698,14 @@ def _no_array(job: Job) -> Iterator[Hit]:
         return
     for number, line in enumerate(job.text.split("\n"), 1):
         if re.search(r"\$\{?SLURM_ARRAY_TASK_ID\b", line) and not line.lstrip().startswith("#"):
-            yield Hit(
-                None,
-                Place(number),
-                "there is no --array: SLURM_ARRAY_TASK_ID is unset",
-                "#SBATCH --array=1-10",
+            yield hit(
+                number, "there is no --array: SLURM_ARRAY_TASK_ID is unset", "#SBATCH --array=1-10"
             )
             return
 
 
 @rule(
-    "JS217",
-    "error",
-    "The job waits longer than its time limit",
+    "JS217 The job waits longer than its time limit",
     fails="#!/bin/bash\n#SBATCH --time=10\nsleep 3600\n",
     passes="#!/bin/bash\n#SBATCH --time=2:00:00\nsleep 3600\n",
 )
@@ -795,9 +732,9 @@ def _too_long(job: Job) -> Iterator[Hit]:
             place, source = (
                 (named.place, None) if command.name != "sleep" else (command.place, command.source)
             )
-            yield Hit(
-                source,
+            yield hit(
                 place,
                 f"{sum(spans):,.0f} s are longer than --time={named.value}: {limit:,} s",
                 "#SBATCH --time=HH:MM:SS",
+                source=source,
             )

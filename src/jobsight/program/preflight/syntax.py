@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from jobsight.program.languages import INTERPRETERS, shebang, syntax_tree, tree_errors
-from jobsight.program.preflight.findings import Edit, Hit, rule
+from jobsight.program.preflight.findings import Edit, Hit, hit, rule
 from jobsight.program.preflight.job import Job, bash_error
 from jobsight.program.preflight.openers import opener, unclosed
 from jobsight.program.shell.model import Program, Source
@@ -32,9 +32,7 @@ _TREES = {
 
 
 @rule(
-    "JS001",
-    "error",
-    "The shell cannot parse the script",
+    "JS001 The shell cannot parse the script",
     fails='#!/bin/bash\n#SBATCH --mem=1G\nif [ -f in.txt ]; then\n  echo "found"\n',
     passes='#!/bin/bash\n#SBATCH --mem=1G\nif [ -f in.txt ]; then\n  echo "found"\nfi\n',
 )
@@ -58,16 +56,14 @@ def _shell_hit(source: Source | None, text: str, broken: tuple[int, str]) -> Hit
     line, words = broken
     opened = opener(text, line, words)
     if opened is None:
-        return Hit(source, Place(line), f"bash stops here: {words}")
+        return hit(line, f"bash stops here: {words}", source=source)
     at, what, close = opened
     message = f"{what} is never closed; bash stops at line {line + (source.first if source else 0)}: {words}"
-    return Hit(source, Place(at), message, f"close it with {close}")
+    return hit(at, message, f"close it with {close}", source=source)
 
 
 @rule(
-    "JS002",
-    "error",
-    "Python cannot compile the program",
+    "JS002 Python cannot compile the program",
     fails="#!/bin/bash\npython3 - <<'EOF'\nfor k in range(3)\n    print(k)\nEOF\n",
     passes="#!/bin/bash\npython3 - <<'EOF'\nfor k in range(3):\n    print(k)\nEOF\n",
 )
@@ -81,17 +77,15 @@ def _python_syntax(job: Job) -> Iterator[Hit]:
             and program.source.exact
             and (not error.two and not _is_two(program))
         ):
-            yield Hit(
-                program.source,
+            yield hit(
                 Place(error.line, error.column),
                 f"Python stops here: {error.message}",
+                source=program.source,
             )
 
 
 @rule(
-    "JS003",
-    "error",
-    "A program for Python 2 is run by Python 3",
+    "JS003 A program for Python 2 is run by Python 3",
     fails="#!/bin/bash\npython3 - <<'EOF'\nprint 'starting'\nEOF\n",
     passes="#!/bin/bash\npython3 - <<'EOF'\nprint('starting')\nEOF\n",
 )
@@ -102,18 +96,21 @@ def _python_two(job: Job) -> Iterator[Hit]:
             continue
         if text.error is not None and text.error.two:
             place = Place(text.error.line, text.error.column)
-            yield Hit(
-                program.source, place, f"Python 2 syntax: {text.error.message}", text.error.two
+            yield hit(
+                place,
+                f"Python 2 syntax: {text.error.message}",
+                text.error.two,
+                source=program.source,
             )
         for node, other in text.undefined():
             if other is not None:
                 place = Place(node.lineno, node.col_offset + 1)
-                yield Hit(program.source, place, f"Python 3 has no {node.id}", other)
+                yield hit(place, f"Python 3 has no {node.id}", other, source=program.source)
         for one in text.imports:
             other = text.renamed(one.name)
             if other is not None:
                 place = Place(one.line, one.column)
-                yield Hit(program.source, place, f"Python 3 has no module {one.name}", other)
+                yield hit(place, f"Python 3 has no module {one.name}", other, source=program.source)
 
 
 def _is_three(program: Program) -> bool:
@@ -135,9 +132,7 @@ def _is_two(program: Program) -> bool:
 
 
 @rule(
-    "JS004",
-    "error",
-    "A program in another language cannot be parsed",
+    "JS004 A program in another language cannot be parsed",
     fails="#!/bin/bash\nperl run.pl\n=== run.pl\nuse strict;\nmy $x = (1 + ;\nprint $x;\n",
     passes="#!/bin/bash\nperl run.pl\n=== run.pl\nuse strict;\nmy $x = (1 + 2);\nprint $x;\n",
 )
@@ -165,13 +160,11 @@ def _other_syntax(job: Job) -> Iterator[Hit]:
             line, column, missing = found[0]
             line, column = unclosed(source.text) or line, 1
             what = f"{missing} is missing" if missing else "this cannot be parsed"
-            yield Hit(source, Place(line, column), f"{_TREES[language]}: {what}")
+            yield hit(Place(line, column), f"{_TREES[language]}: {what}", source=source)
 
 
 @rule(
-    "JS005",
-    "error",
-    "Line ends of Windows",
+    "JS005 Line ends of Windows",
     fails="#!/bin/bash\r\n#SBATCH --mem=1G\r\necho hello\r\n",
     passes="#!/bin/bash\n#SBATCH --mem=1G\necho hello\n",
 )
@@ -185,15 +178,15 @@ def _line_ends(job: Job) -> Iterator[Hit]:
         who = "sbatch refuses the script" if job.is_slurm else "the interpreter takes \\r for text"
         if job.is_slurm or line not in job.here_lines:
             message = f"lines end with \\r\\n: {who}"
-            yield Hit(None, Place(line), message, "dos2unix FILE", None, edit)
+            yield hit(line, message, "dos2unix FILE", edit=edit)
     for text in job.walk.sources[1:]:
         ran = any(one.source is text for one in job.walk.programs)
         if "\r\n" in text.text and not ran and text.file != job.source.file:
-            yield Hit(
-                text,
-                Place(1),
+            yield hit(
+                1,
                 "lines end with \\r\\n: words get a carriage return",
                 "dos2unix FILE",
+                source=text,
             )
     for program in job.walk.programs:
         source = program.source
@@ -201,15 +194,13 @@ def _line_ends(job: Job) -> Iterator[Hit]:
             if program.language == "bash" or (
                 program.interpreter is None and source.text.startswith("#!")
             ):
-                yield Hit(
-                    source, Place(1), "lines end with \\r\\n: it cannot be run", "dos2unix FILE"
+                yield hit(
+                    1, "lines end with \\r\\n: it cannot be run", "dos2unix FILE", source=source
                 )
 
 
 @rule(
-    "JS006",
-    "error",
-    "A byte order mark before the first line",
+    "JS006 A byte order mark before the first line",
     fails="\ufeff#!/bin/bash\n#SBATCH --mem=1G\necho hello\n",
     passes="#!/bin/bash\n#SBATCH --mem=1G\necho hello\n",
 )
@@ -217,15 +208,11 @@ def _byte_order_mark(job: Job) -> Iterator[Hit]:
     """The first bytes must be ``#!``."""
     if job.data.startswith(b"\xef\xbb\xbf") and (job.is_slurm or job.language == "bash"):
         edit = Edit(1, "\ufeff", "")
-        yield Hit(
-            None, Place(1), "a byte order mark hides #!", "save as UTF-8 without BOM", None, edit
-        )
+        yield hit(1, "a byte order mark hides #!", "save as UTF-8 without BOM", edit=edit)
 
 
 @rule(
-    "JS007",
-    "error",
-    "The first line does not name an interpreter",
+    "JS007 The first line does not name an interpreter",
     fails="#SBATCH --mem=1G\necho hello\n",
     passes="#!/bin/bash\n#SBATCH --mem=1G\necho hello\n",
 )
@@ -238,27 +225,22 @@ def _first_line(job: Job) -> Iterator[Hit]:
     misplaced = re.search(r"^[ \t]*#!\s*/", job.text, re.M)
     if misplaced is not None and job.text[: misplaced.start()].count("\n") < 5:
         line = job.text[: misplaced.start()].count("\n") + 1
-        yield Hit(
-            None,
-            Place(1),
+        yield hit(
+            1,
             f"#! must be the first two bytes; it is in line {line}",
             "move it to the start of the file",
         )
         return
-    yield Hit(
-        None,
-        Place(1),
+    yield hit(
+        1,
         "the first line must be #! and an interpreter",
         "#!/bin/bash",
-        None,
-        Edit(1, "", "#!/bin/bash\n"),
+        edit=Edit(1, "", "#!/bin/bash\n"),
     )
 
 
 @rule(
-    "JS008",
-    "error",
-    "The interpreter of the first line is not there",
+    "JS008 The interpreter of the first line is not there",
     fails="#!/bin/bahs\n#SBATCH --mem=1G\necho hello\n",
     passes="#!/bin/bash\n#SBATCH --mem=1G\necho hello\n",
 )
@@ -275,20 +257,23 @@ def _interpreter(job: Job) -> Iterator[Hit]:
         if words is None:
             continue
         if not words:
-            yield Hit(source, Place(1), "#! names no interpreter", "#!/bin/bash")
+            yield hit(1, "#! names no interpreter", "#!/bin/bash", source=source)
             continue
         path = words[0]
         if not path.startswith("/") and not (source or job.is_slurm or job.executable):
             continue
         if not path.startswith("/"):
-            yield Hit(
-                source, Place(1), f"#! needs an absolute path, not {path[:40]}", "#!/bin/bash"
+            yield hit(
+                1, f"#! needs an absolute path, not {path[:40]}", "#!/bin/bash", source=source
             )
         elif not job.machine.exists(path) and _surely_missing(path, job):
             name = PurePosixPath(path).name
             here = job.machine.command(name)
-            yield Hit(
-                source, Place(1, 3), f"there is no {path[:80]}", f"#!{here}" if here else None
+            yield hit(
+                Place(1, 3),
+                f"there is no {path[:80]}",
+                f"#!{here}" if here else None,
+                source=source,
             )
         elif path.endswith("/env") and len(words) > 1:
             yield from _env(source, words[1:], job)
@@ -298,10 +283,10 @@ def _env(source: Source | None, words: list[str], job: Job) -> Iterator[Hit]:
     name = next((one for one in words if not one.startswith("-") and "=" not in one), None)
     if name is not None and re.sub(r"[\d.]+$", "", name) not in INTERPRETERS:
         if not job.machine.command(name):
-            yield Hit(source, Place(1), f"env finds no {name[:40]}")
+            yield hit(1, f"env finds no {name[:40]}", source=source)
     elif name is not None and len(words) > 1 and words[0] == name:
         text = f"the kernel gives env one word, {' '.join(words)[:40]!r}"
-        yield Hit(source, Place(1), text, f"#!/usr/bin/env -S {' '.join(words)[:60]}")
+        yield hit(1, text, f"#!/usr/bin/env -S {' '.join(words)[:60]}", source=source)
 
 
 def _surely_missing(path: str, job: Job) -> bool:
@@ -313,9 +298,7 @@ _BASH_ONLY = frozenset({"source", "declare", "typeset", "shopt", "pushd", "popd"
 
 
 @rule(
-    "JS009",
-    "error",
-    "What only bash has, in a script for sh",
+    "JS009 What only bash has, in a script for sh",
     fails="#!/bin/sh\nmode=fast\nif [[ $mode == fast ]]; then\n  echo 10\nfi\n",
     passes="#!/bin/bash\nmode=fast\nif [[ $mode == fast ]]; then\n  echo 10\nfi\n",
 )
@@ -325,12 +308,7 @@ def _bashisms(job: Job) -> Iterator[Hit]:
         return
     for command in job.commands:
         if command.name in _BASH_ONLY and command.source.file == job.source.file:
-            yield Hit(
-                command.source,
-                command.place,
-                f"sh is dash here, and has no {command.name}",
-                "#!/bin/bash",
-            )
+            yield hit(command, f"sh is dash here, and has no {command.name}", "#!/bin/bash")
     for number, line in enumerate(job.text.split("\n"), 1):
         found = re.search(
             r"(?:^|[;&|!]|\b(?:if|elif|while))\s*(\[\[) |(?:^|\s)\[ [^\]]*\s(==)\s|<<<|^\s*function (\w+)",
@@ -338,7 +316,7 @@ def _bashisms(job: Job) -> Iterator[Hit]:
         )
         if found and number not in job.here_lines and not line.lstrip().startswith("#"):
             what = found[1] or found[2] or ("function" if found[3] else "<<<")
-            yield Hit(None, Place(number), f"sh is dash here, and has no {what}", "#!/bin/bash")
+            yield hit(number, f"sh is dash here, and has no {what}", "#!/bin/bash")
 
 
 _ALIKE = {"\u00a0": "a blank", "\u2013": "-", "\u2014": "--", "\u201c": '"', "\u201d": '"',
@@ -346,9 +324,7 @@ _ALIKE = {"\u00a0": "a blank", "\u2013": "-", "\u2014": "--", "\u201c": '"', "\u
 
 
 @rule(
-    "JS010",
-    "error",
-    "A character that only looks like the one that is meant",
+    "JS010 A character that only looks like the one that is meant",
     fails="#!/bin/bash\nls \u2013l /etc\n",
     passes='#!/bin/bash\nls -l /etc\necho "caf\u00e9 \u2013 open"\n',
 )
@@ -366,4 +342,4 @@ def _look_alikes(job: Job) -> Iterator[Hit]:
         if found is not None:
             character = found[0]
             message = f"U+{ord(character):04X} is not {_ALIKE[character]}"
-            yield Hit(None, Place(number, found.start() + 1), message, f"type {_ALIKE[character]}")
+            yield hit(Place(number, found.start() + 1), message, f"type {_ALIKE[character]}")

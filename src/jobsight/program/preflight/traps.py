@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobsight.program.preflight.findings import Edit, Hit, rule
+from jobsight.program.preflight.findings import Edit, Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.logic import GIVEN
 from jobsight.program.submission.job import Place
@@ -14,9 +14,7 @@ __all__: list[str] = []
 
 
 @rule(
-    "JS322",
-    "error",
-    "A folder is emptied that may not have been entered",
+    "JS322 A folder is emptied that may not have been entered",
     fails="#!/bin/bash\ncd /scratch/$USER/old\nrm -rf *\n",
     passes="#!/bin/bash\ncd /scratch/$USER/old || exit 1\nrm -rf *\n",
 )
@@ -40,33 +38,31 @@ def _rm_after_cd(job: Job) -> Iterator[Hit]:
                 ".",
                 "./",
             } & set(words):
-                yield Hit(
-                    command.source,
-                    command.place,
+                yield hit(
+                    command,
                     "where cd fails, this empties the folder of the submission",
                     "cd ... || exit 1",
                 )
 
 
 @rule(
-    "JS323",
-    "error",
-    "Commands that are never reached",
+    "JS323 Commands that are never reached",
     fails="#!/bin/bash\nexec python3 -c 'print(1)'\ncp out.txt results/\n",
     passes="#!/bin/bash\npython3 -c 'print(1)'\ncp /etc/passwd out.txt\n",
 )
 def _unreached(job: Job) -> Iterator[Hit]:
     """``exec`` replaces the shell: what follows it does not run."""
     for source, place in job.walk.unreached:
-        yield Hit(
-            source, place, "exec replaced the shell: nothing from here on runs", "leave out exec"
+        yield hit(
+            place,
+            "exec replaced the shell: nothing from here on runs",
+            "leave out exec",
+            source=source,
         )
 
 
 @rule(
-    "JS324",
-    "error",
-    "A variable of the script in a quoted here-document",
+    "JS324 A variable of the script in a quoted here-document",
     fails="#!/bin/bash\nSTEPS=500\npython3 - <<'EOF'\nprint(int('$STEPS'))\nEOF\n",
     passes="#!/bin/bash\nSTEPS=500\npython3 - <<EOF\nprint(int('$STEPS'))\nEOF\n",
 )
@@ -97,19 +93,17 @@ def _quoted_here(job: Job) -> Iterator[Hit]:
         for found in re.finditer(r"\$\{?([A-Za-z_]\w{2,})\}?", source.text):
             if found[1] in job.walk.assigned or re.match(r"SLURM_[A-Z_]+$", found[1]):
                 line = source.text.count("\n", 0, found.start()) + 1
-                yield Hit(
-                    source,
-                    Place(line),
+                yield hit(
+                    line,
                     f"${found[1]} is not filled in: the here-document is quoted",
                     "<<EOF without quotes, or os.environ after export",
+                    source=source,
                 )
                 break
 
 
 @rule(
-    "JS325",
-    "error",
-    "A test of a variable that nothing sets",
+    "JS325 A test of a variable that nothing sets",
     fails="#!/bin/bash\nif [ $RESTART = yes ]; then\n  echo again\nfi\n",
     passes='#!/bin/bash\nif [ "${RESTART:-no}" = yes ]; then\n  echo again\nfi\n',
 )
@@ -124,8 +118,7 @@ def _empty_tests(job: Job) -> Iterator[Hit]:
         if found is None or line.lstrip().startswith("#") or number in job.here_lines:
             continue
         if found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
-            yield Hit(
-                None,
+            yield hit(
                 Place(number, found.start(1) + 1),
                 f"nothing sets {found[1]}: the test is an error",
                 f'[ "${{{found[1]}:-}}" ... ]',
@@ -133,9 +126,7 @@ def _empty_tests(job: Job) -> Iterator[Hit]:
 
 
 @rule(
-    "JS326",
-    "error",
-    "A command that ends a script with set -e although nothing failed",
+    "JS326 A command that ends a script with set -e although nothing failed",
     fails="#!/bin/bash\nset -e\ncount=0\nfor f in a b; do\n  ((count++))\ndone\n",
     passes="#!/bin/bash\nset -e\ncount=0\nfor f in a b; do\n  count=$((count + 1))\ndone\n",
 )
@@ -158,26 +149,22 @@ def _errexit_traps(job: Job) -> Iterator[Hit]:
         )
         if errexit and counted and (counted[1] or counted[2]) in zero:
             name = counted[1] or counted[2]
-            yield Hit(
-                None,
+            yield hit(
                 Place(number, counted.start() + 1),
                 f"ends the script where {name} is 0: set -e",
                 f"{name}=$(({name} + 1))",
             )
         if errexit and re.match(r"\w+=\"?\$\(\s*grep\s+(?:-\w+\s+)*-\w*c[^|]*\)\"?$", text):
-            yield Hit(
-                None,
-                Place(number),
+            yield hit(
+                number,
                 "grep -c ends the script where nothing matches: set -e",
                 "|| true",
-                "warning",
+                severity="warning",
             )
 
 
 @rule(
-    "JS327",
-    "error",
-    "A blank behind the backslash at the end of a line",
+    "JS327 A blank behind the backslash at the end of a line",
     fails="#!/bin/bash\nsort -n \\ \n    /etc/passwd\n",
     passes="#!/bin/bash\nsort -n \\\n    /etc/passwd\n",
 )
@@ -188,11 +175,9 @@ def _blank_after_backslash(job: Job) -> Iterator[Hit]:
         if job.language != "bash" or number in job.here_lines or line.lstrip().startswith("#"):
             continue
         if re.search(r"(?<!\\)\\[ \t]+$", line) and lines[number].strip():
-            yield Hit(
-                None,
+            yield hit(
                 Place(number, len(line.rstrip())),
                 "a blank follows the backslash: the command ends here",
                 "end the line with the backslash",
-                None,
-                Edit(number, line, line.rstrip()),
+                edit=Edit(number, line, line.rstrip()),
             )

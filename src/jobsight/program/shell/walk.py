@@ -17,15 +17,7 @@ from jobsight.program.languages import syntax_tree
 from jobsight.program.machine import Machine
 from jobsight.program.shell.launchers import strip_launchers
 from jobsight.program.shell.loops import is_endless, loop_names, loop_times
-from jobsight.program.shell.model import (
-    Command,
-    Environment,
-    Loop,
-    Program,
-    Redirect,
-    Source,
-    Word,
-)
+from jobsight.program.shell.model import Command, Environment, Loop, Program, Redirect, Source, Word
 from jobsight.program.shell.programs import compiled_by, program_of
 from jobsight.program.shell.words import Value, evaluate, here_text, names_in, text_of, word_of
 from jobsight.program.submission.job import Place

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jobsight.clock import format_span
 from jobsight.documents import State
 from jobsight.program.preflight.condorjob import CondorJob
-from jobsight.program.preflight.findings import Hit, rule
+from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.uses import uses_of
 from jobsight.program.submission.job import Place
@@ -116,7 +116,7 @@ class Known:
 
     def hit(self, column: str, message: str, fix: str | None = None) -> Hit:
         """A hit where a request is."""
-        return Hit(None, self.places.get(column, Place(1)), message, fix)
+        return hit(self.places.get(column, Place(1)), message, fix)
 
 
 _FILES = """bash align.sh reads.txt
@@ -152,11 +152,7 @@ def _both(ended: int, ending: str, over: int, more: str) -> str:
     return " and ".join(f"{number} {words}" for number, words in parts if number)
 
 
-@rule(
-    "JS501", "warning", "Jobs like it ran out of as much memory",
-    fails=_example(state="OUT_OF_MEMORY", code="0:125"), passes=_FITS,
-    kind="history",
-)  # fmt: skip
+@rule("JS501 Jobs like it ran out of as much memory", fails=_example(state="OUT_OF_MEMORY", code="0:125"), passes=_FITS, severity="warning", kind="history")  # fmt: skip
 def _little_memory(known: Known) -> Iterator[Hit]:
     """At least half of the last runs that show it needed more: it will likely run out of memory."""
     found = known.too_little("request_memory_mb", _MEMORY, "max_rss_mb")
@@ -170,10 +166,7 @@ def _little_memory(known: Known) -> Iterator[Hit]:
         yield known.hit("request_memory_mb", text, known.advised(_MEMORY))
 
 
-@rule(
-    "JS502", "warning", "Jobs like it reached as long a time limit",
-    fails=_example(limit="0:30:00"), passes=_FITS, kind="history",
-)  # fmt: skip
+@rule("JS502 Jobs like it reached as long a time limit", fails=_example(limit="0:30:00"), passes=_FITS, severity="warning", kind="history")  # fmt: skip
 def _little_time(known: Known) -> Iterator[Hit]:
     """At least half of the last runs that show it took longer: it will likely time out."""
     found = known.too_little("time_limit_s", _TIMEOUT, "ran")
@@ -187,11 +180,7 @@ def _little_time(known: Known) -> Iterator[Hit]:
         yield known.hit("time_limit_s", text, known.advised(_TIMEOUT))
 
 
-@rule(
-    "JS503", "warning", "Far more memory than jobs like it used",
-    fails=_example("64G"), passes=_FITS,
-    kind="history",
-)  # fmt: skip
+@rule("JS503 Far more memory than jobs like it used", fails=_example("64G"), passes=_FITS, severity="warning", kind="history")  # fmt: skip
 def _much_memory(known: Known) -> Iterator[Hit]:
     """Four times the largest use of the last runs, or more: the job waits longer for it."""
     found = known.too_much("request_memory_mb", _MEMORY, "max_rss_mb", _SPARE_MB)
@@ -204,11 +193,7 @@ def _much_memory(known: Known) -> Iterator[Hit]:
         yield known.hit("request_memory_mb", text, "ask for less")
 
 
-@rule(
-    "JS504", "warning", "Far more time than jobs like it took",
-    fails=_example(limit="2-00:00:00"), passes=_FITS,
-    kind="history",
-)  # fmt: skip
+@rule("JS504 Far more time than jobs like it took", fails=_example(limit="2-00:00:00"), passes=_FITS, severity="warning", kind="history")  # fmt: skip
 def _much_time(known: Known) -> Iterator[Hit]:
     """Four times the longest of the last runs, or more: a shorter job starts earlier."""
     found = known.too_much("time_limit_s", _TIMEOUT, "ran", _SPARE_S)
@@ -227,10 +212,7 @@ def _streak(known: Known) -> int:
     return next((k for k, one in enumerate(ends) if one != _FAILED), len(ends))
 
 
-@rule(
-    "JS505", "warning", "The last runs of the script all failed",
-    fails=_example(state="FAILED", code="2:0"), passes=_FITS, kind="history",
-)  # fmt: skip
+@rule("JS505 The last runs of the script all failed", fails=_example(state="FAILED", code="2:0"), passes=_FITS, severity="warning", kind="history")  # fmt: skip
 def _failing_script(known: Known) -> Iterator[Hit]:
     """Five or more, one after the other, by themselves: not for want of memory, time or a node."""
     if (streak := _streak(known)) >= ENOUGH:
@@ -246,27 +228,19 @@ def _suspects(known: Known, kind: str) -> Iterator[Hit]:
         if one.file.kind == kind and one.runs >= ENOUGH and one.failed >= _MOSTLY * one.runs:
             shown = printable(os.path.relpath(one.file.path), 80)
             text = f"of the last {counted(one.runs, 'run')} with {shown}, {one.failed} failed"
-            yield Hit(one.file.source, one.file.place, text)
+            yield hit(one.file, text)
 
 
 _RUN_ELSEWHERE = {"state": "FAILED", "code": "2:0", "name": "sweep"}
 
 
-@rule(
-    "JS506", "warning", "Runs with a program of the job mostly failed",
-    fails=_example(line="sbatch --wrap ./align.sh", **_RUN_ELSEWHERE),
-    passes=_example(line="sbatch --wrap ./count.sh", **_RUN_ELSEWHERE), kind="history",
-)  # fmt: skip
+@rule("JS506 Runs with a program of the job mostly failed", fails=_example(line="sbatch --wrap ./align.sh", **_RUN_ELSEWHERE), passes=_example(line="sbatch --wrap ./count.sh", **_RUN_ELSEWHERE), severity="warning", kind="history")  # fmt: skip
 def _failing_program(known: Known) -> Iterator[Hit]:
     """Four of five of its last runs, or more, in whatever script of the same user."""
     yield from _suspects(known, "program")
 
 
-@rule(
-    "JS507", "warning", "Runs with an input of the job mostly failed",
-    fails=_example(line="sbatch count.sh reads.txt", **_RUN_ELSEWHERE),
-    passes=_example(line="sbatch count.sh other.txt", **_RUN_ELSEWHERE), kind="history",
-)  # fmt: skip
+@rule("JS507 Runs with an input of the job mostly failed", fails=_example(line="sbatch count.sh reads.txt", **_RUN_ELSEWHERE), passes=_example(line="sbatch count.sh other.txt", **_RUN_ELSEWHERE), severity="warning", kind="history")  # fmt: skip
 def _failing_input(known: Known) -> Iterator[Hit]:
     """Four of five of the last runs that named it, or more."""
     yield from _suspects(known, "input")
