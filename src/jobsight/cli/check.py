@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from jobsight.cli.common import ConfigOption, StoreOption, load_settings
-from jobsight.cli.failchecks import open_history
 from jobsight.cli.output import print_json, report_problems, say
+from jobsight.configfiles import nothing_set
 from jobsight.errors import JobsightError, UsageError
 from jobsight.program.preflight.check import Checker, Report
 from jobsight.program.preflight.findings import RULES
@@ -79,17 +80,21 @@ def check(
         raise UsageError("name scripts to check, or a code with --explain")
     if as_json and as_sarif:
         raise UsageError("--json or --sarif, not both")
-    settings = load_settings(config, {"store": store})
-    codes = (*settings.check.ignore, *(c for one in ignore or [] for c in one.split(",") if c))
+    ignored = () if nothing_set(config) else load_settings(config, {}).check.ignore
+    codes = (*ignored, *(c for one in ignore or [] for c in one.split(",") if c))
     known = Site.saved(site) if site is not None else Site.asked()
     checker = Checker(known, codes, _options(options), shellcheck)
     if store is not None or files:
+        from jobsight.cli.failchecks import open_history
+
+        settings = load_settings(config, {"store": store})
         history = open_history(settings, files or [], named=store is not None)
         checker = replace(checker, history=history.findings)
     reports, problems = _checked(checker, scripts)
     if fix and sum(map(apply_fixes, reports)):
         reports, problems = _checked(checker, scripts)
     if as_sarif:
+        import_module("jobsight.cli.failchecks")  # its rules are listed too
         print_json(sarif(reports))
     elif as_json:
         objects = [one.to_json() for one in reports]
@@ -103,6 +108,7 @@ def check(
 
 
 def _explained(code: str) -> str:
+    import_module("jobsight.cli.failchecks")
     found = RULES.get(code.upper())
     if found is None:
         raise UsageError(f"there is no code {printable(code, 20)}; docs/check.md lists them")

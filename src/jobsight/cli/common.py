@@ -10,15 +10,14 @@ import typer
 
 from jobsight.cli.modelnames import MODEL_HELP
 from jobsight.errors import OutputError, UsageError
-from jobsight.files import require_replaceable
 from jobsight.modes import set_group_access
 from jobsight.questions import QUESTIONS
-from jobsight.settings import Settings
-from jobsight.settings.section import Section
 
 if TYPE_CHECKING:
     from jobsight.files import Kind
     from jobsight.learning.question import Question
+    from jobsight.settings import Settings
+    from jobsight.settings.section import Section
 
 __all__ = [
     "ClusterOption",
@@ -112,6 +111,8 @@ def load_settings(
         overrides: nested.
         question: whose section is read; those of other questions are not looked at.
     """
+    from jobsight.settings import Settings
+
     sections: dict[str, type[Section] | None] = dict.fromkeys(QUESTIONS)
     if question is not None:
         sections[question.name] = question.settings
@@ -140,6 +141,8 @@ def check_output(output: Path | None, kind: Kind, *, model: Path | None = None) 
         return
     if model is not None and output.resolve().is_relative_to(model.resolve()):
         raise OutputError(f"{output} is in the model directory; name another place to write")
+    from jobsight.files import require_replaceable
+
     require_replaceable(output, kind)
 
 

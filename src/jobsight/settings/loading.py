@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import pydantic
 from pydantic import Field
 
+from jobsight.configfiles import config_files
 from jobsight.errors import SettingsError
 from jobsight.modes import GroupAccess
 from jobsight.settings.gathering import (
@@ -97,7 +98,7 @@ class Settings(Section):
         }
         whole = pydantic.create_model(cls.__name__, __base__=cls, **sections)
         merged: dict[str, Any] = {}
-        files = [YamlFile.read(path) for path in _config_files(config)]
+        files = [YamlFile.read(path) for path in config_files(config)]
         places = (*(file.values for file in files), _from_environment(whole.model_fields))
         for values in (*places, overrides or {}):
             store = values.get("store")
@@ -108,13 +109,6 @@ class Settings(Section):
             return whole.model_validate(merged)
         except pydantic.ValidationError as error:
             raise explain(error, files) from None
-
-
-def _config_files(config: Path | None) -> list[Path]:
-    usual = ("/etc/jobsight/jobsight.yaml", "~/.config/jobsight/jobsight.yaml")
-    named = config or os.environ.get("JOBSIGHT_CONFIG")
-    found = [path for path in (Path(one).expanduser() for one in usual) if path.is_file()]
-    return [*found, Path(named)] if named else found
 
 
 def _from_environment(known: Container[str]) -> dict[str, Any]:

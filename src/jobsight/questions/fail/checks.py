@@ -152,7 +152,13 @@ def _both(ended: int, ending: str, over: int, more: str) -> str:
     return " and ".join(f"{number} {words}" for number, words in parts if number)
 
 
-@rule("JS501 Jobs like it ran out of as much memory", fails=_example(state="OUT_OF_MEMORY", code="0:125"), passes=_FITS, severity="warning", kind="history")  # fmt: skip
+@rule(
+    "JS501 Jobs like it ran out of as much memory",
+    fails=_example(state="OUT_OF_MEMORY", code="0:125"),
+    passes=_FITS,
+    severity="warning",
+    kind="history",
+)
 def _little_memory(known: Known) -> Iterator[Hit]:
     """At least half of the last runs that show it needed more: it will likely run out of memory."""
     found = known.too_little("request_memory_mb", _MEMORY, "max_rss_mb")
@@ -166,7 +172,13 @@ def _little_memory(known: Known) -> Iterator[Hit]:
         yield known.hit("request_memory_mb", text, known.advised(_MEMORY))
 
 
-@rule("JS502 Jobs like it reached as long a time limit", fails=_example(limit="0:30:00"), passes=_FITS, severity="warning", kind="history")  # fmt: skip
+@rule(
+    "JS502 Jobs like it reached as long a time limit",
+    fails=_example(limit="0:30:00"),
+    passes=_FITS,
+    severity="warning",
+    kind="history",
+)
 def _little_time(known: Known) -> Iterator[Hit]:
     """At least half of the last runs that show it took longer: it will likely time out."""
     found = known.too_little("time_limit_s", _TIMEOUT, "ran")
@@ -180,7 +192,13 @@ def _little_time(known: Known) -> Iterator[Hit]:
         yield known.hit("time_limit_s", text, known.advised(_TIMEOUT))
 
 
-@rule("JS503 Far more memory than jobs like it used", fails=_example("64G"), passes=_FITS, severity="warning", kind="history")  # fmt: skip
+@rule(
+    "JS503 Far more memory than jobs like it used",
+    fails=_example("64G"),
+    passes=_FITS,
+    severity="warning",
+    kind="history",
+)
 def _much_memory(known: Known) -> Iterator[Hit]:
     """Four times the largest use of the last runs, or more: the job waits longer for it."""
     found = known.too_much("request_memory_mb", _MEMORY, "max_rss_mb", _SPARE_MB)
@@ -193,7 +211,13 @@ def _much_memory(known: Known) -> Iterator[Hit]:
         yield known.hit("request_memory_mb", text, "ask for less")
 
 
-@rule("JS504 Far more time than jobs like it took", fails=_example(limit="2-00:00:00"), passes=_FITS, severity="warning", kind="history")  # fmt: skip
+@rule(
+    "JS504 Far more time than jobs like it took",
+    fails=_example(limit="2-00:00:00"),
+    passes=_FITS,
+    severity="warning",
+    kind="history",
+)
 def _much_time(known: Known) -> Iterator[Hit]:
     """Four times the longest of the last runs, or more: a shorter job starts earlier."""
     found = known.too_much("time_limit_s", _TIMEOUT, "ran", _SPARE_S)
@@ -212,7 +236,13 @@ def _streak(known: Known) -> int:
     return next((k for k, one in enumerate(ends) if one != _FAILED), len(ends))
 
 
-@rule("JS505 The last runs of the script all failed", fails=_example(state="FAILED", code="2:0"), passes=_FITS, severity="warning", kind="history")  # fmt: skip
+@rule(
+    "JS505 The last runs of the script all failed",
+    fails=_example(state="FAILED", code="2:0"),
+    passes=_FITS,
+    severity="warning",
+    kind="history",
+)
 def _failing_script(known: Known) -> Iterator[Hit]:
     """Five or more, one after the other, by themselves: not for want of memory, time or a node."""
     if (streak := _streak(known)) >= ENOUGH:
@@ -234,13 +264,25 @@ def _suspects(known: Known, kind: str) -> Iterator[Hit]:
 _RUN_ELSEWHERE = {"state": "FAILED", "code": "2:0", "name": "sweep"}
 
 
-@rule("JS506 Runs with a program of the job mostly failed", fails=_example(line="sbatch --wrap ./align.sh", **_RUN_ELSEWHERE), passes=_example(line="sbatch --wrap ./count.sh", **_RUN_ELSEWHERE), severity="warning", kind="history")  # fmt: skip
+@rule(
+    "JS506 Runs with a program of the job mostly failed",
+    fails=_example(line="sbatch --wrap ./align.sh", **_RUN_ELSEWHERE),
+    passes=_example(line="sbatch --wrap ./count.sh", **_RUN_ELSEWHERE),
+    severity="warning",
+    kind="history",
+)
 def _failing_program(known: Known) -> Iterator[Hit]:
     """Four of five of its last runs, or more, in whatever script of the same user."""
     yield from _suspects(known, "program")
 
 
-@rule("JS507 Runs with an input of the job mostly failed", fails=_example(line="sbatch count.sh reads.txt", **_RUN_ELSEWHERE), passes=_example(line="sbatch count.sh other.txt", **_RUN_ELSEWHERE), severity="warning", kind="history")  # fmt: skip
+@rule(
+    "JS507 Runs with an input of the job mostly failed",
+    fails=_example(line="sbatch count.sh reads.txt", **_RUN_ELSEWHERE),
+    passes=_example(line="sbatch count.sh other.txt", **_RUN_ELSEWHERE),
+    severity="warning",
+    kind="history",
+)
 def _failing_input(known: Known) -> Iterator[Hit]:
     """Four of five of the last runs that named it, or more."""
     yield from _suspects(known, "input")
