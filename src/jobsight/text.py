@@ -1,6 +1,6 @@
 """Text to show: what is hostile made safe for a terminal, a page, an error; numbers of things."""
 
-__all__ = ["abridged", "beginning", "counted", "printable", "visible"]
+__all__ = ["abridged", "beginning", "counted", "printable", "visible", "wordlist"]
 
 _PER_LETTER = 8
 """Characters read for each that may show; what follows so many blanks is cut with them."""
@@ -9,6 +9,11 @@ _PER_LETTER = 8
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """``1 batch``, ``12 batches``."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def wordlist(text: str) -> tuple[str, ...]:
+    """The words of a list in the source, which would take a line each."""
+    return tuple(text.split())
 
 
 def visible(text: str) -> str:

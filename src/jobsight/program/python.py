@@ -20,8 +20,9 @@ _MAGIC = {"__file__", "__name__", "__doc__", "__builtins__", "__spec__", "__path
           "WindowsError", "__debug__", "get_ipython", "reveal_type", "__cached__"}  # fmt: skip
 _TWO_NAMES = {"xrange": "range", "raw_input": "input", "unicode": "str", "basestring": "str",
               "long": "int", "unichr": "chr", "reduce": "functools.reduce", "execfile": "exec",
-              "raw_unicode": "str", "file": "open", "cmp": "a key function", "reload": "importlib.reload",
-              "izip": "zip", "apply": "a call", "buffer": "memoryview", "intern": "sys.intern"}  # fmt: skip
+              "raw_unicode": "str", "file": "open", "cmp": "a key function",
+              "reload": "importlib.reload", "izip": "zip", "apply": "a call",
+              "buffer": "memoryview", "intern": "sys.intern"}  # fmt: skip
 _TWO_MODULES = {
     "urllib2": "urllib.request", "ConfigParser": "configparser", "Queue": "queue",
     "cPickle": "pickle", "StringIO": "io", "cStringIO": "io", "httplib": "http.client",
@@ -31,7 +32,8 @@ _TWO_MODULES = {
     "SimpleHTTPServer": "http.server", "itertools.izip": "zip", "exceptions": "the builtins",
 }  # fmt: skip
 _TWO_FORMS = (
-    (re.compile(r"^\s*print\s+(?![=(\[.,+\-*/%:)]|in\b|if\b)\S|^\s*print\s*>>|;\s*print\s+[\"']"), "print(...)"),
+    (re.compile(r"^\s*print\s+(?![=(\[.,+\-*/%:)]|in\b|if\b)\S|^\s*print\s*>>|"
+                r";\s*print\s+[\"']"), "print(...)"),
     (re.compile(r"^\s*except\s+[\w.()]+(?:\s*,\s*\w+)?\s*,\s*\w+\s*:"), "except Error as name:"),
     (re.compile(r"^\s*raise\s+\w+\s*,\s*\S"), "raise Error(...)"),
     (re.compile(r"^\s*exec\s+[^(=\s]"), "exec(...)"),

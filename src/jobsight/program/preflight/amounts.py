@@ -8,26 +8,15 @@ import re
 from collections.abc import Iterator
 
 from jobsight.program.python import PythonText, dotted
+from jobsight.text import wordlist
 
 __all__ = ["allocations", "c_allocations"]
 
 _SHAPED = frozenset(
-    {
-        "zeros",
-        "ones",
-        "empty",
-        "full",
-        "rand",
-        "randn",
-        "random",
-        "random_sample",
-        "standard_normal",
-        "eye",
-        "uniform",
-        "normal",
-        "arange",
-        "linspace",
-    }
+    wordlist(
+        "zeros ones empty full rand randn random random_sample standard_normal eye uniform "
+        "normal arange linspace"
+    )
 )
 _SIZES = {
     "float64": 8,

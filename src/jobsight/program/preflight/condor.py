@@ -12,11 +12,13 @@ from jobsight.program.preflight.condorjob import CondorJob, Instance, megabytes
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.submission.condor import COMMANDS, fields_of, split_arguments
 from jobsight.program.submission.job import Place, Setting
+from jobsight.text import wordlist
 
 __all__ = ["NOT_TRANSFERRED"]
 
 NOT_TRANSFERRED = "JS412"
 _ALWAYS = "executable = /bin/echo\n"
+_CAT = "executable = /bin/cat\nshould_transfer_files = YES\narguments = in.dat\n"
 
 
 def _absent(path: str, job: CondorJob) -> bool:
@@ -69,7 +71,7 @@ def _names(path: str) -> list[str]:
 
 @rule(
     "JS402 The executable may not be executed",
-    fails="executable = run.sh\ntransfer_executable = false\nqueue\n=== run.sh\n#!/bin/sh\necho hello\n",
+    fails="executable = run.sh\ntransfer_executable = false\nqueue\n=== run.sh\n#!/bin/sh\n",
     passes="executable = /bin/echo\ntransfer_executable = false\nqueue\n",
     kind="condor",
 )
@@ -257,7 +259,7 @@ def _with_process(value: str) -> str:
     kind="condor",
 )
 def _contradictions(job: CondorJob) -> Iterator[Hit]:
-    """Transfer switched off and lists given; a universe without its image; values of another kind."""
+    """Transfer switched off and lists given; a universe without its image; unknown values."""
     for one in job.instances[:1] + job.instances[-1:]:
         given = one.queue.commands
         chosen = (one.known("should_transfer_files") or "").upper()
@@ -289,16 +291,8 @@ def _contradictions(job: CondorJob) -> Iterator[Hit]:
         for kind in ("docker", "container"):
             if universe == kind and f"{kind}_image" not in given:
                 yield hit(given["universe"], f"universe = {kind} needs {kind}_image")
-        if universe not in (
-            "vanilla",
-            "docker",
-            "container",
-            "local",
-            "scheduler",
-            "grid",
-            "java",
-            "vm",
-            "parallel",
+        if universe not in wordlist(
+            "vanilla docker container local scheduler grid java vm parallel"
         ):
             yield hit(one.setting("universe"), f"there is no universe {universe[:30]}", "vanilla")
         if universe == "grid" and "grid_resource" not in given:
@@ -394,8 +388,10 @@ def _syntax(job: CondorJob) -> Iterator[Hit]:
                     )
 
 
-_EXPRESSIONS = ("requirements", "rank", "on_exit_remove", "on_exit_hold", "periodic_remove", "periodic_hold",
-                "periodic_release", "retry_until", "leave_in_queue")  # fmt: skip
+_EXPRESSIONS = wordlist(
+    "requirements rank on_exit_remove on_exit_hold periodic_remove periodic_hold "
+    "periodic_release retry_until leave_in_queue"
+)  # fmt: skip
 
 
 @rule(
@@ -538,9 +534,8 @@ _WORDS = {"true", "false", "undefined", "target", "my", "is", "isnt"}
 
 @rule(
     f"{NOT_TRANSFERRED} A file that the job reads is not transferred",
-    fails="executable = /bin/cat\nshould_transfer_files = YES\narguments = in.dat\nqueue\n=== in.dat\n1\n",
-    passes="executable = /bin/cat\nshould_transfer_files = YES\narguments = in.dat\ntransfer_input_files = in.dat\n"
-    "queue\n=== in.dat\n1\n",
+    fails=_CAT + "queue\n=== in.dat\n1\n",
+    passes=_CAT + "transfer_input_files = in.dat\nqueue\n=== in.dat\n1\n",
     kind="condor",
 )
 def _not_transferred(job: CondorJob) -> Iterator[Hit]:
@@ -613,45 +608,14 @@ def _macros(job: CondorJob) -> Iterator[Hit]:
     known = {name.lower() for name in _all_settings(job)} | {
         n.lower() for q in job.submission.queues for n in q.names
     }
-    known |= {
-        "process",
-        "procid",
-        "proc",
-        "cluster",
-        "clusterid",
-        "step",
-        "row",
-        "item",
-        "itemindex",
-        "node",
-        "jobid",
-        "submit_file",
-        "submit_time",
-        "year",
-        "month",
-        "day",
-        "spool",
-        "arch",
-        "opsys",
-        "opsysver",
-        "opsysmajorver",
-        "opsysandver",
-        "home",
-        "fqdn",
-        "hostname",
-        "full_hostname",
-        "ip_address",
-        "username",
-        "dollar",
-        "tilde",
-        "submitfile",
-        "retry",
-        "dag_status",
-        "failed_count",
-        "numjobs",
-        "detected_cores",
-        "detected_memory",
-    }
+    known |= frozenset(
+        wordlist(
+            "process procid proc cluster clusterid step row item itemindex node jobid "
+            "submit_file submit_time year month day spool arch opsys opsysver opsysmajorver "
+            "opsysandver home fqdn hostname full_hostname ip_address username dollar tilde "
+            "submitfile retry dag_status failed_count numjobs detected_cores detected_memory"
+        )
+    )
     seen: set[str] = set()
     for setting in sorted(_all_settings(job).values(), key=lambda s: s.place):
         for found in re.finditer(r"(?<!\$)\$\((\w+)\)", setting.value):

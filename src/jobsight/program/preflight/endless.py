@@ -12,15 +12,14 @@ from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText, dotted
 from jobsight.program.shell.model import Command
 from jobsight.program.submission.job import Place
+from jobsight.text import wordlist
 
 __all__ = ["NOT_A_JOB"]
 
 NOT_A_JOB = frozenset({"JS307", "JS308"})
 """Findings that say that what was checked is not a job."""
 
-_ENDS = frozenset(
-    {"exit", "quit", "sys.exit", "os._exit", "os.abort", "next", "input", "os.execv", "exit_"}
-)
+_ENDS = frozenset(wordlist("exit quit sys.exit os._exit os.abort next input os.execv exit_"))
 _SERVERS = re.compile(
     r"(?:jupyter(?:-lab|-notebook)?|uvicorn|gunicorn|hypercorn|redis-server|valkey-server|mongod|mysqld|mariadbd|"
     r"nginx|httpd|tensorboard|streamlit|code-server|rserver|rstudio-server|memcached|caddy|celery|voila|sshd|"
@@ -36,27 +35,18 @@ _SERVING = {
     "bokeh": {"serve"},
 }
 _MODULES = frozenset(
-    {
-        "http.server",
-        "SimpleHTTPServer",
-        "uvicorn",
-        "gunicorn",
-        "flask",
-        "jupyter",
-        "jupyterlab",
-        "notebook",
-        "streamlit",
-        "tensorboard.main",
-        "socketserver",
-    }
+    wordlist(
+        "http.server SimpleHTTPServer uvicorn gunicorn flask jupyter jupyterlab notebook "
+        "streamlit tensorboard.main socketserver"
+    )
 )
 _PYTHON_SERVERS = frozenset({"serve_forever", "run_forever", "run_app", "start_server", "serve"})
 
 
 @rule(
     "JS307 A loop that nothing ends",
-    fails="#!/bin/bash\n#SBATCH --time=10\nwhile true; do\n  date\n  sleep 60\ndone\n",
-    passes="#!/bin/bash\n#SBATCH --time=10\nwhile true; do\n  [ -f done ] && break\n  sleep 60\ndone\n",
+    fails="#SBATCH --time=10\nwhile true; do\n  date\n  sleep 60\ndone\n",
+    passes="#SBATCH --time=10\nwhile true; do\n  [ -f done ] && break\n  sleep 60\ndone\n",
 )
 def _endless_loops(job: Job) -> Iterator[Hit]:
     """Always true, with nothing in it that leaves it: it runs into the time limit."""
@@ -132,8 +122,8 @@ def _leaves(node: ast.AST) -> bool:
 
 @rule(
     "JS308 A server, which does not end by itself",
-    fails="#!/bin/bash\n#SBATCH --time=10\npython3 -m http.server 8000\n",
-    passes="#!/bin/bash\n#SBATCH --time=10\npython3 -m http.server 8000 &\ncurl -s localhost:8000\nkill $!\n",
+    fails="#SBATCH --time=10\npython3 -m http.server 8000\n",
+    passes="#SBATCH --time=10\npython3 -m http.server 8000 &\ncurl -s localhost:8000\nkill $!\n",
 )
 def _servers(job: Job) -> Iterator[Hit]:
     """Known servers in the foreground; ``sleep infinity``, ``tail -f``."""

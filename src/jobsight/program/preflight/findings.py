@@ -129,8 +129,13 @@ _Check = Callable[[Any], Iterable[Hit]]
 def rule(
     name: str, *, fails: str, passes: str, severity: Severity = "error", kind: Kind = "script"
 ) -> Callable[[_Check], _Check]:
-    """Register a function as a rule; its name: code and title."""
+    """Register a function as a rule; its name: code and title.
+
+    Examples that are scripts, and do not say of which shell, are of bash.
+    """
     code, _, title = name.partition(" ")
+    if kind == "script" and not fails.startswith("#!") and not passes.startswith("#!"):
+        fails, passes = f"#!/bin/bash\n{fails}", f"#!/bin/bash\n{passes}"
 
     def registered(check: _Check) -> _Check:
         assert code not in RULES, code
@@ -148,8 +153,8 @@ def hits_of(kind: Kind, subject: Any, file: str) -> Iterator[Finding]:
         for found in one.check(subject):
             source, first = (found.source.file, found.source.first) if found.source else (file, 0)
             yield Finding(
-                source, found.place.line + first, found.place.column, found.severity or one.severity,
-                one.code, found.message, found.fix, found.edit,
+                source, found.place.line + first, found.place.column,
+                found.severity or one.severity, one.code, found.message, found.fix, found.edit,
             )  # fmt: skip
 
 

@@ -13,28 +13,13 @@ from jobsight.program.shell.launchers import MPI
 from jobsight.program.shell.model import Command
 from jobsight.program.shell.programs import interpreter_of
 from jobsight.program.submission.job import Place
+from jobsight.text import wordlist
 
 __all__ = ["GIVEN"]
 
 _NO_WORK = HARMLESS | BUILDS - {"make", "cmake"}
 _SAYS = frozenset(
-    {
-        "echo",
-        "date",
-        "printf",
-        "true",
-        ":",
-        "sleep",
-        "ls",
-        "hostname",
-        "module",
-        "df",
-        "free",
-        "sstat",
-        "sacct",
-        "seff",
-        "times",
-    }
+    wordlist("echo date printf true : sleep ls hostname module df free sstat sacct seff times")
 )
 GIVEN = re.compile(
     r"(?:SLURM|SBATCH|CUDA|OMP|MKL|PBS|LSB|SGE|CONDOR|_CONDOR|XDG|LMOD|CONDA|MODULE|LD|BASH|LC|SSH|OPENBLAS|"
@@ -73,8 +58,8 @@ def _last(job: Job) -> Command | None:
 
 @rule(
     "JS301 The last command hides the exit status of the program",
-    fails="#!/bin/bash\n#SBATCH --mem=1G\npython3 -c 'raise SystemExit(3)'\necho finished\n",
-    passes="#!/bin/bash\n#SBATCH --mem=1G\nset -e\npython3 -c 'raise SystemExit(3)'\necho finished\n",
+    fails="#SBATCH --mem=1G\npython3 -c 'raise SystemExit(3)'\necho finished\n",
+    passes="#SBATCH --mem=1G\nset -e\npython3 -c 'raise SystemExit(3)'\necho finished\n",
     severity="warning",
 )
 def _hidden_status(job: Job) -> Iterator[Hit]:
@@ -106,8 +91,8 @@ def _hidden_status(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS302 A pipe hides the exit status of the program",
-    fails="#!/bin/bash\n#SBATCH --mem=1G\nset -e\npython3 -c 'raise SystemExit(3)' | tee log.txt\n",
-    passes="#!/bin/bash\n#SBATCH --mem=1G\nset -eo pipefail\npython3 -c 'raise SystemExit(3)' | tee log.txt\n",
+    fails="#SBATCH --mem=1G\nset -e\npython3 -c 'raise SystemExit(3)' | tee log.txt\n",
+    passes="#SBATCH --mem=1G\nset -eo pipefail\npython3 -c 'raise SystemExit(3)' | tee log.txt\n",
     severity="warning",
 )
 def _piped_status(job: Job) -> Iterator[Hit]:
@@ -123,15 +108,7 @@ def _piped_status(job: Job) -> Iterator[Hit]:
             or command not in _programs(job)
         ):
             continue
-        if PurePosixPath(following.name or "").name in (
-            "tee",
-            "cat",
-            "tail",
-            "grep",
-            "head",
-            "ts",
-            "sed",
-        ):
+        if PurePosixPath(following.name or "").name in wordlist("tee cat tail grep head ts sed"):
             text = (
                 f"| {following.name} hides whether {PurePosixPath(command.name or '?').name} fails"
             )
@@ -140,8 +117,8 @@ def _piped_status(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS303 A folder is removed by a name that may be empty",
-    fails='#!/bin/bash\nRESULT=out\nrm -rf "$RESULTS"/*\n',
-    passes='#!/bin/bash\nRESULTS=out\nrm -rf "$RESULTS"/*\n',
+    fails='RESULT=out\nrm -rf "$RESULTS"/*\n',
+    passes='RESULTS=out\nrm -rf "$RESULTS"/*\n',
 )
 def _dangerous_rm(job: Job) -> Iterator[Hit]:
     """``rm -rf $X/`` where nothing sets X removes from the root of the file system."""
@@ -158,7 +135,8 @@ def _dangerous_rm(job: Job) -> Iterator[Hit]:
                     yield hit(word, f"rm -r {word.value} removes everything", source=command.source)
                 continue
             if not GIVEN.fullmatch(found[1]) and found[2]:
-                text = f"nothing sets {found[1]}: this removes {word.text.replace(found[0], '/', 1)[:40]}"
+                gone = word.text.replace(found[0], "/", 1)[:40]
+                text = f"nothing sets {found[1]}: this removes {gone}"
                 yield hit(word, text, f"${{{found[1]}:?}}/", source=command.source)
 
 
@@ -170,8 +148,8 @@ _OWN = re.compile(
 
 @rule(
     "JS304 All tasks of an array write to one file",
-    fails="#!/bin/bash\n#SBATCH --array=1-10\necho $SLURM_ARRAY_TASK_ID > result.txt\n",
-    passes="#!/bin/bash\n#SBATCH --array=1-10\necho $SLURM_ARRAY_TASK_ID > result_$SLURM_ARRAY_TASK_ID.txt\n",
+    fails="#SBATCH --array=1-10\necho $SLURM_ARRAY_TASK_ID > result.txt\n",
+    passes="#SBATCH --array=1-10\necho $SLURM_ARRAY_TASK_ID > result_$SLURM_ARRAY_TASK_ID.txt\n",
 )
 def _array_overwrites(job: Job) -> Iterator[Hit]:
     """Files of ``>``, and of ``--output``, whose names are the same in all tasks."""
@@ -179,13 +157,12 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
         return
     for name in ("output", "error"):
         setting = job.submission.settings.get(name)
-        if setting is not None and not re.search(r"%\d*[ajJNnstu]", setting.value):
-            if not setting.value.startswith("/dev/"):
-                yield hit(
-                    setting,
-                    f"all tasks write their --{name} to {setting.value}",
-                    f"--{name}={_with_task(setting.value)}",
-                )
+        if setting is not None and not re.search(r"^/dev/|%\d*[ajJNnstu]", setting.value):
+            yield hit(
+                setting,
+                f"all tasks write their --{name} to {setting.value}",
+                f"--{name}={_with_task(setting.value)}",
+            )
     for command in job.commands if "flock" not in job.text else ():
         if command.conditional or command.folder is None or command.contained:
             continue
@@ -200,18 +177,18 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
                 one.target is use.word and ">>" in one.operator for one in command.redirects
             )
             if (
-                not appended
-                and use.word.text != "a.out"
-                and not any(map(_OWN.fullmatch, use.word.depends))
+                (
+                    not appended
+                    and use.word.text != "a.out"
+                    and not any(map(_OWN.fullmatch, use.word.depends))
+                )
+                and "-p" not in use.word.text
+                and command.name not in ("touch", "mv", "cp")
             ):
-                if "-p" not in use.word.text and command.name not in ("touch", "mv", "cp"):
-                    text = f"all tasks write to {use.word.text[:60]}"
-                    yield hit(
-                        use.word,
-                        text,
-                        "put $SLURM_ARRAY_TASK_ID into the name",
-                        source=command.source,
-                    )
+                text = f"all tasks write to {use.word.text[:60]}"
+                yield hit(
+                    use.word, text, "put $SLURM_ARRAY_TASK_ID into the name", source=command.source
+                )
 
 
 def _with_task(value: str) -> str:
@@ -221,8 +198,8 @@ def _with_task(value: str) -> str:
 
 @rule(
     "JS305 Scripts run each other without end",
-    fails="#!/bin/bash\nsource ./a.sh\n=== a.sh\nsource ./a.sh\n",
-    passes="#!/bin/bash\nsource ./a.sh\n=== a.sh\nexport X=1\n",
+    fails="source ./a.sh\n=== a.sh\nsource ./a.sh\n",
+    passes="source ./a.sh\n=== a.sh\nexport X=1\n",
 )
 def _cycles(job: Job) -> Iterator[Hit]:
     """Scripts that source or run themselves, or each other; conditions may end it."""
@@ -233,8 +210,8 @@ def _cycles(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS306 The job submits itself again, always",
-    fails="#!/bin/bash\n#SBATCH --time=10\nsbatch $0\n",
-    passes="#!/bin/bash\n#SBATCH --time=10\n[ -f done ] || sbatch job.sh\n",
+    fails="#SBATCH --time=10\nsbatch $0\n",
+    passes="#SBATCH --time=10\n[ -f done ] || sbatch job.sh\n",
 )
 def _resubmits(job: Job) -> Iterator[Hit]:
     """``sbatch`` of its own file without a condition goes on for ever."""
@@ -258,8 +235,8 @@ def _resubmits(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS312 The script ends while its programs run",
-    fails="#!/bin/bash\n#SBATCH --ntasks=2\nsrun -n1 ./a &\nsrun -n1 ./b &\n",
-    passes="#!/bin/bash\n#SBATCH --ntasks=2\nsrun -n1 ./a &\nsrun -n1 ./b &\nwait\n",
+    fails="#SBATCH --ntasks=2\nsrun -n1 ./a &\nsrun -n1 ./b &\n",
+    passes="#SBATCH --ntasks=2\nsrun -n1 ./a &\nsrun -n1 ./b &\nwait\n",
 )
 def _no_wait(job: Job) -> Iterator[Hit]:
     """When a batch script ends, Slurm kills what it started in the background."""
@@ -285,8 +262,8 @@ def _no_wait(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS313 The script always fails",
-    fails="#!/bin/bash\n#SBATCH --mem=1G\necho hello\nexit 3\n",
-    passes="#!/bin/bash\n#SBATCH --mem=1G\n[ -f /etc/passwd ] || exit 3\necho hello\n",
+    fails="#SBATCH --mem=1G\necho hello\nexit 3\n",
+    passes="#SBATCH --mem=1G\n[ -f /etc/passwd ] || exit 3\necho hello\n",
 )
 def _always_fails(job: Job) -> Iterator[Hit]:
     """An exit with another status than 0 that no condition guards."""
@@ -295,20 +272,16 @@ def _always_fails(job: Job) -> Iterator[Hit]:
         return
     for command in job.commands:
         status = command.arguments[0].value if len(command.arguments) == 1 else None
-        if command.name == "exit" and not (command.conditional or command.checked or command.piped):
-            if (
-                status
-                and status.isdecimal()
-                and int(status) % 256
-                and command.source.file == job.source.file
-            ):
-                yield hit(command, f"always ends with status {status}")
+        failed = status and status.isdecimal() and int(status) % 256
+        sure = not (command.conditional or command.checked or command.piped)
+        if command.name == "exit" and failed and sure and command.source.file == job.source.file:
+            yield hit(command, f"always ends with status {status}")
 
 
 @rule(
     "JS314 A variable that nothing sets",
-    fails='#!/bin/bash\nOUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDR/x"\n',
-    passes='#!/bin/bash\nOUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDIR/x"\n',
+    fails='OUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDR/x"\n',
+    passes='OUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDIR/x"\n',
 )
 def _unset_variables(job: Job) -> Iterator[Hit]:
     """One slip away from a name that is set; or any, after ``set -u``."""
@@ -353,13 +326,15 @@ def _unset_variables(job: Job) -> Iterator[Hit]:
                     )
 
 
-_SLURM = (
-    "SLURM_ARRAY_TASK_ID SLURM_ARRAY_JOB_ID SLURM_JOB_ID SLURM_JOBID SLURM_JOB_NAME "
-    "SLURM_NTASKS SLURM_CPUS_PER_TASK SLURM_SUBMIT_DIR SLURM_JOB_NODELIST SLURM_NODELIST "
-    "SLURM_NNODES SLURM_PROCID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MAX "
-    "SLURM_ARRAY_TASK_MIN SLURM_JOB_NUM_NODES SLURM_NPROCS SLURM_MEM_PER_NODE "
-    "SLURM_MEM_PER_CPU SLURM_TASKS_PER_NODE SLURM_CPUS_ON_NODE SLURM_LOCALID"
-).split()
+_SLURM = [
+    *wordlist(
+        "SLURM_ARRAY_TASK_ID SLURM_ARRAY_JOB_ID SLURM_JOB_ID SLURM_JOBID SLURM_JOB_NAME "
+        "SLURM_NTASKS SLURM_CPUS_PER_TASK SLURM_SUBMIT_DIR SLURM_JOB_NODELIST SLURM_NODELIST "
+        "SLURM_NNODES SLURM_PROCID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MAX "
+        "SLURM_ARRAY_TASK_MIN SLURM_JOB_NUM_NODES SLURM_NPROCS SLURM_MEM_PER_NODE "
+        "SLURM_MEM_PER_CPU SLURM_TASKS_PER_NODE SLURM_CPUS_ON_NODE SLURM_LOCALID"
+    )
+]
 _WRONG = {
     "SLURM_ARRAY_ID": "SLURM_ARRAY_TASK_ID",
     "SLURM_TASK_ID": "SLURM_ARRAY_TASK_ID",
@@ -380,8 +355,8 @@ def _slurm_slip(name: str) -> str | None:
 
 @rule(
     "JS315 The folder of the script is not the folder it was submitted from",
-    fails='#!/bin/bash\n#SBATCH --mem=1G\ncd "$(dirname "$0")"\nls\n',
-    passes='#!/bin/bash\n#SBATCH --mem=1G\ncd "$SLURM_SUBMIT_DIR"\nls\n',
+    fails='#SBATCH --mem=1G\ncd "$(dirname "$0")"\nls\n',
+    passes='#SBATCH --mem=1G\ncd "$SLURM_SUBMIT_DIR"\nls\n',
     severity="warning",
 )
 def _spool_folder(job: Job) -> Iterator[Hit]:
@@ -393,17 +368,15 @@ def _spool_folder(job: Job) -> Iterator[Hit]:
     ):
         return
     for number, line in enumerate(job.text.split("\n"), 1):
-        if re.search(r"dirname\W+(?:\$0|\$\{?BASH_SOURCE|\$\{0)|\$\{(?:0|BASH_SOURCE\S*?)%/", line):
-            if not line.lstrip().startswith("#"):
-                yield hit(
-                    number, "Slurm runs a copy: $0 is in its spool folder", "$SLURM_SUBMIT_DIR"
-                )
+        code = "" if line.lstrip().startswith("#") else line
+        if re.search(r"dirname\W+(?:\$0|\$\{?BASH_SOURCE|\$\{0)|\$\{(?:0|BASH_SOURCE\S*?)%/", code):
+            yield hit(number, "Slurm runs a copy: $0 is in its spool folder", "$SLURM_SUBMIT_DIR")
 
 
 @rule(
     "JS316 A test that bash cannot evaluate",
-    fails="#!/bin/bash\nX=1\nif [ $X = 1 ; then\n  echo one\nfi\n",
-    passes="#!/bin/bash\nX=1\nif [ $X = 1 ]; then\n  echo one\nfi\n",
+    fails="X=1\nif [ $X = 1 ; then\n  echo one\nfi\n",
+    passes="X=1\nif [ $X = 1 ]; then\n  echo one\nfi\n",
 )
 def _broken_tests(job: Job) -> Iterator[Hit]:
     """No ``]``, or no blank next to a bracket: bash takes it for a command when it gets there."""
@@ -433,8 +406,8 @@ def _broken_tests(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS317 Blanks around the = of an assignment",
-    fails="#!/bin/bash\nCOUNT = 5\necho $COUNT\n",
-    passes="#!/bin/bash\nCOUNT=5\necho $COUNT\n",
+    fails="COUNT = 5\necho $COUNT\n",
+    passes="COUNT=5\necho $COUNT\n",
 )
 def _spaced_assignment(job: Job) -> Iterator[Hit]:
     """Bash takes the name for a command; ``$X=1`` is one too."""
@@ -468,8 +441,8 @@ def _spaced_assignment(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS320 All tasks of an array do the same",
-    fails="#!/bin/bash\n#SBATCH --array=1-10\nsort -n /etc/passwd\n",
-    passes="#!/bin/bash\n#SBATCH --array=1-10\nhead -n $SLURM_ARRAY_TASK_ID /etc/passwd\n",
+    fails="#SBATCH --array=1-10\nsort -n /etc/passwd\n",
+    passes="#SBATCH --array=1-10\nhead -n $SLURM_ARRAY_TASK_ID /etc/passwd\n",
     severity="warning",
 )
 def _same_tasks(job: Job) -> Iterator[Hit]:
@@ -495,8 +468,8 @@ def _same_tasks(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS321 Many processes of MPI are started without a launcher of their own",
-    fails="#!/bin/bash\n#SBATCH --ntasks=4\nsrun mpirun -np 4 ./a.out\n",
-    passes="#!/bin/bash\n#SBATCH --ntasks=4\nsrun ./a.out\n",
+    fails="#SBATCH --ntasks=4\nsrun mpirun -np 4 ./a.out\n",
+    passes="#SBATCH --ntasks=4\nsrun ./a.out\n",
     severity="warning",
 )
 def _nested_launchers(job: Job) -> Iterator[Hit]:

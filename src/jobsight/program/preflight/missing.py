@@ -22,28 +22,31 @@ from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Command, Program, Word
 from jobsight.program.shell.programs import COMPILERS
 from jobsight.program.submission.job import Place
+from jobsight.text import wordlist
 
 __all__ = ["Trace", "one_slip", "path_of", "trace_of"]
 
-_COMMON = (
-    "python python3 echo mkdir export source module srun mpirun mpiexec sbatch Rscript "
-    "julia matlab perl apptainer singularity conda awk grep sleep gunzip unzip chmod "
-    "touch rsync which nvidia-smi hostname gcc gfortran make cmake time date head tail "
-    "sort wget curl java"
-).split()
+_COMMON = [
+    *wordlist(
+        "python python3 echo mkdir export source module srun mpirun mpiexec sbatch Rscript "
+        "julia matlab perl apptainer singularity conda awk grep sleep gunzip unzip chmod touch "
+        "rsync which nvidia-smi hostname gcc gfortran make cmake time date head tail sort wget "
+        "curl java"
+    )
+]
 _CLUSTER = re.compile(
     r"s(?:run|batch|cancel|queue|info|acct|stat|alloc|bcast|attach)|scontrol|condor_\w+|mpi\w+|module|ml|"
     r"nvidia-smi|apptainer|singularity|conda|mamba|micromamba|spack|R|Rscript|julia|matlab|octave|lmod|"
     r"python[\d.]*|pip[\d.]*|nvcc|ifort|icc|icpc|ibrun|aprun|jsrun|lfs|sacctmgr|java|perl|docker|podman"
 )
 _KNOWN_PACKAGES = frozenset(
-    (
-        "numpy scipy pandas matplotlib torch tensorflow sklearn mpi4py h5py netCDF4 xarray "
-        "dask numba cupy jax keras transformers yaml tqdm requests PIL cv2 seaborn sympy "
-        "networkx pyarrow polars Bio rdkit ase pymatgen openmm MDAnalysis astropy pytest "
-        "joblib psutil zarr pysam statsmodels lightgbm xgboost datasets wandb ray lightning "
-        "pytorch_lightning torchvision accelerate petsc4py geopandas rasterio"
-    ).split()
+    wordlist(
+        "numpy scipy pandas matplotlib torch tensorflow sklearn mpi4py h5py netCDF4 xarray dask "
+        "numba cupy jax keras transformers yaml tqdm requests PIL cv2 seaborn sympy networkx "
+        "pyarrow polars Bio rdkit ase pymatgen openmm MDAnalysis astropy pytest joblib psutil "
+        "zarr pysam statsmodels lightgbm xgboost datasets wandb ray lightning pytorch_lightning "
+        "torchvision accelerate petsc4py geopandas rasterio"
+    )
 )
 
 
@@ -147,8 +150,8 @@ def _said(path: str, word: Word, job: Job) -> tuple[str, str | None]:
 
 @rule(
     "JS101 An input file is not there",
-    fails="#!/bin/bash\nsort no-such-input.txt > sorted.txt\n",
-    passes="#!/bin/bash\nseq 9 > input.txt\nsort input.txt > sorted.txt\n",
+    fails="sort no-such-input.txt > sorted.txt\n",
+    passes="seq 9 > input.txt\nsort input.txt > sorted.txt\n",
 )
 def _input_files(job: Job) -> Iterator[Hit]:
     """What standard commands and redirections read, unless it may be made before."""
@@ -169,7 +172,7 @@ def _input_files(job: Job) -> Iterator[Hit]:
 
 
 def _matches_nothing(word: Word, command: Command, trace: Trace, job: Job) -> bool:
-    """Whether a pattern of files surely matches none: its folder is here, and nothing writes there."""
+    """Whether a pattern surely matches no file: its folder is here, and nothing writes there."""
     value = word.value or ""
     front, _, last = value.rpartition("/")
     if not last or any(c in front for c in "*?[{") or "{" in value or trace.built or trace.opaque:
@@ -190,8 +193,8 @@ def _handled(command: Command, job: Job) -> bool:
 
 @rule(
     "JS102 A program or script to be run is not there",
-    fails="#!/bin/bash\npython3 no_such_program.py\n",
-    passes="#!/bin/bash\npython3 -c 'print(1)'\n",
+    fails="python3 no_such_program.py\n",
+    passes="python3 -c 'print(1)'\n",
 )
 def _program_files(job: Job) -> Iterator[Hit]:
     """Scripts given to interpreters, and programs named by their paths."""
@@ -249,8 +252,8 @@ def _images(command: Command, trace: Trace, job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS103 A command is not known",
-    fails="#!/bin/bash\npyhton3 -c 'print(1)'\n",
-    passes="#!/bin/bash\npython3 -c 'print(1)'\n",
+    fails="pyhton3 -c 'print(1)'\n",
+    passes="python3 -c 'print(1)'\n",
 )
 def _commands_known(job: Job) -> Iterator[Hit]:
     """Misspelt names of common commands; what only a module that is not loaded provides."""
@@ -307,8 +310,8 @@ def one_slip(name: str, other: str) -> bool:
 
 @rule(
     "JS104 A folder to write into is not there",
-    fails="#!/bin/bash\necho 1 > no-such-folder/out.txt\n",
-    passes="#!/bin/bash\nmkdir -p folder\necho 1 > folder/out.txt\n",
+    fails="echo 1 > no-such-folder/out.txt\n",
+    passes="mkdir -p folder\necho 1 > folder/out.txt\n",
 )
 def _output_folders(job: Job) -> Iterator[Hit]:
     """Folders of redirections, and folders entered by ``cd``."""
@@ -340,8 +343,8 @@ def _folder_hit(use: Use, command: Command, trace: Trace, job: Job) -> Iterator[
 
 @rule(
     "JS105 The folder of --output or --error is not there",
-    fails="#!/bin/bash\n#SBATCH --output=no-logs/%j.out\necho hello\n",
-    passes="#!/bin/bash\n#SBATCH --output=%j.out\necho hello\n",
+    fails="#SBATCH --output=no-logs/%j.out\necho hello\n",
+    passes="#SBATCH --output=%j.out\necho hello\n",
 )
 def _log_folders(job: Job) -> Iterator[Hit]:
     """Slurm does not make the folder: the job fails without a word, before its first command."""
@@ -364,8 +367,8 @@ def _log_folders(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS106 A module is not there",
-    fails="#!/bin/bash\nmodule load no-such-module/1.0\n",
-    passes="#!/bin/bash\nmodule load gcc/13.2\n",
+    fails="module load no-such-module/1.0\n",
+    passes="module load gcc/13.2\n",
 )
 def _modules_known(job: Job) -> Iterator[Hit]:
     """Against the module files of the site."""
@@ -401,8 +404,8 @@ def _modules_known(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS107 Python lacks a module that is imported",
-    fails="#!/bin/bash\npython3 - <<'EOF'\nimport no_such_package_here\nEOF\n",
-    passes="#!/bin/bash\npython3 - <<'EOF'\nimport json\nEOF\n",
+    fails="python3 - <<'EOF'\nimport no_such_package_here\nEOF\n",
+    passes="python3 - <<'EOF'\nimport json\nEOF\n",
 )
 def _python_imports(job: Job) -> Iterator[Hit]:
     """Read from the folders of the interpreter that the script chooses."""
@@ -479,8 +482,8 @@ def _lacks(module: str, program: Program, job: Job) -> str | None:
 
 @rule(
     "JS108 A program may not be run, or a file not be read",
-    fails="#!/bin/bash\n./run.sh\n=== run.sh\n#!/bin/bash\necho hello\n",
-    passes="#!/bin/bash\nbash run.sh\n=== run.sh\n#!/bin/bash\necho hello\n",
+    fails="./run.sh\n=== run.sh\n#!/bin/bash\necho hello\n",
+    passes="bash run.sh\n=== run.sh\n#!/bin/bash\necho hello\n",
 )
 def _rights(job: Job) -> Iterator[Hit]:
     """Programs named by path without the right to execute, unless ``chmod`` comes first."""
@@ -526,21 +529,20 @@ def _rights(job: Job) -> Iterator[Hit]:
             and not loose
             and not program.interpreter
             and program.word
-        ):
-            if not job.machine.exists(path or ""):
-                message = f"{program.word.value} is written here without the right to execute"
-                yield hit(
-                    program.word,
-                    message,
-                    f"chmod +x {program.word.value}",
-                    source=program.command.source,
-                )
+        ) and not job.machine.exists(path or ""):
+            message = f"{program.word.value} is written here without the right to execute"
+            yield hit(
+                program.word,
+                message,
+                f"chmod +x {program.word.value}",
+                source=program.command.source,
+            )
 
 
 @rule(
     "JS109 A Python program opens a file that is not there",
-    fails="#!/bin/bash\npython3 - <<'EOF'\nprint(open('no-such-data.csv').read())\nEOF\n",
-    passes="#!/bin/bash\nseq 9 > data.csv\npython3 - <<'EOF'\nprint(open('data.csv').read())\nEOF\n",
+    fails="python3 - <<'EOF'\nprint(open('no-such-data.csv').read())\nEOF\n",
+    passes="seq 9 > data.csv\npython3 - <<'EOF'\nprint(open('data.csv').read())\nEOF\n",
 )
 def _python_files(job: Job) -> Iterator[Hit]:
     """Constant names that are opened for reading, or in folders that are missing for writing."""
@@ -626,8 +628,8 @@ def _python_opens(
 
 @rule(
     "JS110 A header that is included is not there",
-    fails='#!/bin/bash\ngcc main.c -o main\n=== main.c\n#include "no_such.h"\nint main(void) { return 0; }\n',
-    passes="#!/bin/bash\ngcc main.c -o main\n=== main.c\n#include <stdio.h>\nint main(void) { return 0; }\n",
+    fails='gcc main.c -o main\n=== main.c\n#include "no_such.h"\nint main(void) { return 0; }\n',
+    passes="gcc main.c -o main\n=== main.c\n#include <stdio.h>\nint main(void) { return 0; }\n",
 )
 def _headers(job: Job) -> Iterator[Hit]:
     """Headers in quotes and in angle brackets, in the folders of ``-I`` and of the system."""

@@ -111,7 +111,7 @@ _END = re.compile(r"(?i)(?:end\b|end(?:do|if|for|while|function)\b|\})")
 
 
 def unclosed(text: str) -> int | None:
-    """The line of a block that ends, by its indentation, after one around it; None: there is none."""
+    """The line of a block that ends, by its indentation, after one around it; None: none does."""
     stack: list[tuple[int, int]] = []
     for number, line in enumerate(text.split("\n"), 1):
         bare = line.strip()

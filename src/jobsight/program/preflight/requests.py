@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from jobsight.program.shell.model import Command
     from jobsight.program.site import Node, Partition
 
+from jobsight.text import wordlist
+
 __all__: list[str] = []
 
 
@@ -28,8 +30,8 @@ def _problems(job: Job, *kinds: str) -> list[Problem]:
 
 @rule(
     "JS201 An option that sbatch does not know",
-    fails="#!/bin/bash\n#SBATCH --tmie=10\necho hello\n",
-    passes="#!/bin/bash\n#SBATCH --time=10\necho hello\n",
+    fails="#SBATCH --tmie=10\necho hello\n",
+    passes="#SBATCH --time=10\necho hello\n",
 )
 def _unknown_option(job: Job) -> Iterator[Hit]:
     """Sbatch refuses the script."""
@@ -42,8 +44,8 @@ def _unknown_option(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS202 A directive behind the first command",
-    fails="#!/bin/bash\nset -e\n#SBATCH --mem=4G\necho hello\n",
-    passes="#!/bin/bash\n#SBATCH --mem=4G\nset -e\necho hello\n",
+    fails="set -e\n#SBATCH --mem=4G\necho hello\n",
+    passes="#SBATCH --mem=4G\nset -e\necho hello\n",
 )
 def _late_directive(job: Job) -> Iterator[Hit]:
     """Slurm reads directives until the first line that is neither empty nor a comment."""
@@ -58,8 +60,8 @@ def _late_directive(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS203 A value that sbatch refuses",
-    fails="#!/bin/bash\n#SBATCH --mem=4.5G\n#SBATCH --time=1h\necho hello\n",
-    passes="#!/bin/bash\n#SBATCH --mem=4608M\n#SBATCH --time=1:00:00\necho hello\n",
+    fails="#SBATCH --mem=4.5G\n#SBATCH --time=1h\necho hello\n",
+    passes="#SBATCH --mem=4608M\n#SBATCH --time=1:00:00\necho hello\n",
 )
 def _refused_value(job: Job) -> Iterator[Hit]:
     """Units, times, counts, words."""
@@ -69,8 +71,8 @@ def _refused_value(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS204 A directive that means something else than it seems to",
-    fails="#!/bin/bash\n#SBATCH --mem=4 GB\n#SBATCH --output=$HOME/%j.out\necho hello\n",
-    passes="#!/bin/bash\n#SBATCH --mem=4GB\n#SBATCH --output=%j.out\necho hello\n",
+    fails="#SBATCH --mem=4 GB\n#SBATCH --output=$HOME/%j.out\necho hello\n",
+    passes="#SBATCH --mem=4GB\n#SBATCH --output=%j.out\necho hello\n",
 )
 def _misread_directive(job: Job) -> Iterator[Hit]:
     """Words that are dropped, and variables, which Slurm does not expand."""
@@ -80,8 +82,8 @@ def _misread_directive(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS205 A comment that looks like a directive",
-    fails="#!/bin/bash\n# SBATCH --mem=4G\necho hello\n",
-    passes="#!/bin/bash\n##SBATCH --mem=4G\n#SBATCH --mem=8G\necho hello\n",
+    fails="# SBATCH --mem=4G\necho hello\n",
+    passes="##SBATCH --mem=4G\n#SBATCH --mem=8G\necho hello\n",
     severity="warning",
 )
 def _almost_directive(job: Job) -> Iterator[Hit]:
@@ -118,8 +120,8 @@ def _almost_directive(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS206 Numbers of tasks and nodes that do not fit",
-    fails="#!/bin/bash\n#SBATCH --nodes=4 --ntasks=2\nsrun hostname\n",
-    passes="#!/bin/bash\n#SBATCH --nodes=2 --ntasks=4\nsrun hostname\n",
+    fails="#SBATCH --nodes=4 --ntasks=2\nsrun hostname\n",
+    passes="#SBATCH --nodes=2 --ntasks=4\nsrun hostname\n",
 )
 def _tasks_and_nodes(job: Job) -> Iterator[Hit]:
     """More nodes than tasks, or more tasks than nodes × tasks per node."""
@@ -129,8 +131,8 @@ def _tasks_and_nodes(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS207 More tasks are started than were asked for",
-    fails="#!/bin/bash\n#SBATCH --ntasks=4\nsrun --ntasks=8 hostname\n",
-    passes="#!/bin/bash\n#SBATCH --ntasks=8\nsrun --ntasks=8 hostname\n",
+    fails="#SBATCH --ntasks=4\nsrun --ntasks=8 hostname\n",
+    passes="#SBATCH --ntasks=8\nsrun --ntasks=8 hostname\n",
 )
 def _launcher_tasks(job: Job) -> Iterator[Hit]:
     """``srun -n`` and ``mpirun -np`` against ``--ntasks``; fewer is a waste."""
@@ -171,8 +173,8 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS208 More tasks or nodes are asked for than are used",
-    fails="#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --ntasks=16\nsort -n /etc/passwd\n",
-    passes="#!/bin/bash\n#SBATCH --ntasks=16\nsrun hostname\n",
+    fails="#SBATCH --nodes=4\n#SBATCH --ntasks=16\nsort -n /etc/passwd\n",
+    passes="#SBATCH --ntasks=16\nsrun hostname\n",
     severity="warning",
 )
 def _unused_tasks(job: Job) -> Iterator[Hit]:
@@ -209,23 +211,17 @@ _COUNTS_THREADS = re.compile(
     r"salmon|kallisto|bcftools|xz|zstd|sort|parallel|hmmsearch|raxml\S*|iqtree\S*|julia|xargs|python[\d.]*"
 )
 _THREAD_VARIABLES = frozenset(
-    [
-        "OMP_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-        "JULIA_NUM_THREADS",
-        "BLIS_NUM_THREADS",
-        "RAYON_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-    ]
+    wordlist(
+        "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS "
+        "JULIA_NUM_THREADS BLIS_NUM_THREADS RAYON_NUM_THREADS VECLIB_MAXIMUM_THREADS"
+    )
 )
 
 
 @rule(
     "JS209 More threads than CPUs",
-    fails="#!/bin/bash\n#SBATCH --cpus-per-task=2\nexport OMP_NUM_THREADS=16\n./a.out\n",
-    passes="#!/bin/bash\n#SBATCH --cpus-per-task=16\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\n./a.out\n",
+    fails="#SBATCH --cpus-per-task=2\nexport OMP_NUM_THREADS=16\n./a.out\n",
+    passes="#SBATCH --cpus-per-task=16\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\n./a.out\n",
     severity="warning",
 )
 def _threads(job: Job) -> Iterator[Hit]:
@@ -309,8 +305,8 @@ def _python_threads(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS210 More memory is allocated than was asked for",
-    fails="#!/bin/bash\n#SBATCH --mem=512M\npython3 - <<'EOF'\ngrid = bytearray(2 * 10**9)\nEOF\n",
-    passes="#!/bin/bash\n#SBATCH --mem=4G\npython3 - <<'EOF'\ngrid = bytearray(2 * 10**9)\nEOF\n",
+    fails="#SBATCH --mem=512M\npython3 - <<'EOF'\ngrid = bytearray(2 * 10**9)\nEOF\n",
+    passes="#SBATCH --mem=4G\npython3 - <<'EOF'\ngrid = bytearray(2 * 10**9)\nEOF\n",
 )
 def _memory(job: Job) -> Iterator[Hit]:
     """Constant sizes in Python programs, ``-Xmx`` of Java, buffers of sort and stress."""
@@ -388,8 +384,8 @@ def _partition(job: Job) -> Partition | None:
 
 @rule(
     "JS211 The partition is not there, or does not take the job",
-    fails="#!/bin/bash\n#SBATCH --partition=no-such\necho hello\n",
-    passes="#!/bin/bash\n#SBATCH --partition=short\necho hello\n",
+    fails="#SBATCH --partition=no-such\necho hello\n",
+    passes="#SBATCH --partition=short\necho hello\n",
 )
 def _partition_refuses(job: Job) -> Iterator[Hit]:
     """Names, states, accounts, qualities of service."""
@@ -426,8 +422,8 @@ def _partition_refuses(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS212 More is asked for than the partition allows or has",
-    fails="#!/bin/bash\n#SBATCH --partition=short --time=10-00:00:00\necho hello\n",
-    passes="#!/bin/bash\n#SBATCH --partition=short --time=30\necho hello\n",
+    fails="#SBATCH --partition=short --time=10-00:00:00\necho hello\n",
+    passes="#SBATCH --partition=short --time=30\necho hello\n",
 )
 def _limits(job: Job) -> Iterator[Hit]:
     """Time, nodes, CPUs, memory, GPUs, features, size of arrays: the job would wait for ever."""
@@ -568,8 +564,8 @@ _GPU_TEXT = re.compile(
 
 @rule(
     "JS213 GPUs are asked for and never used",
-    fails="#!/bin/bash\n#SBATCH --gres=gpu:1\nsort -n /etc/passwd > sorted.txt\n",
-    passes="#!/bin/bash\n#SBATCH --gres=gpu:1\nnvidia-smi\n",
+    fails="#SBATCH --gres=gpu:1\nsort -n /etc/passwd > sorted.txt\n",
+    passes="#SBATCH --gres=gpu:1\nnvidia-smi\n",
     severity="warning",
 )
 def _unused_gpus(job: Job) -> Iterator[Hit]:
@@ -610,11 +606,11 @@ def _known(command: Command, job: Job) -> bool:
 
 @rule(
     "JS214 A GPU is used and was not asked for",
-    fails="#!/bin/bash\n#SBATCH --mem=4G\npython3 - <<'EOF'\nm = make_model().cuda()\nEOF\n",
-    passes="#!/bin/bash\n#SBATCH --gpus=1\npython3 - <<'EOF'\nm = make_model().cuda()\nEOF\n",
+    fails="#SBATCH --mem=4G\npython3 - <<'EOF'\nm = make_model().cuda()\nEOF\n",
+    passes="#SBATCH --gpus=1\npython3 - <<'EOF'\nm = make_model().cuda()\nEOF\n",
 )
 def _missing_gpus(job: Job) -> Iterator[Hit]:
-    """``.cuda()``, ``device("cuda")`` without asking ``is_available``, CuPy; ``nvidia-smi``, ``--nv``."""
+    """``.cuda()``, ``device("cuda")`` without ``is_available``, CuPy; ``nvidia-smi``, ``--nv``."""
     if not job.is_slurm or job.submission.request.gpus or "gres" in job.submission.settings:
         return
     named = job.submission.value("partition") or ""
@@ -664,8 +660,8 @@ def _needs_gpu(node: ast.AST) -> bool:
 
 @rule(
     "JS215 No memory or time is asked for",
-    fails="#!/bin/bash\n#SBATCH --partition=long\necho hello\n",
-    passes="#!/bin/bash\n#SBATCH --partition=long --time=60\necho hello\n",
+    fails="#SBATCH --partition=long\necho hello\n",
+    passes="#SBATCH --partition=long --time=60\necho hello\n",
     severity="warning",
 )
 def _nothing_asked(job: Job) -> Iterator[Hit]:
@@ -685,8 +681,8 @@ def _nothing_asked(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS216 The number of an array task is used, and there is no array",
-    fails="#!/bin/bash\n#SBATCH --mem=1G\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
-    passes="#!/bin/bash\n#SBATCH --mem=1G\n#SBATCH --array=1-3\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
+    fails="#SBATCH --mem=1G\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
+    passes="#SBATCH --mem=1G\n#SBATCH --array=1-3\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
 )
 def _no_array(job: Job) -> Iterator[Hit]:
     """It is unset, unless sbatch is called with ``--array``."""
@@ -706,11 +702,11 @@ def _no_array(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS217 The job waits longer than its time limit",
-    fails="#!/bin/bash\n#SBATCH --time=10\nsleep 3600\n",
-    passes="#!/bin/bash\n#SBATCH --time=2:00:00\nsleep 3600\n",
+    fails="#SBATCH --time=10\nsleep 3600\n",
+    passes="#SBATCH --time=2:00:00\nsleep 3600\n",
 )
 def _too_long(job: Job) -> Iterator[Hit]:
-    """Constant times of ``sleep``, and of programs that stop by themselves before it (``-maxh``)."""
+    """Constant times of ``sleep``, and of programs that end by themselves (``-maxh``)."""
     limit = job.submission.request.time_s if job.is_slurm else None
     if limit is None or limit < 0:
         return

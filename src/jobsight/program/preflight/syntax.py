@@ -12,6 +12,7 @@ from jobsight.program.preflight.job import Job, bash_error
 from jobsight.program.preflight.openers import opener, unclosed
 from jobsight.program.shell.model import Program, Source
 from jobsight.program.submission.job import Place
+from jobsight.text import wordlist
 
 __all__: list[str] = []
 
@@ -33,8 +34,8 @@ _TREES = {
 
 @rule(
     "JS001 The shell cannot parse the script",
-    fails='#!/bin/bash\n#SBATCH --mem=1G\nif [ -f in.txt ]; then\n  echo "found"\n',
-    passes='#!/bin/bash\n#SBATCH --mem=1G\nif [ -f in.txt ]; then\n  echo "found"\nfi\n',
+    fails='#SBATCH --mem=1G\nif [ -f in.txt ]; then\n  echo "found"\n',
+    passes='#SBATCH --mem=1G\nif [ -f in.txt ]; then\n  echo "found"\nfi\n',
 )
 def _shell_syntax(job: Job) -> Iterator[Hit]:
     """Bash's own complaint, at the line where what is not closed begins."""
@@ -58,14 +59,15 @@ def _shell_hit(source: Source | None, text: str, broken: tuple[int, str]) -> Hit
     if opened is None:
         return hit(line, f"bash stops here: {words}", source=source)
     at, what, close = opened
-    message = f"{what} is never closed; bash stops at line {line + (source.first if source else 0)}: {words}"
+    stop = line + (source.first if source else 0)
+    message = f"{what} is never closed; bash stops at line {stop}: {words}"
     return hit(at, message, f"close it with {close}", source=source)
 
 
 @rule(
     "JS002 Python cannot compile the program",
-    fails="#!/bin/bash\npython3 - <<'EOF'\nfor k in range(3)\n    print(k)\nEOF\n",
-    passes="#!/bin/bash\npython3 - <<'EOF'\nfor k in range(3):\n    print(k)\nEOF\n",
+    fails="python3 - <<'EOF'\nfor k in range(3)\n    print(k)\nEOF\n",
+    passes="python3 - <<'EOF'\nfor k in range(3):\n    print(k)\nEOF\n",
 )
 def _python_syntax(job: Job) -> Iterator[Hit]:
     """What `ast.parse` refuses and Python 2 would refuse too."""
@@ -86,8 +88,8 @@ def _python_syntax(job: Job) -> Iterator[Hit]:
 
 @rule(
     "JS003 A program for Python 2 is run by Python 3",
-    fails="#!/bin/bash\npython3 - <<'EOF'\nprint 'starting'\nEOF\n",
-    passes="#!/bin/bash\npython3 - <<'EOF'\nprint('starting')\nEOF\n",
+    fails="python3 - <<'EOF'\nprint 'starting'\nEOF\n",
+    passes="python3 - <<'EOF'\nprint('starting')\nEOF\n",
 )
 def _python_two(job: Job) -> Iterator[Hit]:
     """Syntax, names and modules that only Python 2 has."""
@@ -133,8 +135,8 @@ def _is_two(program: Program) -> bool:
 
 @rule(
     "JS004 A program in another language cannot be parsed",
-    fails="#!/bin/bash\nperl run.pl\n=== run.pl\nuse strict;\nmy $x = (1 + ;\nprint $x;\n",
-    passes="#!/bin/bash\nperl run.pl\n=== run.pl\nuse strict;\nmy $x = (1 + 2);\nprint $x;\n",
+    fails="perl run.pl\n=== run.pl\nuse strict;\nmy $x = (1 + ;\nprint $x;\n",
+    passes="perl run.pl\n=== run.pl\nuse strict;\nmy $x = (1 + 2);\nprint $x;\n",
 )
 def _other_syntax(job: Job) -> Iterator[Hit]:
     """What the grammar cannot take, of programs that are run or compiled here.
@@ -191,9 +193,8 @@ def _line_ends(job: Job) -> Iterator[Hit]:
     for program in job.walk.programs:
         source = program.source
         if source is not None and source.file != job.source.file and "\r\n" in source.text:
-            if program.language == "bash" or (
-                program.interpreter is None and source.text.startswith("#!")
-            ):
+            started = program.interpreter is None and source.text.startswith("#!")
+            if program.language == "bash" or started:
                 yield hit(
                     1, "lines end with \\r\\n: it cannot be run", "dos2unix FILE", source=source
                 )
@@ -293,8 +294,9 @@ def _surely_missing(path: str, job: Job) -> bool:
     return job.machine.visible(path) or PurePosixPath(path).parent == PurePosixPath("/bin")
 
 
-_BASH_ONLY = frozenset({"source", "declare", "typeset", "shopt", "pushd", "popd", "mapfile", "readarray", "let",
-                        "select", "[["})  # fmt: skip
+_BASH_ONLY = frozenset(
+    wordlist("source declare typeset shopt pushd popd mapfile readarray let select [[")
+)
 
 
 @rule(
@@ -311,7 +313,8 @@ def _bashisms(job: Job) -> Iterator[Hit]:
             yield hit(command, f"sh is dash here, and has no {command.name}", "#!/bin/bash")
     for number, line in enumerate(job.text.split("\n"), 1):
         found = re.search(
-            r"(?:^|[;&|!]|\b(?:if|elif|while))\s*(\[\[) |(?:^|\s)\[ [^\]]*\s(==)\s|<<<|^\s*function (\w+)",
+            r"(?:^|[;&|!]|\b(?:if|elif|while))\s*(\[\[) |(?:^|\s)\[ [^\]]*\s(==)\s|<<<|"
+            r"^\s*function (\w+)",
             line,
         )
         if found and number not in job.here_lines and not line.lstrip().startswith("#"):
@@ -325,11 +328,11 @@ _ALIKE = {"\u00a0": "a blank", "\u2013": "-", "\u2014": "--", "\u201c": '"', "\u
 
 @rule(
     "JS010 A character that only looks like the one that is meant",
-    fails="#!/bin/bash\nls \u2013l /etc\n",
-    passes='#!/bin/bash\nls -l /etc\necho "caf\u00e9 \u2013 open"\n',
+    fails="ls \u2013l /etc\n",
+    passes='ls -l /etc\necho "caf\u00e9 \u2013 open"\n',
 )
 def _look_alikes(job: Job) -> Iterator[Hit]:
-    """Dashes, quotes and blanks of a word processor, outside of quotes, comments and here-documents."""
+    """Dashes, quotes, blanks of a word processor, outside of quotes, comments, here-documents."""
     for number, line in enumerate(job.text.split("\n") if job.language == "bash" else (), 1):
         if line.isascii() or number in job.here_lines:
             continue

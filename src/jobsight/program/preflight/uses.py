@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from jobsight.program.shell.model import Command, Word
 from jobsight.program.shell.programs import COMPILERS
+from jobsight.text import wordlist
 
 __all__ = ["BUILDS", "BUILTINS", "HARMLESS", "Use", "uses_of"]
 
@@ -77,65 +78,37 @@ _READERS = {
     "du": "d",
 }
 _SBATCH = "A a b D M C c d e x G i J L w N n p q t o m append file"
-_SKIPS_FIRST = frozenset(
-    {"grep", "egrep", "fgrep", "zgrep", "sed", "awk", "gawk", "chmod", "chown", "jq"}
-)
+_SKIPS_FIRST = frozenset(wordlist("grep egrep fgrep zgrep sed awk gawk chmod chown jq"))
 _SILENT = frozenset({"ls", "tr", "file", "readlink", "du", "split"})
 """Operands of these are not judged: they may well be missing, or be something else."""
 _SOURCES = re.compile(r".*\.(?:c|cc|cpp|cxx|C|cu|f|f90|f95|F90|F|rs|java|o)$")
 BUILTINS = frozenset(
-    (
+    wordlist(
         ". : [ alias bg bind break builtin caller case cd command compgen complete compopt "
         "continue declare dirs disown echo enable eval exec exit export false fc fg getopts "
         "hash help history jobs kill let local logout mapfile popd printf pushd pwd read "
-        "readarray readonly return select set shift shopt source suspend test time times "
-        "trap true type typeset ulimit umask unalias unset wait"
-    ).split()
+        "readarray readonly return select set shift shopt source suspend test time times trap "
+        "true type typeset ulimit umask unalias unset wait"
+    )
 )
 """Commands of bash itself."""
 BUILDS = frozenset(
-    {
-        "make",
-        "cmake",
-        "git",
-        "tar",
-        "unzip",
-        "wget",
-        "curl",
-        "rsync",
-        "ninja",
-        "scons",
-        "pip",
-        "pip3",
-        "go",
-        "cargo",
-        "configure",
-        "./configure",
-        "meson",
-        "svn",
-        "aws",
-        "scp",
-        "sftp",
-        "gsutil",
-        "rclone",
-        "dvc",
-        "cp",
-        "7z",
-        "mv",
-        "ln",
-        "sbcast",
-    }
+    wordlist(
+        "make cmake git tar unzip wget curl rsync ninja scons pip pip3 go cargo configure "
+        "./configure meson svn aws scp sftp gsutil rclone dvc cp 7z mv ln sbcast"
+    )
 )
 """Commands that may make files of any name."""
 HARMLESS = (
     BUILTINS
     | frozenset(_READERS)
     | frozenset(
-        (
-            "sleep date hostname whoami id uname env nproc free df ps which basename dirname seq "
-            "yes expr bc mkdir rmdir rm touch tee module ml ulimit nvidia-smi lscpu sync numactl "
-            "squeue scontrol sacct sstat pwd uptime lsblk find xargs numfmt timeout nohup for mktemp sbatch paste flock"
-        ).split()
+        wordlist(
+            "sleep date hostname whoami id uname env nproc free df ps which basename dirname "
+            "seq yes expr bc mkdir rmdir rm touch tee module ml ulimit nvidia-smi lscpu sync "
+            "numactl squeue scontrol sacct sstat pwd uptime lsblk find xargs numfmt timeout "
+            "nohup for mktemp sbatch paste flock"
+        )
     )
 )
 """Commands that make no files but those in their words."""

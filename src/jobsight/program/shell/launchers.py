@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from jobsight.program.shell.model import Launcher, Word
 from jobsight.program.submission.sbatch import OPTIONS
+from jobsight.text import wordlist
 
 __all__ = ["CONTAINERS", "MPI", "REMOTE", "Stripped", "strip_launchers"]
 
@@ -29,19 +30,23 @@ _VALUES = {
     "xargs": "a d E I L n P s", "parallel": "j P a S --joblog --results --colsep", "setsid": "",
     "catchsegv": "", "builtin": "", "strace": "e o p", "chrt": "", "unbuffer": "", "doas": "u",
     "sudo": "u g", "conda": "n p", "mamba": "n p", "micromamba": "n p", "apptainer": "B H W S",
-    "singularity": "B H W S", "docker": "v e w u", "podman": "v e w u", "perf": "e o", "shifter": "V",
+    "singularity": "B H W S", "docker": "v e w u", "podman": "v e w u", "perf": "e o",
+    "shifter": "V",
 }  # fmt: skip
-_NO_VALUE = {"--nv", "--rocm", "--cleanenv", "--contain", "--containall", "--writable-tmpfs", "--rm",
-             "--no-home", "--exact", "--overlap", "--unbuffered", "--no-capture-output", "--tty",
-             "--interactive", "--foreground", "--preserve-status", "--report-bindings", "--pty",
-             "--oversubscribe", "--allow-run-as-root", "--use-hwthread-cpus", "--verbose", "--no-mount",
-             "--label", "--kill-on-bad-exit", "--ignore-environment", "--null", "--bar", "--progress",
-             "--no-run-if-empty", "--keep-order", "--will-cite", "--localalloc", "--all", "--line-buffer",
-             "--tag", "--dryrun", "--fakeroot", "--pid", "--multi-prog", "--no-container-entrypoint"}  # fmt: skip
+_NO_VALUE = frozenset(wordlist(
+    "--nv --rocm --cleanenv --contain --containall --writable-tmpfs --rm --no-home --exact "
+    "--overlap --unbuffered --no-capture-output --tty --interactive --foreground "
+    "--preserve-status --report-bindings --pty --oversubscribe --allow-run-as-root "
+    "--use-hwthread-cpus --verbose --no-mount --label --kill-on-bad-exit "
+    "--ignore-environment --null --bar --progress --no-run-if-empty --keep-order "
+    "--will-cite --localalloc --all --line-buffer --tag --dryrun --fakeroot --pid "
+    "--multi-prog --no-container-entrypoint"
+))  # fmt: skip
 _TAKES_MORE = {"timeout": 1, "taskset": 1, "chrt": 1}
-_WITH_SUBCOMMAND = {"conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"}, "perf": {"stat", "record"},
-                    "apptainer": {"exec", "run"}, "singularity": {"exec", "run"}, "docker": {"run", "exec"},
-                    "podman": {"run", "exec"}}  # fmt: skip
+_WITH_SUBCOMMAND = {"conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"},
+                    "perf": {"stat", "record"}, "apptainer": {"exec", "run"},
+                    "singularity": {"exec", "run"},
+                    "docker": {"run", "exec"}, "podman": {"run", "exec"}}  # fmt: skip
 
 
 class Stripped(NamedTuple):

@@ -25,15 +25,15 @@ from jobsight.program.submission.job import Place
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+from jobsight.text import wordlist
+
 __all__ = ["Cycle", "Walk", "walk_script"]
 
 _MOST_SOURCES, _DEEPEST, _MOST_COMMANDS, _DEEPEST_TREE = 64, 8, 5000, 150
 _MODULES = frozenset({"module", "ml"})
 _MOST_CALLS = 4
 """Calls of one function that are walked."""
-_GOES_ON = frozenset(
-    {"mkdir", "cd", "module", "source", ".", "export", "rm", "touch", "echo", "ml"}
-)
+_GOES_ON = frozenset(wordlist("mkdir cd module source . export rm touch echo ml"))
 """Commands that succeed, so that what follows ``&&`` runs."""
 
 
@@ -447,7 +447,8 @@ class _Walker:
         command = Command(
             self.source, stripped.words, leads, place, state.environment, state.folder,
             stripped.launchers, {**state.exported, **(assigned or {}), **stripped.assigned},
-            self.loops, fed=fed, contained=stripped.contained or self.context.get("contained", False),
+            self.loops, fed=fed,
+            contained=stripped.contained or self.context.get("contained", False),
             here=here, **context, **options,
         )  # fmt: skip
         self.walk.commands.append(command)
@@ -566,17 +567,7 @@ class _Walker:
             for word in words:
                 if re.fullmatch(r"\w+", word.text):
                     self.assign(word.text, Value(None, frozenset({"read"})))
-        elif name in (
-            "eval",
-            "spack",
-            "conda",
-            "mamba",
-            "micromamba",
-            "pyenv",
-            "trap",
-            "shopt",
-            "easybuild",
-        ):
+        elif name in wordlist("eval spack conda mamba micromamba pyenv trap shopt easybuild"):
             if name != "trap" and name != "shopt":
                 state.environment = replace(state.environment, opaque=True, path=None)
             elif any(word.text in ("ERR", "EXIT") for word in words):

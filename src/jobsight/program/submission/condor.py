@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from jobsight.program.submission.job import Place, Problem, Queue, Setting, Submission
+from jobsight.text import wordlist
 
 __all__ = [
     "COMMANDS",
@@ -23,31 +24,39 @@ __all__ = [
 ]
 
 COMMANDS = frozenset(
-    """
-arguments executable environment error getenv input log log_xml notification notify_user output priority
-queue universe request_cpus request_disk request_memory request_gpus requirements rank dont_encrypt_input_files
-should_transfer_files skip_filechecks stream_error stream_input stream_output transfer_executable
-transfer_input_files transfer_output_files transfer_output_remaps when_to_transfer_output output_destination
-preserve_relative_paths hold keep_claim_idle leave_in_queue max_retries next_job_start_delay on_exit_hold
-on_exit_hold_reason on_exit_hold_subcode on_exit_remove periodic_hold periodic_hold_reason periodic_release
-periodic_hold_subcode periodic_remove retry_until success_exit_code checkpoint_exit_code initialdir initial_dir
-job_lease_duration job_machine_attrs accounting_group accounting_group_user batch_name batch_project_name
-concurrency_limits deferral_time docker_image docker_network_type container_image container_target_dir
-container_service_names docker_pull_policy transfer_container gpus_minimum_capability gpus_minimum_memory
-gpus_minimum_runtime gpus_maximum_capability require_gpus nice_user jobprio prio cron_minute cron_hour
-coresize want_graceful_removal kill_sig max_job_retirement_time job_max_vacate_time run_as_owner x509userproxy
-use_x509userproxy use_oauth_services load_profile stack_size description dagman_log dag_node_name
-submit_event_notes allowed_job_duration allowed_execute_duration grid_resource transfer_checkpoint_files
-transfer_plugins erase_output_and_error_on_restart encrypt_execute_directory manifest machine_count
-ulog_execute_attrs max_idle max_materialize should_transfer noop_job cmd args env remote_initialdir
-image_size starter_debug starter_log copy_to_spool fetch_files file_remaps vm_type vm_memory vm_disk
-email_attributes append_files buffer_files cuda_version want_io_proxy request_gpu_memory aws_access_key_id_file
-aws_secret_access_key_file s3_access_key_id_file s3_secret_access_key_file gs_access_key_id_file
-gs_secret_access_key_file public_input_files hold_kill_sig remove_kill_sig rm_kill_sig java_vm_args jar_files
-parallel_script_shadow parallel_shutdown_policy node_count primary_unix_group job_ad_information_attrs
-priority_factor retry_request_memory retry_request_memory_increase retry_request_memory_max
-container_is_docker docker_override_entrypoint docker_send_credentials shell suppress_notification
-""".split()
+    wordlist(
+        "arguments executable environment error getenv input log log_xml notification "
+        "notify_user output priority queue universe request_cpus request_disk request_memory "
+        "request_gpus requirements rank dont_encrypt_input_files should_transfer_files "
+        "skip_filechecks stream_error stream_input stream_output transfer_executable "
+        "transfer_input_files transfer_output_files transfer_output_remaps "
+        "when_to_transfer_output output_destination preserve_relative_paths hold "
+        "keep_claim_idle leave_in_queue max_retries next_job_start_delay on_exit_hold "
+        "on_exit_hold_reason on_exit_hold_subcode on_exit_remove periodic_hold "
+        "periodic_hold_reason periodic_release periodic_hold_subcode periodic_remove "
+        "retry_until success_exit_code checkpoint_exit_code initialdir initial_dir "
+        "job_lease_duration job_machine_attrs accounting_group accounting_group_user batch_name "
+        "batch_project_name concurrency_limits deferral_time docker_image docker_network_type "
+        "container_image container_target_dir container_service_names docker_pull_policy "
+        "transfer_container gpus_minimum_capability gpus_minimum_memory gpus_minimum_runtime "
+        "gpus_maximum_capability require_gpus nice_user jobprio prio cron_minute cron_hour "
+        "coresize want_graceful_removal kill_sig max_job_retirement_time job_max_vacate_time "
+        "run_as_owner x509userproxy use_x509userproxy use_oauth_services load_profile "
+        "stack_size description dagman_log dag_node_name submit_event_notes "
+        "allowed_job_duration allowed_execute_duration grid_resource transfer_checkpoint_files "
+        "transfer_plugins erase_output_and_error_on_restart encrypt_execute_directory manifest "
+        "machine_count ulog_execute_attrs max_idle max_materialize should_transfer noop_job cmd "
+        "args env remote_initialdir image_size starter_debug starter_log copy_to_spool "
+        "fetch_files file_remaps vm_type vm_memory vm_disk email_attributes append_files "
+        "buffer_files cuda_version want_io_proxy request_gpu_memory aws_access_key_id_file "
+        "aws_secret_access_key_file s3_access_key_id_file s3_secret_access_key_file "
+        "gs_access_key_id_file gs_secret_access_key_file public_input_files hold_kill_sig "
+        "remove_kill_sig rm_kill_sig java_vm_args jar_files parallel_script_shadow "
+        "parallel_shutdown_policy node_count primary_unix_group job_ad_information_attrs "
+        "priority_factor retry_request_memory retry_request_memory_increase "
+        "retry_request_memory_max container_is_docker docker_override_entrypoint "
+        "docker_send_credentials shell suppress_notification"
+    )
 )
 """Commands of a submit file, in lower case."""
 

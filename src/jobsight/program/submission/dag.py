@@ -12,20 +12,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from jobsight.program.submission.job import Place, Problem
+from jobsight.text import wordlist
 
 __all__ = ["Dag", "DagNode", "cycle_of", "looks_like_dag", "read_dag"]
 
 _NODES = frozenset({"JOB", "DATA", "FINAL", "PROVISIONER", "SERVICE", "SUBDAG", "SPLICE"})
 _NAMING = frozenset({"RETRY", "VARS", "PRIORITY", "CATEGORY", "ABORT-DAG-ON", "PRE_SKIP", "DONE"})
-_OTHERS = frozenset({"SCRIPT", "PARENT", "MAXJOBS", "CONFIG", "DOT", "NODE_STATUS_FILE", "REJECT", "INCLUDE",
-                     "SET_JOB_ATTR", "ENV", "JOBSTATE_LOG", "SUBMIT-DESCRIPTION", "CONNECT", "PIN_IN", "PIN_OUT",
-                     "SAVE_POINT_FILE", "SUBMIT_DESCRIPTION"})  # fmt: skip
+_OTHERS = frozenset(wordlist(
+    "SCRIPT PARENT MAXJOBS CONFIG DOT NODE_STATUS_FILE REJECT INCLUDE SET_JOB_ATTR ENV "
+    "JOBSTATE_LOG SUBMIT-DESCRIPTION CONNECT PIN_IN PIN_OUT SAVE_POINT_FILE "
+    "SUBMIT_DESCRIPTION"
+))  # fmt: skip
 _MOST_NODES = 100_000
 
 
 @dataclass(frozen=True)
 class DagNode:
-    """A node: its kind (JOB, SUBDAG, SPLICE …), its file (None: described inline), folder, place."""
+    """A node: its kind (JOB, SUBDAG, SPLICE …), file (None: described inline), folder, place."""
 
     kind: str
     file: str | None

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from jobsight.program.submission.batchscript import directive_lines
 from jobsight.program.submission.job import Origin, Place, Problem, Request, Setting, Submission
 from jobsight.program.submission.times import parse_span
+from jobsight.text import wordlist
 
 __all__ = ["OPTIONS", "array_size", "memory_mb", "read_sbatch", "seconds"]
 
@@ -48,10 +49,10 @@ _RENAMED = {"workdir": "chdir", "walltime": "time", "queue": "partition", "memor
             "email": "mail-user", "project": "account", "tasks": "ntasks"}  # fmt: skip
 _VARIABLES = {
     "SBATCH_ARRAY_INX": "array", "SBATCH_TIMELIMIT": "time", "SBATCH_MEM_PER_NODE": "mem",
-    **{f"SBATCH_{name.upper().replace('-', '_')}": name for name in (
-        "account", "partition", "qos", "constraint", "exclusive", "gres", "gpus", "gpus-per-node",
-        "gpus-per-task", "job-name", "mem-per-cpu", "mem-per-gpu", "output", "error", "input",
-        "open-mode", "reservation", "signal", "export", "requeue", "no-requeue", "overcommit",
+    **{f"SBATCH_{name.upper().replace('-', '_')}": name for name in wordlist(
+        "account partition qos constraint exclusive gres gpus gpus-per-node gpus-per-task "
+        "job-name mem-per-cpu mem-per-gpu output error input open-mode reservation signal "
+        "export requeue no-requeue overcommit"
     )},
 }  # fmt: skip
 _TOKEN = re.compile(r"""(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+|["'\\]\S*""")
