@@ -13,13 +13,20 @@ from jobsight.errors import SourceError
 from jobsight.program.machine import Machine, Sandbox, read_source
 from jobsight.program.preflight import (
     condor,
+    condorfiles,
+    condorpool,
+    dags,
     endless,
+    gpus,
     habits,
+    limits,
     logic,
     missing,
+    pythonfiles,
     requests,
     syntax,
     traps,
+    variables,
 )
 from jobsight.program.preflight.condorjob import CondorJob, Instance
 from jobsight.program.preflight.dags import DagJob
@@ -41,9 +48,11 @@ _SANDBOX = "/condor-sandbox"
 _READS = frozenset({"JS101", "JS102", "JS109"})
 _FAILS = frozenset({"JS313", "JS319"})
 
-assert all(
-    (condor, endless, habits, logic, missing, requests, syntax, traps)
-)  # their rules are registered
+_RULES = (
+    condor, condorfiles, condorpool, dags, endless, gpus, habits, limits, logic, missing,
+    pythonfiles, requests, syntax, traps, variables,
+)  # fmt: skip
+"""The modules whose import registers the rules."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +197,7 @@ class Checker:
                 place = one.setting("transfer_input_files", "executable").place
                 message = f"{shown} line {found.line}: {found.message}: it is not transferred"
                 yield Finding(
-                    file, place.line, place.column, "error", condor.NOT_TRANSFERRED, message
+                    file, place.line, place.column, "error", condorfiles.NOT_TRANSFERRED, message
                 )
             else:
                 yield found

@@ -13,7 +13,10 @@ from jobsight.program.site import Site
 from jobsight.program.submission.condor import expanded, fields_of, read_condor
 from jobsight.program.submission.job import Queue, Setting, Submission
 
-__all__ = ["CondorJob", "Instance", "megabytes"]
+__all__ = ["ALWAYS", "CondorJob", "Instance", "all_settings", "megabytes"]
+
+ALWAYS = "executable = /bin/echo\n"
+"""How examples begin."""
 
 _MOST_INSTANCES = 200
 
@@ -160,3 +163,11 @@ class CondorJob:
             "work_dir": self.start(one),
             "request_memory_mb": memory and int(memory),
         }
+
+
+def all_settings(job: CondorJob) -> dict[str, Setting]:
+    """The commands of all queue statements, and those behind the last."""
+    found: dict[str, Setting] = {}
+    for queue in job.submission.queues:
+        found |= queue.commands
+    return {**found, **job.submission.settings}

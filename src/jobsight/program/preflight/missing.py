@@ -11,20 +11,15 @@ import fnmatch
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
-from jobsight.program.languages import shebang
-from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
+from jobsight.program.preflight.findings import Edit, Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.uses import BUILDS, BUILTINS, HARMLESS, Use, uses_of
-from jobsight.program.python import PythonText
+from jobsight.program.preflight.traces import Trace, absent, path_of, said, trace_of
+from jobsight.program.preflight.uses import BUILTINS, Use, uses_of
 from jobsight.program.shell.model import Command, Program, Word
-from jobsight.program.shell.programs import COMPILERS
-from jobsight.program.submission.job import Place
 from jobsight.text import wordlist
 
-__all__ = ["Trace", "one_slip", "path_of", "trace_of"]
+__all__ = ["one_slip"]
 
 _COMMON = [
     *wordlist(
@@ -39,113 +34,6 @@ _CLUSTER = re.compile(
     r"nvidia-smi|apptainer|singularity|conda|mamba|micromamba|spack|R|Rscript|julia|matlab|octave|lmod|"
     r"python[\d.]*|pip[\d.]*|nvcc|ifort|icc|icpc|ibrun|aprun|jsrun|lfs|sacctmgr|java|perl|docker|podman"
 )
-_KNOWN_PACKAGES = frozenset(
-    wordlist(
-        "numpy scipy pandas matplotlib torch tensorflow sklearn mpi4py h5py netCDF4 xarray dask "
-        "numba cupy jax keras transformers yaml tqdm requests PIL cv2 seaborn sympy networkx "
-        "pyarrow polars Bio rdkit ase pymatgen openmm MDAnalysis astropy pytest joblib psutil "
-        "zarr pysam statsmodels lightgbm xgboost datasets wandb ray lightning pytorch_lightning "
-        "torchvision accelerate petsc4py geopandas rasterio"
-    )
-)
-
-
-@dataclass
-class Trace:
-    """What of the file system is known to have been made, command by command."""
-
-    made: set[str] = field(default_factory=set)
-    built: bool = False
-    """Something ran that may have made programs and files of any name."""
-    opaque: bool = False
-    """A program ran whose text is not known: it may have made data."""
-
-    def may_be_there(self, path: str, *, program: bool = False) -> bool:
-        """Whether something before may have made it."""
-        if self.built or (self.opaque and not program):
-            return True
-        return any(path == one or path.startswith(f"{one}/") for one in self.made)
-
-
-def path_of(word: Word, folder: str | None, job: Job) -> str | None:
-    """The absolute path that a word names; None: unknown, or several."""
-    value = word.value
-    if not value or word.is_glob or "\n" in value or value.startswith(("-", "~")) or ":" in value:
-        return None
-    if not value.startswith("/") and folder is None:
-        return None
-    path = os.path.normpath(os.path.join(folder or "/", value))  # noqa: PTH118
-    return job.machine.resolve(path)
-
-
-def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
-    """Each command with what was made before it."""
-    trace = Trace()
-    programs = {id(one.command): one for one in job.walk.programs}
-    for command in job.commands:
-        yield command, trace
-        for use in uses_of(command):
-            path = path_of(use.word, command.folder, job)
-            if use.kind in ("write", "make"):
-                if path is None:
-                    path = _prefix(use.word, command.folder)
-                if path is not None:
-                    trace.made.add(path)
-                elif use.word.value is None:
-                    trace.opaque = trace.opaque or use.kind == "write"
-        _note_program(command, programs.get(id(command)), trace, job)
-
-
-def _prefix(word: Word, folder: str | None) -> str | None:
-    """The folder before the first sign of a pattern: what is made is below it."""
-    front = re.split(r"[*?\[{$]", (word.value or "").strip('"'))[0].rpartition("/")[0]
-    if not word.is_glob or not front or folder is None:
-        return None
-    return os.path.normpath(os.path.join(folder, front))  # noqa: PTH118
-
-
-def _note_program(command: Command, program: Program | None, trace: Trace, job: Job) -> None:
-    name = PurePosixPath(command.name or "").name
-    if name in BUILDS:
-        trace.built = True
-    elif program is not None and program.language == "bash" and program.source is not None:
-        return  # its commands are in the walk
-    elif program is not None and program.language == "python" and program.source is not None:
-        text = next((t for p, t in job.pythons if p.source is program.source), None)
-        text = text or PythonText(program.source.text)
-        trace.opaque = trace.opaque or text.may_write
-        for one in text.opened:
-            if command.folder is not None and set("wax+") & set(one.mode):
-                trace.made.add(os.path.normpath(os.path.join(command.folder, one.path)))  # noqa: PTH118
-    elif COMPILERS.fullmatch(name):
-        return
-    elif name not in HARMLESS and command.words and name not in job.walk.functions:
-        trace.opaque = True
-    for word in command.arguments:
-        path = path_of(word, command.folder, job)
-        if path is not None and name not in HARMLESS:
-            trace.made.add(path)
-
-
-def _absent(path: str | None, trace: Trace, job: Job, *, program: bool = False) -> bool:
-    """Whether a path surely is not there when the command runs."""
-    if path is None or job.machine.exists(path) or trace.may_be_there(path, program=program):
-        return False
-    if path.startswith((f"{job.folder}/", f"{job.source.folder}/")):
-        return True
-    elsewhere = ("/dev/", "/proc/", "/sys/", "/tmp/", "/var/tmp/")  # noqa: S108
-    return not path.startswith(elsewhere) and job.machine.visible(path)
-
-
-def _near(path: str, job: Job) -> str | None:
-    """A file in the same folder with nearly that name."""
-    found = difflib.get_close_matches(os.path.basename(path), _siblings(path), 1, 0.75)  # noqa: PTH119
-    return found[0] if found else None
-
-
-def _said(path: str, word: Word, job: Job) -> tuple[str, str | None]:
-    near = _near(path, job)
-    return f"{word.value} is not there", None if near is None else f"is it {near}?"
 
 
 @rule(
@@ -164,8 +52,8 @@ def _input_files(job: Job) -> Iterator[Hit]:
             if use.kind != "read" or (command.checked and _handled(command, job)):
                 continue
             path = path_of(use.word, command.folder, job)
-            if path and _absent(path, trace, job):
-                message, fix = _said(path, use.word, job)
+            if path and absent(path, trace, job):
+                message, fix = said(path, use.word)
                 yield hit(use.word, message, fix, source=command.source)
             elif use.word.is_glob and _matches_nothing(use.word, command, trace, job):
                 yield hit(use.word, f"no file matches {use.word.text[:60]}", source=command.source)
@@ -217,8 +105,8 @@ def _program_files(job: Job) -> Iterator[Hit]:
             continue
         if program.word.text.startswith("-") or program.word.is_glob:
             continue
-        if _absent(path, trace, job, program=True):
-            message, fix = _said(path, program.word, job)
+        if absent(path, trace, job, program=True):
+            message, fix = said(path, program.word)
             yield hit(program.word, message, fix, source=command.source)
 
 
@@ -245,8 +133,8 @@ def _images(command: Command, trace: Trace, job: Job) -> Iterator[Hit]:
         ):
             word = Word(image, image, one.place)
             path = path_of(word, command.folder, job)
-            if not command.conditional and _absent(path, trace, job):
-                message, fix = _said(path or "", word, job)
+            if not command.conditional and absent(path, trace, job):
+                message, fix = said(path or "", word)
                 yield hit(one, f"the image {message}", fix, source=command.source)
 
 
@@ -326,12 +214,12 @@ def _folder_hit(use: Use, command: Command, trace: Trace, job: Job) -> Iterator[
     path = path_of(use.word, command.folder, job)
     if path is None or job.blind:
         return
-    if use.kind == "folder" and _absent(path, trace, job):
-        message, fix = _said(path, use.word, job)
+    if use.kind == "folder" and absent(path, trace, job):
+        message, fix = said(path, use.word)
         yield hit(use.word, message, fix or f"mkdir -p {use.word.value}", source=command.source)
     parent = os.path.dirname(path)  # noqa: PTH120
     redirected = any(use.word is one.target for one in command.redirects)
-    if use.kind == "write" and redirected and parent != job.folder and _absent(parent, trace, job):
+    if use.kind == "write" and redirected and parent != job.folder and absent(parent, trace, job):
         folder = os.path.dirname(use.word.value or "")  # noqa: PTH120
         yield hit(
             use.word,
@@ -356,7 +244,7 @@ def _log_folders(job: Job) -> Iterator[Hit]:
         if setting is None or not folder or "%" in folder or "$" in folder:
             continue
         path = job.machine.resolve(os.path.normpath(os.path.join(job.folder, folder)))  # noqa: PTH118
-        if not _absent(path, Trace(), job):
+        if not absent(path, Trace(), job):
             if job.machine.is_folder(path) and not job.machine.may(path, 2):
                 yield hit(setting, f"nothing may be written to {folder}")
             continue
@@ -400,84 +288,6 @@ def _modules_known(job: Job) -> Iterator[Hit]:
                     f"module load {near[0]}" if near else None,
                     source=command.source,
                 )
-
-
-@rule(
-    "JS107 Python lacks a module that is imported",
-    fails="python3 - <<'EOF'\nimport no_such_package_here\nEOF\n",
-    passes="python3 - <<'EOF'\nimport json\nEOF\n",
-)
-def _python_imports(job: Job) -> Iterator[Hit]:
-    """Read from the folders of the interpreter that the script chooses."""
-    for program, text in job.pythons:
-        command = program.command
-        environment = command.environment
-        known_env = environment.venv is not None or (
-            not environment.opaque and not environment.modules
-        )
-        if command.contained or not known_env or program.source is None or "sys.path" in text.text:
-            continue
-        if "PYTHONPATH" in job.text or "pip install" in job.text or "conda" in job.text:
-            continue
-        words = shebang(program.source.text) or []
-        name = program.interpreter or next((w for w in words if "python" in w), "python3")
-        chosen = job.machine.python(
-            PurePosixPath(name).name if "/" not in name else name,
-            environment.venv,
-            environment.path,
-        )
-        names = chosen.names if chosen else None
-        if names is None:
-            continue
-        for one in text.imports:
-            if one.name in names or text.renamed(one.name) or _local(one.full, program, job):
-                inner = None if one.name in names else _lacks(one.full, program, job)
-                if inner is not None:
-                    place = Place(one.line, one.column)
-                    yield hit(
-                        place,
-                        f"{inner} has no module {one.full.rpartition('.')[2]}",
-                        source=program.source,
-                    )
-                continue
-            sure = environment.venv is not None or job.site is not None or job.machine.has_scheduler
-            severity: Severity | None = (
-                None if sure or one.name not in _KNOWN_PACKAGES else "warning"
-            )
-            near = difflib.get_close_matches(one.name, names | _KNOWN_PACKAGES, 1, 0.84)
-            fix = f"import {near[0]}?" if near else "load or activate an environment that has it"
-            text_ = f"{name} has no module {one.name}"
-            yield hit(
-                Place(one.line, one.column), text_, fix, severity=severity, source=program.source
-            )
-
-
-def _local(module: str, program: Program, job: Job) -> bool:
-    """Whether it is a file next to the program, or one that the script writes."""
-    folders = {job.folder, job.source.folder, program.command.folder or job.folder}
-    if program.path and not program.path.startswith("\0"):
-        folders.add(os.path.dirname(program.path))  # noqa: PTH120
-    elif program.source is not None:
-        folders.add(program.source.folder)
-    top = module.partition(".")[0]
-    written = any(path.endswith((f"/{top}.py", f"/{top}/__init__.py")) for path in job.walk.made)
-    return written or any(
-        job.machine.exists(f"{one}/{top}{end}") for one in folders for end in (".py", "", ".so")
-    )
-
-
-def _lacks(module: str, program: Program, job: Job) -> str | None:
-    """The package of one's own that lacks the module; None: it is there, or that is not known."""
-    path = program.path or ""
-    if "." not in module or path.startswith("\0"):
-        return None
-    own = os.path.dirname(path) or program.source.folder if program.source else job.folder  # noqa: PTH120
-    inner = f"{own}/{module.replace('.', '/')}"
-    parent = os.path.dirname(inner)  # noqa: PTH120
-    if not job.machine.is_folder(parent) or any(one.startswith(parent) for one in job.walk.made):
-        return None
-    there = any(job.machine.exists(inner + end) for end in ("", ".py", ".so", ".pyx"))
-    return None if there else module.rpartition(".")[0]
 
 
 @rule(
@@ -536,93 +346,6 @@ def _rights(job: Job) -> Iterator[Hit]:
                 message,
                 f"chmod +x {program.word.value}",
                 source=program.command.source,
-            )
-
-
-@rule(
-    "JS109 A Python program opens a file that is not there",
-    fails="python3 - <<'EOF'\nprint(open('no-such-data.csv').read())\nEOF\n",
-    passes="seq 9 > data.csv\npython3 - <<'EOF'\nprint(open('data.csv').read())\nEOF\n",
-)
-def _python_files(job: Job) -> Iterator[Hit]:
-    """Constant names that are opened for reading, or in folders that are missing for writing."""
-    if job.blind:
-        return
-    texts = {id(p.source): t for p, t in job.pythons}
-    programs = {id(one.command): one for one in job.walk.programs}
-    for command, trace in trace_of(job):
-        program = programs.get(id(command))
-        text = texts.get(id(program.source)) if program and program.source else None
-        if text is None or program is None or command.folder is None or command.contained:
-            continue
-        if re.search(r"\bchdir\(", text.text):
-            continue
-        yield from _python_opens(program, text, command, trace, job)
-        if not command.conditional:
-            yield from _arguments_read(program, text, trace, job)
-
-
-def _arguments_read(program: Program, text: PythonText, trace: Trace, job: Job) -> Iterator[Hit]:
-    """Arguments that the program opens for reading, and those that a file has in other letters."""
-    read = set(text.opened_arguments)
-    for number, word in enumerate(program.arguments, 1):
-        path = path_of(word, program.command.folder, job)
-        if path is None or not _absent(path, trace, job) or not re.search(r"\.\w+$", path):
-            continue
-        names = {one.lower(): one for one in _siblings(path)}
-        same = names.get(os.path.basename(path).lower())  # noqa: PTH119
-        if number in read or same is not None:
-            yield hit(
-                word,
-                f"{word.value} is not there",
-                same or _near(path, job),
-                source=program.command.source,
-            )
-
-
-def _siblings(path: str) -> list[str]:
-    try:
-        return os.listdir(os.path.dirname(path))[:2000]  # noqa: PTH120, PTH208
-    except OSError:
-        return []
-
-
-def _python_opens(
-    program: Program, text: PythonText, command: Command, trace: Trace, job: Job
-) -> Iterator[Hit]:
-    own = {one.path for one in text.opened if set("wax") & set(one.mode)}
-    made_before = text.may_write
-    for one in text.opened:
-        path = job.machine.resolve(os.path.normpath(os.path.join(command.folder or "", one.path)))  # noqa: PTH118
-        reads = (
-            "r" in one.mode
-            and one.path not in own
-            and "://" not in one.path
-            and "*" not in one.path
-        )
-        if not one.sure or command.conditional or "{" in one.path:
-            continue
-        if reads and not made_before and _absent(path, trace, job):
-            near = _near(path, job)
-            yield hit(
-                Place(one.line, one.column),
-                f"{one.path} is not there",
-                f"is it {near}?" if near else None,
-                source=program.source,
-            )
-        parent = os.path.dirname(path)  # noqa: PTH120
-        if (
-            set("wax") & set(one.mode)
-            and not made_before
-            and "/" in one.path
-            and _absent(parent, trace, job)
-        ):
-            folder = os.path.dirname(one.path)  # noqa: PTH120
-            yield hit(
-                Place(one.line, one.column),
-                f"the folder {folder} is not there",
-                f"mkdir -p {folder}",
-                source=program.source,
             )
 
 

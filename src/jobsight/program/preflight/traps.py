@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from jobsight.program.preflight.findings import Edit, Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.logic import GIVEN
+from jobsight.program.preflight.variables import GIVEN
 from jobsight.program.submission.job import Place
 
 __all__: list[str] = []

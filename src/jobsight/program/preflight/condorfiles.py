@@ -1,0 +1,252 @@
+"""JS401–JS403, JS406, JS412, JS413: files of jobs of HTCondor."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance
+from jobsight.program.preflight.findings import Hit, Severity, hit, rule
+from jobsight.program.submission.condor import split_arguments
+from jobsight.program.submission.job import Place, Setting
+
+__all__ = ["NOT_TRANSFERRED"]
+
+NOT_TRANSFERRED = "JS412"
+
+
+_CAT = "executable = /bin/cat\nshould_transfer_files = YES\narguments = in.dat\n"
+
+
+def _absent(path: str, job: CondorJob) -> bool:
+    if job.machine.exists(path):
+        return False
+    return path.startswith(f"{job.folder}/") or job.machine.visible(path)
+
+
+@rule(
+    "JS401 The executable is not there",
+    fails="executable = no-such.sh\nqueue\n",
+    passes="executable = run.sh\nqueue\n=== run.sh\n#!/bin/sh\necho hello\n",
+    kind="condor",
+)
+def _executables(job: CondorJob) -> Iterator[Hit]:
+    """It is named relative to the folder of the submission, and transferred by default."""
+    for one in job.instances:
+        name = one.known("executable")
+        if not name or _in_image(one) or one.yes("transfer_executable") is False:
+            continue
+        path = job.place_of(name, job.folder)
+        setting = one.setting("executable")
+        if _absent(path, job):
+            near = difflib.get_close_matches(os.path.basename(path), _names(path), 1, 0.7)  # noqa: PTH119
+            yield hit(
+                setting, f"{name} is not there: condor_submit refuses it", near[0] if near else None
+            )
+        elif job.machine.is_folder(path):
+            yield hit(setting, f"{name} is a folder")
+    for queue in job.submission.queues:
+        if (
+            "executable" not in queue.commands
+            and "shell" not in queue.commands
+            and not ({"docker_image", "container_image", "noop_job"} & queue.commands.keys())
+        ):
+            yield hit(queue, "no executable is given", "executable = PROGRAM")
+
+
+def _in_image(one: Instance) -> bool:
+    images = {"docker_image", "container_image"} & one.queue.commands.keys()
+    return bool(images) and (one.known("executable") or "").startswith("/")
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return os.listdir(os.path.dirname(path))[:2000]  # noqa: PTH120, PTH208
+    except OSError:
+        return []
+
+
+@rule(
+    "JS402 The executable may not be executed",
+    fails="executable = run.sh\ntransfer_executable = false\nqueue\n=== run.sh\n#!/bin/sh\n",
+    passes="executable = /bin/echo\ntransfer_executable = false\nqueue\n",
+    kind="condor",
+)
+def _executable_bits(job: CondorJob) -> Iterator[Hit]:
+    """Without its bit it cannot be started; where it is transferred, HTCondor may set it."""
+    for one in job.instances:
+        name = one.known("executable")
+        if not name or _in_image(one):
+            continue
+        path = job.place_of(name, job.folder)
+        if (
+            job.machine.exists(path)
+            and not job.machine.is_folder(path)
+            and not job.machine.may(path, 1)
+        ):
+            sure = one.yes("transfer_executable") is False or not job.transfers(one)
+            severity: Severity | None = None if sure else "warning"
+            yield hit(
+                one.setting("executable"),
+                f"{name} may not be executed",
+                f"chmod +x {name}",
+                severity=severity,
+            )
+
+
+@rule(
+    "JS403 A file to be transferred is not there",
+    fails=ALWAYS + "transfer_input_files = no-such.dat\nqueue\n",
+    passes=ALWAYS + "transfer_input_files = in.dat\nqueue\n=== in.dat\n1\n",
+    kind="condor",
+)
+def _inputs(job: CondorJob) -> Iterator[Hit]:
+    """The job is held when it starts."""
+    for one in job.instances:
+        for name, path in job.found(one):
+            if _absent(path.rstrip("/"), job):
+                near = difflib.get_close_matches(os.path.basename(path), _names(path), 1, 0.7)  # noqa: PTH119
+                yield hit(
+                    _item_place(one, name, one.setting("transfer_input_files"), job),
+                    f"{name} is not there: the job is held",
+                    near[0] if near else None,
+                )
+        name = one.known("input") or ""
+        folder = job.start(one)
+        if (
+            name
+            and folder is not None
+            and _absent(job.place_of(name, folder), job)
+            and not name.startswith("/dev/")
+        ):
+            yield hit(
+                _item_place(one, name, one.setting("input"), job),
+                f"{name} is not there: the job is held",
+            )
+    for problem in job.submission.problems:
+        if problem.kind == "missing":
+            yield hit(problem, problem.message, problem.fix)
+
+
+def _item_place(one: Instance, name: str, setting: Setting, job: CondorJob) -> Place:
+    """That of the item where the name comes from it, if the list is in this file."""
+    if name not in setting.value and one.queue.items is not None and one.queue.file is None:
+        for place, line in one.queue.items:
+            if any(value in name and value in line for value in one.own.values()):
+                return place
+    return setting.place
+
+
+_OWN = re.compile(r"\$\((?:Process|ProcId|Proc|Step|Row|ItemIndex|Node|Cluster(?:Id)?\.\$)", re.I)
+
+
+@rule(
+    "JS406 Several jobs write to one file",
+    fails=ALWAYS + "output = out.txt\nqueue 10\n",
+    passes=ALWAYS + "output = out.$(Process).txt\nqueue 10\n",
+    kind="condor",
+)
+def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
+    """Files of output and error have the same name for all jobs of a queue statement."""
+    for queue in job.submission.queues:
+        if queue.jobs is None and not (queue.file and queue.count):
+            continue
+        if queue.jobs is not None and queue.jobs < 2:
+            continue
+        items = len(queue.items or ()) > 1 or queue.file is not None
+        folder = queue.commands.get("initialdir")
+        for name in ("output", "error"):
+            if name not in queue.commands:
+                continue
+            value = Instance(queue, {}).value(name) or ""
+            of_item = items and any(
+                f"$({n})".lower() in re.sub(r"\$[fF]\w*\(", "$(", value).lower()
+                for n in queue.names
+            )
+            counted = (queue.count or 1) > 1 and not _OWN.search(value)
+            if (
+                value.startswith("/dev/")
+                or _OWN.search(value)
+                or (of_item and not counted)
+                or "$$(" in value
+            ):
+                continue
+            if folder is not None and "$(" in folder.value:
+                continue
+            many = f"{queue.jobs} jobs" if queue.jobs else "all jobs"
+            yield hit(
+                queue.commands[name],
+                f"{many} write their {name} to {value[:60]}",
+                f"{name} = {_with_process(queue.commands[name].value)}",
+            )
+
+
+def _with_process(value: str) -> str:
+    stem, dot, ending = value.rpartition(".")
+    return f"{stem}.$(Process).{ending}" if dot else f"{value}.$(Process)"
+
+
+@rule(
+    f"{NOT_TRANSFERRED} A file that the job reads is not transferred",
+    fails=_CAT + "queue\n=== in.dat\n1\n",
+    passes=_CAT + "transfer_input_files = in.dat\nqueue\n=== in.dat\n1\n",
+    kind="condor",
+)
+def _not_transferred(job: CondorJob) -> Iterator[Hit]:
+    """Files here that ``arguments`` name; where the executable reads them, `check` adds it."""
+    for one in job.instances:
+        listed = job.inputs(one)
+        text = one.known("arguments")
+        folder = job.start(one)
+        if not job.transfers(one) or listed is None or not text or folder is None:
+            continue
+        there = {PurePosixPath(name).name for name in listed} | {
+            PurePosixPath(one.known("executable") or "").name
+        }
+        there |= {PurePosixPath(one.known("input") or "").name}
+        whole = any(name.endswith("/") for name in listed)
+        words, _ = split_arguments(one.value("arguments") or "")
+        for word in words:
+            name = word.rpartition("=")[2] if word.startswith("-") else word
+            path = job.place_of(name, folder)
+            if (
+                "$" in name
+                or whole
+                or name.startswith(("/", "-"))
+                or not job.machine.exists(path)
+                or name in ("", ".")
+            ):
+                continue
+            if name.partition("/")[0] not in there and not job.machine.is_folder(path):
+                setting = one.setting("transfer_input_files", "arguments")
+                yield hit(
+                    setting,
+                    f"{name} is named in arguments and not transferred",
+                    f"transfer_input_files = {', '.join([*listed, name])[:100]}",
+                )
+
+
+@rule(
+    "JS413 The folder of output, error or log is not there",
+    fails=ALWAYS + "output = no-such/out.$(Process)\nqueue\n",
+    passes=ALWAYS + "output = out.$(Process)\nqueue\n",
+    kind="condor",
+)
+def _log_folders(job: CondorJob) -> Iterator[Hit]:
+    """HTCondor does not make it: the job is held, or condor_submit refuses it."""
+    for one in job.instances:
+        start = job.start(one)
+        if start is not None and start != job.folder and _absent(start, job):
+            place = one.setting("initialdir", "initial_dir").place
+            yield hit(place, f"initialdir {one.known('initialdir', 'initial_dir')} is not there")
+            continue
+        for name in ("output", "error", "log"):
+            value = (one.value(name) or "").strip('"')
+            folder = os.path.dirname(value)  # noqa: PTH120
+            if not folder or "$" in folder or start is None or value.startswith("/dev/"):
+                continue
+            if _absent(job.place_of(folder, start), job):
+                yield hit(one.setting(name), f"{folder} is not there", f"mkdir -p {folder}")

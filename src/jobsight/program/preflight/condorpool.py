@@ -1,0 +1,117 @@
+"""JS410, JS411: amounts, and whether a slot of the pool has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, megabytes
+from jobsight.program.preflight.findings import Hit, hit, rule
+
+__all__: list[str] = []
+
+_AMOUNT = re.compile(r"\d+(?:\.\d+)?\s*(?:[KMGTP](?:i?B)?|B)?", re.I)
+
+
+@rule(
+    "JS410 An amount that HTCondor cannot read",
+    fails=ALWAYS + "request_memory = 4 gigs\nqueue\n",
+    passes=ALWAYS + "request_memory = 4 GB\nqueue\n",
+    kind="condor",
+)
+def _amounts(job: CondorJob) -> Iterator[Hit]:
+    """Numbers, or expressions of the job's attributes; memory without a unit is MB, disk KB."""
+    for one in job.instances[:1] + job.instances[-1:]:
+        for name in ("request_memory", "request_disk", "request_cpus", "request_gpus"):
+            value = one.known(name)
+            if value is None or re.search(r"[()?<>*/+]|\b[A-Z]\w+[a-z]\w*\b.*[<>=]", value):
+                continue
+            whole = name in ("request_cpus", "request_gpus")
+            good = re.fullmatch(r"\d+", value) if whole else _AMOUNT.fullmatch(value)
+            if good is None and not re.fullmatch(
+                r"(?i)undefined|ifthenelse.*|my\.\w+|target\.\w+", value
+            ):
+                yield hit(
+                    one.setting(name),
+                    f"{name} = {value[:40]} is not an amount",
+                    "a whole number" if whole else f"{name} = 4GB",
+                )
+            elif name == "request_memory" and re.fullmatch(r"[1-9]|1\d|[23]\d", value):
+                yield hit(
+                    one.setting(name),
+                    f"{name} = {value} asks for {value} MB",
+                    f"{name} = {value}GB",
+                    severity="warning",
+                )
+            elif name == "request_cpus" and value == "0":
+                yield hit(one.setting(name), "request_cpus = 0", "request_cpus = 1")
+
+
+@rule(
+    "JS411 No slot of the pool can run the job",
+    fails=ALWAYS + "request_memory = 900 GB\nqueue\n",
+    passes=ALWAYS + "request_memory = 2 GB\nqueue\n",
+    kind="condor",
+)
+def _matches(job: CondorJob) -> Iterator[Hit]:
+    """Requests and requirements against the ads of ``condor_status``."""
+    slots = job.site.slots if job.site is not None else []
+    if not slots:
+        return
+    for one in job.instances[:1] + job.instances[-1:]:
+        for name, attribute, unit in (
+            ("request_memory", "Memory", "m"),
+            ("request_disk", "Disk", "k"),
+            ("request_cpus", "Cpus", ""),
+            ("request_gpus", "Gpus", ""),
+        ):
+            text = one.known(name)
+            most = max((_number(ad, attribute) for ad in slots), default=0.0)
+            if text is None or (not most and attribute != "Gpus"):
+                continue
+            asked = megabytes(text, unit) if unit else (float(text) if text.isdecimal() else None)
+            most = most / 1024 if attribute == "Disk" else most
+            if asked is not None and asked > most:
+                yield hit(
+                    one.setting(name),
+                    f"{name} = {text}: no slot of the pool has more than {most:,.0f}"
+                    + (" MB" if unit else ""),
+                )
+        text = one.known("requirements")
+        if text and _never(text, slots):
+            yield hit(one.setting("requirements"), "no slot of the pool meets the requirements")
+
+
+def _number(ad: dict[str, str], attribute: str) -> float:
+    texts = [
+        ad.get(f"{prefix}{attribute}", "") for prefix in ("TotalSlot", "Total", "Detected", "")
+    ]
+    return max((float(one) for one in texts if re.fullmatch(r"\d+(?:\.\d+)?", one)), default=0.0)
+
+
+def _never(text: str, slots: list[dict[str, str]]) -> bool:
+    """Whether an expression is true of no slot; not known without HTCondor's own library.
+
+    Attributes that no slot has are those of the job: then too it is not known.
+    """
+    try:
+        import classad2
+    except ImportError:
+        return False
+    known = {name.lower() for ad in slots for name in ad} | _WORDS
+    if set(re.findall(r"[a-z_]\w*", re.sub(r'"[^"]*"', "", text).lower())) - known:
+        return False
+    try:
+        expression = classad2.ExprTree(re.sub(r"(?i)\b(?:target|my)\.", "", text))
+        for ad in slots[:5000]:
+            slot = classad2.ClassAd()
+            for name, value in ad.items():
+                slot[name] = classad2.ExprTree(value)
+            if expression.eval(slot) in (True, 1):
+                return False
+    except (classad2.ClassAdException, ValueError, SyntaxError, TypeError, RuntimeError):
+        return False
+    return True
+
+
+_WORDS = {"true", "false", "undefined", "target", "my", "is", "isnt"}

@@ -1,0 +1,122 @@
+"""JS213, JS214: GPUs that are asked for and not used, or used and not asked for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.submission.job import Place
+
+if TYPE_CHECKING:
+    from jobsight.program.shell.model import Command
+
+
+__all__: list[str] = []
+
+_GPU_TEXT = re.compile(
+    r"cuda|gpu|torch|tensorflow|jax|cupy|numba|nvidia|rapids|cudf|gmx|amber|namd|lammps|\blmp|nvcc|--nv\b|"
+    r"rocm|hip|keras|relion|alphafold|vllm|deepspeed|accelerate|onnx|triton|opencl|acc\b|vasp|gromacs|openmm|"
+    r"apptainer|singularity|docker|conda|module load|source |julia|matlab",
+    re.IGNORECASE,
+)
+
+
+@rule(
+    "JS213 GPUs are asked for and never used",
+    fails="#SBATCH --gres=gpu:1\nsort -n /etc/passwd > sorted.txt\n",
+    passes="#SBATCH --gres=gpu:1\nnvidia-smi\n",
+    severity="warning",
+)
+def _unused_gpus(job: Job) -> Iterator[Hit]:
+    """Only where all that runs is known, and none of it knows of GPUs."""
+    if not job.is_slurm or not job.submission.request.gpus or not job.walk.complete:
+        return
+    name = next(
+        (
+            n
+            for n in ("gres", "gpus", "gpus-per-node", "gpus-per-task")
+            if n in job.submission.settings
+        ),
+        None,
+    )
+    texts = [one.text for one in job.walk.sources] or [job.text]
+    for program in job.walk.programs:
+        if program.source is None:
+            return
+        texts.append(program.source.text)
+    body = "\n".join(re.sub(r"(?m)^\s*#.*$", "", text) for text in texts)
+    known = all(_known(one, job) for one in job.commands)
+    if name is not None and known and not _GPU_TEXT.search(body):
+        setting = job.submission.settings[name]
+        yield hit(setting, f"--{name}={setting.value}: nothing here uses a GPU", "leave it out")
+
+
+def _known(command: Command, job: Job) -> bool:
+    from jobsight.program.preflight.uses import HARMLESS
+    from jobsight.program.shell.programs import interpreter_of
+
+    name = PurePosixPath(command.name or "").name
+    if not command.words or name in HARMLESS or name in job.walk.functions:
+        return True
+    return any(one.command is command for one in job.walk.programs) and bool(
+        interpreter_of(name) or "/" in (command.name or "")
+    )
+
+
+@rule(
+    "JS214 A GPU is used and was not asked for",
+    fails="#SBATCH --mem=4G\npython3 - <<'EOF'\nm = make_model().cuda()\nEOF\n",
+    passes="#SBATCH --gpus=1\npython3 - <<'EOF'\nm = make_model().cuda()\nEOF\n",
+)
+def _missing_gpus(job: Job) -> Iterator[Hit]:
+    """``.cuda()``, ``device("cuda")`` without ``is_available``, CuPy; ``nvidia-smi``, ``--nv``."""
+    if not job.is_slurm or job.submission.request.gpus or "gres" in job.submission.settings:
+        return
+    named = job.submission.value("partition") or ""
+    if re.search(r"gpu|a100|v100|h100", named, re.I) or "tres-per-task" in job.submission.settings:
+        return
+    fix = "#SBATCH --gpus=1"
+    for command in job.commands:
+        nv = any(
+            {"nv", "gpus"} & one.options.keys()
+            for one in command.launchers
+            if one.name in ("apptainer", "singularity", "docker")
+        )
+        if (command.name == "nvidia-smi" or nv) and not (command.checked or command.conditional):
+            what = "nvidia-smi" if command.name == "nvidia-smi" else "--nv"
+            yield hit(command, f"{what}, but the job has no GPU", fix)
+    for program, text in job.pythons:
+        if "is_available" in text.text or "device_count" in text.text:
+            continue
+        for node, around in text.nodes:
+            if _needs_gpu(node) and not any(
+                isinstance(up, ast.Try | ast.If | ast.IfExp) for up in around
+            ):
+                place = Place(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+                yield hit(
+                    place, "this needs a GPU, and the job has none", fix, source=program.source
+                )
+                break
+
+
+def _needs_gpu(node: ast.AST) -> bool:
+    if isinstance(node, ast.Import):
+        return any(one.name.partition(".")[0] in ("cupy", "cudf", "pycuda") for one in node.names)
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").partition(".")[0] in ("cupy", "cudf", "pycuda")
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda" and not node.args:
+            return True
+        given = [*node.args, *(one.value for one in node.keywords)]
+        return any(
+            isinstance(one, ast.Constant)
+            and isinstance(one.value, str)
+            and re.fullmatch(r"cuda(?::\d)?|/gpu:\d|/device:GPU:\d", one.value, re.I)
+            for one in given
+        )
+    return False

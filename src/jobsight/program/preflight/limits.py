@@ -1,0 +1,291 @@
+"""JS210–JS212, JS215: what is asked for, against what the job uses and the cluster has."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jobsight.program.preflight.amounts import allocations, c_allocations
+from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.submission.job import Place
+
+if TYPE_CHECKING:
+    from jobsight.program.site import Node, Partition
+
+
+__all__: list[str] = []
+
+
+@rule(
+    "JS210 More memory is allocated than was asked for",
+    fails="#SBATCH --mem=512M\npython3 - <<'EOF'\ngrid = bytearray(2 * 10**9)\nEOF\n",
+    passes="#SBATCH --mem=4G\npython3 - <<'EOF'\ngrid = bytearray(2 * 10**9)\nEOF\n",
+)
+def _memory(job: Job) -> Iterator[Hit]:
+    """Constant sizes in Python programs, ``-Xmx`` of Java, buffers of sort and stress."""
+    asked = _memory_mb(job)
+    if not asked:
+        return
+    for program, text in job.pythons:
+        for node, size in allocations(text):
+            if size > asked * 2**20:
+                yield hit(
+                    node,
+                    f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
+                    f"#SBATCH --mem={_rounded(size)}",
+                    source=program.source,
+                )
+    for program in job.walk.programs:
+        if program.language in ("c", "cpp") and program.source is not None:
+            for line, size in c_allocations(program.source.text):
+                if size > asked * 2**20:
+                    yield hit(
+                        line,
+                        f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
+                        f"#SBATCH --mem={_rounded(size)}",
+                        source=program.source,
+                    )
+    for command in job.commands:
+        for word in command.words:
+            found = re.fullmatch(r"-Xm[xs](\d+)([kmgKMG])", word.text)
+            found = found or re.fullmatch(
+                r"--?(?:vm-bytes|buffer-size|memory|mem|max-memory)=?(\d+)([kmgKMG])b?", word.text
+            )
+            if found:
+                size = int(found[1]) << {"k": 10, "m": 20, "g": 30}[found[2].lower()]
+                if size > asked * 2**20:
+                    yield hit(
+                        word,
+                        f"{word.text}, but the job has {asked:,} MB",
+                        f"#SBATCH --mem={_rounded(size)}",
+                        source=command.source,
+                    )
+
+
+def _rounded(size: float) -> str:
+    return f"{int(size * 1.1 / 2**30) + 1}G"
+
+
+def _memory_mb(job: Job) -> int | None:
+    """MB that a node of the job has for it; None: unknown, 0: all."""
+    if not job.is_slurm:
+        return None
+    request = job.submission.request
+    if request.node_memory_mb is not None:
+        return request.node_memory_mb
+    partition = _partition(job)
+    for fields in ([partition.fields] if partition else []) + (
+        [job.site.config] if job.site else []
+    ):
+        each = fields.get("DefMemPerNode", "")
+        if each.isdecimal():
+            return int(each)
+        each = fields.get("DefMemPerCPU", "")
+        if each.isdecimal():
+            return int(each) * request.cpus
+    return None
+
+
+def _partition(job: Job) -> Partition | None:
+    if job.site is None:
+        return None
+    name = job.submission.value("partition")
+    return (
+        job.site.default_partition if name is None else job.site.partitions.get(name.split(",")[0])
+    )
+
+
+@rule(
+    "JS211 The partition is not there, or does not take the job",
+    fails="#SBATCH --partition=no-such\necho hello\n",
+    passes="#SBATCH --partition=short\necho hello\n",
+)
+def _partition_refuses(job: Job) -> Iterator[Hit]:
+    """Names, states, accounts, qualities of service."""
+    if not job.is_slurm or job.site is None or not job.site.partitions:
+        return
+    settings = job.submission.settings
+    named = settings.get("partition")
+    names = named.value.split(",") if named else []
+    for name in names:
+        if name not in job.site.partitions and named is not None:
+            near = difflib.get_close_matches(name, job.site.partitions, 1)
+            have = ", ".join(sorted(job.site.partitions)[:8])
+            yield hit(
+                named,
+                f"there is no partition {name}",
+                f"--partition={near[0]}" if near else f"one of {have}",
+            )
+            return
+    chosen = _partition(job)
+    if chosen is None or len(names) > 1:
+        return
+    state = chosen.fields.get("State", "UP")
+    if state not in ("UP", "") and named is not None:
+        yield hit(named, f"partition {chosen.name} is {state}: the job would wait")
+    for what, option in (("Accounts", "account"), ("Qos", "qos")):
+        if option in settings and chosen.refuses(what, settings[option].value):
+            allowed = chosen.fields.get(f"Allow{what}", "")
+            yield hit(
+                settings[option],
+                f"partition {chosen.name} does not take {option} {settings[option].value}",
+                f"one of {allowed[:100]}" if allowed not in ("", "ALL") else None,
+            )
+
+
+@rule(
+    "JS212 More is asked for than the partition allows or has",
+    fails="#SBATCH --partition=short --time=10-00:00:00\necho hello\n",
+    passes="#SBATCH --partition=short --time=30\necho hello\n",
+)
+def _limits(job: Job) -> Iterator[Hit]:
+    """Time, nodes, CPUs, memory, GPUs, features, size of arrays: the job would wait for ever."""
+    if not job.is_slurm or job.site is None:
+        return
+    chosen = _partition(job)
+    settings, request = job.submission.settings, job.submission.request
+    one_partition = "," not in settings["partition"].value if "partition" in settings else True
+    if chosen is not None and one_partition:
+        limit = chosen.time_s
+        if (
+            limit is not None
+            and request.time_s is not None
+            and (request.time_s > limit or request.time_s < 0)
+        ):
+            yield hit(
+                settings["time"],
+                f"--time is more than the {limit / 60:,.0f} minutes that {chosen.name} allows",
+                f"--time={int(limit // 60)}",
+            )
+        most = chosen.number("MaxNodes")
+        if most is None and chosen.fields.get("TotalNodes", "").isdecimal():
+            most = int(chosen.fields["TotalNodes"])
+        if most and request.nodes > most and "nodes" in settings:
+            yield hit(
+                settings["nodes"],
+                f"--nodes={request.nodes} is more than the {most} of {chosen.name}",
+                f"--nodes={most}",
+            )
+        total = chosen.number("TotalCPUs")
+        most_cpus = next(
+            (settings[n] for n in ("ntasks", "ntasks-per-node", "cpus-per-task") if n in settings),
+            None,
+        )
+        if total and most_cpus and request.cpus > total:
+            yield hit(most_cpus, f"{request.cpus} CPUs are more than the {total} of {chosen.name}")
+        cap = chosen.number("MaxMemPerNode")
+        place = _memory_place(job)
+        if cap and place and (request.node_memory_mb or 0) > cap:
+            yield hit(place, f"{chosen.name} allows {cap:,} MB per node", f"--mem={cap}M")
+    yield from _node_limits(job, chosen)
+    array, most_array = request.array, job.site.config.get("MaxArraySize", "")
+    if array and most_array.isdecimal():
+        last = max(map(int, re.findall(r"\d+", re.sub(r"[:%]\d+", "", settings["array"].value))))
+        if last >= int(most_array):
+            yield hit(settings["array"], f"task {last} is not below MaxArraySize {most_array}")
+
+
+def _memory_place(job: Job) -> Place | None:
+    settings = job.submission.settings
+    return next(
+        (settings[n].place for n in ("mem", "mem-per-cpu", "mem-per-gpu") if n in settings), None
+    )
+
+
+def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
+    assert job.site is not None
+    settings, request = job.submission.settings, job.submission.request
+    named = settings["partition"].value.split(",") if "partition" in settings else []
+    names = set(named) or ({chosen.name} if chosen else set())
+    nodes = [
+        n for n in job.site.nodes if not names or not n.partitions - {""} or n.partitions & names
+    ]
+    if not nodes:
+        return
+    where = f"a node of {', '.join(sorted(names))}" if names else "a node"
+    place = _memory_place(job)
+    largest = max(one.memory_mb for one in nodes)
+    if place and largest and (request.node_memory_mb or 0) > largest:
+        yield hit(
+            place,
+            f"{request.node_memory_mb:,} MB are more than {where} has: {largest:,} MB",
+            f"--mem={largest}M at most",
+        )
+    cpus = max(one.cpus for one in nodes)
+    each = request.cpus_per_task
+    option = "cpus-per-task"
+    if "ntasks-per-node" in settings or ("ntasks" in settings and settings.get("nodes")):
+        per = settings["ntasks-per-node"].value if "ntasks-per-node" in settings else ""
+        per_node = int(per) if per.isdecimal() else -(-request.tasks // request.nodes)
+        if "-" not in (settings["nodes"].value if "nodes" in settings else ""):
+            each, option = each * per_node, "ntasks-per-node" if per else "ntasks"
+    if cpus and each > cpus and (option in settings or "cpus-per-task" in settings):
+        alone = each == request.cpus_per_task and "cpus-per-task" in settings
+        at = settings["cpus-per-task"] if alone or option not in settings else settings[option]
+        yield hit(at, f"{each} CPUs are more than {where} has: {cpus}")
+    yield from _gpu_limits(job, nodes, where)
+    known = {one.name for one in job.site.nodes}
+    for name in re.split(
+        r",(?![^\[]*\])", settings["nodelist"].value if "nodelist" in settings else ""
+    ):
+        if name and not re.search(r"[\[$/]", name) and name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            yield hit(settings["nodelist"], f"there is no node {name}", near[0] if near else None)
+    if "constraint" in settings:
+        text = settings["constraint"].value
+        have = frozenset().union(*(one.features for one in nodes))
+        for feature in re.findall(r"[A-Za-z_][\w.-]*", text):
+            if feature not in have and not re.search(r"[|()!*]", text):
+                near = difflib.get_close_matches(feature, have, 1)
+                yield hit(
+                    settings["constraint"],
+                    f"{where} with feature {feature} does not exist",
+                    f"--constraint={near[0]}" if near else None,
+                )
+
+
+def _gpu_limits(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
+    settings = job.submission.settings
+    for option in ("gres", "gpus-per-node", "gpus", "gpus-per-task"):
+        if option not in settings:
+            continue
+        for kind, number in re.findall(
+            r"(?:^|,)(?:gres[:/])?(?:gpu(?=:|,|$|\()):?([A-Za-z][\w.-]*)?:?(\d+)?"
+            if option == "gres"
+            else r"(?:^|,)(?:([A-Za-z][\w.-]*):)?(\d+)",
+            settings[option].value,
+        ):
+            most = max(one.gpus.get(kind, 0) for one in nodes)
+            count = int(number or 1)
+            if not most:
+                types = sorted({name for one in nodes for name in one.gpus if name})
+                what = f"GPUs of type {kind}" if kind else "GPUs"
+                near = difflib.get_close_matches(kind, types, 1) if kind else []
+                fix = f"{near[0]}?" if near else f"types: {', '.join(types)}" if types else None
+                yield hit(settings[option], f"{where} with {what} does not exist", fix)
+            elif count > most and option in ("gres", "gpus-per-node"):
+                yield hit(settings[option], f"{count} GPUs are more than {where} has: {most}")
+
+
+@rule(
+    "JS215 No memory or time is asked for",
+    fails="#SBATCH --partition=long\necho hello\n",
+    passes="#SBATCH --partition=long --time=60\necho hello\n",
+    severity="warning",
+)
+def _nothing_asked(job: Job) -> Iterator[Hit]:
+    """Where the site's default is small, or there is none and the job would take the longest."""
+    chosen = _partition(job) if job.is_slurm else None
+    if chosen is None or "time" in job.submission.settings:
+        return
+    default = chosen.fields.get("DefaultTime", "")
+    if default == "NONE" and (chosen.time_s is None or chosen.time_s > 86400):
+        first = min((one.place for one in job.submission.settings.values()), default=Place(1))
+        yield hit(
+            first,
+            f"no --time: {chosen.name} then takes its longest, and backfill cannot place it",
+            "#SBATCH --time=HH:MM:SS",
+        )

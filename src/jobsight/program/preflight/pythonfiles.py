@@ -1,0 +1,190 @@
+"""JS107, JS109: modules and files that Python programs need."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from jobsight.program.languages import shebang
+from jobsight.program.preflight.findings import Hit, Severity, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.traces import Trace, absent, near, path_of, siblings, trace_of
+from jobsight.program.python import PythonText
+from jobsight.program.shell.model import Command, Program
+from jobsight.program.submission.job import Place
+from jobsight.text import wordlist
+
+__all__: list[str] = []
+
+_KNOWN_PACKAGES = frozenset(
+    wordlist(
+        "numpy scipy pandas matplotlib torch tensorflow sklearn mpi4py h5py netCDF4 xarray dask "
+        "numba cupy jax keras transformers yaml tqdm requests PIL cv2 seaborn sympy networkx "
+        "pyarrow polars Bio rdkit ase pymatgen openmm MDAnalysis astropy pytest joblib psutil "
+        "zarr pysam statsmodels lightgbm xgboost datasets wandb ray lightning pytorch_lightning "
+        "torchvision accelerate petsc4py geopandas rasterio"
+    )
+)
+
+
+@rule(
+    "JS107 Python lacks a module that is imported",
+    fails="python3 - <<'EOF'\nimport no_such_package_here\nEOF\n",
+    passes="python3 - <<'EOF'\nimport json\nEOF\n",
+)
+def _python_imports(job: Job) -> Iterator[Hit]:
+    """Read from the folders of the interpreter that the script chooses."""
+    for program, text in job.pythons:
+        command = program.command
+        environment = command.environment
+        known_env = environment.venv is not None or (
+            not environment.opaque and not environment.modules
+        )
+        if command.contained or not known_env or program.source is None or "sys.path" in text.text:
+            continue
+        if "PYTHONPATH" in job.text or "pip install" in job.text or "conda" in job.text:
+            continue
+        words = shebang(program.source.text) or []
+        name = program.interpreter or next((w for w in words if "python" in w), "python3")
+        chosen = job.machine.python(
+            PurePosixPath(name).name if "/" not in name else name,
+            environment.venv,
+            environment.path,
+        )
+        names = chosen.names if chosen else None
+        if names is None:
+            continue
+        for one in text.imports:
+            if one.name in names or text.renamed(one.name) or _local(one.full, program, job):
+                inner = None if one.name in names else _lacks(one.full, program, job)
+                if inner is not None:
+                    place = Place(one.line, one.column)
+                    yield hit(
+                        place,
+                        f"{inner} has no module {one.full.rpartition('.')[2]}",
+                        source=program.source,
+                    )
+                continue
+            sure = environment.venv is not None or job.site is not None or job.machine.has_scheduler
+            severity: Severity | None = (
+                None if sure or one.name not in _KNOWN_PACKAGES else "warning"
+            )
+            others = difflib.get_close_matches(one.name, names | _KNOWN_PACKAGES, 1, 0.84)
+            fix = (
+                f"import {others[0]}?" if others else "load or activate an environment that has it"
+            )
+            text_ = f"{name} has no module {one.name}"
+            yield hit(
+                Place(one.line, one.column), text_, fix, severity=severity, source=program.source
+            )
+
+
+def _local(module: str, program: Program, job: Job) -> bool:
+    """Whether it is a file next to the program, or one that the script writes."""
+    folders = {job.folder, job.source.folder, program.command.folder or job.folder}
+    if program.path and not program.path.startswith("\0"):
+        folders.add(os.path.dirname(program.path))  # noqa: PTH120
+    elif program.source is not None:
+        folders.add(program.source.folder)
+    top = module.partition(".")[0]
+    written = any(path.endswith((f"/{top}.py", f"/{top}/__init__.py")) for path in job.walk.made)
+    return written or any(
+        job.machine.exists(f"{one}/{top}{end}") for one in folders for end in (".py", "", ".so")
+    )
+
+
+def _lacks(module: str, program: Program, job: Job) -> str | None:
+    """The package of one's own that lacks the module; None: it is there, or that is not known."""
+    path = program.path or ""
+    if "." not in module or path.startswith("\0"):
+        return None
+    own = os.path.dirname(path) or program.source.folder if program.source else job.folder  # noqa: PTH120
+    inner = f"{own}/{module.replace('.', '/')}"
+    parent = os.path.dirname(inner)  # noqa: PTH120
+    if not job.machine.is_folder(parent) or any(one.startswith(parent) for one in job.walk.made):
+        return None
+    there = any(job.machine.exists(inner + end) for end in ("", ".py", ".so", ".pyx"))
+    return None if there else module.rpartition(".")[0]
+
+
+@rule(
+    "JS109 A Python program opens a file that is not there",
+    fails="python3 - <<'EOF'\nprint(open('no-such-data.csv').read())\nEOF\n",
+    passes="seq 9 > data.csv\npython3 - <<'EOF'\nprint(open('data.csv').read())\nEOF\n",
+)
+def _python_files(job: Job) -> Iterator[Hit]:
+    """Constant names that are opened for reading, or in folders that are missing for writing."""
+    if job.blind:
+        return
+    texts = {id(p.source): t for p, t in job.pythons}
+    programs = {id(one.command): one for one in job.walk.programs}
+    for command, trace in trace_of(job):
+        program = programs.get(id(command))
+        text = texts.get(id(program.source)) if program and program.source else None
+        if text is None or program is None or command.folder is None or command.contained:
+            continue
+        if re.search(r"\bchdir\(", text.text):
+            continue
+        yield from _python_opens(program, text, command, trace, job)
+        if not command.conditional:
+            yield from _arguments_read(program, text, trace, job)
+
+
+def _arguments_read(program: Program, text: PythonText, trace: Trace, job: Job) -> Iterator[Hit]:
+    """Arguments that the program opens for reading, and those that a file has in other letters."""
+    read = set(text.opened_arguments)
+    for number, word in enumerate(program.arguments, 1):
+        path = path_of(word, program.command.folder, job)
+        if path is None or not absent(path, trace, job) or not re.search(r"\.\w+$", path):
+            continue
+        names = {one.lower(): one for one in siblings(path)}
+        same = names.get(os.path.basename(path).lower())  # noqa: PTH119
+        if number in read or same is not None:
+            yield hit(
+                word,
+                f"{word.value} is not there",
+                same or near(path),
+                source=program.command.source,
+            )
+
+
+def _python_opens(
+    program: Program, text: PythonText, command: Command, trace: Trace, job: Job
+) -> Iterator[Hit]:
+    own = {one.path for one in text.opened if set("wax") & set(one.mode)}
+    made_before = text.may_write
+    for one in text.opened:
+        path = job.machine.resolve(os.path.normpath(os.path.join(command.folder or "", one.path)))  # noqa: PTH118
+        reads = (
+            "r" in one.mode
+            and one.path not in own
+            and "://" not in one.path
+            and "*" not in one.path
+        )
+        if not one.sure or command.conditional or "{" in one.path:
+            continue
+        if reads and not made_before and absent(path, trace, job):
+            other = near(path)
+            yield hit(
+                Place(one.line, one.column),
+                f"{one.path} is not there",
+                f"is it {other}?" if other else None,
+                source=program.source,
+            )
+        parent = os.path.dirname(path)  # noqa: PTH120
+        if (
+            set("wax") & set(one.mode)
+            and not made_before
+            and "/" in one.path
+            and absent(parent, trace, job)
+        ):
+            folder = os.path.dirname(one.path)  # noqa: PTH120
+            yield hit(
+                Place(one.line, one.column),
+                f"the folder {folder} is not there",
+                f"mkdir -p {folder}",
+                source=program.source,
+            )

@@ -1,0 +1,125 @@
+"""What is there when each command of a script runs, and what may be."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.uses import BUILDS, HARMLESS, uses_of
+from jobsight.program.python import PythonText
+from jobsight.program.shell.model import Command, Program, Word
+from jobsight.program.shell.programs import COMPILERS
+
+__all__ = ["Trace", "absent", "near", "path_of", "said", "siblings", "trace_of"]
+
+
+@dataclass
+class Trace:
+    """What of the file system is known to have been made, command by command."""
+
+    made: set[str] = field(default_factory=set)
+    built: bool = False
+    """Something ran that may have made programs and files of any name."""
+    opaque: bool = False
+    """A program ran whose text is not known: it may have made data."""
+
+    def may_be_there(self, path: str, *, program: bool = False) -> bool:
+        """Whether something before may have made it."""
+        if self.built or (self.opaque and not program):
+            return True
+        return any(path == one or path.startswith(f"{one}/") for one in self.made)
+
+
+def path_of(word: Word, folder: str | None, job: Job) -> str | None:
+    """The absolute path that a word names; None: unknown, or several."""
+    value = word.value
+    if not value or word.is_glob or "\n" in value or value.startswith(("-", "~")) or ":" in value:
+        return None
+    if not value.startswith("/") and folder is None:
+        return None
+    path = os.path.normpath(os.path.join(folder or "/", value))  # noqa: PTH118
+    return job.machine.resolve(path)
+
+
+def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
+    """Each command with what was made before it."""
+    trace = Trace()
+    programs = {id(one.command): one for one in job.walk.programs}
+    for command in job.commands:
+        yield command, trace
+        for use in uses_of(command):
+            path = path_of(use.word, command.folder, job)
+            if use.kind in ("write", "make"):
+                if path is None:
+                    path = _prefix(use.word, command.folder)
+                if path is not None:
+                    trace.made.add(path)
+                elif use.word.value is None:
+                    trace.opaque = trace.opaque or use.kind == "write"
+        _note_program(command, programs.get(id(command)), trace, job)
+
+
+def _prefix(word: Word, folder: str | None) -> str | None:
+    """The folder before the first sign of a pattern: what is made is below it."""
+    front = re.split(r"[*?\[{$]", (word.value or "").strip('"'))[0].rpartition("/")[0]
+    if not word.is_glob or not front or folder is None:
+        return None
+    return os.path.normpath(os.path.join(folder, front))  # noqa: PTH118
+
+
+def _note_program(command: Command, program: Program | None, trace: Trace, job: Job) -> None:
+    name = PurePosixPath(command.name or "").name
+    if name in BUILDS:
+        trace.built = True
+    elif program is not None and program.language == "bash" and program.source is not None:
+        return  # its commands are in the walk
+    elif program is not None and program.language == "python" and program.source is not None:
+        text = next((t for p, t in job.pythons if p.source is program.source), None)
+        text = text or PythonText(program.source.text)
+        trace.opaque = trace.opaque or text.may_write
+        for one in text.opened:
+            if command.folder is not None and set("wax+") & set(one.mode):
+                trace.made.add(os.path.normpath(os.path.join(command.folder, one.path)))  # noqa: PTH118
+    elif COMPILERS.fullmatch(name):
+        return
+    elif name not in HARMLESS and command.words and name not in job.walk.functions:
+        trace.opaque = True
+    for word in command.arguments:
+        path = path_of(word, command.folder, job)
+        if path is not None and name not in HARMLESS:
+            trace.made.add(path)
+
+
+def absent(path: str | None, trace: Trace, job: Job, *, program: bool = False) -> bool:
+    """Whether a path surely is not there when the command runs."""
+    if path is None or job.machine.exists(path) or trace.may_be_there(path, program=program):
+        return False
+    if path.startswith((f"{job.folder}/", f"{job.source.folder}/")):
+        return True
+    elsewhere = ("/dev/", "/proc/", "/sys/", "/tmp/", "/var/tmp/")  # noqa: S108
+    return not path.startswith(elsewhere) and job.machine.visible(path)
+
+
+def near(path: str) -> str | None:
+    """A file in the same folder with nearly that name."""
+    found = difflib.get_close_matches(os.path.basename(path), siblings(path), 1, 0.75)  # noqa: PTH119
+    return found[0] if found else None
+
+
+def said(path: str, word: Word) -> tuple[str, str | None]:
+    """That a path is not there, and what is meant perhaps."""
+    other = near(path)
+    return f"{word.value} is not there", None if other is None else f"is it {other}?"
+
+
+def siblings(path: str) -> list[str]:
+    """The names in the folder of a path."""
+    try:
+        return os.listdir(os.path.dirname(path))[:2000]  # noqa: PTH120, PTH208
+    except OSError:
+        return []

@@ -1,0 +1,161 @@
+"""JS314, JS316, JS317: variables that nothing sets, tests and assignments that are none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.missing import one_slip
+from jobsight.program.submission.job import Place
+from jobsight.text import wordlist
+
+__all__ = ["GIVEN"]
+
+GIVEN = re.compile(
+    r"(?:SLURM|SBATCH|CUDA|OMP|MKL|PBS|LSB|SGE|CONDOR|_CONDOR|XDG|LMOD|CONDA|MODULE|LD|BASH|LC|SSH|OPENBLAS|"
+    r"APPTAINER|SINGULARITY|PMI|OMPI|EB|SPACK|JAVA|NVIDIA|ROCR|GPU)\w*|HOME|USER|LOGNAME|PATH|PWD|OLDPWD|"
+    r"SHELL|TMPDIR|TMP|TEMP|HOSTNAME|HOST|TERM|LANG|SCRATCH\w*|WORK\w*|PROJECT\w*|STORE\w*|GROUP\w*|DATA\w*|"
+    r"RANDOM|SECONDS|LINENO|UID|EUID|PPID|IFS|OPTARG|OPTIND|FUNCNAME|PIPESTATUS|REPLY|SHLVL|DIRSTACK|LOCAL\w*|"
+    r"MANPATH|PYTHONPATH|CPATH|CLUSTER\w*|JOB\w*|NODE\w*|EDITOR|DISPLAY|PS\d|HISTFILE|MAIL|\w*SCRATCH|\w*_ROOT|"
+    r"\w*_HOME|\w*_DIR|EBROOT\w*|\w*TMP|\w*WORK|\d+|[@*#?$!_-]|read|PROMPT_COMMAND|CC|CXX|FC|CFLAGS|\w*FLAGS"
+)
+"""Variables that the scheduler, the site or the shell sets."""
+
+
+@rule(
+    "JS314 A variable that nothing sets",
+    fails='OUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDR/x"\n',
+    passes='OUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDIR/x"\n',
+)
+def _unset_variables(job: Job) -> Iterator[Hit]:
+    """One slip away from a name that is set; or any, after ``set -u``."""
+    known = job.walk.assigned
+    seen: set[str] = set()
+    for command in job.commands:
+        if command.environment.opaque or command.contained:
+            continue
+        for word in (*command.words, *(one.target for one in command.redirects)):
+            if ":-" in word.depends or re.search(r"\$\{\w+[:\-+=?]", word.text):
+                continue
+            for name in sorted(
+                set(re.findall(r"\$\{?([A-Za-z_]\w*)", word.text)) & word.depends - known - seen
+            ):
+                near = next(
+                    (
+                        one
+                        for one in sorted(known)
+                        if one_slip(name, one) and min(len(name), len(one)) > 3
+                    ),
+                    None,
+                )
+                if near is not None and not re.match(r"(?:SLURM|SBATCH|CUDA|OMP)_", name):
+                    seen.add(name)
+                    yield hit(word, f"nothing sets {name}", f"${near}?", source=command.source)
+                elif name not in seen and command.nounset and not GIVEN.fullmatch(name):
+                    seen.add(name)
+                    yield hit(
+                        word,
+                        f"nothing sets {name}: set -u ends the script here",
+                        source=command.source,
+                    )
+                elif _slurm_slip(name):
+                    seen.add(name)
+                    yield hit(
+                        word,
+                        f"Slurm sets no {name}",
+                        f"${_slurm_slip(name)}",
+                        source=command.source,
+                    )
+
+
+_SLURM = [
+    *wordlist(
+        "SLURM_ARRAY_TASK_ID SLURM_ARRAY_JOB_ID SLURM_JOB_ID SLURM_JOBID SLURM_JOB_NAME "
+        "SLURM_NTASKS SLURM_CPUS_PER_TASK SLURM_SUBMIT_DIR SLURM_JOB_NODELIST SLURM_NODELIST "
+        "SLURM_NNODES SLURM_PROCID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MAX "
+        "SLURM_ARRAY_TASK_MIN SLURM_JOB_NUM_NODES SLURM_NPROCS SLURM_MEM_PER_NODE "
+        "SLURM_MEM_PER_CPU SLURM_TASKS_PER_NODE SLURM_CPUS_ON_NODE SLURM_LOCALID"
+    )
+]
+_WRONG = {
+    "SLURM_ARRAY_ID": "SLURM_ARRAY_TASK_ID",
+    "SLURM_TASK_ID": "SLURM_ARRAY_TASK_ID",
+    "SLURM_ARRAYID": "SLURM_ARRAY_TASK_ID",
+    "SLURM_ARRAY_INDEX": "SLURM_ARRAY_TASK_ID",
+    "SLURM_CPUS": "SLURM_CPUS_PER_TASK",
+    "SLURM_WORKDIR": "SLURM_SUBMIT_DIR",
+}
+
+
+def _slurm_slip(name: str) -> str | None:
+    if not name.startswith("SL") or name in _SLURM:
+        return None
+    return _WRONG.get(name) or next((one for one in _SLURM if one_slip(name, one)), None)
+
+
+@rule(
+    "JS316 A test that bash cannot evaluate",
+    fails="X=1\nif [ $X = 1 ; then\n  echo one\nfi\n",
+    passes="X=1\nif [ $X = 1 ]; then\n  echo one\nfi\n",
+)
+def _broken_tests(job: Job) -> Iterator[Hit]:
+    """No ``]``, or no blank next to a bracket: bash takes it for a command when it gets there."""
+    if job.language != "bash":
+        return
+    for number, line in enumerate(job.text.split("\n"), 1):
+        if number in job.here_lines or line.lstrip().startswith("#"):
+            continue
+        text = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", lambda m: "q" * len(m[0]), line)
+        found = re.search(
+            r"(?:^|[;&|!]|\b(?:if|elif|while|until))\s*(\[\[?)(?=[\s$\-q!])([^;]*?)(?:;|&&|\|\||$)",
+            text,
+        )
+        if found is None or line.rstrip().endswith("\\"):
+            continue
+        bracket, inner = found[1], found[2]
+        place = Place(number, found.start(1) + 1)
+        if not inner[:1].isspace():
+            yield hit(
+                place, f"a blank is missing behind {bracket}: command not found", f"{bracket} ..."
+            )
+        elif bracket == "[" and not re.search(r"\s\](?:\s|$|\))", inner):
+            closes = inner.rstrip().endswith("]")
+            what = "a blank is missing before ]" if closes else "] is missing"
+            yield hit(place, f"{what}: the test always fails", "[ ... ]")
+
+
+@rule(
+    "JS317 Blanks around the = of an assignment",
+    fails="COUNT = 5\necho $COUNT\n",
+    passes="COUNT=5\necho $COUNT\n",
+)
+def _spaced_assignment(job: Job) -> Iterator[Hit]:
+    """Bash takes the name for a command; ``$X=1`` is one too."""
+    for command in job.commands:
+        words = command.words
+        if not words or command.launchers:
+            continue
+        name = words[0].text
+        if len(words) > 1 and words[1].text.startswith("=") and words[1].text[:2] != "==":
+            if re.fullmatch(r"\w+", name) and not job.machine.command(name):
+                yield hit(
+                    words[0], f"{name}: command not found", f"{name}=...", source=command.source
+                )
+        elif re.match(r"\w+[.-][\w.-]*=[^=]", name) and "/" not in name.partition("=")[0]:
+            what = name.partition("=")[0]
+            yield hit(
+                words[0], f"{what} is not a name: the line runs as a command", source=command.source
+            )
+        elif re.match(r"\$\w+=", name):
+            yield hit(
+                words[0], f"{name[:40]} is taken for a command", name[1:41], source=command.source
+            )
+        elif re.fullmatch(r"\w+=", name) and len(words) > 1:
+            yield hit(
+                words[0],
+                f"{name} sets nothing: a blank follows",
+                f"{name}...",
+                source=command.source,
+            )
