@@ -1,8 +1,7 @@
-"""Which model answers: what surely beats every baseline, else the best baseline, or a mixture.
+"""Which model answers: a mixture, else what surely beats every baseline, else the best baseline.
 
-The mixture answers unless it is surely worse than the one that would answer without it. "Surely":
-the interval of the paired difference, resampled over the same batches for both, is wholly on one
-side of zero. Judged on the select part, before any test.
+"Surely": the interval of the paired difference, resampled over the same batches for both, lies
+wholly on the better side of zero. Judged on the select part, before any test.
 """
 
 from __future__ import annotations
@@ -58,8 +57,8 @@ def choose_model(
         target: what is predicted.
         metric: one of the target's; None: its loss. F-measures are compared at their best
             thresholds.
-        safe: a model that has the others as members and learns from outcomes which to follow: it
-            answers unless it is surely worse than the one that would answer without it.
+        safe: a model that has the baselines as members and learns from outcomes which to follow: it
+            answers unless it is surely worse than the best of them.
         where: what to call the decisions in the reason.
 
     Raises:
@@ -75,18 +74,17 @@ def choose_model(
     ranked = sorted(values, key=lambda name: sign * (values[name].value or 0.0))
     chosen = best_known = next(name for name in ranked if name in known)
     margins: dict[str, Interval] = {}
-
-    def margin(name: str, other: str) -> Interval:
-        pair = {one: decided[one] for one in (name, other)}
-        return bootstrap.differences(target.metric(metric), pair, other)[name]
-
     for name in (name for name in ranked if name not in known):
-        against = {base: margin(name, base) for base in known}
+        against = {
+            base: bootstrap.differences(
+                target.metric(metric), {name: decided[name], base: decided[base]}, base
+            )[name]
+            for base in known
+        }
         margins[name] = against[best_known]
-        surely = all(_is_better(item, sign) for item in against.values())
-        if chosen == best_known and name != safe and surely:
+        if chosen == best_known and all(_is_better(item, sign) for item in against.values()):
             chosen = name
-    if safe in margins and not _is_worse(margin(safe, chosen), sign):
+    if safe in margins and not _is_worse(margins[safe], sign):
         chosen = safe
     reason = _reason(chosen, best_known, metric, values, margins, where)
     return Choice(chosen, chosen in known, metric, values, margins, reason)

@@ -78,12 +78,3 @@ def test_what_is_safe_answers_before_a_model_that_surely_wins() -> None:
     assert chosen(predictions, BOOTSTRAP).name == "boosted"
     assert chosen(predictions, BOOTSTRAP, safe="mixture").name == "mixture"
     assert chosen(predictions, BOOTSTRAP, safe="absent").name == "boosted"
-
-
-def test_what_is_safe_leaves_the_answer_to_a_member_that_is_surely_better() -> None:
-    between = 0.4 * TRUTH + 0.3
-    predictions = {"constant": CONSTANT, "rates": NOISY, "boosted": TRUTH, "mixture": between}
-    choice = chosen(predictions, BOOTSTRAP, safe="mixture")
-    assert (choice.name, choice.baseline) == ("boosted", False)
-    alone = {name: one for name, one in predictions.items() if name != "boosted"}
-    assert chosen(alone, BOOTSTRAP, safe="mixture").name == "mixture"
