@@ -6,11 +6,7 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from jobsight.program.preflight.condorjob import (
-    ALWAYS,
-    CondorJob,
-    all_settings,
-)
+from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance, all_settings
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.submission.condor import COMMANDS, fields_of, split_arguments
 from jobsight.text import wordlist
@@ -109,18 +105,21 @@ def _contradictions(job: CondorJob) -> Iterator[Hit]:
                     f"should_transfer_files = NO, so {name} does nothing",
                     "should_transfer_files = YES",
                 )
-        universe = (one.known("universe") or "vanilla").lower()
-        for kind in ("docker", "container"):
-            if universe == kind and f"{kind}_image" not in given:
-                yield hit(given["universe"], f"universe = {kind} needs {kind}_image")
-        if universe not in wordlist(
-            "vanilla docker container local scheduler grid java vm parallel"
-        ):
-            yield hit(one.setting("universe"), f"there is no universe {universe[:30]}", "vanilla")
-        if universe == "grid" and "grid_resource" not in given:
-            yield hit(given["universe"], "universe = grid needs grid_resource")
-        if "docker_image" in given and universe in ("local", "scheduler", "java"):
-            yield hit(given["docker_image"], f"universe = {universe} does not run docker_image")
+        yield from _universes(one)
+
+
+def _universes(one: Instance) -> Iterator[Hit]:
+    given = one.queue.commands
+    universe = (one.known("universe") or "vanilla").lower()
+    for kind in ("docker", "container"):
+        if universe == kind and f"{kind}_image" not in given:
+            yield hit(given["universe"], f"universe = {kind} needs {kind}_image")
+    if universe not in wordlist("vanilla docker container local scheduler grid java vm parallel"):
+        yield hit(one.setting("universe"), f"there is no universe {universe[:30]}", "vanilla")
+    if universe == "grid" and "grid_resource" not in given:
+        yield hit(given["universe"], "universe = grid needs grid_resource")
+    if "docker_image" in given and universe in ("local", "scheduler", "java"):
+        yield hit(given["docker_image"], f"universe = {universe} does not run docker_image")
 
 
 @rule(
@@ -147,22 +146,7 @@ def _retries(job: CondorJob) -> Iterator[Hit]:
                 "on_exit_hold holds each failure before it is tried again",
                 "leave out on_exit_hold, or max_retries",
             )
-        release = re.sub(r"[\s()]", "", one.value("periodic_release") or "").lower()
-        if (
-            release
-            and release not in ("false", "0")
-            and not re.search(
-                r"num(?:job|shadow|system)?\w*(?:starts|holds|completions)|runcount|holdreasonsubcode|holdreasoncode|"
-                r"enteredcurrentstatus|my\.\w+",
-                release,
-            )
-        ):
-            yield hit(
-                given["periodic_release"],
-                "every hold is released again, for ever",
-                "periodic_release = NumHolds < 5 && ...",
-                severity="warning",
-            )
+        yield from _releases(one)
         retries = one.known("max_retries")
         if retries is not None and not re.fullmatch(r"\d+", retries.strip()):
             yield hit(
@@ -179,6 +163,25 @@ def _retries(job: CondorJob) -> Iterator[Hit]:
         if periodic in ("true", "1"):
             name = "periodic_remove" if "periodic_remove" in given else "periodic_hold"
             yield hit(given[name], f"{name} is always true: the job never runs to its end")
+
+
+def _releases(one: Instance) -> Iterator[Hit]:
+    release = re.sub(r"[\s()]", "", one.value("periodic_release") or "").lower()
+    if (
+        release
+        and release not in ("false", "0")
+        and not re.search(
+            r"num(?:job|shadow|system)?\w*(?:starts|holds|completions)|runcount|holdreasonsubcode|holdreasoncode|"
+            r"enteredcurrentstatus|my\.\w+",
+            release,
+        )
+    ):
+        yield hit(
+            one.setting("periodic_release"),
+            "every hold is released again, for ever",
+            "periodic_release = NumHolds < 5 && ...",
+            severity="warning",
+        )
 
 
 @rule(

@@ -12,11 +12,10 @@ from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.shell.launchers import MPI
 from jobsight.program.submission.job import Place, Problem
+from jobsight.text import wordlist
 
 if TYPE_CHECKING:
     from jobsight.program.shell.model import Command
-
-from jobsight.text import wordlist
 
 __all__: list[str] = []
 

@@ -1,0 +1,329 @@
+"""What a shell script does, command by command, and what each changes for those that follow.
+
+Bounds: `_DEEPEST` texts within each other, `_MOST_CALLS` calls of one function.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from jobsight.program.machine import Machine
+from jobsight.program.shell.launchers import strip_launchers
+from jobsight.program.shell.model import Command, Environment, Loop, Program, Redirect, Source, Word
+from jobsight.program.shell.programs import compiled_by, program_of
+from jobsight.program.shell.words import Value, here_text, word_of
+from jobsight.program.submission.job import Place
+from jobsight.text import wordlist
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+__all__ = ["Cycle", "Runner", "State", "Walk"]
+
+_DEEPEST = 8
+_MODULES = frozenset({"module", "ml"})
+_MOST_CALLS = 4
+"""Calls of one function that are walked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cycle:
+    """Scripts that run each other without end: their names, and the command that closes it."""
+
+    files: tuple[str, ...]
+    command: Command
+
+
+@dataclass
+class State:
+    """What variables, folder, environment and options are at a command."""
+
+    variables: dict[str, Value]
+    folder: str | None
+    environment: Environment
+    exported: dict[str, str | None] = field(default_factory=dict)
+    functions: dict[str, tuple[Node, Source]] = field(default_factory=dict)
+    options: dict[str, bool] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        """Another that can change apart from it."""
+        return replace(
+            self, variables=dict(self.variables), exported=dict(self.exported),
+            functions=dict(self.functions), options=dict(self.options),
+        )  # fmt: skip
+
+
+@dataclass
+class Walk:
+    """What a script does, in order.
+
+    Attributes:
+        machine: where files are looked up.
+        commands: simple commands.
+        programs: texts in any language that they run, shell scripts too.
+        cycles: of scripts that run each other.
+        sources: shell texts that were walked.
+        made: texts that the script writes itself, by path.
+        assigned: names that are given a value anywhere.
+    """
+
+    machine: Machine
+    commands: list[Command] = field(default_factory=list)
+    programs: list[Program] = field(default_factory=list)
+    cycles: list[Cycle] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    made: dict[str, Source] = field(default_factory=dict)
+    assigned: set[str] = field(default_factory=set)
+    functions: set[str] = field(default_factory=set)
+    called: dict[str, int] = field(default_factory=dict)
+    unreached: list[tuple[Source, Place]] = field(default_factory=list)
+    """What comes after an ``exec`` that replaces the shell."""
+    complete: bool = True
+    """Nothing was left out because of a bound."""
+
+
+class Runner:
+    """Keeps commands, follows what they run, and applies what they change.
+
+    `run` and `visit`, which read the syntax tree, are those of the class that is made of it.
+    """
+
+    def __init__(self, walk: Walk, source: Source, state: State, chain: tuple[str, ...]) -> None:
+        self.walk = walk
+        self.source = source
+        self.state = state
+        self.chain = chain
+        self.context: dict[str, bool] = {}
+        self.loops: tuple[Loop, ...] = ()
+        self.ended = False
+        self.depth = 0
+        self.calling: tuple[str, ...] = ()
+        self.pending: list[Node] = []
+        self.replaced = False
+
+    @contextmanager
+    def within(self, **context: bool) -> Iterator[None]:
+        """A part of the script; a flag that is set stays set below."""
+        before = self.context
+        self.context = {**before, **{name: True for name, value in context.items() if value}}
+        try:
+            yield
+        finally:
+            self.context = before
+
+    def assign(self, name: str, value: Value) -> None:
+        """A variable gets a value."""
+        self.state.variables[name] = value
+        self.walk.assigned.add(name)
+        if name in self.state.exported:
+            self.state.exported[name] = value.text
+        if name == "PATH":
+            self.state.environment = replace(self.state.environment, path=value.text)
+        if name == "LD_LIBRARY_PATH" or name == "PYTHONPATH":
+            self.state.environment = replace(self.state.environment, opaque=True)
+
+    def place(self, node: Node) -> Place:
+        """Where a node begins."""
+        return Place(node.start_point.row + 1, node.start_point.column + 1)
+
+    def record(
+        self, words: tuple[Word, ...], redirects: list[Node], place: Place,
+        assigned: dict[str, str | None] | None = None,
+    ) -> None:  # fmt: skip
+        """Add a command, follow what it runs, and apply what it changes."""
+        # `cat <<EOF > file` hangs the second redirection on the first.
+        redirects = [
+            *redirects,
+            *(c for one in redirects for c in one.children if c.type == "file_redirect"),
+        ]
+        state = self.state
+        stripped = strip_launchers(words)
+        here = self.here(redirects)
+        leads = tuple(
+            Redirect(next((c.type for c in one.children if not c.is_named), ">"),
+                     word_of(target, state.variables))
+            for one in redirects
+            if one.type == "file_redirect"
+            and (target := one.child_by_field_name("destination")) is not None
+        )  # fmt: skip
+        context = {name: self.context.get(name, False) for name in
+                   ("conditional", "checked", "background", "piped", "substituted")}  # fmt: skip
+        options = {
+            name: state.options.get(name, False) for name in ("errexit", "pipefail", "nounset")
+        }
+        fed = self.context.get("fed", False) or here is not None or any(
+            one.operator in ("<", "<<<") for one in leads
+        ) or any(one.type.startswith("here") for one in redirects)  # fmt: skip
+        command = Command(
+            self.source, stripped.words, leads, place, state.environment, state.folder,
+            stripped.launchers, {**state.exported, **(assigned or {}), **stripped.assigned},
+            self.loops, fed=fed,
+            contained=stripped.contained or self.context.get("contained", False),
+            here=here, **context, **options,
+        )  # fmt: skip
+        self.walk.commands.append(command)
+        self.keep_here(command)
+        self.follow(command)
+        self.effects(command)
+
+    def here(self, redirects: list[Node]) -> Source | None:
+        """The text of a here-document."""
+        for one in redirects:
+            if one.type == "heredoc_redirect":
+                found = here_text(one, self.state.variables)
+                if found is not None:
+                    text, first, exact = found
+                    return Source(self.source.file, text, self.source.first + first,
+                                  self.source.folder, exact)  # fmt: skip
+        return None
+
+    def keep_here(self, command: Command) -> None:
+        """``cat > file <<EOF`` writes a text that may be run later."""
+        for one in command.redirects:
+            path = self.path_of(one.target)
+            if path and one.operator in (">", ">|") and command.here and command.name == "cat":
+                self.walk.made[path] = command.here
+
+    def path_of(self, word: Word) -> str | None:
+        """The absolute path that a word names; None: it depends on something unknown.
+
+        A word of unknown parts stands for itself, so that ``$OUT/x`` written is ``$OUT/x`` read.
+        """
+        if word.value is None:
+            return f"\0{word.text.strip(chr(34))}" if "$(" not in word.text else None
+        if not word.value or self.state.folder is None:
+            return word.value if word.value.startswith("/") else None
+        path = os.path.normpath(os.path.join(self.state.folder, word.value))  # noqa: PTH118
+        return self.walk.machine.resolve(path)
+
+    def follow(self, command: Command) -> None:
+        """Walk the function, the sourced file or the script that a command runs."""
+        name = command.name
+        if name in self.state.functions and name not in self.calling and not command.launchers:
+            body, source = self.state.functions[name or ""]
+            self.walk.called[name or ""] = self.walk.called.get(name or "", 0) + 1
+            if self.walk.called[name or ""] > _MOST_CALLS:
+                return
+            before = (self.calling, self.source, self.context, self.loops)
+            for at, word in enumerate(command.arguments, 1):
+                self.state.variables[str(at)] = Value(word.value, word.depends)
+            self.calling, self.source = (*self.calling, name or ""), source
+            self.context = {**self.context, "function": True}
+            self.visit(body)
+            self.calling, self.source, self.context, self.loops = before
+            return
+        if name in ("source", ".") and command.arguments:
+            self.follow_source(command)
+            return
+        self.walk.programs += compiled_by(command, self.walk.made, self.walk.machine, self.path_of)
+        program = program_of(command, self.walk.made, self.walk.machine, self.path_of)
+        if program is None:
+            return
+        self.walk.programs.append(program)
+        if program.language == "bash" and program.source is not None and not command.contained:
+            self.child(program.source, program.path, command, self.state.copy())
+
+    def follow_source(self, command: Command) -> None:
+        """Walk a sourced file, or enter a Python environment."""
+        path = self.path_of(command.arguments[0])
+        text = self.walk.machine.text(path) if path else None
+        known = self.walk.made.get(path or "")
+        environment = self.state.environment
+        if path and PurePosixPath(path).match("bin/activate") and text is not None:
+            venv = str(PurePosixPath(path).parent.parent)
+            paths = None if environment.path is None else f"{venv}/bin:{environment.path}"
+            self.state.environment = replace(environment, venv=venv, path=paths)
+        elif path and (known or (text is not None and not path.startswith("/etc"))):
+            shown = os.path.relpath(path) if known is None else ""
+            source = known or Source(shown, text or "", folder=str(PurePosixPath(path).parent))
+            self.child(source, path, command, self.state)
+        else:
+            self.state.environment = replace(environment, opaque=True, path=None)
+
+    def child(self, source: Source, path: str | None, command: Command, state: State) -> None:
+        """Walk another text, unless it is being walked already."""
+        if path is not None and path in self.chain:
+            names = (*self.chain[self.chain.index(path) :], path)
+            self.walk.cycles.append(Cycle(tuple(PurePosixPath(one).name for one in names), command))
+            return
+        if len(self.chain) >= _DEEPEST:
+            self.walk.complete = False
+            return
+        walker = type(self)(self.walk, source, state, (*self.chain, path or ""))
+        walker.context = {name: value for name, value in self.context.items() if value}
+        walker.loops = self.loops
+        walker.run()
+
+    def effects(self, command: Command) -> None:
+        """What a builtin changes for the commands that follow."""
+        state, name, words = self.state, command.name, command.arguments
+        if any(one.name == "exec" for one in command.launchers) and not self.context.get(
+            "conditional"
+        ):
+            self.ended, self.replaced = True, not (self.context.get("background") or self.calling)
+        if name in ("cd", "pushd"):
+            target = words[0] if words else None
+            if target is not None and target.value and not target.value.startswith("-"):
+                state.folder = self.path_of(target)
+            else:
+                state.folder = None
+            state.variables["PWD"] = Value(state.folder)
+        elif name == "popd":
+            state.folder = None
+        elif name == "set":
+            _set_options(state.options, [word.text for word in words])
+        elif name == "exit" and not self.context.get("conditional") and not self.calling:
+            self.ended = True
+        elif name in _MODULES:
+            self.modules(words)
+        elif name in ("read", "mapfile", "readarray", "getopts", "printf"):
+            for word in words:
+                if re.fullmatch(r"\w+", word.text):
+                    self.assign(word.text, Value(None, frozenset({"read"})))
+        elif name in wordlist("eval spack conda mamba micromamba pyenv trap shopt easybuild"):
+            if name != "trap" and name != "shopt":
+                state.environment = replace(state.environment, opaque=True, path=None)
+            elif any(word.text in ("ERR", "EXIT") for word in words):
+                state.options["trapped"] = True
+
+    def modules(self, words: tuple[Word, ...]) -> None:
+        """What ``module`` loads."""
+        environment = self.state.environment
+        plain = [word for word in words if not word.text.startswith("-")]
+        verb = plain[0].text if plain else ""
+        if verb in ("load", "add", "restore", "use", "try-load") and verb != "use":
+            loaded = tuple(plain[1:])
+        elif verb in ("purge", "list", "avail", "unload", "rm", "show", "use", "swap", "spider"):
+            loaded = ()
+        else:
+            loaded = tuple(plain)  # ml gcc
+        opaque = environment.opaque or verb in ("restore", "swap")
+        self.state.environment = replace(
+            environment, modules=(*environment.modules, *loaded), opaque=opaque
+        )
+
+    def run(self) -> None:
+        """Walk the source."""
+        raise NotImplementedError
+
+    def visit(self, node: Node) -> None:
+        """Walk a part of it."""
+        raise NotImplementedError
+
+
+def _set_options(options: dict[str, bool], words: list[str]) -> None:
+    """``set -euo pipefail``, ``set +e``."""
+    letters = {"e": "errexit", "u": "nounset"}
+    for at, word in enumerate(words):
+        if re.fullmatch(r"[-+][a-zA-Z]+", word):
+            for letter in word[1:]:
+                if letter in letters:
+                    options[letters[letter]] = word[0] == "-"
+            if word.endswith("o") and at + 1 < len(words):
+                options[words[at + 1]] = word[0] == "-"
