@@ -90,7 +90,8 @@ def test_a_quantile_leads_back(spec: dict[str, Any], u: float) -> None:
     assume(not one.listed and not one.quantised and one.distribution != "int_uniform")
     value = quantile(one, u)
     again = quantile(one, probability(one, value))
-    assert math.isclose(again, value, rel_tol=1e-6, abs_tol=1e-9)
+    tail = 1e-15 / max(min(u, 1.0 - u), 1e-15)  # a probability near 0 or 1 has few digits left
+    assert math.isclose(again, value, rel_tol=1e-6 + tail, abs_tol=1e-9)
 
 
 @settings(deadline=None, max_examples=200)

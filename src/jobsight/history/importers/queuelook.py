@@ -33,7 +33,11 @@ class QueueLooks(Importer):
     name = "squeue"
     title = "snapshots of squeue: epoch|%i|%T|%u|%P|%r|%S|%Q, one line per job and look"
     unknowable = (
-        Unknowable("the submission, request, usage and end", "squeue's accounting is sacct"),
+        Unknowable("submission.submitted", "not a field of a snapshot"),
+        Unknowable("request.cpus, memory_mb, nodes, time_limit_s", "not a field of a snapshot"),
+        Unknowable("submission.name, directory, script", "not a field of a snapshot"),
+        Unknowable("usage", "sacct has it"),
+        Unknowable("outcome", "sacct has it"),
         Unknowable("pending tasks of arrays", "one line stands for several"),
     )
 

@@ -36,7 +36,7 @@ def test_formats_are_told_by_content_and_by_one_importer_alone(name: str, kind: 
 
 
 def test_every_importer_says_what_its_source_cannot_tell() -> None:
-    assert len({one.name for one in IMPORTERS}) == len(IMPORTERS) == 8
+    assert len({one.name for one in IMPORTERS}) == len(IMPORTERS) == 9
     for one in IMPORTERS:
         assert isinstance(one, Importer)
         assert one.title
