@@ -2,7 +2,7 @@
 
 A node is started in the sweep's folder, or in a copy of what it needs of it. It exits with 0 when
 its work is done, with `CHECKPOINT` when it was asked to go, or saves by itself, and wants to be
-started again, with anything else where its machine is in trouble, to be tried again elsewhere. A
+started again, with anything else where its machine fails, to be tried again elsewhere. A
 run that fails by its parameters has a result, and exits with 0.
 """
 

@@ -18,7 +18,7 @@ _NEVER = np.iinfo(np.int64).max
 
 
 def first_recorded(history: History) -> Ints:
-    """The job number under which each job number's job was told of first: int64 (jobs,).
+    """The job number under which each job is recorded first: int64 (jobs,).
 
     Two are one job where access point, cluster and proc are the same and the second does not begin
     after the first has left the queue (005, 009): an access point that was set up anew counts its
