@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar
 
 import polars as pl
+import typer
 
 from jobsight.cli.common import caller
 from jobsight.cli.modelnames import champion_of, model_folder, open_registry, unusable
-from jobsight.cli.output import stages
+from jobsight.cli.output import print_json, stages
 from jobsight.cli.reading import has_store, now, read_for, refuse_before
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
 from jobsight.documents import State
@@ -36,7 +37,47 @@ if TYPE_CHECKING:
     from jobsight.learning.registry import Entry
     from jobsight.settings import Settings
 
-__all__ = ["Asked", "Desk", "asked", "kept", "open_desk", "own_store", "script_row"]
+__all__ = [
+    "Asked",
+    "AtOption",
+    "Desk",
+    "ImportOption",
+    "JobsArgument",
+    "LogOption",
+    "OneOrListOption",
+    "SaveOption",
+    "asked",
+    "kept",
+    "open_desk",
+    "own_store",
+    "script_row",
+    "title",
+]
+
+JobsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[JOBID...|SCRIPT [OPTION...]]",
+        help="123, 123_4, 123.4 or a whole id; or a batch script, and options of sbatch.",
+    ),
+]
+LogOption = Annotated[
+    list[str] | None, typer.Option(help="Event log, as of `jobsight hold`; repeatable.")
+]
+ImportOption = Annotated[
+    list[str] | None,
+    typer.Option("--import", help="File that `jobsight import` reads; repeatable."),
+]
+AtOption = Annotated[
+    str | None, typer.Option(help="As of when (default: now of a store, the end of a file).")
+]
+SaveOption = Annotated[
+    bool,
+    typer.Option("--save", help="Keep the answers in the store, in the documents of the jobs."),
+]
+OneOrListOption = Annotated[
+    bool, typer.Option("--json", help="One JSON object for one JOBID or SCRIPT, else a list.")
+]
 
 _NONE = "none"
 """What ``--model`` is given to be answered without one, whatever the registry has."""
@@ -187,6 +228,12 @@ class Asked:
     def single(self) -> bool:
         """Whether one object is printed where there is one answer."""
         return self.script is not None or len(self.names) == 1
+
+    def print_json(self, answers: Sequence[Answers]) -> None:
+        """Print the answers as one object, or as a list of objects."""
+        objects = [one.to_json() for one in answers]
+        for one in objects if self.single and len(objects) < 2 else [objects]:
+            print_json(one)
 
     def answers(self, desk: Desk[A]) -> tuple[list[A], list[str]]:
         """The answers, and what is wrong with the names."""
@@ -339,3 +386,13 @@ def kept(
         return keep_answers(question.name, answers, settings, save=True), None
     except JobsightError as error:
         return [], error
+
+
+def title(job: Mapping[str, Any]) -> str:
+    """A job of the job table in words, safe to show; one without an id is not submitted yet."""
+    whose = f" of {printable(job['owner'], 60)}" if job["owner"] else ""
+    if job["id"] is None:
+        return f"{printable(job['name'], 60)}{whose}, if it is submitted now"
+    name = f" ({printable(job['name'], 60)})" if job["name"] else ""
+    on = f" on {printable(job['scheduler_name'], 60)}" if job["scheduler_name"] else ""
+    return f"job {job['job']}{name}{whose}{on}, {job['state'] or 'state unknown'}"

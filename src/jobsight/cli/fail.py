@@ -12,10 +12,20 @@ from typing import Annotated
 
 import typer
 
-from jobsight.cli.asking import asked, kept, open_desk
+from jobsight.cli.asking import (
+    AtOption,
+    ImportOption,
+    JobsArgument,
+    LogOption,
+    OneOrListOption,
+    SaveOption,
+    asked,
+    kept,
+    open_desk,
+)
 from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
 from jobsight.cli.failpage import print_answers, print_table
-from jobsight.cli.output import print_json, report_problems
+from jobsight.cli.output import report_problems
 from jobsight.documents import State
 from jobsight.questions.fail.answering import RUNNING, Answerer
 from jobsight.questions.fail.question import FAIL
@@ -26,24 +36,13 @@ _QUEUES = {"pending": [State.PENDING.value], "running": list(RUNNING)}
 
 
 def fail(
-    jobs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[JOBID...|SCRIPT [OPTION...]]",
-            help="123, 123_4, 123.4 or a whole id; or a batch script, and options of sbatch.",
-        ),
-    ] = None,
+    jobs: JobsArgument = None,
     pending: Annotated[bool, typer.Option("--pending", help="All jobs that wait.")] = False,
     running: Annotated[bool, typer.Option("--running", help="All jobs that run.")] = False,
     each: Annotated[bool, typer.Option("--each", help="One row per job, not per cause.")] = False,
     store: StoreOption = None,
-    log: Annotated[
-        list[str] | None, typer.Option(help="Event log, as of `jobsight hold`; repeatable.")
-    ] = None,
-    files: Annotated[
-        list[str] | None,
-        typer.Option("--import", help="File that `jobsight import` reads; repeatable."),
-    ] = None,
+    log: LogOption = None,
+    files: ImportOption = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -51,18 +50,11 @@ def fail(
             "of the job's cluster, else of the cluster default, else rates)."
         ),
     ] = None,
-    at: Annotated[
-        str | None, typer.Option(help="As of when (default: now of a store, the end of a file).")
-    ] = None,
-    save: Annotated[
-        bool,
-        typer.Option("--save", help="Keep the answers in the store, in the documents of the jobs."),
-    ] = False,
+    at: AtOption = None,
+    save: SaveOption = False,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object for one JOBID or SCRIPT, else a list.")
-    ] = False,
+    as_json: OneOrListOption = False,
 ) -> None:
     """Will it fail? Probability, likely cause, evidence and what to change."""
     queues = {
@@ -75,9 +67,7 @@ def fail(
     answers, problems = wanted.answers(desk)
     unsaved, failure = kept(FAIL, answers, settings) if save else ([], None)
     if as_json:
-        objects = [one.to_json() for one in answers]
-        for one in objects if wanted.single and len(objects) < 2 else [objects]:
-            print_json(one)
+        wanted.print_json(answers)
     elif wanted.queues:
         print_table(answers, " or ".join(wanted.queues), desk.when, each=each)
     else:

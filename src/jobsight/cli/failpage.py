@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from jobsight.cli.asking import title
 from jobsight.cli.output import say
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import field, paint
@@ -29,7 +30,7 @@ def print_answers(answers: Sequence[Answer], when: str) -> None:
     for number, one in enumerate(answers):
         if number:
             say("")
-        say(f"{_risk(one)}  {_title(one)}")
+        say(f"{_risk(one)}  {title(one.job)}")
         kinds = [
             f"{kind.replace('_', ' ')} {percent(share)}"
             for kind, share in one.kinds.items()
@@ -47,16 +48,6 @@ def print_answers(answers: Sequence[Answer], when: str) -> None:
         if one.at_stake is not None:
             say(field("at stake", f"{_hours(one.at_stake)} core-hours", _INDENT))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
-
-
-def _title(one: Answer) -> str:
-    job = one.job
-    whose = f" of {printable(job['owner'], 60)}" if job["owner"] else ""
-    if one.id is None:
-        return f"{printable(job['name'], 60)}{whose}, if it is submitted now"
-    name = f" ({printable(job['name'], 60)})" if job["name"] else ""
-    on = f" on {printable(job['scheduler_name'], 60)}" if job["scheduler_name"] else ""
-    return f"job {job['job']}{name}{whose}{on}, {job['state'] or 'state unknown'}"
 
 
 def _advice(advice: Advice) -> str:

@@ -12,9 +12,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobsight.cli.asking import asked, kept, open_desk
+from jobsight.cli.asking import (
+    AtOption,
+    ImportOption,
+    JobsArgument,
+    LogOption,
+    OneOrListOption,
+    SaveOption,
+    asked,
+    kept,
+    open_desk,
+)
 from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
-from jobsight.cli.output import note, print_json, report_problems
+from jobsight.cli.output import note, report_problems
 from jobsight.cli.startpage import print_answers, print_table
 from jobsight.clock import zone_named
 from jobsight.documents import State
@@ -40,24 +50,13 @@ _ANALYSED = 3
 
 
 def start(
-    jobs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[JOBID...|SCRIPT [OPTION...]]",
-            help="123, 123_4, 123.4 or a whole id; or a batch script, and options of sbatch.",
-        ),
-    ] = None,
+    jobs: JobsArgument = None,
     pending: Annotated[
         bool, typer.Option("--pending", help="All jobs that wait, by their expected start.")
     ] = False,
     store: StoreOption = None,
-    log: Annotated[
-        list[str] | None, typer.Option(help="Event log, as of `jobsight hold`; repeatable.")
-    ] = None,
-    files: Annotated[
-        list[str] | None,
-        typer.Option("--import", help="File that `jobsight import` reads; repeatable."),
-    ] = None,
+    log: LogOption = None,
+    files: ImportOption = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -65,18 +64,11 @@ def start(
             "(default: the champion of the job's cluster, else of the cluster default)."
         ),
     ] = None,
-    at: Annotated[
-        str | None, typer.Option(help="As of when (default: now of a store, the end of a file).")
-    ] = None,
-    save: Annotated[
-        bool,
-        typer.Option("--save", help="Keep the answers in the store, in the documents of the jobs."),
-    ] = False,
+    at: AtOption = None,
+    save: SaveOption = False,
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object for one JOBID or SCRIPT, else a list.")
-    ] = False,
+    as_json: OneOrListOption = False,
 ) -> None:
     """When will it start, how long will it run, and what would start sooner?"""
     queues = {"pending": _QUEUE} if pending else {}
@@ -93,9 +85,7 @@ def start(
     answers, problems = wanted.answers(desk)
     unsaved, failure = kept(START, answers, settings) if save else ([], None)
     if as_json:
-        objects = [one.to_json() for one in answers]
-        for one in objects if wanted.single and len(objects) < 2 else [objects]:
-            print_json(one)
+        wanted.print_json(answers)
     elif wanted.queues:
         print_table(answers, desk.when, zone_named(settings.timezone))
     else:

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from jobsight.cli.asking import title
 from jobsight.cli.output import say
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import field, paint
@@ -28,7 +29,7 @@ def print_answers(answers: Sequence[Answer], when: str, zone: dt.tzinfo) -> None
     for number, one in enumerate(answers):
         if number:
             say("")
-        say(f"{_headline(one, zone)}  {_title(one)}")
+        say(f"{_headline(one, zone)}  {title(one.job)}")
         for label, text in zip(["waits for", *[""] * 99], one.waits_for, strict=False):
             say(field(label, f"· {printable(text)}", _INDENT))
         if one.runtime is not None:
@@ -42,16 +43,6 @@ def print_answers(answers: Sequence[Answer], when: str, zone: dt.tzinfo) -> None
         if estimate is not None and one.starts is not None:
             say(field("Slurm says", _clock(estimate, one.moment, zone), _INDENT))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
-
-
-def _title(one: Answer) -> str:
-    job = one.job
-    whose = f" of {printable(job['owner'], 60)}" if job["owner"] else ""
-    if one.id is None:
-        return f"{printable(job['name'], 60)}{whose}, if it is submitted now"
-    name = f" ({printable(job['name'], 60)})" if job["name"] else ""
-    on = f" on {printable(job['scheduler_name'], 60)}" if job["scheduler_name"] else ""
-    return f"job {job['job']}{name}{whose}{on}, {job['state'] or 'state unknown'}"
 
 
 def _headline(one: Answer, zone: dt.tzinfo) -> str:
