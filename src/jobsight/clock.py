@@ -5,6 +5,7 @@ import datetime as dt
 import itertools
 import os
 import re
+import time
 import zoneinfo
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -22,6 +23,7 @@ __all__ = [
     "local_zone",
     "micros",
     "parse_moment",
+    "parse_since",
     "zone_named",
 ]
 
@@ -34,6 +36,7 @@ QUARTER = 900_000_000
 """µs in which no zone changes its offset from UTC."""
 
 _LOCAL = Path("/etc/localtime")
+_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 def local_zone() -> dt.tzinfo:
@@ -173,3 +176,19 @@ def format_span(seconds: float) -> str:
         if seconds < size * (90 if unit == "min" else 36) or unit == "d":
             return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
     raise AssertionError("unreachable")
+
+
+def parse_since(text: str | None, zone: dt.tzinfo) -> int | None:
+    """A time (see `jobsight.clock.parse_moment`), or a span until now (``90s``, ``2h``), in µs.
+
+    Raises:
+        UsageError: the text is neither.
+    """
+    if text is None:
+        return None
+    if found := re.fullmatch(r"\s*(\d{1,9})\s*(s|min|h|d|w)\s*", text, re.ASCII):
+        return int((time.time() - int(found[1]) * _SECONDS[found[2]]) * 1e6)
+    try:
+        return micros(parse_moment(text, zone))
+    except UsageError as error:
+        raise UsageError(f"{error}, or as a span until now: 90s, 30min, 2h, 7d, 4w") from None

@@ -17,7 +17,7 @@ import polars as pl
 import typer
 
 from jobsight.cli.common import caller
-from jobsight.cli.modelnames import champion_of, model_folder, open_registry, unusable
+from jobsight.cli.modelnames import model_folder
 from jobsight.cli.output import print_json, stages
 from jobsight.cli.reading import has_store, now, read_for, refuse_before
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
@@ -25,6 +25,7 @@ from jobsight.documents import State
 from jobsight.errors import JobsightError, ModelError, SourceError, UsageError
 from jobsight.history.slurm.options import requested
 from jobsight.ids import JobName, parse_job_name
+from jobsight.learning.champions import champion_of, open_registry, unusable
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.reading import are_documents
 from jobsight.learning.registry import DEFAULT

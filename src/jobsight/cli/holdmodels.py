@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jobsight.cli.modelnames import champion_of, model_folder, open_registry, unusable
+from jobsight.cli.modelnames import model_folder
 from jobsight.cli.reading import network_of
 from jobsight.errors import ModelError
+from jobsight.learning.champions import champion_of, open_registry, unusable
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.registry import DEFAULT
 from jobsight.questions.hold.answering.answer import Answerer

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight.cli.common import ClusterOption, ConfigOption, StoreOption, load_settings
-from jobsight.cli.finding import find_ids
 from jobsight.cli.jobpage import page
 from jobsight.cli.jobs import document_text, print_documents, print_table
 from jobsight.cli.output import note, report_problems, say
@@ -20,6 +19,7 @@ from jobsight.documents import number_of
 from jobsight.errors import JobError
 from jobsight.ids import parse_job_name
 from jobsight.store import open_store
+from jobsight.store.finding import find_ids
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument

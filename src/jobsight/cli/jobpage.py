@@ -7,12 +7,11 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jobsight.cli.jobs import why
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import STATE_COLOURS, blocks, field, paint, width, wrap
 from jobsight.codes import EventCode, event_name, hold_name
 from jobsight.documents import State, parse_key
-from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
+from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total, why
 from jobsight.format import UNKNOWN, memory, moment, percent, span
 from jobsight.history.eventlog.headers import sinful_name
 from jobsight.program.profile import accounted

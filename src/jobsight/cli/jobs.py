@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import heapq
 import itertools
 import json
-import re
 import sys
 import time
 from collections.abc import Iterable
@@ -28,24 +26,20 @@ from jobsight.cli.common import (
 from jobsight.cli.output import note, say
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import STATE_COLOURS, paint, width
-from jobsight.clock import micros, parse_moment, zone_named
-from jobsight.documents import JobDocument, JobKey, State, parse_key, to_json
-from jobsight.documents.spans import life, ran, runs, submitted, time_of, total
-from jobsight.documents.states import slurm_state
-from jobsight.errors import UsageError
+from jobsight.clock import parse_since, zone_named
+from jobsight.documents import JobDocument, State, parse_key, to_json
+from jobsight.documents.keys import clusters_named
+from jobsight.documents.spans import life, ran, runs, submitted, time_of, total, why
+from jobsight.documents.states import parse_states
 from jobsight.format import UNKNOWN, memory, moment, span
 from jobsight.store import open_store
 from jobsight.text import printable
 
 __all__ = [
-    "clusters_named",
     "document_text",
     "jobs",
-    "parse_since",
-    "parse_states",
     "print_documents",
     "print_table",
-    "why",
 ]
 
 _COLUMNS = {
@@ -55,7 +49,6 @@ _COLUMNS = {
 """How wide a terminal must be for each column: at 80 there is a name and some of the reason."""
 _TEXTS = ("cluster", "user", "name", "state", "submitted", "started", "why")
 _WIDE = 140
-_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 def jobs(
@@ -104,53 +97,6 @@ def jobs(
         note(f"and more: the newest {limit} are shown; --limit 0 shows all")
 
 
-def clusters_named(text: str) -> list[str]:
-    """Ids up to the last colon that a user's word for a cluster may mean."""
-    if text.startswith(("slurm:", "htcondor:")):
-        return [text]
-    return [str(JobKey(one, text, "")).removesuffix(":") for one in ("htcondor", "slurm")]
-
-
-def parse_states(words: list[str] | None) -> frozenset[State] | None:
-    """The states that words mean; None: any.
-
-    Raises:
-        UsageError: a word is not a state; lists those that there are.
-    """
-    found: set[State] = set()
-    for word in words or ():
-        plain = word.strip().lower().replace("-", "_")
-        slurm = slurm_state(word)
-        if plain in ("active", "ended"):
-            found |= {state for state in State if state.ended == (plain == "ended")}
-        elif plain in tuple(State):
-            found.add(State(plain))
-        elif slurm is not None:
-            found.add(slurm)
-        else:
-            raise UsageError(
-                f"{printable(word, 30)!r} is not a state; there are {', '.join(State)}, active, "
-                "ended, and Slurm's own words"
-            )
-    return frozenset(found) if words else None
-
-
-def parse_since(text: str | None, zone: dt.tzinfo) -> int | None:
-    """A time (see `jobsight.clock.parse_moment`), or a span until now (``90s``, ``2h``), in µs.
-
-    Raises:
-        UsageError: the text is neither.
-    """
-    if text is None:
-        return None
-    if found := re.fullmatch(r"\s*(\d{1,9})\s*(s|min|h|d|w)\s*", text, re.ASCII):
-        return int((time.time() - int(found[1]) * _SECONDS[found[2]]) * 1e6)
-    try:
-        return micros(parse_moment(text, zone))
-    except UsageError as error:
-        raise UsageError(f"{error}, or as a span until now: 90s, 30min, 2h, 7d, 4w") from None
-
-
 def print_table(documents: list[JobDocument]) -> None:
     """One line per job, with headings; the columns depend on the terminal's width alone."""
     most = width()
@@ -182,21 +128,6 @@ def _row(document: JobDocument, now: int, *, wide: bool) -> dict[str, str]:
         "memory": memory(document.usage.memory_mb),
         "why": printable(why(document), 60),
     }
-
-
-def why(document: JobDocument) -> str:
-    """The reason of a job's state, as last reported: hostile text, empty where it is unknown."""
-    if document.outcome is not None:
-        reason, code = document.outcome.reason, document.outcome.exit_code
-        if reason is None and document.outcome.signal:
-            return f"signal {document.outcome.signal}"
-        return f"exit code {code}" if reason is None and code else reason or ""
-    for event in reversed(document.timeline):
-        if event.state is not None and event.state is not document.state:
-            break
-        if event.reason is not None:
-            return event.reason
-    return ""
 
 
 def print_documents(documents: Iterable[JobDocument]) -> None:

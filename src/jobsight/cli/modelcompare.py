@@ -14,7 +14,7 @@ from jobsight.cli.common import (
     TimezoneOption,
     load_settings,
 )
-from jobsight.cli.modelnames import entry_named, model_folder, open_registry
+from jobsight.cli.modelnames import entry_named, model_folder
 from jobsight.cli.modelpage import comparison_text, side_by_side, side_by_side_text
 from jobsight.cli.models import (
     ModelArgument,
@@ -27,6 +27,7 @@ from jobsight.cli.output import answer, note, print_json, say
 from jobsight.cli.promoting import challenge, compared
 from jobsight.cli.reading import read_for
 from jobsight.errors import ModelError
+from jobsight.learning.champions import open_registry
 from jobsight.learning.manifest import read_manifest
 from jobsight.questions import question_named
 from jobsight.text import printable

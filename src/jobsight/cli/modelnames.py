@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jobsight.errors import ModelError, UsageError
+from jobsight.learning.champions import open_registry
 from jobsight.questions import QUESTIONS
 from jobsight.text import printable
 
@@ -22,11 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODEL_HELP",
-    "champion_of",
     "entry_named",
     "model_folder",
-    "open_registry",
-    "unusable",
 ]
 
 MODEL_HELP = (
@@ -35,13 +33,6 @@ MODEL_HELP = (
 )
 _CHAMPION = "champion"
 _DIGEST = re.compile(r"(?:[^@/]{1,80}@)?[0-9A-Fa-f]{4,64}")
-
-
-def open_registry(settings: Settings) -> Registry:
-    """The registry that the settings name; it need not exist."""
-    from jobsight.learning.registry import Registry
-
-    return Registry(settings.registry)
 
 
 def model_folder(name: str, settings: Settings, question: str | None = None) -> Path:
@@ -85,26 +76,6 @@ def entry_named(
             f"{printable(cluster, 60)}; `jobsight models list` shows the models it has"
         )
     return found
-
-
-def champion_of(registry: Registry, question: str, cluster: str) -> Entry | None:
-    """The champion of a cluster; None where it has none.
-
-    Raises:
-        ModelError: it cannot be used; says how to go on without it.
-    """
-    try:
-        return registry.champion(question, cluster)
-    except ModelError as error:
-        raise unusable(question, cluster, error) from None
-
-
-def unusable(question: str, cluster: str, error: ModelError) -> ModelError:
-    """The error of a champion that cannot be opened; says how to go on without it."""
-    return ModelError(
-        f"the champion of {question} for {printable(cluster, 60)} cannot be used: {error}; go on "
-        "with another (--model NAME, `jobsight models promote NAME`), or without (--model none)"
-    )
 
 
 def _exists(path: Path) -> bool:

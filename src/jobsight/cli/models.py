@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight.cli.common import ConfigOption, JsonOption, load_settings
-from jobsight.cli.modelnames import entry_named, open_registry
+from jobsight.cli.modelnames import entry_named
 from jobsight.cli.modelpage import listed, listing, page, shown
 from jobsight.cli.output import answer
 from jobsight.errors import UsageError
+from jobsight.learning.champions import open_registry
 from jobsight.text import printable
 
 if TYPE_CHECKING:

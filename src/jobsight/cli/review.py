@@ -12,13 +12,13 @@ from jobsight.cli.common import (
     StoreOption,
     load_settings,
 )
-from jobsight.cli.modelnames import open_registry
 from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import read_for
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import paint
 from jobsight.errors import ModelError, UsageError
 from jobsight.format import UNKNOWN, number, percent
+from jobsight.learning.champions import open_registry
 from jobsight.learning.reading import stored
 from jobsight.learning.review import Week, predictions_of, promised_by
 from jobsight.learning.review import review as reviewed

@@ -24,10 +24,11 @@ from jobsight.cli.common import (
     check_output,
     load_settings,
 )
-from jobsight.cli.jobs import clusters_named, parse_since, parse_states
 from jobsight.cli.output import answer, note, print_json, progress_bar, say, stages
 from jobsight.cli.terminal import STATE_COLOURS, paint, wrap
-from jobsight.clock import format_micros, zone_named
+from jobsight.clock import format_micros, parse_since, zone_named
+from jobsight.documents.keys import clusters_named
+from jobsight.documents.states import parse_states
 from jobsight.errors import StoreError, UsageError
 from jobsight.files import Kind
 from jobsight.format import moment, size

@@ -21,13 +21,13 @@ from jobsight.cli.common import (
     check_output,
     load_settings,
 )
-from jobsight.cli.modelnames import open_registry
 from jobsight.cli.modelpage import later_moments, scores_table
 from jobsight.cli.output import note, print_json, say, stages
 from jobsight.cli.promoting import challenge
 from jobsight.cli.reading import cluster_of, read_for
 from jobsight.errors import ModelError, UsageError
 from jobsight.files import Kind, new_folder
+from jobsight.learning.champions import open_registry
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.manifest import Source
 from jobsight.learning.question import Question

@@ -13,7 +13,15 @@ from urllib.parse import quote, unquote
 
 from jobsight.errors import UsageError
 
-__all__ = ["JobKey", "condor_id", "number_of", "parse_key", "require_key", "slurm_id"]
+__all__ = [
+    "JobKey",
+    "clusters_named",
+    "condor_id",
+    "number_of",
+    "parse_key",
+    "require_key",
+    "slurm_id",
+]
 
 _SAFE = "@._-+[]#/"
 _KEY = re.compile(
@@ -85,3 +93,10 @@ _unquoted = lru_cache(256)(unquote)
 @lru_cache(256)
 def _quoted(name: str) -> str:
     return quote(name, safe=_SAFE, errors="replace")
+
+
+def clusters_named(text: str) -> list[str]:
+    """Ids up to the last colon that a user's word for a cluster may mean."""
+    if text.startswith(("slurm:", "htcondor:")):
+        return [text]
+    return [str(JobKey(one, text, "")).removesuffix(":") for one in ("htcondor", "slurm")]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from jobsight.documents.document import JobDocument
 from jobsight.documents.states import State
 
-__all__ = ["Run", "Span", "life", "ran", "runs", "spans", "submitted", "time_of", "total"]
+__all__ = ["Run", "Span", "life", "ran", "runs", "spans", "submitted", "time_of", "total", "why"]
 
 
 _TIME = attrgetter("time")
@@ -151,3 +151,18 @@ def time_of(document: JobDocument) -> int:
     if document.submission.submitted is not None:
         return document.submission.submitted
     return document.updated
+
+
+def why(document: JobDocument) -> str:
+    """The reason of a job's state, as last reported: hostile text, empty where it is unknown."""
+    if document.outcome is not None:
+        reason, code = document.outcome.reason, document.outcome.exit_code
+        if reason is None and document.outcome.signal:
+            return f"signal {document.outcome.signal}"
+        return f"exit code {code}" if reason is None and code else reason or ""
+    for event in reversed(document.timeline):
+        if event.state is not None and event.state is not document.state:
+            break
+        if event.reason is not None:
+            return event.reason
+    return ""

@@ -10,6 +10,8 @@ import enum
 import re
 
 from jobsight.codes import EventCode
+from jobsight.errors import UsageError
+from jobsight.text import printable
 
 __all__ = [
     "CONDOR_EVENTS",
@@ -17,6 +19,7 @@ __all__ = [
     "SLURM_STATES",
     "SWF_STATUS",
     "State",
+    "parse_states",
     "slurm_state",
 ]
 
@@ -115,3 +118,27 @@ def slurm_state(text: str) -> State | None:
         longer = {SLURM_STATES[name] for name in SLURM_STATES if name.startswith(found[0])}
         state = longer.pop() if len(longer) == 1 else None
     return state
+
+
+def parse_states(words: list[str] | None) -> frozenset[State] | None:
+    """The states that words mean; None: any.
+
+    Raises:
+        UsageError: a word is not a state; lists those that there are.
+    """
+    found: set[State] = set()
+    for word in words or ():
+        plain = word.strip().lower().replace("-", "_")
+        slurm = slurm_state(word)
+        if plain in ("active", "ended"):
+            found |= {state for state in State if state.ended == (plain == "ended")}
+        elif plain in tuple(State):
+            found.add(State(plain))
+        elif slurm is not None:
+            found.add(slurm)
+        else:
+            raise UsageError(
+                f"{printable(word, 30)!r} is not a state; there are {', '.join(State)}, active, "
+                "ended, and Slurm's own words"
+            )
+    return frozenset(found) if words else None

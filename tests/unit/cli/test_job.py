@@ -11,7 +11,6 @@ from tests.limits import limit
 from tests.storedjobs import HOSTILE, SECOND, START, filled, held_job, job, slurm_job, told
 from typer.testing import CliRunner, Result
 
-from jobsight.cli.finding import find_ids
 from jobsight.cli.main import app
 from jobsight.documents import (
     Event,
@@ -26,6 +25,7 @@ from jobsight.documents import (
 from jobsight.errors import JobError
 from jobsight.ids import parse_job_name
 from jobsight.store import open_store
+from jobsight.store.finding import find_ids
 
 LIVES = (State.PENDING, State.RUNNING, State.COMPLETED)
 JOBS = [

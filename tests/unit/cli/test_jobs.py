@@ -13,9 +13,10 @@ from tests.limits import limit
 from tests.storedjobs import HOSTILE, SECOND, START, filled, held_job, job, slurm_job, told
 from typer.testing import CliRunner, Result
 
-from jobsight.cli.jobs import parse_since, parse_states
 from jobsight.cli.main import app
+from jobsight.clock import parse_since
 from jobsight.documents import JobDocument, State, Submission, condor_id, slurm_id
+from jobsight.documents.states import parse_states
 from jobsight.errors import StoreError, UsageError
 
 JOBS = [

@@ -11,7 +11,7 @@ from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.ids import JobName
-    from jobsight.store import Store
+    from jobsight.store.base import Store
 
 __all__ = ["find_ids"]
 
