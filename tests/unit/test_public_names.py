@@ -9,8 +9,8 @@ import jobsight
 
 ROOT = Path(jobsight.__file__).parent
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
-COMMANDS = "cli/"
-"""Functions there are public to their decorator: they are verbs."""
+COMMANDS = ("cli/", "service/web/api", "service/web/pages")
+"""Functions there are public to their decorator: they are verbs and routes."""
 
 
 def defined(tree: ast.Module) -> set[str]:

@@ -78,6 +78,9 @@ _EXTRAS = {
     "polars": "answer",
     **dict.fromkeys(("tree_sitter", "tree_sitter_language_pack"), "check"),
     **dict.fromkeys(("lightgbm", "matplotlib", "scipy", "sklearn", "threadpoolctl"), "learn"),
+    **dict.fromkeys(
+        ("fastapi", "jinja2", "jwt", "prometheus_client", "starlette", "uvicorn"), "serve"
+    ),
 }
 """By the name of a module that only some verbs need: the extra that installs it."""
 

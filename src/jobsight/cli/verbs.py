@@ -54,6 +54,7 @@ VERBS = {
     "profile": ("profile:profile", "Run a command, or watch processes: what binds them?"),
     "review": ("review:review", "Were the stored predictions right? By week and by model."),
     "report": ("report:report", "Write a report as one HTML page."),
+    "serve": ("serve:serve", "Answer people and programs over HTTP, until it is stopped."),
     "models": ("", "List, show, compare, promote and remove models."),
     "models list": ("models:list_", "List the models; a star marks a champion."),
     "models show": ("models:show", "Show its data, its scores, and when it was champion."),

@@ -9,6 +9,7 @@ from jobsight.settings.gathering import (
     StoreSettings,
 )
 from jobsight.settings.loading import Settings
+from jobsight.settings.serving import ServeSettings
 from jobsight.settings.shared import (
     STATE_EVENTS,
     BoostedSettings,
@@ -31,6 +32,7 @@ __all__ = [
     "KafkaSettings",
     "LstmSettings",
     "QuestionSettings",
+    "ServeSettings",
     "Settings",
     "SlurmSettings",
     "StoreSettings",

@@ -29,6 +29,7 @@ from jobsight.settings.gathering import (
     data_folder,
 )
 from jobsight.settings.section import Section
+from jobsight.settings.serving import ServeSettings
 from jobsight.settings.shared import CheckSettings
 from jobsight.settings.yamlfiles import YamlFile, explain
 
@@ -55,6 +56,7 @@ class Settings(Section):
     collect: CollectSettings = CollectSettings()
     check: CheckSettings = CheckSettings()
     store: StoreSettings = Field(default_factory=StoreSettings)
+    serve: ServeSettings = ServeSettings()
     registry: Path = Field(default_factory=lambda: data_folder() / "models", validate_default=True)
     """Folder of the trained models that may answer."""
 

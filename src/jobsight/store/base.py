@@ -42,7 +42,7 @@ from jobsight.store.reports import (
     Stored,
     StoreStatus,
 )
-from jobsight.store.rows import Query, Row
+from jobsight.store.rows import Order, Query, Row
 from jobsight.store.views import View, all_rows, live_rows
 
 __all__ = ["Merged", "Move", "Put", "Store", "Stored"]
@@ -122,9 +122,9 @@ class Store(ABC):
         """A number that changes whenever documents move to the archive."""
         return self._number("generation")
 
-    def rows(self, query: Query) -> Iterator[Row]:
-        """The rows of this query, in the order of `scan`."""
-        return all_rows(self._view, self._archive, query)
+    def rows(self, query: Query, after: Order | None = None) -> Iterator[Row]:
+        """The rows of this query, in the order of `scan`, behind `after` (None: all)."""
+        return all_rows(self._view, self._archive, query, after)
 
     def scan(
         self,

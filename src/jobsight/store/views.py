@@ -66,6 +66,7 @@ def all_rows(
     open_view: Callable[[], AbstractContextManager[View]],
     archive: Callable[[], Archive],
     query: Query,
+    after: Order | None = None,
 ) -> Iterator[Row]:
     """Live and archived rows in the order of a scan, each job once.
 
@@ -73,8 +74,8 @@ def all_rows(
         open_view: begins a view.
         archive: called where there are archived rows.
         query: what is asked for.
+        after: a place in the order; what is behind it is read.
     """
-    after: Order | None = None
     revision: int | None = None
     seen: set[int] = set()
     while True:

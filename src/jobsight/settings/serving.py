@@ -1,0 +1,45 @@
+"""Settings of the service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from jobsight.settings.section import Section
+
+__all__ = ["ServeSettings"]
+
+
+class ServeSettings(Section):
+    """``jobsight serve``: where it listens, who may ask, and how much."""
+
+    listen: Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.\-]+):\d{1,5}$")] = (
+        "127.0.0.1:8642"
+    )
+    """Address and port. Anything but loopback is for a network that a TLS proxy protects."""
+    socket: Path | None = None
+    """Unix socket; None: ``serve.sock`` in $RUNTIME_DIRECTORY, else in $XDG_RUNTIME_DIR/jobsight,
+    else in the user's state folder."""
+    base_path: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9._~\-]+)*$")] = ""
+    """What a proxy puts in front of every path, such as ``/node/host/8642``."""
+    hosts: tuple[str, ...] = ()
+    """Names under which browsers may reach the service, besides loopback's and that of `listen`."""
+    tokens: Path | None = None
+    """File of mode 0600 with the hashes of tokens; None: ``tokens.json`` in the user's data."""
+    slurm_jwt_key: Path | None = None
+    """File of mode 0600 with the cluster's HS256 key: Slurm's own tokens are then accepted."""
+    facilitators: tuple[str, ...] = ()
+    """Users whose Slurm tokens may see the jobs of all."""
+    names: Literal["shown", "hidden"] = "shown"
+    """Whether facilitators see names of users, or pseudonyms."""
+    audit: Path | None = None
+    """File that says who asked for what, a line of JSON each; None: the log."""
+    requests_per_second: PositiveFloat = 50.0
+    """Of one user, on average; bursts may have ten times as many."""
+    body_bytes: Annotated[int, Field(ge=1024, le=64 << 20)] = 4 << 20
+    streams: PositiveInt = 256
+    """Open event streams."""
+    follow_seconds: Annotated[float, Field(gt=0, le=600)] = 1.0
+    """Between two looks for changes of the store."""
