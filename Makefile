@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= 4
 PYTEST := $(BIN)/python -m pytest -q --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup demo check test lint testbed prove bench lock clean
+.PHONY: help setup demo check test lint testbed prove bench corpus lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make testbed  real HTCondor, Slurm, Redis and Kafka to try things on, until Ctrl-C (root, Debian)"
 	@echo "make prove  the long proofs too: all versions of the servers, chaos, sweeps, fuzzing in length"
 	@echo "make bench  the benchmarks; writes bench/RESULTS.md"
+	@echo "make corpus  what binds the programs of corpus/programs, as far as they changed (root, Debian)"
 
 setup: $(READY)
 
@@ -56,6 +57,9 @@ prove: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m bench
+
+corpus: $(READY)
+	$(BIN)/python -m corpus.programs.measure
 
 lock: $(READY)
 	{ sed -n 1p requirements/lock.txt; \

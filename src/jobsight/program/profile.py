@@ -14,13 +14,16 @@ from jobsight.documents import Request, Usage
 
 __all__ = [
     "CLASSES",
+    "MISSES",
     "SCHEMA",
+    "THRESHOLDS",
     "WINDOW",
     "Profile",
     "Timeline",
     "Window",
     "accounted",
     "measured",
+    "stall_part",
     "window_shares",
 ]
 
@@ -176,7 +179,7 @@ def _moves(windows: Sequence[Window], at: int) -> bool:
     return seconds > 0 and (moved >= LEAST_RATE * seconds or opened >= LEAST_OPENED * seconds)
 
 
-def _stall_part(misses: float, instructions: float) -> float:
+def stall_part(misses: float, instructions: float) -> float:
     """The estimated part of time on a CPU that waits for memory, in [0, 1).
 
     KCachegrind's cycle estimation (CEst) counts a last-level miss like 100 instructions.
@@ -207,7 +210,7 @@ def measured(
         seconds = {kind: seconds.get(kind, 0.0) + value for kind, value in split.items()}
         if counted:
             misses, instructions = elsewhere or (window.misses or 0.0, window.instructions or 0.0)
-            stalled += split["on_cpu"] * _stall_part(misses, instructions)
+            stalled += split["on_cpu"] * stall_part(misses, instructions)
     total = sum(seconds.values())
     parts = {kind: value / total for kind, value in seconds.items()} if total > 0 else {}
     unmeasured = {"gpu": _GPU_REASON, **missing}

@@ -1,0 +1,1 @@
+"""Programs with the resource that binds them, as measured."""
