@@ -1,0 +1,112 @@
+"""What library calls do, by their names: ``effects.toml`` and what a site adds to it.
+
+A name is looked up as it is, then without its leading parts, then as a method of anything
+(``.read_csv``), then by what it is a part of (``numpy.linalg.*``, ``requests.Session().*``).
+``name~text`` applies to calls that hold the text, and goes before the plain name.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from jobsight.errors import SettingsError
+from jobsight.program.tree.grammars import LANGUAGES
+from jobsight.program.tree.vocabulary import EFFECT_NUMBERS
+
+__all__ = ["Effects", "Names", "effects_of"]
+
+Names = Mapping[str, Mapping[str, str]]
+"""Language, then effect, to names parted by blanks."""
+
+_INHERITS = {"cpp": "c", "cuda": "cpp"}
+_UNKNOWN = EFFECT_NUMBERS["unknown"]
+
+
+@cache
+def _shipped() -> dict[str, dict[str, str]]:
+    text = files("jobsight.program.tree").joinpath("effects.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+class Effects:
+    """The effects of one language."""
+
+    def __init__(self, language: str, site: Names | None = None) -> None:
+        """Read the tables.
+
+        Raises:
+            SettingsError: the site's names a language or an effect that there is not.
+        """
+        self._known: dict[str, int] = {}
+        self._special: dict[str, list[tuple[str, int]]] = {}
+        tables = [_shipped()[language]]
+        parent = language
+        while parent in _INHERITS:
+            parent = _INHERITS[parent]
+            tables.insert(0, _shipped()[parent])
+        if site:
+            _check(site)
+            tables.append(dict(site.get(language, {})))
+        for table in tables:
+            for effect, names in table.items():
+                self._add(EFFECT_NUMBERS[effect], names)
+
+    def _add(self, effect: int, names: str) -> None:
+        for name in names.split():
+            plain, _, needle = name.partition("~")
+            if needle:
+                self._special.setdefault(plain, []).append((needle, effect))
+            else:
+                self._known[plain] = effect
+
+    def of(self, name: str, text: str, bare: str) -> int:
+        """The effect of a call.
+
+        Args:
+            name: resolved through imports, parts parted by points; ``().`` after what returned it.
+            text: of the call, or its beginning.
+            bare: a prefix that names may lack, or "".
+        """
+        for one in _forms(name, bare):
+            if one in self._special:
+                for needle, effect in self._special[one]:
+                    if needle in text:
+                        return effect
+            if one in self._known:
+                return self._known[one]
+        return _UNKNOWN
+
+
+def _forms(name: str, bare: str) -> list[str]:
+    parts = name.split(".")
+    forms = [".".join(parts[at:]) for at in range(len(parts))]
+    last = forms.pop() if len(parts) > 1 else None
+    if bare and len(parts) == 1:
+        forms.append(f"{bare}.{name}")
+    tails = [f"{'.'.join(parts[:at])}.*" for at in range(len(parts) - 1, 0, -1)]
+    made = [one for one in tails if one.endswith("().*")]
+    if made:  # a method of what a call returned: of its last part, too
+        made += [".".join(one.split(".")[-2:]) for one in made[:1]]
+    return [*forms, *made, *([f".{last}"] if last else ()), *tails]
+
+
+def _check(site: Names) -> None:
+    for language, table in site.items():
+        if language not in LANGUAGES:
+            raise SettingsError(f"no trees of {language}; there are {', '.join(LANGUAGES)}")
+        for effect in table:
+            if effect not in EFFECT_NUMBERS:
+                raise SettingsError(f"no effect {effect}; there are {', '.join(EFFECT_NUMBERS)}")
+
+
+@cache
+def _shipped_effects(language: str) -> Effects:
+    return Effects(language)
+
+
+def effects_of(language: str, site: Names | None = None) -> Effects:
+    """The effects of a language, with what a site adds."""
+    return Effects(language, site) if site else _shipped_effects(language)

@@ -1,0 +1,217 @@
+"""Features of a program, counted in its normalized tree; `FEATURES` says what each is.
+
+Counts are of reached code outside of error handlers, as log2(1 + count). "Runs" is log2 of how
+often something runs: a loop repeats as often as its bounds say, else `_REPEATS` times.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jobsight.program.tree.indexing import IndexCounts, index_counts
+from jobsight.program.tree.normalized import Tree
+from jobsight.program.tree.reach import within
+from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, EFFECTS, KIND_NUMBERS, ROLE_NUMBERS
+from jobsight.text import wordlist
+
+__all__ = ["FEATURES", "GROUPS", "features_of"]
+
+_K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
+_REPEATS = 5.0
+"""Log2 of the times that a loop repeats where its bounds do not say."""
+_MOST_RUNS = 60.0
+_COMPILED = frozenset({"c", "cpp", "cuda", "fortran", "go", "rust", "java", "julia"})
+_CACHE = 21
+"""Size of an array that no cache holds: 2 to the 20 elements."""
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "cpu": wordlist(
+        "math dense fft solve model sort hash compress text parse random compile encode"
+    ),
+    "memory": wordlist("stream reduce gather copy allocate table"),
+    "io": wordlist("open read write sync metadata map database commit"),
+    "network": wordlist("connect fetch send request receive listen query transfer"),
+    "waiting": wordlist("sleep wait lock queue barrier"),
+    "gpu": wordlist("gpu device"),
+    "launching": wordlist("launch thread each mpi"),
+    "output": wordlist("print"),
+    "open": wordlist("unknown"),
+}
+"""Effects that bind a program by the same resource; `open`: calls of no known effect."""
+
+_COUNTED = {
+    "loops": ("loop", "comprehension"), "definitions": ("function", "class"), "calls": ("call",),
+    "loads": ("name", "member"), "assignments": ("assign", "update", "declare"),
+    "branches": ("branch", "case"), "indexes": ("index", "pointer"),
+    "arithmetic": ("arithmetic", "multiply", "divide", "bits"), "divisions": ("divide",),
+    "comparisons": ("compare", "logic"), "texts": ("text",), "literals": ("literal",),
+    "handlers": ("handler", "try"), "parallel": ("parallel",), "pipes": ("pipe",),
+    "redirects": ("redirect",), "awaits": ("await",), "members": ("member",),
+}  # fmt: skip
+_RUNNING = ("arithmetic", "indexes", "calls", "loads", "comparisons", "assignments")
+_CALLED = tuple(one for one in EFFECTS if one not in ("none", "cheap", "time", "serve", "prompt"))
+
+FEATURES: dict[str, str] = {
+    **{f"count.{one}": f"nodes of kind {' or '.join(k)}" for one, k in _COUNTED.items()},
+    **{f"runs.{one}": f"runs of nodes of kind {' or '.join(_COUNTED[one])}" for one in _RUNNING},
+    **{f"runs.{one}": f"runs of calls with effect `{one}`" for one in _CALLED},
+    **{f"share.{one}": f"calls of the group {one}, of all in a group, by runs" for one in GROUPS},
+    **{f"calls.{one}": f"number of calls of the group {one}" for one in GROUPS},
+    **{f"deepest.{one}": f"most loops around calls of the group {one}; -1: none" for one in GROUPS},
+    "size.lines": "log2 of lines of all texts",
+    "size.texts": "programs that it runs, themselves among them",
+    "size.nodes": "log2 of nodes",
+    "size.imports": "log2 of 1 + imports",
+    "size.unreached": "share of nodes that are not reached",
+    "nesting.deepest": "most loops around a node, across functions",
+    "nesting.lexical": "most loops around a node in its function",
+    "nesting.mean": "mean of loops around nodes",
+    "nesting.inner": "innermost loops",
+    "nesting.work": "log2 of the most often that a node runs",
+    "value.number": "log2 of the largest number",
+    "value.bound": "log2 of the largest bound of a loop",
+    "value.array": "log2 of the elements of the largest allocation; 0: unknown",
+    "value.over_cache": "whether an array has more elements than caches hold",
+    "value.sleep": "log2 of 1 + the most seconds of a sleep",
+    "inner.arithmetic": "arithmetic per loaded name or index in innermost loops",
+    "inner.indexes": "indexing per arithmetic in innermost loops",
+    "inner.calls": "calls per node in innermost loops",
+    "inner.known": "calls of math, own or cheap functions per call in innermost loops",
+    "inner.branches": "branches per node in innermost loops",
+    "index.indirect": "runs of a[b[i]]",
+    "index.strided": "runs of indexing where the inner loop moves over a slow index",
+    "index.straight": "runs of indexing where the inner loop moves over the fast index",
+    "index.chased": "runs of p = p.next in loops, or of p = next[p]",
+    "index.interpreted": "runs of indexing, element by element, in an interpreted language",
+    "handlers.sleep": "sleeps in error handlers, of all sleeps",
+    "language.compiled": "share of nodes in a compiled language",
+    "language.shell": "share of nodes in the shell",
+}  # fmt: skip
+"""Names of features, in the order of `features_of`, with their meaning."""
+
+
+def features_of(tree: Tree) -> NDArray[np.float64]:
+    """The features of a program, one number per name in `FEATURES`."""
+    found = _Counter(tree).features()
+    return np.array([found.get(name, 0.0) for name in FEATURES], np.float64)
+
+
+def _log(value: float) -> float:
+    return float(np.log2(1.0 + max(value, 0.0)))
+
+
+class _Counter:
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        length = len(tree)
+        loops = np.isin(tree.kind, [_K["loop"], _K["comprehension"]]) | (tree.effect == _E["each"])
+        self.loops = np.flatnonzero(loops)
+        sizes = tree.size[self.loops].astype(np.float64)
+        steps = np.where(sizes > 0, sizes - 1, _REPEATS)
+        ends = tree.end[self.loops].astype(np.intp)
+        deeper = within(length, self.loops, ends, np.ones(len(steps)))
+        across = np.maximum(tree.depth - deeper, 0) * _REPEATS
+        runs = within(length, self.loops, ends, steps) + across
+        self.runs = np.clip(runs, 0, _MOST_RUNS)
+        handlers = np.flatnonzero(tree.kind == _K["handler"])
+        weights = np.ones(len(handlers), np.int64)
+        self.handled = within(length, handlers, tree.end[handlers].astype(np.intp), weights) > 0
+        self.live = tree.reached & ~self.handled
+        before = np.concatenate([[0], np.cumsum(loops)])
+        inner = self.loops[before[ends] == before[self.loops + 1]]
+        weights = np.ones(len(inner), np.int64)
+        self.inner_loops = inner
+        self.inner = (
+            within(length, inner, tree.end[inner].astype(np.intp), weights) > 0
+        ) & self.live
+
+    def _runs(self, mask: NDArray[np.bool_]) -> float:
+        """Log2 of how often the nodes of a mask run together; 0: they do not."""
+        runs = self.runs[mask]
+        return _log(float(np.exp2(runs).sum())) if len(runs) else 0.0
+
+    def features(self) -> dict[str, float]:
+        """All features by name."""
+        tree, live = self.tree, self.live
+        kinds = np.bincount(tree.kind[live], minlength=len(_K))
+        inner = np.bincount(tree.kind[self.inner], minlength=len(_K))
+        found: dict[str, float] = {}
+        for name, counted in _COUNTED.items():
+            numbers = [_K[one] for one in counted]
+            found[f"count.{name}"] = _log(float(kinds[numbers].sum()))
+            if name in _RUNNING:
+                found[f"runs.{name}"] = self._runs(live & np.isin(tree.kind, numbers))
+        for effect in np.unique(tree.effect[live]):
+            found[f"runs.{EFFECTS[effect]}"] = self._runs(live & (tree.effect == effect))
+        self._groups(found)
+        self._sizes(found)
+        self._inner(found, inner)
+        self._indexing(found, index_counts(tree, self.inner_loops))
+        return found
+
+    def _groups(self, found: dict[str, float]) -> None:
+        tree, sums = self.tree, {}
+        for group, effects in GROUPS.items():
+            mask = self.live & np.isin(tree.effect, [_E[one] for one in effects])
+            found[f"calls.{group}"] = _log(float(mask.sum()))
+            found[f"deepest.{group}"] = float(tree.depth[mask].max()) if mask.any() else -1.0
+            sums[group] = float(np.exp2(self.runs[mask]).sum())
+        total = sum(sums.values()) or 1.0
+        found |= {f"share.{group}": value / total for group, value in sums.items()}
+
+    def _sizes(self, found: dict[str, float]) -> None:
+        tree, live = self.tree, self.live
+        arrays = np.isin(tree.effect, [_E["allocate"], _E["random"]]) | (tree.kind == _K["extent"])
+        largest = _largest(tree.size[arrays])
+        sleeps = tree.effect == _E["sleep"]
+        total = max(len(tree), 1)
+        found |= {
+            "size.lines": _log(sum(file.lines for file in tree.files)),
+            "size.texts": float(len(tree.files)),
+            "size.nodes": _log(len(tree)),
+            "size.imports": _log(len(tree.imports)),
+            "size.unreached": 1.0 - float(tree.reached.sum()) / total,
+            "nesting.deepest": _largest(tree.depth[live]),
+            "nesting.lexical": _largest(tree.lexical[live]),
+            "nesting.mean": float(tree.depth[live].mean()) if live.any() else 0.0,
+            "nesting.inner": _log(len(self.inner_loops)),
+            "nesting.work": _largest(self.runs[live]),
+            "value.number": _largest(tree.size[live & (tree.kind == _K["number"])]),
+            "value.bound": _largest(tree.size[live & (tree.kind == _K["loop"])]),
+            "value.array": largest,
+            "value.over_cache": float(largest >= _CACHE),
+            "value.sleep": _largest(tree.size[live & sleeps]),
+            "handlers.sleep": float((sleeps & self.handled).sum()) / max(float(sleeps.sum()), 1.0),
+        }
+        languages = np.array([file.language for file in tree.files])[tree.file]
+        found["language.compiled"] = float(np.isin(languages, list(_COMPILED)).mean())
+        found["language.shell"] = float((languages == "bash").mean())
+        self.compiled = np.isin(languages, list(_COMPILED))
+
+    def _inner(self, found: dict[str, float], inner: NDArray[np.int64]) -> None:
+        def count(*names: str) -> float:
+            return float(inner[[_K[one] for name in names for one in _COUNTED[name]]].sum())
+
+        nodes = max(float(inner.sum()), 1.0)
+        effects = self.tree.effect[self.inner & (self.tree.kind == _K["call"])]
+        known = np.isin(effects, [_E[one] for one in ("math", "own", "cheap", "convert")])
+        found |= {
+            "inner.arithmetic": count("arithmetic") / (1.0 + count("loads", "indexes")),
+            "inner.indexes": count("indexes") / (1.0 + count("arithmetic")),
+            "inner.calls": count("calls") / nodes,
+            "inner.known": float(known.mean()) if len(known) else 0.0,
+            "inner.branches": count("branches") / nodes,
+        }
+
+    def _indexing(self, found: dict[str, float], counts: IndexCounts) -> None:
+        for name, nodes in counts._asdict().items():
+            mask = np.zeros(len(self.tree), bool)
+            mask[nodes] = True
+            found[f"index.{name}"] = self._runs(mask & self.live)
+        indexes = self.live & (self.tree.kind == _K["index"]) & (self.runs > 0)
+        found["index.interpreted"] = self._runs(indexes & ~self.compiled)
+
+
+def _largest(values: NDArray[np.generic]) -> float:
+    return float(values.max()) if len(values) else 0.0

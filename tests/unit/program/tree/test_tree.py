@@ -1,0 +1,89 @@
+"""The normalized tree: the same program in several languages, what it runs, what calls do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jobsight.errors import SourceError
+from jobsight.program.tree import EFFECTS, FEATURES, KINDS, features_of, read_program, read_text
+from jobsight.program.tree.normalized import Tree
+
+_SUMS = {
+    "python": "for i in range(1000):\n    a[i] = b[i] * 2.0\n",
+    "c": "int main() { for (int i = 0; i < 1000; i++) a[i] = b[i] * 2.0; }\n",
+    "cpp": "int main() { for (int i = 0; i < 1000; i++) a[i] = b[i] * 2.0; }\n",
+    "cuda": "int main() { for (int i = 0; i < 1000; i++) a[i] = b[i] * 2.0; }\n",
+    "fortran": "program p\nreal :: a(1000), b(1000)\ndo i = 1, 1000\n a(i) = b(i) * 2.0\n"
+    "end do\nend program\n",
+    "julia": "for i in 1:1000\n a[i] = b[i] * 2.0\nend\n",
+    "r": "for (i in 1:1000) { a[i] <- b[i] * 2.0 }\n",
+    "go": "package main\nfunc main() { for i := 0; i < 1000; i++ { a[i] = b[i] * 2.0 } }\n",
+    "rust": "fn main() { for i in 0..1000 { a[i] = b[i] * 2.0; } }\n",
+    "java": "class A { public static void main(String[] s) {\n"
+    "for (int i = 0; i < 1000; i++) { a[i] = b[i] * 2.0; } } }\n",
+    "perl": "for my $i (0 .. 1000) { $a[$i] = $b[$i] * 2.0; }\n",
+    "lua": "for i = 1, 1000 do a[i] = b[i] * 2.0 end\n",
+    "matlab": "b = zeros(1, 1000);\nfor i = 1:1000\n a(i) = b(i) * 2.0;\nend\n",
+}
+
+
+def _kinds(tree: Tree) -> list[str]:
+    return [KINDS[one] for one in tree.kind]
+
+
+@pytest.mark.parametrize("language", _SUMS)
+def test_a_loop_over_an_array_is_the_same_in_all_languages(language: str) -> None:
+    tree = read_text(_SUMS[language], "sum", language=language)
+    loop = _kinds(tree).index("loop")
+    inside = _kinds(tree)[loop : tree.end[loop]]
+    assert inside.count("index") == 2
+    assert "multiply" in inside
+    assert tree.depth[loop + inside.index("multiply")] == 1
+    assert tree.size[loop] == 11
+    found = dict(zip(FEATURES, features_of(tree), strict=True))
+    assert found["nesting.inner"] == 1
+    assert 10 <= found["runs.arithmetic"] < 11.5
+    assert found["index.straight"] > 10
+    assert found["index.strided"] == found["index.indirect"] == 0
+
+
+def test_a_shell_script_holds_the_programs_that_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "step.py").write_text("import time\ntime.sleep(5)\n")
+    script = tmp_path / "job.sh"
+    script.write_text(
+        "#!/bin/bash\nfor i in 1 2 3 4 5; do\n  srun python3 step.py $i\ndone\n"
+        "python3 - <<'EOF'\nimport time\ntime.sleep(7)\nEOF\npython3 -c 'import time'\n"
+    )
+    tree = read_program(script)
+    assert [file.language for file in tree.files] == ["bash", "python", "python", "python"]
+    sleeps = np.flatnonzero(tree.effect == EFFECTS.index("sleep"))
+    assert [tree.place(int(one))[1] for one in sleeps] == [2, 7]
+    assert tree.depth[sleeps].tolist() == [1, 0]
+
+
+def test_scripts_that_run_each_other_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.sh").write_text("#!/bin/bash\nbash b.sh\n")
+    (tmp_path / "b.sh").write_text("#!/bin/bash\nbash a.sh\n")
+    assert read_program(tmp_path / "a.sh").problems == ("a.sh runs b.sh runs a.sh",)
+
+
+def test_functions_carry_the_loops_around_their_calls() -> None:
+    text = (
+        "import os, time\ndef save(x):\n    os.fsync(x)\ndef never():\n    time.sleep(1)\n"
+        "for i in range(n):\n    for j in i:\n        save(j)\n"
+    )
+    tree = read_text(text, "a.py")
+    assert tree.depth[next(n for n, name in tree.calls.items() if name == "os.fsync")] == 2
+    assert not tree.reached[next(n for n, name in tree.calls.items() if name == "time.sleep")]
+
+
+def test_what_no_grammar_reads_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text("let x = 1\n")
+    (tmp_path / "b.py").write_bytes(b"x = 1\0")
+    with pytest.raises(SourceError, match="no language that is read"):
+        read_program(tmp_path / "a.js")
+    with pytest.raises(SourceError, match="zero byte"):
+        read_program(tmp_path / "b.py")
