@@ -15,6 +15,9 @@ __all__ = ["ETA", "FOREVER", "SHARE", "USUAL", "Times", "Weights", "mix"]
 
 ETA, SHARE = 0.06, 1e-2
 """η and α of the module, chosen on five traces of clusters and two of pools."""
+FIRST_ETA = 60.0
+"""Of probabilities, η is √(this over the outcomes learned from) as long as that is more: the first
+few hundred of a short history must be enough to tell good members from bad."""
 STEP = 5e-4
 """γ of quantiles: jobs that start together teach alike, so a larger one follows each of them."""
 FIRST_STEPS = 2.0
@@ -96,7 +99,7 @@ def mix(
     now, usual, offsets = (one.copy() for one in (weights.now, weights.usual, weights.offsets))
     by_known = np.argsort(rows.known_at, kind="stable")
     learned = _play(
-        np.ascontiguousarray(scores), ETA * losses, values,
+        np.ascontiguousarray(scores), losses, values,
         np.array(levels), rows.weight, rows.decided, by_known, rows.known_at, until, now, usual,
         weights.learned, offsets, mixed,
     )  # fmt: skip
@@ -138,9 +141,10 @@ def _play(
                 under = 1.0 if values[one] <= level else 0.0
                 step = max(STEP, FIRST_STEPS / seen) * weight[one]
                 offsets[j] += step * (levels[j] - under)
+            eta = ETA if len(levels) else max(ETA, min(1.0, np.sqrt(FIRST_ETA / seen)))
             total = 0.0
             for k in range(members):
-                weights[k] *= np.exp(-losses[one, k] * weight[one])
+                weights[k] *= np.exp(-eta * losses[one, k] * weight[one])
                 total += weights[k]
             for k in range(members):
                 weights[k] = (1.0 - SHARE) * weights[k] / total + SHARE * usual[k]

@@ -9,9 +9,10 @@ Research 3, 2002), so that members that were never good get nothing back::
     w_k ← w_k · p_k(outcome)^(η · weight of the row), made to add up to 1,
     w_k ← (1 − α) · w_k + α · u_k
 
-and one member, the best of those that can, is fitted anew whenever a tenth more outcomes are known.
-It begins with up to half of the weight, as it follows drift by itself. What the mixture says at a
-decision follows from outcomes known before it, and from nothing else.
+with a larger η as long as little is learned. And one member, the best of those that can, is fitted
+anew whenever a tenth more outcomes are known. It begins with up to half of the weight, as it
+follows drift by itself. What the mixture says at a decision follows from outcomes known before it,
+and from nothing else.
 
 Of quantiles, the mixture is the weighted mean of the members' at each level, and p_k(outcome) is
 exp(−pinball loss). Each level τ but the median is moved by an offset c, which makes it hold

@@ -56,6 +56,8 @@ class Inputs:
         rising: names of features of which more can only speak for success, such as the rate at
             which like decisions succeeded. A model may hold itself to that; with little data it
             then mistakes less noise for knowledge.
+        start: name of the feature that is the success rate of like decisions, learned up to each
+            decision; models begin from it and learn what it misses. Empty: there is none.
     """
 
     features: NDArray[np.float32]
@@ -65,6 +67,7 @@ class Inputs:
     frames: NDArray[np.uint8] | None
     state_events: int
     rising: frozenset[str] = frozenset()
+    start: str = ""
 
     def __len__(self) -> int:
         return len(self.features)

@@ -1,7 +1,8 @@
 """Gradient-boosted trees (LightGBM) on top of the rates, sane on a few hundred batches.
 
-The trees start from the smoothed rate of each row's finest cause, cross-fitted in training, and
-learn only what it misses: with little data they stay near the best baseline. They never let a
+The trees start from the smoothed rate of each row's finest cause, cross-fitted in training, or
+from the rate as of the decision that the inputs name (`Inputs.start`), and learn only what it
+misses: with little data they stay near the best baseline. They never let a
 feature that can only speak for success (`Inputs.rising`), or the rate of a cause, speak against it.
 
 Saved twice: as LightGBM's text, to be read with LightGBM, and as arrays, which is
@@ -32,10 +33,9 @@ __all__ = [
     "known_features", "leaves",
 ]  # fmt: skip
 
-_START = -2
-"""Index of the column that holds the rate of the finest cause (see `CauseEncoder.names`)."""
-
 LEAST_ROUNDS, MOST_ROUNDS, PATIENCE = 150, 1000, 60
+LEAST_OF_RATES = 20
+"""The least rounds where trees start from a rate that goes on learning, and have less to add."""
 MANY_ROWS = 20_000
 """Rows from which on `_OF_MANY` holds."""
 PARAMETERS: dict[str, Any] = {
@@ -128,6 +128,7 @@ class Boosted:
             (lambda data: stopping.dataset(parameters, data)) if len(select) else None,
             parameters,
             rounds,
+            LEAST_OF_RATES if self._causes.start else LEAST_ROUNDS,
         )
         self._rounds = booster.num_trees()
         self._text = booster.model_to_string()
@@ -168,18 +169,18 @@ class Boosted:
         """
         columns = self._columns(inputs)
         contributions = self.trees.contributions(columns)
-        contributions[:, _START] += _start(columns, self._causes)
+        contributions[:, self._causes.finest] += _start(columns, self._causes)
         return contributions
 
     def _columns(self, inputs: Inputs) -> Floats:
         require_names(inputs, self._features)
-        return _join(inputs, self._causes.transform(inputs.causes, len(inputs)))
+        return _join(inputs, self._causes.transform(inputs))
 
     def save(self, folder: Path) -> None:
         """Write ``model.json``, ``trees.safetensors`` and ``lightgbm.txt``."""
         body = {
             "features": list(self._features),
-            "causes": self._causes.table.to_json(),
+            "causes": self._causes.to_json(),
             "rounds": self._rounds,
             "settings": self._settings.model_dump(exclude_none=True),
         }
@@ -198,7 +199,7 @@ class Boosted:
         model = cls()
         with load_body(folder, cls.name) as body:
             model._features = tuple(str(name) for name in body["features"])
-            model._causes = CauseEncoder(RateTable.from_json(body["causes"]))
+            model._causes = CauseEncoder.from_json(body["causes"])
             model._rounds = int(body["rounds"])
             model._settings = BoostedSettings.model_validate(body["settings"])
             model._text = (folder / "lightgbm.txt").read_text(encoding="utf-8")
@@ -219,7 +220,7 @@ def _join(inputs: Inputs, encoded: Floats) -> Floats:
 
 def _start(columns: Floats, causes: CauseEncoder) -> Floats:
     """Log-odds that the trees start from: the rate of the finest cause, 0 without causes."""
-    start: Floats = columns[:, _START] if causes.names else np.zeros(len(columns))
+    start: Floats = columns[:, causes.finest] if causes.names else np.zeros(len(columns))
     return start
 
 
@@ -254,17 +255,19 @@ def boost(
     select: Callable[[Any], Any] | None,
     parameters: dict[str, Any],
     rounds: int | None = None,
+    least: int = LEAST_ROUNDS,
 ) -> Any:
     """A ``lightgbm.Booster``, its rounds chosen by the loss on a select part where there is one.
 
-    A short select part stops too soon by chance, so the first `LEAST_ROUNDS` are always made; they
-    are few and weak enough not to harm.
+    A short select part stops too soon by chance, so the first `least` are always made; they are few
+    and weak enough not to harm.
 
     Args:
         train: makes the ``lightgbm.Dataset`` to fit on.
         select: makes that of the select part, with the other for reference; None: it has no rows.
         parameters: of LightGBM.
-        rounds: to make; None: as the select part says, else `LEAST_ROUNDS`.
+        rounds: to make; None: as the select part says, else `least`.
+        least: rounds.
     """
     import lightgbm
 
@@ -279,5 +282,5 @@ def boost(
                 valid_sets=[select(data)],
                 callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
             )
-            rounds = max(stopped.best_iteration, LEAST_ROUNDS)
-        return lightgbm.train(parameters, train(), rounds or LEAST_ROUNDS)
+            rounds = max(stopped.best_iteration, least)
+        return lightgbm.train(parameters, train(), rounds or least)

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.models.base import Floats, Inputs, Labelled
-from jobsight.models.rates import Causes, RateTable, choose_strength
+from jobsight.models.logistic import log_odds
+from jobsight.models.rates import RateTable, choose_strength
 from jobsight.models.storage import require_names
 
 __all__ = ["CauseEncoder", "Design"]
@@ -28,14 +29,21 @@ CLIP = 4.0
 
 @dataclass(frozen=True)
 class CauseEncoder:
-    """Each cause level as two columns: log-odds of its smoothed rate, and log(1 + its weight)."""
+    """Each cause level as two columns: log-odds of its smoothed rate, and log(1 + its weight).
+
+    Where the inputs have a rate that goes on learning (`Inputs.start`), its log-odds instead.
+    """
 
     table: RateTable
+    start: str = ""
 
     @classmethod
     def fit(cls, train: Labelled, select: Labelled) -> tuple[Self, Floats]:
         """Count `train`; returns the encoder and the training rows' own, cross-fitted columns."""
         inputs = train.inputs
+        if inputs.start:
+            learning = cls(RateTable(()), inputs.start)
+            return learning, learning.transform(inputs)
         table = RateTable.count(inputs.causes, train.success, train.weight)
         encoder = cls(choose_strength(table, select))
         block = _blocks(train)
@@ -45,27 +53,47 @@ class CauseEncoder:
             others = train.take(~inside)
             partial = RateTable.count(others.inputs.causes, others.success, others.weight)
             partial = replace(partial, strength=encoder.table.strength)
-            columns[inside] = cls(partial).transform(inputs.take(inside).causes, int(inside.sum()))
+            columns[inside] = cls(partial).transform(inputs.take(inside))
         return encoder, columns
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns of `transform`."""
+        if self.start:
+            return (f"rate of {self.start}",)
         return tuple(
             f"{what} of {name}" for name in self.table.columns for what in ("rate", "weight")
         )
 
-    def transform(self, causes: Causes, rows: int) -> Floats:
-        """The columns of n rows: float64 (n, 2 · levels), finite.
+    @property
+    def finest(self) -> int:
+        """Index, from the end, of the column with the log-odds that models may start from."""
+        return -1 if self.start else -2
+
+    def transform(self, inputs: Inputs) -> Floats:
+        """The columns of n rows: float64 (n, len(names)), finite.
 
         Raises:
             ModelError: a cause column is missing.
         """
-        weight, success = self.table.support(causes, rows)
+        if self.start:
+            rate = inputs.features[:, inputs.names.index(self.start)].astype(np.float64)
+            return log_odds(rate)[:, None]
+        rows = len(inputs)
+        weight, success = self.table.support(inputs.causes, rows)
         rates = self.table.rates(weight, success)[:, 1:]
         # (n, levels, 2) → (n, 2 · levels), the two columns of a level side by side
         pairs = np.stack([np.log(rates / (1.0 - rates)), np.log1p(weight[:, 1:])], axis=2)
         return pairs.reshape(rows, len(self.names))
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, read back by `from_json`."""
+        return {**self.table.to_json(), "start": self.start}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """An encoder from plain data; errors as of `RateTable.from_json`."""
+        return cls(RateTable.from_json(data), str(data["start"]))
 
 
 def _blocks(train: Labelled) -> NDArray[np.int64]:
@@ -137,7 +165,7 @@ class Design:
             ModelError: the inputs have other features or lack a cause.
         """
         require_names(inputs, self.features)
-        encoded = self.causes.transform(inputs.causes, len(inputs))
+        encoded = self.causes.transform(inputs)
         return self._join(inputs.features.astype(np.float64), encoded)
 
     def _join(self, values: Floats, encoded: Floats) -> Floats:
@@ -155,7 +183,7 @@ class Design:
             "center": self.center.tolist(),
             "spread": self.spread.tolist(),
             "flagged": list(self.flagged),
-            "causes": self.causes.table.to_json(),
+            "causes": self.causes.to_json(),
             "cause_center": self.cause_center.tolist(),
             "cause_spread": self.cause_spread.tolist(),
         }
@@ -172,7 +200,7 @@ class Design:
             np.array(data["center"], dtype=np.float64),
             np.array(data["spread"], dtype=np.float64),
             tuple(int(index) for index in data["flagged"]),
-            CauseEncoder(RateTable.from_json(data["causes"])),
+            CauseEncoder.from_json(data["causes"]),
             np.array(data["cause_center"], dtype=np.float64),
             np.array(data["cause_spread"], dtype=np.float64),
         )

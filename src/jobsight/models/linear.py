@@ -59,11 +59,15 @@ class Linear:
         columns = _with_ones(columns)
         later = _with_ones(self._design.transform(select.inputs))
         best = (np.inf, 0.0)
-        beta = np.zeros(columns.shape[1])
+        beta = target = np.zeros(columns.shape[1])
+        if self._design.causes.start:  # the ridge draws to that rate itself
+            target[-1] = self._design.cause_spread[-1]
         for penalty in PENALTIES if len(select) else (self._penalty,):
             ridge = np.full(columns.shape[1], penalty)
             ridge[0] = 0.0
-            beta = fit_logistic(columns, train.success, train.weight, ridge, start=beta)
+            beta = fit_logistic(
+                columns, train.success, train.weight, ridge, target=target, start=beta
+            )
             margin = np.where(select.success, 1.0, -1.0) * (later @ beta)
             score = (float(select.weight @ np.logaddexp(0.0, -margin)), -penalty)
             if score < best:

@@ -17,7 +17,7 @@ from tests import failing
 from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.fitted import Fitted
-from jobsight.learning.mixing import ETA, FOREVER, SHARE, USUAL, Times, Weights, mix
+from jobsight.learning.mixing import ETA, FIRST_ETA, FOREVER, SHARE, USUAL, Times, Weights, mix
 from jobsight.learning.mixture import REFIT, Mixture, predicted_in_time
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Floats, Labelled
@@ -40,7 +40,8 @@ def plain(
             one = left.pop(0)
             true, weight = rows[one][:2]
             right = [said[one][k] if true else 1.0 - said[one][k] for k in members]
-            raised = [weights[k] * right[k] ** (ETA * weight) for k in members]
+            eta = max(ETA, min(1.0, math.sqrt(FIRST_ETA / (seen + weight))))
+            raised = [weights[k] * right[k] ** (eta * weight) for k in members]
             weights = [
                 (1 - SHARE) * w / sum(raised) + SHARE * u
                 for w, u in zip(raised, usual, strict=True)

@@ -18,6 +18,7 @@ from jobsight.models.base import Inputs
 from jobsight.models.rules import RuleSet
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import hold_decisions
+from jobsight.questions.hold.examples.features import LEARNED_RATE
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.rulesets import RULE_NAMES, RULE_SETS
 from jobsight.questions.hold.settings import HoldSettings, require_answerable
@@ -39,9 +40,10 @@ class Hold(Question[HoldSettings]):
     settings = HoldSettings
     targets: ClassVar[Mapping[str, Target]] = {"outcome": Binary()}
     models: ClassVar[tuple[str, ...]] = (
-        "constant", *RULE_NAMES, "rates", "linear", "boosted", "lstm", "mixture"
+        "constant", *RULE_NAMES, "rates", "rates:learning", "linear", "boosted", "lstm", "mixture"
     )  # fmt: skip
     rule_sets: ClassVar[Mapping[str, RuleSet]] = RULE_SETS
+    columns: ClassVar[Mapping[str, str]] = {"rates:learning": LEARNED_RATE}
     searched: ClassVar[tuple[str, ...]] = ("seed", "windows", "frames", "lstm")
     same: ClassVar[tuple[str, ...]] = ("as_of", "success", "removed_by_user")
     key: ClassVar[pl.Expr] = pl.format(
@@ -74,7 +76,7 @@ class Hold(Question[HoldSettings]):
         "this job": ("job", "attempt", "held for", "job and cause"),
         "its cluster": ("cluster", "cluster and cause"),
         "its owner": ("owner", "owner and cause"),
-        "its cause": ("code", "cause"),
+        "its cause": ("code", "cause", "learned"),
         "its site": ("site", "cause at site"),
         "its transfer origin": ("origin", "origin at site"),
         "the whole pool": ("all",),

@@ -19,7 +19,7 @@ from jobsight.history.timelines import History
 from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.examples.decisions import settled_releases
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
-from jobsight.questions.hold.examples.features import FeatureIndex
+from jobsight.questions.hold.examples.features import LEARNED_RATE, FeatureIndex
 from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.examples.views import delayed, views_of
 from jobsight.questions.hold.settings import HoldSettings
@@ -109,6 +109,7 @@ class ExampleBuilder:
             frames=self._frames(decisions),
             state_events=len(self._settings.frames.state_events),
             rising=self._index.rising,
+            start=LEARNED_RATE,
         )
         return Examples(decisions.with_columns(delay=pl.Series(delays)), inputs)
 

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.history import outcomes
+from jobsight.history.counts import factorize
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
-from jobsight.history.whereabouts import preceding
+from jobsight.history.whereabouts import cluster_numbers, preceding
 from jobsight.jit import kernel
 from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
 from jobsight.questions.hold.examples.twins import first_recorded
@@ -75,9 +76,9 @@ def hold_decisions(
         _groups(history).gather(history.job[rows]),
         words.select(_releaser(pl.col("words")).alias("releaser")).to_series(),
     )
-    table = _with_batches(table, round(settings.batch_seconds * 1e6))
-    releases = len(table) + sum(left_out.values())
-    return Decisions(table.sort("time", "log", "row"), releases, left_out)
+    weight = pl.when("kept").then(1.0 / pl.col("kept").sum().over("batch"))
+    table = table.with_columns(weight=weight).sort("time", "log", "row")
+    return Decisions(table, len(table) + sum(left_out.values()), left_out)
 
 
 def settled_releases(
@@ -86,7 +87,7 @@ def settled_releases(
     """The releases that are decisions, and what became of them.
 
     Returns:
-        of the columns of `Decisions.table` `hold_row`, `repeat`, `kept`, `edited`, `row`,
+        of the columns of `Decisions.table` `hold_row`, `batch`, `repeat`, `kept`, `edited`, `row`,
         `released` and what the outcome follows from, in its order; and `Decisions.left_out`.
     """
     rows = np.flatnonzero((history.code == EventCode.RELEASED) & (history.job >= 0))
@@ -110,7 +111,9 @@ def settled_releases(
         success=settings.success,
         removed_by_user=settings.removed_by_user,
     )
-    of_hold = pl.DataFrame({"hold_row": hold_rows, "edited": edited})
+    family = factorize(cluster_numbers(history)[history.job[rows]], labels.cause[hold_rows])
+    batch = _batches(family, history.clock[rows], round(settings.batch_seconds * 1e6))
+    of_hold = pl.DataFrame({"hold_row": hold_rows, "edited": edited, "batch": batch})
     return pl.concat([of_hold, turns, settled], how="horizontal"), left_out
 
 
@@ -284,32 +287,15 @@ def _groups(history: History) -> pl.Series:
     )
 
 
-_CAUSE = ("hold_code", "hold_subcode", "masked")
-
-
-def _with_batches(table: pl.DataFrame, span: int) -> pl.DataFrame:
-    """Add `batch` and `weight`."""
-    where = pl.coalesce("access_point", pl.format("log {}", "log"))
-    table = table.sort("released", "log", "row").with_columns(
-        family=pl.struct(where.alias("where"), "cluster", "owner", *_CAUSE).rank("dense")
-    )
-    batch = _batches(table["family"].to_numpy(), table["released"].to_numpy(), span)
-    return (
-        table.drop("family")
-        .with_columns(batch=pl.Series(batch))
-        .with_columns(weight=pl.when("kept").then(1.0 / pl.col("kept").sum().over("batch")))
-    )
-
-
 @kernel
-def _batches(family: NDArray[np.uint32], time: Ints, span: int) -> Ints:
+def _batches(family: Ints, time: Ints, span: int) -> Ints:
     """Number the batches: members of one family within `span` of the first: int64 (n,)."""
     families = 0 if len(family) == 0 else int(family.max()) + 1
     current = np.full(families, -1, np.int64)
     first = np.zeros(families, np.int64)
     batch = np.empty(len(family), np.int64)
     following = 0
-    for place in range(len(family)):
+    for place in np.argsort(time, kind="mergesort"):
         one = family[place]
         if current[one] < 0 or time[place] - first[one] > span:
             current[one] = following

@@ -81,6 +81,7 @@ class Evidence:
             the log that recorded it first.
         good, bad: what settled earlier releases of such holds, well or badly, where the job was
             released as it had been held.
+        first_good, first_bad: of these, the first outcome of each batch.
         left: what ended such holds: a release, a removal, or the next hold.
         started, ended_well: by family of one part (``site``, …): starts (001), and ends (005) with
             return value 0, under the family's keys.
@@ -93,6 +94,8 @@ class Evidence:
     held: Stream
     good: Stream
     bad: Stream
+    first_good: Stream
+    first_bad: Stream
     left: Stream
     started: dict[str, CountIndex]
     ended_well: dict[str, CountIndex]
@@ -125,14 +128,21 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
     before = preceding(history, starts, ends)
     by_hand = history.table[holds].select(held_by_hand()).to_series()
     ours = ~by_hand.to_numpy() & _once(history, first, holds)
+    # Jobs that were edited while they were held were not released as they were: what became of
+    # them says nothing of a job that is.
+    settled = releases.filter(~pl.col("edited"), pl.col("outcome").is_not_null())
+    settled = settled.sort("resolved_row")
+    of_batch = settled.filter("kept").unique("batch", keep="first", maintain_order=True)
     return Evidence(
         history=history,
         holds=holds,
         keys={name: _keys([parts[part] for part in of]) for name, of in FAMILIES.items()},
         held_by_others=~by_hand.to_numpy(),
         held=Stream(holds[ours], np.flatnonzero(ours)),
-        good=_settled(holds, releases, good=True),
-        bad=_settled(holds, releases, good=False),
+        good=_settled(holds, settled, good=True),
+        bad=_settled(holds, settled, good=False),
+        first_good=_settled(holds, of_batch, good=True),
+        first_bad=_settled(holds, of_batch, good=False),
         left=_left(history, holds, ours),
         started={name: CountIndex(history, starts, keys) for name, keys in of_starts.items()},
         ended_well={
@@ -189,14 +199,10 @@ def _parts(
     return {name: part.astype(np.int64) for name, part in of_holds.items()}, of_starts
 
 
-def _settled(holds: Ints, releases: pl.DataFrame, *, good: bool) -> Stream:
-    """The rows that settled releases well, or badly, each with the hold that was released.
-
-    Jobs that were edited while they were held are left out: they were not released as they were, so
-    what became of them says nothing of a job that is.
-    """
-    settled = releases.filter(~pl.col("edited"), pl.col("outcome") == good).sort("row")
-    rows, hold_rows = settled["resolved_row"].to_numpy(), settled["hold_row"].to_numpy()
+def _settled(holds: Ints, settled: pl.DataFrame, *, good: bool) -> Stream:
+    """The rows that settled releases well, or badly, each with the hold that was released."""
+    ended = settled.filter(pl.col("outcome") == good)
+    rows, hold_rows = ended["resolved_row"].to_numpy(), ended["hold_row"].to_numpy()
     return Stream(rows.astype(np.int64), np.searchsorted(holds, hold_rows).astype(np.int64))
 
 

@@ -9,9 +9,14 @@ coarser one::
 from all holds over the code and the cause to what is particular: a site, an origin, an owner, a
 cluster, the job itself. A rate of a window leans on the rate of all time. So every rate is defined,
 and a feature is NaN only where the log does not record it.
+
+The *learned rate* counts batches instead of releases, each by its first outcome, and leans more on
+what is coarser: 8 batches, chosen on two pools. It is the baseline ``rates:learning``.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 import polars as pl
@@ -26,10 +31,12 @@ from jobsight.questions.hold.examples.own import OwnIndex
 from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.examples.views import Views, span, views_of
 
-__all__ = ["FeatureIndex"]
+__all__ = ["LEARNED_RATE", "FeatureIndex"]
 
 _MICRO = 1_000_000
-_STRENGTH = 2.0
+_STRENGTH, _BATCHES = 2.0, 8.0
+LEARNED_RATE = "learned: rate"
+_LEARNED = ("all", "code", "cause", "cluster and cause")
 _COARSER = {
     "cause": "code",
     "cause at site": "cause",
@@ -73,6 +80,9 @@ class FeatureIndex:
         self._hold_before = preceding(history, evidence.holds, evidence.holds)
         self._held, self._good, self._bad, self._left = (
             _by_family(evidence, stream) for stream in ("held", "good", "bad", "left")
+        )
+        self._batches = tuple(
+            _by_family(evidence, stream, _LEARNED) for stream in ("first_good", "first_bad")
         )
         nothing = pl.DataFrame(
             schema=dict.fromkeys(("job", "log", "hold_row", "cut", "time"), pl.Int64)
@@ -138,6 +148,13 @@ class FeatureIndex:
             columns[f"{family}: rate"] = _rate(good, bad, coarser)
             columns[f"{family}: settled"] = np.log1p(good + bad)
         columns["job: worst rate of a cause"] = self._worst(views, columns["cause: rate"])
+        learned = np.full(len(views), 0.5)
+        for family in _LEARNED:
+            good, bad = (
+                index[family].count(keys[family], views.clean_cuts) for index in self._batches
+            )
+            learned = _rate(good, bad, learned, _BATCHES if family != "all" else 1.0)
+        columns[LEARNED_RATE] = learned
         return columns
 
     def _worst(self, views: Views, rate: Floats) -> Floats:
@@ -214,13 +231,17 @@ class FeatureIndex:
         return span(seconds, self._scale.time_scale)
 
 
-def _by_family(evidence: Evidence, stream: str) -> dict[str, CountIndex]:
+def _by_family(
+    evidence: Evidence, stream: str, families: Iterable[str] = ("all", *FAMILIES)
+) -> dict[str, CountIndex]:
     rows = getattr(evidence, stream)
-    indices = {family: evidence.index(rows, family) for family in FAMILIES}
-    everything = np.zeros(len(rows.rows), np.int64)
-    return indices | {"all": CountIndex(evidence.history, rows.rows, everything)}
+    everything = CountIndex(evidence.history, rows.rows, np.zeros(len(rows.rows), np.int64))
+    return {
+        family: everything if family == "all" else evidence.index(rows, family)
+        for family in families
+    }
 
 
-def _rate(good: Ints, bad: Ints, coarser: Floats) -> Floats:
-    rate: Floats = (good + _STRENGTH * coarser) / (good + bad + _STRENGTH)
+def _rate(good: Ints, bad: Ints, coarser: Floats, strength: float = _STRENGTH) -> Floats:
+    rate: Floats = (good + strength * coarser) / (good + bad + strength)
     return rate
