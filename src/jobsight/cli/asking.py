@@ -6,12 +6,10 @@ cluster, and which jobs are meant.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import polars as pl
 import typer
@@ -21,14 +19,19 @@ from jobsight.cli.modelnames import model_folder
 from jobsight.cli.output import print_json, stages
 from jobsight.cli.reading import has_store, now, read_for, refuse_before
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
-from jobsight.documents import State
-from jobsight.errors import JobsightError, ModelError, SourceError, UsageError
+from jobsight.errors import JobsightError, SourceError, UsageError
 from jobsight.history.slurm.options import requested
 from jobsight.ids import JobName, parse_job_name
-from jobsight.learning.champions import champion_of, open_registry, unusable
-from jobsight.learning.modeldir import ModelDir
+from jobsight.learning.desk import (
+    Answerer,
+    Answers,
+    Desk,
+    indexed,
+    last_recorded,
+    open_model,
+    script_row,
+)
 from jobsight.learning.reading import are_documents
-from jobsight.learning.registry import DEFAULT
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -41,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Asked",
     "AtOption",
-    "Desk",
     "ImportOption",
     "JobsArgument",
     "LogOption",
@@ -51,7 +53,6 @@ __all__ = [
     "kept",
     "open_desk",
     "own_store",
-    "script_row",
     "title",
 ]
 
@@ -83,121 +84,28 @@ OneOrListOption = Annotated[
 _NONE = "none"
 """What ``--model`` is given to be answered without one, whatever the registry has."""
 _LARGEST_SCRIPT = 4 << 20
-_ENDED = [state.value for state in State if state.ended]
-
-
-class Answers(Protocol):
-    """An answer of a question on job tables."""
-
-    @property
-    def job(self) -> Mapping[str, Any]:
-        """Its row of the job table."""
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain data."""
-
-
-A = TypeVar("A", bound=Answers)
-
-
-class Answerer(Protocol[A]):
-    """Answers for the jobs of one table, as of one moment."""
-
-    def asked(self, rows: pl.Expr) -> pl.DataFrame:
-        """The jobs of the table that an expression selects, as they are asked about."""
-
-    def unsubmitted(self, job: Mapping[str, Any]) -> pl.DataFrame:
-        """A job that is to be submitted now."""
-
-    def answer(self, asked: pl.DataFrame) -> list[A]:
-        """The answers for jobs of `asked`, in their order."""
-
-
-@dataclass(frozen=True)
-class Desk(Generic[A]):
-    """Who answers for the jobs of one history, as of a moment (µs).
-
-    Attributes:
-        question: that is asked.
-        make: makes an answerer of a table, a moment and a model.
-        jobs: as of the moment.
-        when: the moment, in words.
-        live: whether it is the present one of a store.
-        model: that the call names.
-        use_champions: where it names none, whether that of each cluster answers.
-    """
-
-    question: Question[Any]
-    make: Callable[[JobTable, int, ModelDir | None], Answerer[A]]
-    jobs: JobTable
-    moment: int
-    when: str
-    live: bool
-    settings: Settings
-    model: ModelDir | None
-    use_champions: bool
-
-    def answer(self, rows: pl.Expr) -> list[A]:
-        """The answers for the jobs of the table that an expression selects, in its order."""
-        found: dict[str, A] = {}
-        ids = self.jobs.table.filter(rows).select("id", "scheduler_name")
-        for cluster, entry in self._entries(ids["scheduler_name"]).items():
-            answerer = self.answerer(entry)
-            of_entry = pl.col("scheduler_name").is_in(cluster)
-            found |= {
-                one.job["id"]: one for one in answerer.answer(answerer.asked(rows & of_entry))
-            }
-        return [found[id_] for id_ in ids["id"]]
-
-    def _entries(self, clusters: pl.Series) -> dict[tuple[str, ...], Entry | None]:
-        """The champions by the clusters that they answer for."""
-        found: dict[str | None, tuple[Entry | None, list[str]]] = {}
-        for cluster in sorted(clusters.unique()):
-            entry = self.champion(cluster)
-            digest = None if entry is None else entry.digest
-            found.setdefault(digest, (entry, []))[1].append(cluster)
-        return {tuple(names): entry for entry, names in found.values()}
-
-    def champion(self, cluster: str | None) -> Entry | None:
-        """The champion that answers for the jobs of a cluster."""
-        if not self.use_champions:
-            return None
-        registry = open_registry(self.settings)
-        found = None if cluster is None else champion_of(registry, self.question.name, cluster)
-        return found or champion_of(registry, self.question.name, DEFAULT)
-
-    def answerer(self, entry: Entry | None) -> Answerer[A]:
-        """Index what was known for a model of the registry, or for the one that was named."""
-        try:
-            model = self.model if entry is None else _opened(entry.folder, self.question)
-        except ModelError as error:
-            assert entry is not None
-            raise unusable(self.question.name, entry.cluster, error) from None
-        with stages() as progress:
-            progress("indexing")
-            return self.make(self.jobs, self.moment, model)
 
 
 def open_desk(
     question: Question[Any],
-    make: Callable[[JobTable, int, ModelDir | None], Answerer[A]],
     settings: Settings,
     inputs: list[str],
     *,
     store: bool,
     model: str | None,
     at: str | None,
-) -> Desk[A]:
+    adapt: Callable[[Answerer[Any]], Answerer[Any]] = lambda one: one,
+) -> Desk[Any]:
     """Read a history, as of a moment.
 
     Args:
         question: that is asked.
-        make: see `Desk`.
         settings: of the call.
         inputs: files; without any, the store.
         store: the call names a store.
         model: a folder, a digest of the registry, or ``none``; None: champions answer.
         at: the moment, as the user writes it; None: now, or the end of files.
+        adapt: what is to be done with each answerer.
 
     Raises:
         JobsightError: nothing can be read, or there is no such model or moment.
@@ -208,13 +116,20 @@ def open_desk(
     named = None if model is None or model == _NONE else model
     opened = None
     if named is not None:
-        opened = _opened(model_folder(named, settings, question.name), question)
+        opened = open_model(model_folder(named, settings, question.name), question)
     everything, _, _ = read_for(question, inputs, settings)
     live = any(map(are_documents, inputs))
     moment, when = _moment(everything, given, live=live)
-    known = everything if moment > _end(everything) else everything.as_of(moment)
-    live = live and given is None
-    return Desk(question, make, known, moment, when, live, settings, opened, model is None)
+    known = everything if moment > last_recorded(everything) else everything.as_of(moment)
+
+    def index(entry: Entry | None) -> Answerer[Any]:
+        with stages() as progress:
+            progress("indexing")
+            if opened is not None:
+                return adapt(question.answerer(known, moment, opened))
+            return adapt(indexed(question, known, moment, entry))
+
+    return Desk(question, known, moment, when, settings, model is None, index)
 
 
 @dataclass(frozen=True)
@@ -236,7 +151,7 @@ class Asked:
         for one in objects if self.single and len(objects) < 2 else [objects]:
             print_json(one)
 
-    def answers(self, desk: Desk[A]) -> tuple[list[A], list[str]]:
+    def answers(self, desk: Desk[Any]) -> tuple[list[Any], list[str]]:
         """The answers, and what is wrong with the names."""
         if self.script is not None:
             return [_of_script(desk, *self.script)], []
@@ -245,7 +160,7 @@ class Asked:
             return desk.answer(pl.col("state").cast(pl.String).is_in(states)), []
         problems, ids = [], []
         for name in self.names:
-            found, problem = _find(desk, name)
+            found, problem = desk.find(name)
             ids += found
             problems += [problem] if problem else []
         return desk.answer(pl.col("id").is_in(ids)) if ids else [], problems
@@ -291,57 +206,15 @@ def _is_script(text: str) -> bool:
     return False
 
 
-def _find(desk: Desk[Any], name: JobName) -> tuple[list[str], str | None]:
-    """The ids of the jobs of a name that wait or run; what is wrong where there are none."""
-    named = pl.col("job") == name.job
-    if name.job == name.number:
-        # All tasks of an array, all procs of a cluster; or a task by Slurm's own number.
-        own = pl.col("job_id").cast(pl.String) == name.job
-        named |= (pl.col("job").str.extract(r"^([^._+]+)") == name.job) | own.fill_null(False)
-    if name.place is not None:
-        named &= pl.col("id").str.starts_with(f"{name.place}:")
-    found = desk.jobs.table.filter(named)
-    if not len(found):
-        return [], f"no job {name} is known as of {format_micros(desk.moment)}"
-    state = found["state"].cast(pl.String)
-    open_ = found.filter(~state.is_in(_ENDED).fill_null(False))
-    if len(open_):
-        return open_["id"].to_list(), None
-    if len(found) > 1:
-        return [], f"all {len(found)} jobs of {name} have ended"
-    ended = found["end"].to_physical()[0]
-    when = "at an unknown time" if ended is None else f"at {format_micros(ended)}"
-    return [], f"job {name} has ended: {state[0].replace('_', ' ')} {when}"
-
-
-def _of_script(desk: Desk[A], path: str, options: tuple[str, ...]) -> A:
+def _of_script(desk: Desk[Any], path: str, options: tuple[str, ...]) -> Any:
     """The answer for a script as if it were submitted now by the caller."""
     try:
         with Path(path).open("rb") as file:
             text = file.read(_LARGEST_SCRIPT).decode(errors="replace")
     except OSError as error:
         raise SourceError(f"cannot read {printable(path, 80)}: {error.strerror}") from None
-    job = script_row(desk.jobs, desk.settings, path, text, requested(text, options))
-    answerer = desk.answerer(desk.champion(job["scheduler_name"]))
-    return answerer.answer(answerer.unsubmitted(job))[0]
-
-
-def script_row(
-    jobs: JobTable, settings: Settings, path: str, text: str, request: dict[str, Any]
-) -> dict[str, Any]:
-    """A batch script of the caller's in columns of the job table; `request`: those it asks for."""
-    clusters = jobs.table.filter(scheduler="slurm")["scheduler_name"].unique().to_list()
-    return {
-        **request,
-        "job": None,
-        "scheduler": "slurm",
-        "scheduler_name": settings.slurm.cluster or (clusters[0] if len(clusters) == 1 else None),
-        "owner": caller(),
-        "name": request["name"] or Path(path).name,
-        "command": str(Path(path).resolve()),
-        "work_dir": request["work_dir"] or os.getcwd(),  # noqa: PTH109
-        "script_digest": sha256(text.encode(errors="replace")).hexdigest()[:16],
-    }
+    request = requested(text, options)
+    return desk.unsubmitted(script_row(desk.jobs, desk.settings, path, text, request, caller()))
 
 
 def own_store(settings: Settings, *, named: bool) -> str:
@@ -354,19 +227,9 @@ def own_store(settings: Settings, *, named: bool) -> str:
     return "store:"
 
 
-def _opened(folder: Path, question: Question[Any]) -> ModelDir:
-    return ModelDir.open(folder, question, only_chosen=True)
-
-
-def _end(jobs: JobTable) -> int:
-    """The last moment of which anything is recorded, µs."""
-    last = [jobs.table["seen"].max(), jobs.changes["known"].max()]
-    return max(micros(one) for one in last if one is not None)  # type: ignore[arg-type]
-
-
 def _moment(jobs: JobTable, given: int | None, *, live: bool) -> tuple[int, str]:
     """The moment asked about, and that moment in words."""
-    end, first = _end(jobs), jobs.table["seen"].to_physical()[0]
+    end, first = last_recorded(jobs), jobs.table["seen"].to_physical()[0]
     if given is not None:
         refuse_before(given, first, "job")
         return given, format_micros(given)

@@ -102,20 +102,19 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object 
 
 
 def load_settings(
-    config: Path | None, overrides: dict[str, Any], question: Question[Any] | None = None
+    config: Path | None, overrides: dict[str, Any], *questions: Question[Any]
 ) -> Settings:
     """The settings of all places, with those of flags (None: not given) on top.
 
     Args:
         config: a file to read after the usual ones.
         overrides: nested.
-        question: whose section is read; those of other questions are not looked at.
+        questions: whose sections are read; those of others are not looked at.
     """
     from jobsight.settings import Settings
 
     sections: dict[str, type[Section] | None] = dict.fromkeys(QUESTIONS)
-    if question is not None:
-        sections[question.name] = question.settings
+    sections |= {one.name: one.settings for one in questions}
     settings = Settings.load(_given(overrides), config=config, questions=sections)
     set_group_access(settings.group_access)
     return settings

@@ -27,7 +27,7 @@ from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_
 from jobsight.cli.failpage import print_answers, print_table
 from jobsight.cli.output import report_problems
 from jobsight.documents import State
-from jobsight.questions.fail.answering import RUNNING, Answerer
+from jobsight.questions.fail.answering import RUNNING
 from jobsight.questions.fail.question import FAIL
 
 __all__ = ["fail"]
@@ -63,7 +63,7 @@ def fail(
     wanted = asked(jobs or [], queues, save=save, options="--pending or --running")
     settings = load_settings(config, {"timezone": timezone, "store": store}, FAIL)
     inputs = [*(log or []), *(files or [])]
-    desk = open_desk(FAIL, Answerer, settings, inputs, store=store is not None, model=model, at=at)
+    desk = open_desk(FAIL, settings, inputs, store=store is not None, model=model, at=at)
     answers, problems = wanted.answers(desk)
     unsaved, failure = kept(FAIL, answers, settings) if save else ([], None)
     if as_json:

@@ -27,9 +27,10 @@ def open_history(settings: Settings, files: list[str], *, named: bool) -> PriorR
     Raises:
         JobsightError: nothing can be read.
     """
-    from jobsight.cli.asking import own_store, script_row
+    from jobsight.cli.asking import own_store
     from jobsight.cli.common import caller
     from jobsight.cli.reading import read_for
+    from jobsight.learning.desk import script_row
     from jobsight.questions.fail.priorruns import PriorRuns, Texts
     from jobsight.questions.fail.question import FAIL
 
@@ -40,7 +41,7 @@ def open_history(settings: Settings, files: list[str], *, named: bool) -> PriorR
     def row(job: Job | CondorJob) -> dict[str, Any]:
         if isinstance(job, Job):
             request = request_columns(job.submission)
-            return script_row(jobs, settings, job.path, job.source.text, request)
+            return script_row(jobs, settings, job.path, job.source.text, request, texts.owner)
         return {**job.columns(), "scheduler": "htcondor", "owner": texts.owner}
 
     return PriorRuns(jobs, texts, row)

@@ -11,10 +11,8 @@ line.
 from __future__ import annotations
 
 import contextlib
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,27 +24,35 @@ from jobsight.cli.common import (
     caller,
     load_settings,
 )
-from jobsight.cli.holdmodels import choose_answerers, named_model
 from jobsight.cli.holdpage import print_all, print_answers
+from jobsight.cli.modelnames import model_folder
 from jobsight.cli.output import note, print_json, report_problems, stages
-from jobsight.cli.reading import has_store, now, read_history, refuse_before
+from jobsight.cli.reading import has_store, network_of, now, read_history, refuse_before
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
 from jobsight.errors import JobsightError, SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
-from jobsight.ids import parse_job_id, parse_job_name
+from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.reading import are_documents, is_pipe
+from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.groups import by_use
-from jobsight.questions.hold.answering.lookup import current_jobs, find_held
+from jobsight.questions.hold.answering.lookup import (
+    HeldName,
+    current_jobs,
+    held_names,
+)
+from jobsight.questions.hold.champions import Answerers, answers_for, choose_answerers
 from jobsight.questions.hold.question import HOLD
-from jobsight.text import counted, printable
+from jobsight.questions.hold.settings import HoldSettings
+from jobsight.text import counted
 
 if TYPE_CHECKING:
-    from jobsight.cli.holdmodels import Answerers
-    from jobsight.ids import JobId
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
 
 __all__ = ["hold"]
+
+_NONE = "none"
+"""What ``--model`` is given to be answered by today's rules, whatever the registry has."""
 
 
 def hold(
@@ -99,7 +105,9 @@ def hold(
     ] = False,
 ) -> None:
     """Held jobs: release, wait, fix or remove? With probability, evidence and what to do."""
-    asked = _asked(jobs or [], every or each)
+    if jobs and (every or each):
+        raise UsageError("name jobs, or ask for --all (or --each), not both")
+    asked = held_names(jobs or [])
     settings = load_settings(
         config,
         {"timezone": timezone, "store": store, "hold": {"lstm": {"network": network}}},
@@ -143,13 +151,6 @@ def hold(
     report_problems(problems + kept)
 
 
-class _Asked(NamedTuple):
-    """A job, or all of a cluster; of any access point, or of one."""
-
-    job: JobId
-    access_point: str | None = None
-
-
 def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[str], bool]:
     """What to read, and whether more may be written to it meanwhile.
 
@@ -186,7 +187,7 @@ def _own_logs(settings: Settings) -> list[str]:
 
 
 def _answers(
-    answerers: Answerers, asked: list[_Asked], moment: int, owner: str | None
+    answerers: Answerers, asked: list[HeldName], moment: int, owner: str | None
 ) -> tuple[list[Answer], list[str]]:
     """The answers for the ids asked for, else for all held jobs; and what is wrong with the ids.
 
@@ -200,43 +201,7 @@ def _answers(
             if unknown := held["owner"].null_count():
                 note(f"of {counted(unknown, 'job')} no owner is recorded: they may be of others")
         return by_use(answerers.answer(held, moment)), []
-    held, problems = find_held(answerer, [one.job for one in asked], moment)
-    answers = [
-        answer
-        for answer in answerers.answer(held, moment)
-        if any(_is_of(answer, one) for one in asked)
-    ]
-    elsewhere = [
-        f"job {one.job} is held, but not on {one.access_point}"
-        for one in asked
-        if one.access_point is not None
-        and not any(_is_of(answer, one) for answer in answers)
-        and len(find_held(answerer, [one.job], moment)[0])
-    ]
-    return answers, problems + elsewhere
-
-
-def _is_of(answer: Answer, asked: _Asked) -> bool:
-    """Whether the answer is for a job that was asked for."""
-    if asked.access_point not in (None, answer.access_point):
-        return False
-    whole_cluster = asked.job.proc is None and answer.job.cluster == asked.job.cluster
-    return whole_cluster or answer.job == asked.job
-
-
-def _asked(jobs: list[str], every: bool) -> list[_Asked]:
-    if every and jobs:
-        raise UsageError("name jobs, or ask for --all (or --each), not both")
-    asked = []
-    for name in map(parse_job_name, jobs):
-        place = name.place or ""
-        if place.startswith("slurm:"):
-            raise UsageError(f"{printable(name, 60)} is not an HTCondor job; only these are held")
-        point = unquote(place.removeprefix("htcondor:")) or None
-        # A log that names no access point is known by its hash.
-        named = None if point and re.fullmatch(r"log-[0-9a-f]{8}", point) else point
-        asked.append(_Asked(parse_job_id(name.job), named))
-    return asked
+    return answers_for(answerers, asked, moment)
 
 
 def _open(
@@ -249,13 +214,17 @@ def _open(
 ) -> tuple[Answerers, int, str]:
     """Who answers, the moment asked about (µs), and that moment in words."""
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
-    named = named_model(model, settings)
+    named = _named_model(model, settings)
     history, _, _ = read_history(inputs, settings, hashed=False)
     if given is not None:
         refuse_before(given, int(history.clock.min()), "event")
     with stages() as progress:
         progress("indexing")
-        answerers = choose_answerers(history, settings, name=model, model=named, here=here)
+        if model is None:
+            answerers = choose_answerers(history, settings, here=here)
+        else:
+            own = settings.of("hold", HoldSettings)
+            answerers = Answerers(Answerer(history, own, named, here=here), {})
     end = int(history.clock.max())
     if given is not None:
         return answerers, given, format_micros(given)
@@ -265,3 +234,17 @@ def _open(
     # is held until now.
     moment = max(end, now())
     return answerers, moment, f"{format_micros(moment)} (now; last event {format_micros(end)})"
+
+
+def _named_model(name: str | None, settings: Settings) -> ModelDir | None:
+    """The model that ``--model`` names, opened; None where it names none.
+
+    Raises:
+        ModelError: it cannot be found or opened.
+    """
+    if name is None or name == _NONE:
+        return None
+    network = network_of(HOLD, settings)
+    return ModelDir.open(
+        model_folder(name, settings, "hold"), HOLD, network=network, only_chosen=True
+    )

@@ -5,34 +5,28 @@ What a model directory says is hostile text: it is shown bounded, and plain.
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jobsight.cli.tables import table
-from jobsight.errors import ModelError
-from jobsight.format import UNKNOWN, interval, moment, number
+from jobsight.format import UNKNOWN, interval, number
 from jobsight.learning.manifest import read_manifest
 from jobsight.learning.registry import read_report
-from jobsight.models import is_baseline
+from jobsight.learning.registry.listing import best_baseline, whole
 from jobsight.reports.scores import HEADINGS
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.learning.manifest import Manifest
-    from jobsight.learning.registry import Entry, Record
 
 __all__ = [
     "comparison_text",
     "later_moments",
-    "listed",
     "listing",
     "page",
     "scores_table",
-    "shown",
     "side_by_side",
     "side_by_side_text",
 ]
@@ -40,57 +34,6 @@ __all__ = [
 _WIDTH = 60
 _SETTINGS = 4000
 """Characters of the settings that a page shows."""
-
-
-@contextlib.contextmanager
-def _checked(place: object) -> Iterator[None]:
-    """Make one error of whatever is missing in a report."""
-    try:
-        yield
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise ModelError(
-            f"the report of {place} is damaged ({type(error).__name__}: {error}); train again"
-        ) from None
-
-
-def listed(entry: Entry) -> dict[str, Any]:
-    """A model in a list, as plain data; `damaged` says what is wrong with its files."""
-    row: dict[str, Any] = {
-        "digest": entry.digest,
-        "question": entry.question,
-        "cluster": entry.cluster,
-        "champion": entry.champion,
-        "added": moment(entry.added),
-        "by": entry.by,
-        "why": entry.why,
-        "folder": str(entry.folder),
-        "damaged": None,
-    }
-    try:
-        _, report = entry.open()
-        with _checked(entry.folder):
-            return row | {
-                "model": str(report["chosen"]),
-                "batches": int(report["batches"]),
-                "loss": report["models"][report["chosen"]][report["loss"]],
-                "best_baseline": _best_baseline(report),
-            }
-    except ModelError as error:
-        empty = dict.fromkeys(("model", "batches", "loss", "best_baseline"))
-        return row | empty | {"damaged": str(error)}
-
-
-def _best_baseline(report: dict[str, Any]) -> dict[str, Any]:
-    """Name and loss of the best baseline of a report."""
-    found = {
-        str(name): float(scores[report["loss"]])
-        for name, scores in report["models"].items()
-        if is_baseline(name) and scores[report["loss"]] is not None
-    }
-    if not found:
-        return {"name": None, "loss": None}
-    best = min(found, key=lambda name: found[name])
-    return {"name": best, "loss": found[best]}
 
 
 def listing(rows: Sequence[dict[str, Any]]) -> str:
@@ -122,38 +65,6 @@ def _baseline_text(best: dict[str, Any] | None) -> str:
     return f"{number(best['loss'])} ({printable(best['name'], 20)})"
 
 
-def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
-    """All that is known of a model, as plain data.
-
-    Raises:
-        ModelError: its files or its report are damaged.
-    """
-    manifest, report = entry.open()
-    with _checked(entry.folder):
-        report["models"][report["chosen"]][report["loss"]]
-        return {
-            **listed(entry),
-            "settings": dict(manifest.settings),
-            "seed": manifest.seed,
-            "sources": [dataclasses.asdict(one) for one in manifest.sources],
-            "versions": dict(manifest.versions),
-            "facts": dict(manifest.facts),
-            "report": report,
-            "history": [_event(record) for record in records],
-        }
-
-
-def _event(record: Record) -> dict[str, Any]:
-    return {
-        "time": moment(record.time),
-        "event": record.event,
-        "digest": record.digest,
-        "champion": record.champion == record.digest and record.event != "removed",
-        "by": record.by,
-        "why": record.why,
-    }
-
-
 def page(found: dict[str, Any]) -> str:
     """What `shown` returned, as text."""
     where = f"{printable(found['question'], 20)} for {printable(found['cluster'], 60)}"
@@ -164,7 +75,7 @@ def page(found: dict[str, Any]) -> str:
         *([f"  why     {printable(found['why'], 200)}"] if found["why"] else []),
         f"  folder  {printable(found['folder'])}",
     ]
-    with _checked(found["folder"]):
+    with whole(found["folder"]):
         return "\n".join([*head, "", *_quality(found["report"]), "", *_origin(found)])
 
 
@@ -241,7 +152,7 @@ def side_by_side(folders: Sequence[Path]) -> dict[str, Any]:
     for folder in folders:
         manifest = read_manifest(folder)
         report = read_report(folder, manifest)
-        with _checked(folder):
+        with whole(folder):
             reports.append(_side(manifest, report))
     keys = ("sources", "test_since", "test_until")
     differ = [
@@ -267,7 +178,7 @@ def _side(manifest: Manifest, report: dict[str, Any]) -> dict[str, Any]:
         "test_until": manifest.facts.get("last"),
         "sources": sorted(one.sha256 for one in manifest.sources),
         "scores": {key: scores[key] for key in report["metrics"]},
-        "best_baseline": _best_baseline(report),
+        "best_baseline": best_baseline(report),
     }
 
 

@@ -8,10 +8,11 @@ import typer
 
 from jobsight.cli.common import ConfigOption, JsonOption, load_settings
 from jobsight.cli.modelnames import entry_named
-from jobsight.cli.modelpage import listed, listing, page, shown
+from jobsight.cli.modelpage import listing, page
 from jobsight.cli.output import answer
 from jobsight.errors import UsageError
 from jobsight.learning.champions import open_registry
+from jobsight.learning.registry.listing import listed, shown
 from jobsight.text import printable
 
 if TYPE_CHECKING:

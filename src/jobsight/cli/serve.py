@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
+from jobsight.questions import QUESTIONS, question_named
 from jobsight.service.logs import set_up
 from jobsight.service.web.running import serve as run
 from jobsight.service.web.site import Site
@@ -29,7 +30,8 @@ def serve(
 ) -> None:
     """Answer people and programs over HTTP, until it is stopped."""
     own = {"listen": listen, "base_path": base_path}
-    settings = load_settings(config, {"store": store, "timezone": timezone, "serve": own})
+    flags = {"store": store, "timezone": timezone, "serve": own}
+    settings = load_settings(config, flags, *map(question_named, QUESTIONS))
     set_up(settings.collect.log_format)
     with open_store(settings=settings.store) as opened:
         run(Site(settings, opened))

@@ -7,8 +7,7 @@ others are answered, each of these gives a line on standard error, and the exit 
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,7 +31,6 @@ from jobsight.errors import SourceError
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.failures import SlurmError
-from jobsight.questions.start.answering import Answerer
 from jobsight.questions.start.question import START
 from jobsight.questions.start.queue import Machine
 from jobsight.text import printable
@@ -76,12 +74,15 @@ def start(
     settings = load_settings(config, {"timezone": timezone, "store": store}, START)
     inputs = [*(log or []), *(files or [])]
     live = at is None and not inputs
-    make = partial(
-        Answerer,
-        machine=_machine(settings) if live else None,
-        analysis=_analysis(jobs or [], settings) if live else None,
+    machine = _machine(settings) if live else Machine()
+    analysis = _analysis(jobs or [], settings) if live else {}
+
+    def adapt(one: Any) -> Any:
+        return one.of_cluster(machine, analysis)
+
+    desk = open_desk(
+        START, settings, inputs, store=store is not None, model=model, at=at, adapt=adapt
     )
-    desk = open_desk(START, make, settings, inputs, store=store is not None, model=model, at=at)
     answers, problems = wanted.answers(desk)
     unsaved, failure = kept(START, answers, settings) if save else ([], None)
     if as_json:

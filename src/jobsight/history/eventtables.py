@@ -9,7 +9,7 @@ the file a record was read from, and what a timeline dropped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -20,7 +20,7 @@ from jobsight.documents import Event, JobDocument, parse_key
 from jobsight.errors import DocumentError
 from jobsight.history.eventlog.terms import ENTRY_COLUMNS, PREFIX, begun, event_kinds
 
-__all__ = ["event_table", "joined_tables"]
+__all__ = ["Entries", "as_logs", "event_table", "joined_tables"]
 
 _SECOND = 1_000_000
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}")
@@ -44,9 +44,15 @@ def event_table(documents: Iterable[JobDocument]) -> pl.DataFrame:
     Raises:
         DocumentError: a job's number, or the time or number of an event, is not of an event log.
     """
-    frames = [block.frame() for block in _blocks(documents)]
-    table = pl.concat(frames) if frames else _Block().frame()
-    table = pl.concat([table, _headers(table)])
+    gathered = Entries()
+    for one in documents:
+        gathered.add(one)
+    return as_logs(gathered.frame())
+
+
+def as_logs(entries: pl.DataFrame) -> pl.DataFrame:
+    """The event table of what `Entries` gathered: in order, with headers and numbers of logs."""
+    table = pl.concat([entries, _headers(entries)])
     writer = pl.col("source").str.split("#").list.first()
     logs = (
         table.filter(pl.col("cluster") >= 0)
@@ -65,32 +71,53 @@ def event_table(documents: Iterable[JobDocument]) -> pl.DataFrame:
     )
 
 
-class _Block:
-    """Entries of some jobs, on their way into columns."""
+class Entries:
+    """Gathers the entries from logs of documents, a block of Python values at a time."""
 
     def __init__(self) -> None:
-        self.entries: list[Event] = []
+        self._frames: list[pl.DataFrame] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self._entries: list[Event] = []
         self._clusters: list[int] = []
         self._procs: list[int] = []
         self._access_points: list[str | None] = []
 
-    def add(self, cluster: int, proc: int, access_point: str | None, entries: list[Event]) -> None:
-        """Take entries of one job."""
-        self.entries += entries
-        self._clusters += [cluster] * len(entries)
-        self._procs += [proc] * len(entries)
-        self._access_points += [access_point] * len(entries)
+    def add(self, document: JobDocument) -> None:
+        """Take those of one document; `DocumentError` as by `event_table`."""
+        key = parse_key(document.id)
+        if key.scheduler != "htcondor":
+            return
+        cluster, _, proc = key.job.partition(".")
+        point = None if _UNNAMED.fullmatch(key.cluster) else key.cluster
+        entries = [
+            one
+            for one in document.timeline
+            if one.position is not None and one.source.startswith(PREFIX)
+        ]
+        self._entries += entries
+        self._clusters += [int(cluster)] * len(entries)
+        self._procs += [int(proc)] * len(entries)
+        self._access_points += [point] * len(entries)
+        if len(self._entries) >= _BLOCK:
+            self._end_block()
 
     def frame(self) -> pl.DataFrame:
         """The entries as rows of the event table, of no log yet."""
+        self._end_block()
+        return pl.concat(self._frames)
+
+    def _end_block(self) -> None:
         columns: dict[str, list[Any]] = {
-            column: list(map(attrgetter(field), self.entries)) for column, field in _FIELDS.items()
+            column: list(map(attrgetter(field), self._entries)) for column, field in _FIELDS.items()
         }
         columns |= {
             "cluster": self._clusters, "proc": self._procs, "access_point": self._access_points,
-            "log": [None] * len(self.entries),
+            "log": [None] * len(self._entries),
         }  # fmt: skip
-        return pl.DataFrame([_series(name, columns[name]) for name in event_kinds()])
+        self._frames.append(pl.DataFrame([_series(name, columns[name]) for name in event_kinds()]))
+        self._begin()
 
 
 def _series(name: str, values: list[Any]) -> pl.Series:
@@ -104,27 +131,6 @@ def _series(name: str, values: list[Any]) -> pl.Series:
         raise DocumentError(
             f"the document of a job has a number as {name} that is not of an event log"
         ) from None
-
-
-def _blocks(documents: Iterable[JobDocument]) -> Iterator[_Block]:
-    block = _Block()
-    for document in documents:
-        key = parse_key(document.id)
-        if key.scheduler != "htcondor":
-            continue
-        cluster, _, proc = key.job.partition(".")
-        point = None if _UNNAMED.fullmatch(key.cluster) else key.cluster
-        entries = [
-            one
-            for one in document.timeline
-            if one.position is not None and one.source.startswith(PREFIX)
-        ]
-        block.add(int(cluster), int(proc), point, entries)
-        if len(block.entries) >= _BLOCK:
-            yield block
-            block = _Block()
-    if block.entries:
-        yield block
 
 
 def _headers(table: pl.DataFrame) -> pl.DataFrame:

@@ -197,6 +197,23 @@ class JobTable:
         changes = rows.explode("changes").unnest("changes")
         return cls._derived(packed.drop("changes"), changes)
 
+    def updated(self, newer: JobTable) -> JobTable:
+        """The table in which the jobs of a newer one have the place of those of the same ids."""
+        columns = (*_FROM_SUBMISSION, *_USAGE)
+        old = self.table.select(*columns, row=pl.int_range(pl.len()), newer=pl.lit(value=False))
+        new = newer.table.select(*columns, row=pl.int_range(pl.len()), newer=pl.lit(value=True))
+        kept = old.join(new.select("id"), on="id", how="anti")
+        jobs = pl.concat([kept, new]).sort("seen", "id")
+        order = jobs.select("row", "newer", place=pl.int_range(pl.len()))
+        changes = pl.concat(
+            one.changes.join(
+                order.filter(newer=is_newer).drop("newer"),
+                on="row", how="inner", maintain_order="left",
+            ).with_columns(row="place").drop("place")
+            for one, is_newer in ((self, False), (newer, True))
+        )  # fmt: skip
+        return self._derived(jobs.select(columns), changes.sort("row", maintain_order=True))
+
     def as_of(self, moment: int) -> JobTable:
         """What was known before a moment (µs): the table of the same jobs, cut there."""
         at = pl.lit(moment).cast(_MOMENT)

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 import polars as pl
 
@@ -36,6 +36,10 @@ from jobsight.learning.targets import Target
 from jobsight.models.base import Inputs
 from jobsight.models.rules import RuleSet
 from jobsight.settings import Costs, QuestionSettings
+
+if TYPE_CHECKING:
+    from jobsight.learning.desk import Answerer
+    from jobsight.learning.modeldir import ModelDir
 
 __all__ = ["Builder", "Decisions", "Encoding", "Question", "Stratum"]
 
@@ -181,6 +185,10 @@ class Question(Protocol[S]):
     def costs(self, settings: S) -> Costs | None:
         """What decisions cost, where acting on P(true) saves something."""
         return None
+
+    def answerer(self, source: Any, moment: int, model: ModelDir | None) -> Answerer[Any]:
+        """Who answers for jobs of a job table as of a moment (µs), where it is asked of such."""
+        raise UsageError(f"{self.name} is not asked of a table of jobs")
 
     def require_answerable(self, settings: S) -> None:
         """Refuse settings whose models cannot answer what is asked now.

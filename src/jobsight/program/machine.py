@@ -15,7 +15,7 @@ from pathlib import Path
 from jobsight.errors import SourceError
 from jobsight.text import printable
 
-__all__ = ["LARGEST", "Machine", "Python", "Sandbox", "read_source"]
+__all__ = ["LARGEST", "Elsewhere", "Machine", "Python", "Sandbox", "read_source"]
 
 LARGEST = 4 << 20
 """Bytes of a script that is read; Slurm refuses larger ones by default."""
@@ -161,6 +161,21 @@ class Sandbox(Machine):
             return path
         top, slash, rest = path[len(self.folder) + 1 :].partition("/")
         return f"{self.files.get(top, '/nonexistent')}{slash}{rest}"
+
+
+class Elsewhere(Machine):
+    """A machine of which nothing is known: that of whoever sent a script. No file is looked at."""
+
+    def __init__(self) -> None:
+        super().__init__(path="")
+
+    def real(self, path: str) -> str:
+        """Nowhere."""
+        return "/nonexistent"
+
+    def visible(self, path: str) -> bool:
+        """Of no path can be said that it is not there."""
+        return False
 
 
 def _behind_shim(path: str) -> str | None:

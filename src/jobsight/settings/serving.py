@@ -21,7 +21,7 @@ class ServeSettings(Section):
     """Address and port. Anything but loopback is for a network that a TLS proxy protects."""
     socket: Path | None = None
     """Unix socket; None: ``serve.sock`` in $RUNTIME_DIRECTORY, else in $XDG_RUNTIME_DIR/jobsight,
-    else in the user's state folder."""
+    else in the user's state folder. Commands look there, and where JOBSIGHT_SERVE__SOCKET says."""
     base_path: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9._~\-]+)*$")] = ""
     """What a proxy puts in front of every path, such as ``/node/host/8642``."""
     hosts: tuple[str, ...] = ()

@@ -122,6 +122,18 @@ class Store(ABC):
         """A number that changes whenever documents move to the archive."""
         return self._number("generation")
 
+    def revision(self) -> int:
+        """The revision of the latest put; a number that only grows."""
+        return self._number("revision")
+
+    def changed(self, since: int) -> Iterator[Row]:
+        """Live rows with a later revision than `since`, in any order.
+
+        Jobs that move to the archive are not among them. This one looks at every live row.
+        """
+        rows = self.rows(Query())
+        return (row for row in rows if row.revision > since and not row.archived)
+
     def rows(self, query: Query, after: Order | None = None) -> Iterator[Row]:
         """The rows of this query, in the order of `scan`, behind `after` (None: all)."""
         return all_rows(self._view, self._archive, query, after)

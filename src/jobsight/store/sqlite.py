@@ -33,7 +33,7 @@ from jobsight.store.parts import Part
 from jobsight.store.pruning import OVERTAKEN
 from jobsight.store.rows import Order, Query, Row
 from jobsight.store.sqlitefile import SqliteFile
-from jobsight.store.sqlitequeries import live_rows, read_rows, revisions, selection
+from jobsight.store.sqlitequeries import changed_rows, live_rows, read_rows, revisions, selection
 from jobsight.store.views import View
 
 __all__ = ["SqliteStore"]
@@ -99,6 +99,11 @@ class SqliteStore(Store):
                 "ON CONFLICT (source) DO UPDATE SET position = excluded.position",
                 [(source, new) for source, _, new in texts],
             )
+
+    def changed(self, since: int) -> Iterator[Row]:
+        """Live rows with a later revision, by an index; see `Store.changed`."""
+        with self._file.explained(), self._file.snapshot() as db:
+            yield from changed_rows(db, since)
 
     def _files(self) -> Iterator[Path]:
         file = os.path.realpath(self.path)

@@ -24,6 +24,7 @@ __all__ = ["APPLICATION_ID", "SqliteFile"]
 APPLICATION_ID = 0x4A6F6273
 """In the file's header: distinguishes a store from another program's database."""
 
+_BY_REVISION = "CREATE INDEX IF NOT EXISTS jobs_by_revision ON jobs (revision)"
 _TABLES = """
 CREATE TABLE jobs (
     number INTEGER PRIMARY KEY,
@@ -40,12 +41,13 @@ CREATE INDEX jobs_by_time ON jobs (time, id);
 CREATE INDEX jobs_by_state ON jobs (state, time, id);
 CREATE INDEX jobs_by_user ON jobs (user, time, id) WHERE user IS NOT NULL;
 CREATE INDEX jobs_active_by_time ON jobs (time, id) WHERE active;
+{by_revision};
 CREATE INDEX jobs_by_raw ON jobs (raw, id) WHERE raw IS NOT NULL;
 CREATE TABLE positions (source TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE parts (name TEXT PRIMARY KEY, part TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO numbers VALUES ('revision', 0), ('generation', 0), ('fence', 0);
-""".format(active=", ".join(f"'{state}'" for state in sorted(ACTIVE)))
+""".format(active=", ".join(f"'{state}'" for state in sorted(ACTIVE)), by_revision=_BY_REVISION)
 _ELSEWHERE = "name another with --store or JOBSIGHT_STORE"
 _SHRINK_PAGES = 2000
 _MARKS = ("application_id", "user_version")
@@ -145,6 +147,7 @@ class SqliteFile:
                 # A copy that was made by VACUUM INTO has no log; while it is read, it stays so.
                 with suppress(sqlite3.OperationalError):
                     db.execute("PRAGMA journal_mode = WAL")
+                    db.execute(_BY_REVISION)  # earlier versions made none
 
     def _is_writable(self) -> bool:
         """Whether this user may write the file, and the log that it needs."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from jobsight.errors import StoreError
 from jobsight.store.packing import ACTIVE, Keys, cluster_of
 from jobsight.store.rows import Order, Query, Row
 
-__all__ = ["live_rows", "read_rows", "revisions", "selection"]
+__all__ = ["changed_rows", "live_rows", "read_rows", "revisions", "selection"]
 
 _COLUMNS = "jobs.id, state, user, time, revision, document, raw"
 _ASKED = "FROM json_each(?) AS asked CROSS JOIN jobs ON jobs.id = asked.value"
@@ -56,6 +56,12 @@ def selection(query: Query, after: Order | None) -> tuple[str, list[object]]:
         f"ORDER BY time {way}, id {way} LIMIT ?",
         values,
     )
+
+
+def changed_rows(db: sqlite3.Connection, since: int) -> Iterator[Row]:
+    """Rows with a later revision than `since`."""
+    for columns in db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE revision > ?", (since,)):  # noqa: S608
+        yield _row(*columns)
 
 
 def read_rows(cursor: sqlite3.Cursor) -> list[Row]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from jobsight.errors import SourceError
-from jobsight.program.machine import Machine, Sandbox, read_source
+from jobsight.program.machine import Elsewhere, Machine, Sandbox, read_source
 from jobsight.program.preflight import (
     condor,
     condorfiles,
@@ -47,6 +47,11 @@ _UNNAMED = frozenset({"", ".txt", ".job", ".desc", ".in"})
 _SANDBOX = "/condor-sandbox"
 _READS = frozenset({"JS101", "JS102", "JS109"})
 _FAILS = frozenset({"JS313", "JS319"})
+
+_OF_FILES = frozenset({"JS008", "JS105", "JS401", "JS403", "JS413", "JS420", "JS424"})
+_UNKNOWN = "JS103"
+"""Rules that look at files, which cannot be done for a text sent from elsewhere; and the one on
+commands, which then stands where the command is one misspelled."""
 
 _RULES = (
     condor, condorfiles, condorpool, dags, endless, gpus, habits, limits, logic, missing,
@@ -114,17 +119,39 @@ class Checker:
         data = read_source(path)
         text = data.decode("utf-8", "replace")
         file = printable(os.path.relpath(path))
+        absolute = os.path.abspath(path)  # noqa: PTH100  # links are left as they are
+        machine = Machine(None, (os.getcwd(), os.path.dirname(absolute)))  # noqa: PTH109, PTH120
+        return self._report(path, file, data, text, machine)
+
+    def sent(self, name: str, text: str) -> Report:
+        """Check a text that was sent from another machine: no file of this one is looked at.
+
+        Raises:
+            SourceError: it has a zero byte, or is nested too deep.
+        """
+        if "\0" in text:
+            raise SourceError(f"this is not text: it has a zero byte at {text.index(chr(0))}")
+        file = Path(name).name or "script"
+        data = text.encode(errors="replace")
+        found = self._report(Path("/", file), printable(file, 120), data, text, Elsewhere())
+        known = (
+            one
+            for one in found.findings
+            if one.code not in _OF_FILES and (one.code != _UNKNOWN or one.fix)
+        )
+        return replace(found, findings=tuple(known))
+
+    def _report(self, path: Path, file: str, data: bytes, text: str, machine: Machine) -> Report:
         try:
-            scheduler, found = self._found(path, file, data, text)
+            scheduler, found = self._found(path, file, data, text, machine)
         except RecursionError:
             raise SourceError(f"{file} is nested too deep to be checked") from None
         return Report(file, scheduler, not _endless(found), tuple(self._left(found, file, text)))
 
     def _found(
-        self, path: Path, file: str, data: bytes, text: str
+        self, path: Path, file: str, data: bytes, text: str, machine: Machine
     ) -> tuple[str | None, list[Finding]]:
-        absolute = os.path.abspath(path)  # noqa: PTH100  # links are left as they are
-        machine = Machine(None, (os.getcwd(), os.path.dirname(absolute)))  # noqa: PTH109, PTH120
+        absolute = os.path.abspath(path)  # noqa: PTH100
         if path.suffix in _DAGS or (path.suffix in _UNNAMED and looks_like_dag(text)):
             return "htcondor", list(self._of_dag(DagJob(text, os.getcwd(), machine), file))  # noqa: PTH109
         if path.suffix in _SUBMITS or (path.suffix in _UNNAMED and looks_like_submit(text)):
@@ -143,6 +170,7 @@ class Checker:
         source = Source(file, text, folder=os.path.dirname(path))  # noqa: PTH120
         environment = {k: v for k, v in os.environ.items() if k.startswith("SBATCH_")}
         job = Job(source, data, path, here, machine, self.site, self.options, environment)
+        job.blind = isinstance(machine, Elsewhere)
         if job.is_slurm and (chosen := job.submission.value("chdir")):
             job.folder = machine.resolve(os.path.normpath(os.path.join(here, chosen)))  # noqa: PTH118
         return job

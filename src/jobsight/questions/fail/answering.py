@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -130,11 +132,20 @@ class Answerer:
         else:
             self._data = Dataset.for_judging(jobs, model)
 
+    def at(self, moment: int) -> Self:
+        """The same as of a later moment (µs), until which nothing more became known."""
+        other = copy(self)
+        other.moment = moment
+        return other
+
     def asked(self, rows: pl.Expr) -> pl.DataFrame:
         """The jobs of the table that an expression selects, as they are asked about."""
+        return self._asked.filter(self.jobs.table.select(chosen=rows & pl.lit(True)).to_series())
+
+    @cached_property
+    def _asked(self) -> pl.DataFrame:
         state = self.jobs.table["state"].cast(pl.String)
-        table = jobs_asked(self.jobs).with_columns(state=state)
-        return table.filter(self.jobs.table.select(chosen=rows & pl.lit(True)).to_series())
+        return jobs_asked(self.jobs).with_columns(state=state)
 
     def unsubmitted(self, job: Mapping[str, Any]) -> pl.DataFrame:
         """A job that is to be submitted now, see `submitted_now`."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -122,21 +123,34 @@ def _listed(spans: Spans | None) -> list[float] | None:
 class Answerer:
     """Answers for jobs as of one moment, by what was known then."""
 
-    def __init__(
-        self, jobs: JobTable, moment: int, model: ModelDir | None = None,
-        machine: Machine | None = None, analysis: Mapping[str, Sequence[str]] | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, jobs: JobTable, moment: int, model: ModelDir | None = None) -> None:
         """Index what was known.
 
         Args:
             jobs: as of the moment (`JobTable.as_of`).
             moment: µs.
             model: trained; None: the play with the users' last runs answers, uncalibrated.
-            machine: what Slurm reports of the cluster; None: what was ever in use counts.
-            analysis: what HTCondor says of idle jobs, lines by job.
         """
         self.jobs, self.moment, self._model = jobs, moment, model
-        self._machine, self._analysis = machine or Machine(), analysis or {}
+        self._machine = Machine()
+        self._analysis: Mapping[str, Sequence[str]] = {}
+
+    def of_cluster(self, machine: Machine, analysis: Mapping[str, Sequence[str]]) -> Self:
+        """The same with what is known of the cluster now.
+
+        Args:
+            machine: what Slurm reports of it; an empty one: what was ever in use counts.
+            analysis: what HTCondor says of idle jobs, lines by job.
+        """
+        other = copy(self)
+        other._machine, other._analysis = machine, analysis
+        return other
+
+    def at(self, moment: int) -> Self:
+        """The same as of a later moment (µs), until which nothing more became known."""
+        other = copy(self)
+        other.moment = moment
+        return other
 
     @cached_property
     def _asked(self) -> pl.DataFrame:

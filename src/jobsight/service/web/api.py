@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-import os
-import pwd
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Body, Depends, Path, Query, Request
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
 
 from jobsight.documents import to_json
+from jobsight.errors import UsageError
 from jobsight.service.web.callers import Caller
+from jobsight.service.web.guards import RefusedError
 from jobsight.service.web.site import MOST_JOBS, Site, summary
 
-__all__ = ["Asking", "TheSite", "router"]
+__all__ = ["Asking", "Problem", "Script", "TheSite", "Wanted", "router"]
 
-router = APIRouter(prefix="/api/v1")
+_MOST_IDS = 100
+_MOST_SCRIPT = 1 << 20
+
+
+class Problem(BaseModel):
+    """What is wrong with a request."""
+
+    detail: str
+
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": text}
+    for status, text in {
+        400: "not a request for this service", 401: "no valid token", 404: "no such job",
+        405: "no such method", 413: "too large", 422: "not understood",
+        429: "too many requests", 503: "not now",
+    }.items()
+}  # fmt: skip
+router = APIRouter(prefix="/api/v1", responses=_PROBLEMS)
 
 
 def _site(request: Request) -> Site:
@@ -23,11 +44,46 @@ def _site(request: Request) -> Site:
 
 
 def _caller(request: Request) -> Caller:
-    return Caller(pwd.getpwuid(os.getuid()).pw_name, "admin")
+    found: Caller | None = request.state.caller
+    if found is None:
+        raise RefusedError(401, "a token is needed: `jobsight token add`, or `scontrol token`")
+    return found
 
 
 TheSite = Annotated[Site, Depends(_site)]
 Asking = Annotated[Caller, Depends(_caller)]
+_Id = Annotated[
+    str, Path(max_length=300, description="Any form of a job's id.", examples=["2153.22"])
+]
+_Moment = Annotated[int | None, Query(ge=-(2**62), le=2**62, description="µs since 1970.")]
+_Text = Annotated[str, Field(max_length=_MOST_SCRIPT)]
+_Option = Annotated[str, Field(max_length=1000)]
+
+
+class Script(BaseModel):
+    """A batch script or submit file, and options of its submission."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"name": "run.sh", "script": "#!/bin/bash\n#SBATCH --mem=1G\nsleep 60\n"}]
+        },
+    )
+    script: _Text
+    name: Annotated[str, Field(min_length=1, max_length=200)] = "script.sh"
+    options: Annotated[list[_Option], Field(max_length=100)] = []
+
+
+class Wanted(BaseModel):
+    """What is asked about: jobs by their ids, or a script."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"jobs": ["2153.22", "slurm:grid:77"]}]}
+    )
+    jobs: Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=_MOST_IDS)] = []
+    script: _Text | None = None
+    name: Annotated[str, Field(min_length=1, max_length=200)] = "script.sh"
+    options: Annotated[list[_Option], Field(max_length=100)] = []
 
 
 @router.get("/jobs")
@@ -35,34 +91,90 @@ def jobs(
     site: TheSite,
     who: Asking,
     user: Annotated[str | None, Query(max_length=200)] = None,
-    state: Annotated[list[str], Query(max_length=20)] = [],  # noqa: B006
+    state: Annotated[list[str] | None, Query(max_length=20, examples=[["held"]])] = None,
     cluster: Annotated[str | None, Query(max_length=300)] = None,
-    since: int | None = None,
-    until: int | None = None,
-    after: Annotated[str | None, Query(max_length=1000)] = None,
+    since: _Moment = None,
+    until: _Moment = None,
+    after: Annotated[str | None, Query(max_length=1000, description="`next` of a page.")] = None,
     limit: Annotated[int, Query(ge=1, le=MOST_JOBS)] = 50,
 ) -> dict[str, Any]:
     """Jobs, those first of which something happened last; `next` is the cursor of the next page."""
     page = site.jobs(
-        who, user=user, states=state, cluster=cluster, since=since, until=until, after=after,
-        limit=limit,
+        who, user=user, states=state or (), cluster=cluster, since=since, until=until,
+        after=after, limit=limit,
     )  # fmt: skip
     return {"jobs": [summary(one) for one in page.jobs], "next": page.next}
 
 
 @router.get("/jobs/{id}")
-def job(site: TheSite, who: Asking, id: str) -> dict[str, Any]:  # noqa: A002
+def job(site: TheSite, who: Asking, id: _Id) -> dict[str, Any]:  # noqa: A002
     """All that is known of a job: its document."""
     return to_json(site.job(who, id))
+
+
+@router.get("/jobs/{id}/answers")
+def answers(site: TheSite, who: Asking, id: _Id) -> dict[str, Any]:  # noqa: A002
+    """What each question answers for a job now; `problems` says why one does not."""
+    return site.answers(who, id)
+
+
+@router.post("/answers/{question}")
+def ask(
+    site: TheSite,
+    who: Asking,
+    question: Annotated[str, Path(max_length=40, examples=["hold"])],
+    wanted: Annotated[Wanted, Body()],
+) -> dict[str, Any]:
+    """The answers of one question for jobs, or for a script as if it were submitted now."""
+    if bool(wanted.jobs) == (wanted.script is not None):
+        raise UsageError("name jobs, or send a script")
+    if wanted.script is None:
+        return {"answers": site.answer(who, question, wanted.jobs)}
+    answer = site.script_answer(who, question, wanted.name, wanted.script, wanted.options)
+    return {"answers": [{"job": None, "answer": answer}]}
+
+
+@router.post("/check")
+def check(site: TheSite, who: Asking, sent: Annotated[Script, Body()]) -> dict[str, Any]:
+    """What will go wrong with a script; nothing of it is run."""
+    return site.check(who, sent.name, sent.script, sent.options)
+
+
+@router.get("/held")
+def held(site: TheSite, who: Asking) -> list[dict[str, Any]]:
+    """The held jobs by cause and cluster: one decision each, the greatest gain first."""
+    return site.held(who)
+
+
+@router.get("/pending")
+def pending(
+    site: TheSite, who: Asking, limit: Annotated[int, Query(ge=1, le=MOST_JOBS)] = 200
+) -> list[dict[str, Any]]:
+    """Jobs that wait, with their answers; those whose failure would waste most first."""
+    return site.pending(who, limit)
+
+
+@router.get("/models")
+def models(site: TheSite, who: Asking) -> list[dict[str, Any]]:
+    """The trained models; `champion` marks those that answer."""
+    del who
+    return site.models()
 
 
 @router.get("/collectors")
 def collectors(site: TheSite, who: Asking) -> list[dict[str, Any]]:
     """The state of the collectors."""
-    return site.collectors()
+    return site.collectors(who)
 
 
 @router.get("/health")
 def health(site: TheSite) -> dict[str, Any]:
-    """Whether the service answers."""
+    """Whether the service answers, and how far it has read the store."""
     return site.health()
+
+
+@router.get("/events", response_class=StreamingResponse)
+async def events(site: TheSite, who: Asking) -> StreamingResponse:
+    """News as they come (text/event-stream): ``hold``, ``answer``, ``state``."""
+    stream: AsyncIterator[bytes] = site.events.subscribe(who)
+    return StreamingResponse(stream, media_type="text/event-stream")

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.types import Scope
 
 from jobsight import __version__
-from jobsight.errors import JobError, JobsightError, StoreUnavailableError, UsageError
-from jobsight.service.web import api, pages
-from jobsight.service.web.guards import Headers
+from jobsight.errors import JobError, JobsightError, SourceError, StoreUnavailableError, UsageError
+from jobsight.service.web import api, login, pages
+from jobsight.service.web.guards import BrowserHeaders, Gate, RefusedError, Tags
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.service.web.site import Site
@@ -20,32 +29,80 @@ if TYPE_CHECKING:
 __all__ = ["application"]
 
 _STATIC = Path(pages.__file__).parent / "static"
+_LEAST_GZIPPED = 1000
+_MOST_SHOWN = 20
 
 
 def application(site: Site) -> FastAPI:
-    """The application of a site, which is `app.state.site`."""
+    """The application of a site, which is `app.state.site`; it runs while the application does."""
+    settings = site.settings.serve
     app = FastAPI(
         title="Jobsight",
         version=__version__,
         summary="How batch jobs of HTCondor and Slurm will behave.",
         docs_url=None,
         redoc_url=None,
-        root_path=site.settings.serve.base_path,
+        root_path=settings.base_path,
+        lifespan=_running,
+        middleware=[
+            Middleware(BrowserHeaders),
+            Middleware(Gate, settings=settings, tokens=site.tokens, refused=_refused),
+            Middleware(GZipMiddleware, minimum_size=_LEAST_GZIPPED, compresslevel=4),
+            Middleware(Tags),
+        ],
     )
     app.state.site = site
     app.include_router(api.router)
+    app.include_router(login.router)
     app.include_router(pages.router)
     if _STATIC.is_dir():
         app.mount("/static", StaticFiles(directory=_STATIC), name="static")
-    app.add_exception_handler(JobsightError, _explained)
-    app.add_middleware(Headers)
+    for kind in (JobsightError, RefusedError, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, _explained)
     return app
 
 
-async def _explained(_request: Request, error: Exception) -> JSONResponse:
-    status = 500
-    for kind, number in ((JobError, 404), (UsageError, 422), (StoreUnavailableError, 503)):
-        if isinstance(error, kind):
-            status = number
-            break
-    return JSONResponse({"detail": str(error)}, status)
+@asynccontextmanager
+async def _running(app: FastAPI) -> AsyncIterator[None]:
+    site: Site = app.state.site
+    site.follower.start()
+    yield
+    site.follower.stop()
+
+
+async def _explained(request: Request, error: Exception) -> Response:
+    return _problem(request.scope, *_status_of(error))
+
+
+def _refused(scope: Scope, refusal: RefusedError) -> Response:
+    return _problem(scope, refusal.status, refusal.detail)
+
+
+def _problem(scope: Scope, status: int, detail: str) -> Response:
+    """What is wrong: as JSON, or for a browser that asks for a page as the pages show it."""
+    path = scope["path"].removeprefix(scope.get("root_path", ""))
+    accepts = dict(scope["headers"]).get(b"accept", b"")
+    if path.startswith("/api/") or b"text/html" not in accepts:
+        extra = {"www-authenticate": "Bearer"} if status == 401 else None
+        return JSONResponse({"detail": detail}, status, extra)
+    if status == 401 and scope["method"] == "GET":
+        base = scope.get("root_path", "")
+        return RedirectResponse(f"{base}/login?next={quote(path)}", 303)
+    shown: Response = pages.problem(Request(scope), status, detail)
+    return shown
+
+
+def _status_of(error: Exception) -> tuple[int, str]:
+    if isinstance(error, RefusedError):
+        return error.status, error.detail
+    if isinstance(error, HTTPException):
+        return error.status_code, printable(error.detail, 300)
+    if isinstance(error, RequestValidationError):
+        wrong = [
+            f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
+            for one in error.errors()[:_MOST_SHOWN]
+        ]
+        return 422, printable("; ".join(wrong), 1000)
+    kinds = ((JobError, 404), (UsageError, 422), (SourceError, 422), (StoreUnavailableError, 503))
+    status = next((number for kind, number in kinds if isinstance(error, kind)), 500)
+    return status, str(error)

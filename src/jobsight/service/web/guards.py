@@ -1,12 +1,41 @@
-"""Checks of every request and response, as ASGI middleware."""
+"""Checks of every request and response, as ASGI middleware.
+
+A request is refused before anything reads it: of a host that is not the service's (DNS rebinding),
+from a page of another site (CSRF), without a valid token from anyone but the service's own user,
+too often, or with too large or too slow a body. Every other request is written to the audit log:
+who, what, with which result; never a token, a query or a body.
+"""
 
 from __future__ import annotations
 
-from starlette.datastructures import MutableHeaders
+import asyncio
+import getpass
+import hashlib
+import json
+import os
+import time
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["POLICY", "Headers"]
+from jobsight.clock import format_micros
+from jobsight.modes import make_file, make_folder
+from jobsight.service.logs import log
+from jobsight.service.web.callers import Caller
+from jobsight.text import printable
 
+if TYPE_CHECKING:
+    from jobsight.service.web.tokens import Tokens
+    from jobsight.settings import ServeSettings
+
+__all__ = ["COOKIE", "POLICY", "BrowserHeaders", "Gate", "RefusedError", "Tags"]
+
+COOKIE = "jobsight"
+"""Name of the cookie that has the token of a browser."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -21,10 +50,26 @@ _HEADERS = {
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
+    "cache-control": "private, no-cache",
 }
+_OPEN = ("/api/v1/health", "/metrics", "/openapi.json", "/login", "/static/")
+"""Paths that need no caller: nothing there is of a job or a user."""
+_PROXIES = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
+_BURST = 10
+_MOST_CALLERS = 10_000
+_BODY_SECONDS = 20.0
+_MOST_TAGGED = 1 << 20
 
 
-class Headers:
+class RefusedError(Exception):
+    """A request that is not served."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        self.status, self.detail = status, detail
+        super().__init__(detail)
+
+
+class BrowserHeaders:
     """Adds the headers that keep browsers from running or showing what is not the service's."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -41,3 +86,193 @@ class Headers:
             await send(message)
 
         await self._app(scope, receive, guarded if scope["type"] == "http" else send)
+
+
+class Tags:
+    """Gives answers to GET an ETag of their content, and 304 to who has that already."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See the ASGI specification; an answer that comes in parts has no tag."""
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self._app(scope, receive, send)
+            return
+        start: list[Message] = []
+
+        async def tagged(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                if message["status"] == 200 and "etag" not in Headers(raw=message["headers"]):
+                    start.append(message)
+                    return
+            elif start:
+                first = start.pop()
+                body = message.get("body", b"")
+                if not message.get("more_body") and len(body) <= _MOST_TAGGED:
+                    tag = f'W/"{hashlib.sha256(body).hexdigest()[:24]}"'
+                    headers = MutableHeaders(scope=first)
+                    headers["etag"] = tag
+                    if tag in Headers(scope=scope).get("if-none-match", ""):
+                        first["status"] = 304
+                        del headers["content-length"]
+                        message = {**message, "body": b""}
+                await send(first)
+            await send(message)
+
+        await self._app(scope, receive, tagged)
+
+
+class Gate:
+    """Decides who asks, and whether that is served. Belongs to one event loop.
+
+    Args:
+        app: what is behind it.
+        settings: of the service.
+        tokens: that are accepted.
+        refused: makes the answer to a request that is refused.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings, tokens: Tokens, refused: Any) -> None:
+        self._app = app
+        self._settings, self._tokens, self._refused = settings, tokens, refused
+        host = settings.listen.rpartition(":")[0]
+        self._hosts = {"localhost", "127.0.0.1", "[::1]", host, *settings.hosts}
+        self._own = Caller(getpass.getuser(), "admin")
+        self._rates: dict[str, tuple[float, float]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See the ASGI specification."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status = [0]
+
+        async def noted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                status[0] = message["status"]
+            await send(message)
+
+        try:
+            self._admit(scope)
+            limited = _Body(receive, scope, self._settings.body_bytes)
+            await self._app(scope, limited.receive, noted)
+        except RefusedError as refusal:
+            if status[0]:
+                raise
+            response: Response = self._refused(scope, refusal)
+            await response(scope, receive, noted)
+        finally:
+            self._audit(scope, status[0])
+
+    def _admit(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        local = scope.get("client") is None  # the Unix socket
+        host = headers.get("host", "")
+        if not local and _name_of(host) not in self._hosts:
+            raise RefusedError(
+                400, "the service has no such host name; see the setting serve.hosts"
+            )
+        if scope["method"] not in ("GET", "HEAD", "OPTIONS"):
+            _require_same_site(headers, host)
+        caller = self._caller(scope, headers)
+        scope["state"]["caller"] = caller
+        client = scope.get("client")
+        self._count(caller.name if caller else str(client and client[0]))
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        if caller is None and not path.startswith(_OPEN):
+            raise RefusedError(401, "a token is needed: `jobsight token add`, or `scontrol token`")
+
+    def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
+        kind, _, text = headers.get("authorization", "").partition(" ")
+        token = text.strip() if kind.lower() == "bearer" else None
+        token = token or headers.get("x-slurm-user-token") or _cookie(headers.get("cookie", ""))
+        if token is not None:
+            found = self._tokens.caller(token)
+            if found is None and scope["path"].rpartition("/")[2] not in ("login", "logout"):
+                raise RefusedError(401, "this token is not valid, or not any more")
+            return found
+        connection = scope["state"].get("connection")
+        if connection is None or any(name in headers for name in _PROXIES):
+            return None
+        return self._own if connection.user == os.getuid() else None
+
+    def _count(self, who: str) -> None:
+        """Refuse whoever asks too often: a bucket of tokens for each."""
+        now, rate = time.monotonic(), self._settings.requests_per_second
+        if len(self._rates) >= _MOST_CALLERS:
+            self._rates.clear()
+        left, then = self._rates.get(who, (rate * _BURST, now))
+        left = min(left + (now - then) * rate, rate * _BURST) - 1
+        self._rates[who] = (max(left, 0.0), now)
+        if left < 0:
+            raise RefusedError(429, "too many requests; wait a second")
+
+    def _audit(self, scope: Scope, status: int) -> None:
+        caller: Caller | None = scope["state"].get("caller")
+        entry = {
+            "time": format_micros(time.time_ns() // 1000),
+            "user": None if caller is None else caller.name,
+            "role": None if caller is None else caller.role,
+            "client": (scope.get("client") or ["socket"])[0],
+            "method": scope["method"],
+            "path": printable(scope["path"], 300),
+            "status": status,
+        }
+        if self._settings.audit is None:
+            log("request", **{key: value for key, value in entry.items() if key != "time"})
+            return
+        path = self._settings.audit.expanduser()
+        if not path.exists():
+            make_folder(path.parent)
+            make_file(path)
+        with path.open("a", encoding="ascii") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
+class _Body:
+    """The body of a request, up to a size and in time."""
+
+    def __init__(self, receive: Receive, scope: Scope, most: int) -> None:
+        self._receive, self._left = receive, most
+        self._due = time.monotonic() + _BODY_SECONDS
+        self._open = True
+        named = Headers(scope=scope).get("content-length", "0")
+        if not named.isdecimal() or len(named) > 18 or int(named) > most:
+            raise RefusedError(413, f"a body may have {most} bytes at most")
+
+    async def receive(self) -> Message:
+        """The next message; see the ASGI specification."""
+        if not self._open:
+            return await self._receive()
+        try:
+            message = await asyncio.wait_for(self._receive(), self._due - time.monotonic())
+        except TimeoutError:
+            raise RefusedError(408, "the body came too slowly") from None
+        self._open = bool(message.get("more_body"))
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            raise RefusedError(413, "the body is too large")
+        return message
+
+
+def _name_of(host: str) -> str:
+    """The name in a Host header, without its port."""
+    return host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0].lower()
+
+
+def _require_same_site(headers: Headers, host: str) -> None:
+    """Refuse what a page of another site made the browser send."""
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        raise RefusedError(403, "a page of another site sent this request")
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        raise RefusedError(403, "a page of another site sent this request")
+
+
+def _cookie(text: str) -> str | None:
+    try:
+        found = SimpleCookie(text).get(COOKIE)
+    except CookieError:
+        return None
+    return None if found is None else found.value

@@ -2,40 +2,83 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import os
 import socket
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jobsight.errors import OutputError
+from jobsight.modes import make_folder
+from jobsight.runtime import socket_paths
 from jobsight.service.logs import log
 from jobsight.service.systemd import Notifier
 from jobsight.service.web.application import application
+from jobsight.service.web.peers import peer_of
 
 if TYPE_CHECKING:
     from jobsight.service.web.site import Site
+    from jobsight.settings import ServeSettings
 
 __all__ = ["serve"]
 
 _BACKLOG = 512
+_HEADERS_S = 20.0
+"""For a new connection to send its first request line and headers."""
+_MOST_CONNECTIONS = 2000
+_STOP_S = 3
+
+
+class _Connection:
+    """The connection that a request came by."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._socket: socket.socket = transport.get_extra_info("socket")
+
+    @cached_property
+    def user(self) -> int | None:
+        """User id of the other end, where that is on this machine."""
+        return peer_of(self._socket)
+
+
+class _Protocol(H11Protocol):
+    """HTTP/1.1 that knows who is at the other end, and closes what sends no request."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, "connection": _Connection(transport)}
+        self.loop.call_later(_HEADERS_S, self._close_if_silent)
+
+    def _close_if_silent(self) -> None:
+        if self.headers is None:  # set with the first request
+            self.transport.close()  # type: ignore[unreachable]
 
 
 def serve(site: Site) -> None:
     """Serve a site where its settings say, until SIGTERM or SIGINT.
 
     Raises:
-        OutputError: the address cannot be listened on.
+        OutputError: an address cannot be listened on.
     """
-    with _listening(site.settings.serve.listen) as listener:
+    settings = site.settings.serve
+    with _listening(settings.listen) as listener, _local(settings) as local:
         config = uvicorn.Config(
-            application(site), log_config=None, access_log=False, server_header=False,
-            proxy_headers=False, timeout_graceful_shutdown=5,
+            application(site), http=_Protocol, ws="none", log_config=None, access_log=False,
+            server_header=False, proxy_headers=False, timeout_graceful_shutdown=_STOP_S,
+            limit_concurrency=_MOST_CONNECTIONS,
         )  # fmt: skip
         host, port = listener.getsockname()[:2]
-        log("service started", address=f"http://{host}:{port}{site.settings.serve.base_path}/")
+        shown = f"[{host}]" if ":" in host else host
+        log("service started", address=f"http://{shown}:{port}{settings.base_path}/")
         notifier = Notifier()
         notifier.ready()
-        uvicorn.Server(config).run(sockets=[listener])
+        uvicorn.Server(config).run(sockets=[listener, *local])
         notifier.stopping()
         log("service stopped")
 
@@ -45,5 +88,37 @@ def _listening(address: str) -> socket.socket:
     family = socket.AF_INET6 if host.startswith("[") else socket.AF_INET
     try:
         return socket.create_server((host.strip("[]"), int(port)), family=family, backlog=_BACKLOG)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise OutputError(f"cannot listen on {address}: {reason}") from None
+
+
+@contextlib.contextmanager
+def _local(settings: ServeSettings) -> Iterator[list[socket.socket]]:
+    """The Unix socket, none where another service has it."""
+    path = Path(settings.socket or socket_paths()[0]).expanduser()
+    server = socket.socket(socket.AF_UNIX)
+    try:
+        make_folder(path.parent)
+        if _answers(path):
+            log("another service has the socket", path=path)
+            yield []
+            return
+        path.unlink(missing_ok=True)
+        before = os.umask(0o177)
+        try:
+            server.bind(str(path))
+        finally:
+            os.umask(before)
+        server.listen(_BACKLOG)
+        yield [server]
+        path.unlink(missing_ok=True)
     except OSError as error:
-        raise OutputError(f"cannot listen on {address}: {error.strerror or error}") from None
+        raise OutputError(f"cannot listen on {path}: {error.strerror or error}") from None
+    finally:
+        server.close()
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0

@@ -11,24 +11,43 @@ import base64
 import itertools
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import polars as pl
 
 from jobsight import __version__
 from jobsight.documents import JobDocument, parse_key
 from jobsight.documents.keys import clusters_named
 from jobsight.documents.spans import life, ran, submitted, time_of, total, why
 from jobsight.documents.states import State, parse_states
-from jobsight.errors import JobError, SourceError, UsageError
+from jobsight.errors import (
+    JobError,
+    JobsightError,
+    SourceError,
+    StoreUnavailableError,
+    UsageError,
+)
 from jobsight.ids import parse_job_name
+from jobsight.learning.champions import open_registry
+from jobsight.learning.registry.listing import listed
+from jobsight.program.preflight.check import Checker
+from jobsight.program.site import Site as ClusterSite
+from jobsight.questions import QUESTIONS, question_named
 from jobsight.service import status as collectors
+from jobsight.service.web.asking import WAITS, about_job, about_script, held_groups, waiting
+from jobsight.service.web.callers import Caller
+from jobsight.service.web.events import Events, News
+from jobsight.service.web.names import Pseudonyms
+from jobsight.service.web.ready import Follower, Ready
+from jobsight.service.web.tokens import Tokens
 from jobsight.store.finding import find_ids
 from jobsight.store.packing import user_key
 from jobsight.store.rows import Order, Query
 
 if TYPE_CHECKING:
-    from jobsight.service.web.callers import Caller
     from jobsight.settings import Settings
     from jobsight.store.base import Store
 
@@ -36,6 +55,12 @@ __all__ = ["MOST_JOBS", "JobsPage", "Site", "summary"]
 
 MOST_JOBS = 500
 """Jobs of one page."""
+_FRESH = 20.0
+_PATIENCE_S = 2.0
+"""For the first reading of the store; longer readings are reported."""
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -77,11 +102,17 @@ class Site:
     Attributes:
         settings: that the service was started with.
         store: that it reads.
+        events: streams of news.
+        follower: keeps what answers ready.
+        tokens: that are accepted.
     """
 
     def __init__(self, settings: Settings, store: Store) -> None:
         self.settings = settings
         self.store = store
+        self.tokens = Tokens(settings.serve)
+        self.events = Events(settings.serve.streams)
+        self.follower = Follower(store, settings, self._prepare, self._tell)
         self._started = time.time()
 
     def jobs(
@@ -111,22 +142,23 @@ class Site:
         Raises:
             UsageError: a word is not a state, or the cursor not one.
         """
-        if who.only is not None and user not in (None, who.only):
-            return JobsPage([], None)
-        owner = who.only or user
         found = parse_states(list(states))
         asked = None if found is None else frozenset(map(str, found))
         place = None if after is None else _order(after)
         limit = max(1, min(limit, MOST_JOBS))
-        clusters = [None] if cluster is None else clusters_named(cluster)
+        user = self._real_name(who, user)
+        if who.only is not None and user not in (None, who.only):
+            return JobsPage([], None)
+        owner = who.only or user
         documents: list[JobDocument] = []
-        for one in clusters:
+        for one in [None] if cluster is None else clusters_named(cluster):
             query = Query(since, until, asked, owner and user_key(owner), one, newest_first=True)
             rows = itertools.islice(self.store.rows(query, place), limit + 1)
             documents += [row.document() for row in rows]
         documents.sort(key=_place, reverse=True)
         shown = documents[:limit]
-        return JobsPage(shown, _cursor(shown[-1]) if len(documents) > limit else None)
+        following = _cursor(shown[-1]) if len(documents) > limit else None
+        return JobsPage([self._shown(who, one) for one in shown], following)
 
     def job(self, who: Caller, name: str) -> JobDocument:
         """A job by any form of its id that names one alone.
@@ -135,30 +167,223 @@ class Site:
             UsageError: it is not an id.
             JobError: there is none, it names several, or it is another user's.
         """
-        ids = find_ids(self.store, parse_job_name(name))
-        if len(ids) > 1:
-            raise JobError(f"{len(ids)} jobs have this number; name one, such as {ids[0]}")
-        found = next(iter(self.store.get(ids).values()), None)
-        if found is None or not who.sees(found.document.submission.user):
-            raise JobError(f"the store has no job {name}; `jobsight jobs` lists what it has")
-        return found.document
+        return self._shown(who, self._job(who, name))
 
-    def collectors(self) -> list[dict[str, Any]]:
-        """The status of each collector that is known here, with ``healthy`` and ``problems``."""
+    def _job(self, who: Caller, name: str) -> JobDocument:
+        ids = find_ids(self.store, parse_job_name(name))
+        stored = self.store.get(ids[:MOST_JOBS])
+        found = [one.document for one in stored.values() if who.sees(one.document.submission.user)]
+        if not found:
+            raise JobError(f"the store has no job {name}; `jobsight jobs` lists what it has")
+        if len(found) > 1:
+            raise JobError(f"{len(found)} jobs have this number; name one, such as {found[0].id}")
+        return found[0]
+
+    def answers(self, who: Caller, name: str) -> dict[str, Any]:
+        """What each question answers for a job: ``job``, ``answers``, ``problems`` by question.
+
+        Raises:
+            UsageError: it is not an id; `JobError`: as of `job`.
+            StoreUnavailableError: the store is still being read.
+        """
+        document = self._job(who, name)
+        ready = self._ready()
+        asked = {one: partial(about_job, ready, document.id, one) for one in QUESTIONS}
+        found: dict[str, Any] = {"job": document.id, **_attempted(asked)}
+        return self._without_names(who, found, [document.submission.user])
+
+    def answer(self, who: Caller, question: str, names: Sequence[str]) -> list[dict[str, Any]]:
+        """The answers of one question for jobs: each with ``job`` and ``answer`` or ``problem``.
+
+        Raises:
+            UsageError: there is no such question.
+        """
+        question_named(question)
+        ready, found = self._ready(), []
+        for name in names:
+            try:
+                document = self._job(who, name)
+                one = about_job(ready, document.id, question)
+                one = self._without_names(who, one, [document.submission.user])
+                found.append({"job": document.id, "answer": one})
+            except JobsightError as error:
+                found.append({"job": name, "problem": str(error)})
+        return found
+
+    def script_answer(
+        self, who: Caller, question: str, name: str, text: str, options: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """The answer of one question for a script, as if the caller submitted it now.
+
+        Raises:
+            UsageError: there is no such question, or it is not asked of scripts.
+        """
+        return about_script(self._ready(), question, name, text, options, who.name)
+
+    def script(
+        self, who: Caller, name: str, text: str, options: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """A script, as if the caller submitted it now: ``answers``, ``problems``, ``check``.
+
+        Raises:
+            SourceError: it is not text.
+        """
+        report = self.check(who, name, text, options)
+        ready = self._ready()
+        asked = {
+            one: partial(about_script, ready, one, name, text, options, who.name)
+            for one in QUESTIONS
+        }
+        return {**_attempted(asked), "check": report}
+
+    def check(
+        self, who: Caller, name: str, text: str, options: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """What `jobsight check` finds in a text; nothing of it is run, no file is looked at.
+
+        Raises:
+            SourceError: it is not text.
+        """
+        del who
+        ignored = self.settings.check.ignore
+        return Checker(_cluster(), ignored, tuple(options)).sent(name, text).to_json()
+
+    def held(self, who: Caller) -> list[dict[str, Any]]:
+        """The held jobs by cause and cluster, see `jobsight.service.web.asking.held_groups`."""
+        found = held_groups(self._ready(), who.only)
+        owners = {owner for one in found for owner in one["owners"]}
+        return self._without_names(who, found, owners)
+
+    def pending(self, who: Caller, limit: int = 200) -> list[dict[str, Any]]:
+        """Jobs that wait, as `summary` has them, each with its answers by question.
+
+        Those whose failure would waste most core-hours first; of more than `limit`, the latest.
+        """
+        ready, limit = self._ready(), max(1, min(limit, MOST_JOBS))
+        key = ("pending", who.only, limit)
+        found = ready.cached(key, _FRESH, lambda: self._pending(ready, who, limit))
+        return self._without_names(who, found, {one["user"] for one in found})
+
+    def _pending(self, ready: Ready, who: Caller, limit: int) -> list[dict[str, Any]]:
+        seeing = Caller(who.name, "admin") if who.only is None else who  # names are hidden later
+        page = self.jobs(seeing, states=WAITS, limit=limit)
+        rows = [summary(one) for one in page.jobs]
+        answers = waiting(ready, [one["id"] for one in rows])
+        for row in rows:
+            row |= {name: found.get(row["id"]) for name, found in answers.items()}
+        return sorted(rows, key=_at_stake, reverse=True)
+
+    def models(self) -> list[dict[str, Any]]:
+        """The trained models, as `jobsight models list --json` has them, without folders."""
+        entries = open_registry(self.settings).entries()
+        return [{k: v for k, v in listed(one).items() if k != "folder"} for one in entries]
+
+    def collectors(self, who: Caller) -> list[dict[str, Any]]:
+        """The status of each collector that is known here, with ``healthy`` and ``problems``.
+
+        Users are shown no more than whether it is well.
+        """
         try:
-            return [collectors.read(self.settings.collect).to_json()]
+            found = collectors.read(self.settings.collect).to_json()
         except SourceError:
             return []
+        shown = ("healthy", "written", "version")
+        return [found if who.only is None else {key: found[key] for key in shown}]
 
     def health(self) -> dict[str, Any]:
-        """Whether the service can answer: ``ok``, ``version``, ``uptime_s``, ``store``."""
-        self.store.generation()
+        """Whether the service can answer: ``ok``, ``ready``, ``version``, ``uptime_s``, ``store``.
+
+        Also the ``revision`` of the store, and how many seconds ago it was ``read``.
+        """
+        ready, revision = self.follower.current, self.store.revision()
         return {
             "ok": True,
+            "ready": ready is not None,
+            "behind": ready is None or ready.tables.revision < revision,
             "version": __version__,
             "uptime_s": round(time.time() - self._started, 1),
             "store": self.store.backend,
+            "revision": revision,
+            "jobs": None if ready is None else len(ready.tables.jobs.table),
         }
+
+    def _ready(self) -> Ready:
+        ready = self.follower.await_ready(_PATIENCE_S)
+        if ready is None:
+            raise StoreUnavailableError("the store is still being read; ask again in a while")
+        return ready
+
+    def _prepare(self, ready: Ready) -> None:
+        """Index what most requests need."""
+        held_groups(ready, None)
+        for name in QUESTIONS:
+            if (question := question_named(name)).reads == "jobs" and len(ready.tables.jobs.table):
+                desk = ready.desk(question)
+                for cluster in desk.jobs.table["scheduler_name"].unique():
+                    ready.index(question, desk.champion(cluster))
+
+    def _tell(self, before: Ready, ready: Ready, documents: Sequence[JobDocument]) -> None:
+        """Publish what is new."""
+        old = before.tables.jobs.table.filter(pl.col("state") == State.HELD.value)["id"]
+        held = set(old)
+        for one in documents:
+            owner, known = one.submission.user, {"id": one.id}
+            if one.state is State.HELD and one.id not in held:
+                self.events.publish(News("hold", {**known, "reason": why(one)}, owner))
+            for said in one.predictions:
+                if said.time > before.made:
+                    answer = {**known, "question": said.question, "model": said.model}
+                    self.events.publish(News("answer", answer, owner))
+        self.events.publish(News("state", {"revision": ready.tables.revision}))
+
+    # Names
+
+    def _hides(self, who: Caller) -> bool:
+        return who.role == "facilitator" and self.settings.serve.names == "hidden"
+
+    def _shown(self, who: Caller, document: JobDocument) -> JobDocument:
+        if not self._hides(who):
+            return document
+        return Pseudonyms(self.tokens.pseudonym_key).in_document(document)
+
+    def _without_names(self, who: Caller, data: T, names: Iterable[str | None]) -> T:
+        if not self._hides(who):
+            return data
+        known = [one for one in names if one]
+        hidden: T = Pseudonyms(self.tokens.pseudonym_key).in_data(data, known)
+        return hidden
+
+    def _real_name(self, who: Caller, name: str | None) -> str | None:
+        """The user that a filter means; with names hidden, a pseudonym alone means one."""
+        if name is None or not self._hides(who):
+            return name
+        owners = self._ready().tables.jobs.table["owner"].drop_nulls().unique()
+        return Pseudonyms(self.tokens.pseudonym_key).real(name, owners) or "\0"
+
+
+def _at_stake(row: Mapping[str, Any]) -> float:
+    return float((row.get("fail") or {}).get("core_hours_at_stake") or 0.0)
+
+
+def _attempted(asked: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+    """What each function returns, and why those fail that do: ``answers``, ``problems``."""
+    answers, problems = dict[str, Any](), dict[str, str]()
+    for name, ask in asked.items():
+        try:
+            answers[name] = ask()
+        except JobsightError as error:
+            answers[name], problems[name] = None, str(error)
+    return {"answers": answers, "problems": problems}
+
+
+@lru_cache(maxsize=1)
+def _cluster_at(_period: int) -> ClusterSite | None:
+    return ClusterSite.asked()
+
+
+def _cluster() -> ClusterSite | None:
+    """What this machine's scheduler says, asked again every ten minutes."""
+    return _cluster_at(int(time.monotonic() // 600))
 
 
 def _place(document: JobDocument) -> Order:

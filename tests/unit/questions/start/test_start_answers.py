@@ -54,7 +54,9 @@ def history() -> list[JobDocument]:
 def answers(*jobs: JobDocument, machine: Machine | None = MACHINE, **script: Any) -> list[Answer]:
     """Of the jobs that wait, in their order; or of a script."""
     moment = START + NOW * 1_000_000
-    found = Answerer(JobTable.read([*history(), *jobs]), moment, machine=machine)
+    found = Answerer(JobTable.read([*history(), *jobs]), moment).of_cluster(
+        machine or Machine(), {}
+    )
     if script:
         asked = found.unsubmitted({"owner": "ann", "scheduler": "slurm", **script})
     else:
@@ -140,7 +142,7 @@ def test_a_script_is_the_last_of_its_partition() -> None:
 
 def test_a_running_job_has_an_end() -> None:
     moment = START + NOW * 1_000_000
-    found = Answerer(JobTable.read([*history(), RUNNING]), moment, machine=MACHINE)
+    found = Answerer(JobTable.read([*history(), RUNNING]), moment).of_cluster(MACHINE, {})
     (answer,) = found.answer(found.asked(pl.col("job") == "100"))
     assert answer.wait is None and answer.ends is not None
     assert answer.ends[1] == pytest.approx(moment + 500_000_000, abs=2_000_000)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import NamedTuple
+from urllib.parse import unquote
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.clock import format_micros
+from jobsight.errors import UsageError
 from jobsight.history.timelines import History, Ints
-from jobsight.ids import JobId
+from jobsight.ids import JobId, parse_job_id, parse_job_name
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.text import counted, printable
 
-__all__ = ["current_jobs", "find_held"]
+__all__ = ["HeldName", "current_jobs", "find_held", "held_names"]
 
 _STATES = {
     0: "it waits to start, submitted at",
@@ -25,6 +29,31 @@ _STATES = {
     12: "it is held since",
     13: "it was released at",
 }
+
+
+class HeldName(NamedTuple):
+    """A job, or all of a cluster; of any access point, or of one."""
+
+    job: JobId
+    access_point: str | None = None
+
+
+def held_names(jobs: Sequence[str]) -> list[HeldName]:
+    """What ids mean, as users write them.
+
+    Raises:
+        UsageError: one is not an id of an HTCondor job.
+    """
+    asked = []
+    for name in map(parse_job_name, jobs):
+        place = name.place or ""
+        if place.startswith("slurm:"):
+            raise UsageError(f"{printable(name, 60)} is not an HTCondor job; only these are held")
+        point = unquote(place.removeprefix("htcondor:")) or None
+        # A log that names no access point is known by its hash.
+        named = None if point and re.fullmatch(r"log-[0-9a-f]{8}", point) else point
+        asked.append(HeldName(parse_job_id(name.job), named))
+    return asked
 
 
 def current_jobs(history: History, moment: int) -> NDArray[np.int32]:

@@ -1,4 +1,4 @@
-"""Who answers: the model that the call names, else the champion of each job's cluster.
+"""Who answers for held jobs: the champion of each job's cluster, or one for all.
 
 A job's cluster is its access point. Where the registry has no champion of it, that of ``default``
 answers; where there is none either, today's rules and the history's own rates do.
@@ -9,31 +9,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jobsight.cli.modelnames import model_folder
-from jobsight.cli.reading import network_of
 from jobsight.errors import ModelError
 from jobsight.learning.champions import champion_of, open_registry, unusable
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.registry import DEFAULT
 from jobsight.questions.hold.answering.answer import Answerer
+from jobsight.questions.hold.answering.lookup import HeldName, find_held
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
     from jobsight.history.timelines import History
-    from jobsight.learning.modeldir import ModelDir
     from jobsight.learning.registry import Entry, Registry
-    from jobsight.questions.hold.answering.answer import Answer, Answerer
+    from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
 
-__all__ = ["RULES", "Answerers", "choose_answerers", "named_model"]
-
-RULES = "none"
-"""What ``--model`` is given to be answered by today's rules, whatever the registry has."""
+__all__ = ["Answerers", "answers_for", "choose_answerers"]
 
 
 @dataclass(frozen=True)
@@ -64,42 +59,17 @@ class Answerers:
         return [answer for _, answer in sorted(answers, key=lambda pair: pair[0])]
 
 
-def named_model(name: str | None, settings: Settings) -> ModelDir | None:
-    """The model that ``--model`` names, opened; None where it names none.
-
-    Raises:
-        ModelError: it cannot be found or opened.
-    """
-    if name is None or name == RULES:
-        return None
-    network = network_of(HOLD, settings)
-    return ModelDir.open(
-        model_folder(name, settings, "hold"), HOLD, network=network, only_chosen=True
-    )
-
-
-def choose_answerers(
-    history: History,
-    settings: Settings,
-    *,
-    name: str | None,
-    model: ModelDir | None,
-    here: str | None = None,
-) -> Answerers:
-    """Index a history for the models that answer.
+def choose_answerers(history: History, settings: Settings, *, here: str | None = None) -> Answerers:
+    """Index a history for the champions.
 
     Args:
         history: of the jobs asked about.
         settings: where the registry is; what the answers need.
-        name: what ``--model`` was given.
-        model: `named_model` of it.
         here: name of this machine's schedd, see `Answerer`.
 
     Raises:
         ModelError: a champion cannot be used; says how to go on without it.
     """
-    if name is not None:
-        return Answerers(Answerer(history, settings.of("hold", HoldSettings), model, here=here), {})
     champions = _champions(history, open_registry(settings))
     by_access_point: dict[str | None, Answerer] = {}
     answerers: dict[str | None, Answerer] = {}
@@ -133,8 +103,37 @@ def _answerer(
     if entry is None:
         return Answerer(history, settings.of("hold", HoldSettings), None, here=here)
     try:
-        network = network_of(HOLD, settings)
+        network = settings.of("hold", HoldSettings).lstm.network
         model = ModelDir.open(entry.folder, HOLD, network=network, only_chosen=True)
         return Answerer(history, settings.of("hold", HoldSettings), model, here=here)
     except ModelError as error:
         raise unusable("hold", entry.cluster, error) from None
+
+
+def answers_for(
+    answerers: Answerers, asked: Sequence[HeldName], moment: int
+) -> tuple[list[Answer], list[str]]:
+    """The answers for the held jobs that ids name as of a moment (µs); what is wrong with ids."""
+    answerer = answerers.first
+    held, problems = find_held(answerer, [one.job for one in asked], moment)
+    answers = [
+        answer
+        for answer in answerers.answer(held, moment)
+        if any(_is_of(answer, one) for one in asked)
+    ]
+    elsewhere = [
+        f"job {one.job} is held, but not on {one.access_point}"
+        for one in asked
+        if one.access_point is not None
+        and not any(_is_of(answer, one) for answer in answers)
+        and len(find_held(answerer, [one.job], moment)[0])
+    ]
+    return answers, problems + elsewhere
+
+
+def _is_of(answer: Answer, asked: HeldName) -> bool:
+    """Whether the answer is for a job that was asked for."""
+    if asked.access_point not in (None, answer.access_point):
+        return False
+    whole_cluster = asked.job.proc is None and answer.job.cluster == asked.job.cluster
+    return whole_cluster or answer.job == asked.job

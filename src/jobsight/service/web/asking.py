@@ -1,0 +1,138 @@
+"""The questions asked of a `Ready`, by the table of questions; answers as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from jobsight.documents import State
+from jobsight.errors import JobError, JobsightError, UsageError
+from jobsight.files import without_nan
+from jobsight.history.slurm.options import requested
+from jobsight.ids import parse_job_name
+from jobsight.learning.desk import script_row
+from jobsight.questions import QUESTIONS, question_named
+from jobsight.questions.hold.answering.groups import group_answers
+from jobsight.questions.hold.answering.lookup import current_jobs, held_names
+from jobsight.questions.hold.champions import answers_for
+from jobsight.service.records import now_micros
+
+if TYPE_CHECKING:
+    from jobsight.learning.question import Question
+    from jobsight.questions.hold.answering.groups import GroupAnswer
+    from jobsight.service.web.ready import Ready
+
+__all__ = ["WAITS", "about_job", "about_script", "held_groups", "waiting"]
+
+WAITS = (State.PENDING.value, State.HELD.value)
+_FRESH = 15.0
+"""Seconds for which an answer about a job is given again; it looks ahead minutes or more."""
+_MOST_MEMBERS = 500
+
+
+def about_job(ready: Ready, id_: str, wanted: str) -> dict[str, Any]:
+    """The answer of a question for a job, by the id of its document.
+
+    Raises:
+        JobError: it cannot be asked of the job as it is now.
+        JobsightError: a model cannot be used.
+    """
+    question = question_named(wanted)
+    return ready.cached(("job", wanted, id_), _FRESH, lambda: _about_job(ready, id_, question))
+
+
+def _about_job(ready: Ready, id_: str, question: Question[Any]) -> dict[str, Any]:
+    if question.reads == "events":
+        if ready.tables.history is None:
+            raise JobError("no event log is in the store: nothing is known of holds")
+        moment = max(ready.end, now_micros())
+        answers, problems = answers_for(ready.held(), held_names([id_]), moment)
+    elif question.reads == "jobs":
+        desk = ready.desk(question)
+        found, problem = desk.find(parse_job_name(id_))
+        problems = [problem] if problem else []
+        answers = desk.answer(pl.col("id").is_in(found)) if found else []
+    else:
+        raise JobError(f"{question.name} is asked of programs, not of jobs that are known")
+    if not answers:
+        raise JobError(problems[0] if problems else f"{question.name} has no answer for this job")
+    found_answer: dict[str, Any] = without_nan(answers[0].to_json())
+    return found_answer
+
+
+def about_script(
+    ready: Ready, wanted: str, name: str, text: str, options: Sequence[str], owner: str
+) -> dict[str, Any]:
+    """The answer of a question for a batch script as if its owner submitted it now.
+
+    Raises:
+        UsageError: the question is not asked of scripts.
+        JobsightError: as `about_job`.
+    """
+    question = question_named(wanted)
+    if question.reads != "jobs":
+        raise UsageError(f"{question.name} is not asked of scripts")
+    with ready.lock:
+        desk = ready.desk(question)
+        row = script_row(
+            desk.jobs, ready.settings, name, text, requested(text, tuple(options)), owner
+        )
+        answer: dict[str, Any] = without_nan(desk.unsubmitted(row).to_json())
+    return answer
+
+
+def held_groups(ready: Ready, owner: str | None) -> list[dict[str, Any]]:
+    """The held jobs, of one owner or all, by cause and cluster: the greatest gain first."""
+    return ready.cached(("held", owner), 2 * _FRESH, lambda: _held_groups(ready, owner))
+
+
+def _held_groups(ready: Ready, owner: str | None) -> list[dict[str, Any]]:
+    if ready.tables.history is None:
+        return []
+    moment = max(ready.end, now_micros())
+    answerers = ready.held()
+    held = answerers.first.held(moment, current_jobs(answerers.first.history, moment))
+    if owner is not None:
+        held = held.filter((held["owner"] == owner).fill_null(value=False))
+    return [without_nan(_group(one)) for one in group_answers(answerers.answer(held, moment))]
+
+
+def _group(group: GroupAnswer) -> dict[str, Any]:
+    first = group.said_for[0]
+    return {
+        "verb": group.verb,
+        "jobs": len(group.members),
+        "said_for": len(group.said_for),
+        "members": [one.id or str(one.job) for one in group.members[:_MOST_MEMBERS]],
+        "owners": sorted({one.owner for one in group.members if one.owner is not None}),
+        "place": group.place,
+        "hold_code": first.hold_code,
+        "hold_subcode": first.hold_subcode,
+        "reason": first.reason,
+        "probability": group.probability,
+        "interval": None if group.low is None else [group.low, group.high],
+        "gain": group.gain,
+        "advice": group.advice.to_json(),
+        "held_since": min(one.held_since for one in group.members),
+        "evidence": first.evidence,
+        "model": first.model,
+    }
+
+
+def waiting(ready: Ready, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """The answers of all questions on job tables for jobs that wait: by question, then by id."""
+    chosen = pl.col("id").is_in(list(ids))
+    return {
+        name: _each(lambda name=name: ready.desk(question_named(name)).answer(chosen))  # type: ignore[misc]
+        for name in QUESTIONS
+        if question_named(name).reads == "jobs"
+    }
+
+
+def _each(ask: Callable[[], Sequence[Any]]) -> dict[str, Any]:
+    try:
+        return {one.id: without_nan(one.to_json()) for one in ask()}
+    except JobsightError:
+        return {}

@@ -1,0 +1,188 @@
+"""What is kept ready to answer at once: the tables of the store, indexed, and opened models.
+
+A `Ready` is of one state of the store; `Follower` makes the next one when the store has changed,
+in a thread of its own, so that no request waits for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Hashable, Sequence
+from contextvars import ContextVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import polars as pl
+
+from jobsight.clock import format_micros
+from jobsight.errors import JobsightError
+from jobsight.learning.desk import Desk, indexed, last_recorded
+from jobsight.learning.following import Tables
+from jobsight.questions.hold.champions import Answerers, choose_answerers
+from jobsight.service.records import LastError, now_micros
+
+if TYPE_CHECKING:
+    from jobsight.documents import JobDocument
+    from jobsight.learning.desk import Answerer
+    from jobsight.learning.question import Question
+    from jobsight.learning.registry import Entry
+    from jobsight.settings import Settings
+    from jobsight.store.base import Store
+
+__all__ = ["READY", "Follower", "Ready"]
+
+T = TypeVar("T")
+
+_REST = 2.0
+"""After work of some seconds, so many times as long passes before the next: requests come first."""
+_MOST_CACHED = 10_000
+
+
+class Ready:
+    """The tables of one state of the store, and who answers from them.
+
+    `lock` is held while questions are asked: some answerers serve one thread at a time.
+    """
+
+    def __init__(self, tables: Tables, settings: Settings) -> None:
+        self.tables = tables
+        self.settings = settings
+        self.lock = threading.RLock()
+        self.made = now_micros()
+        self._answerers: dict[tuple[str, str | None], Answerer[Any]] = {}
+        self._held: dict[str | None, Answerers] = {}
+        self._cached: dict[Hashable, tuple[float, Any]] = {}
+
+    @cached_property
+    def end(self) -> int:
+        """µs: the last moment of which anything is recorded of a job."""
+        return last_recorded(self.tables.jobs)
+
+    def index(self, question: Question[Any], entry: Entry | None) -> Answerer[Any]:
+        """The answerer of a champion, made once."""
+        with self.lock:
+            key = (question.name, None if entry is None else entry.digest)
+            if key not in self._answerers:
+                made = indexed(question, self.tables.jobs, max(self.end + 1, self.made), entry)
+                made.asked(pl.lit(value=False))  # indexed now: copies share it
+                self._answerers[key] = made
+            return self._answerers[key]
+
+    def desk(self, question: Question[Any]) -> Desk[Any]:
+        """Who answers a question on job tables now."""
+        moment = max(self.end + 1, now_micros())
+        index = partial(self.index, question)
+        when = format_micros(moment)
+        return Desk(question, self.tables.jobs, moment, when, self.settings, True, index)
+
+    def held(self, here: str | None = None) -> Answerers:
+        """Who answers for held jobs; `here` as of `choose_answerers`. There is a history."""
+        with self.lock:
+            if here not in self._held:
+                assert self.tables.history is not None
+                self._held[here] = choose_answerers(self.tables.history, self.settings, here=here)
+            return self._held[here]
+
+    def cached(self, key: Hashable, seconds: float, make: Callable[[], T]) -> T:
+        """What `make` returns, made anew after some seconds."""
+        found = self._cached.get(key)
+        if found is None or found[0] <= time.monotonic():
+            with self.lock:
+                found = self._cached.get(key)
+                if found is None or found[0] <= time.monotonic():
+                    if len(self._cached) >= _MOST_CACHED:
+                        self._cached.clear()
+                    found = self._cached[key] = (time.monotonic() + seconds, make())
+        value: T = found[1]
+        return value
+
+
+READY: ContextVar[Ready | None] = ContextVar("READY", default=None)
+"""Set while a command of the command line runs in the service: it reads no store then."""
+
+
+class Follower:
+    """Keeps a `Ready` of the store as it is now.
+
+    Args:
+        store: is followed.
+        settings: of the service.
+        prepare: is called with each new `Ready` before it serves, in the follower's thread.
+        changed: is called with the one before, the new one, and the documents that changed.
+
+    Attributes:
+        errors: the last error of reading.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        prepare: Callable[[Ready], None],
+        changed: Callable[[Ready, Ready, Sequence[JobDocument]], None],
+    ) -> None:
+        self._store, self._settings = store, settings
+        self._prepare, self._changed = prepare, changed
+        self._ready: Ready | None = None
+        self._news = threading.Condition()
+        self._halt = threading.Event()
+        self.errors = LastError()
+        self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; waits for the thread a little."""
+        self._halt.set()
+        self._thread.join(5.0)
+
+    @property
+    def current(self) -> Ready | None:
+        """The latest; None: the store is still being read for the first time."""
+        return self._ready
+
+    def await_ready(self, seconds: float, revision: int = 0) -> Ready | None:
+        """The latest, once there is one of at least this revision of the store.
+
+        Waits no longer than some seconds for that, then it is the latest that there is.
+        """
+        with self._news:
+            self._news.wait_for(
+                lambda: self._ready is not None and self._ready.tables.revision >= revision, seconds
+            )
+            return self._ready
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._halt.wait(pause):
+            started = time.monotonic()
+            try:
+                self._look()
+            except JobsightError as error:
+                self.errors.record("store not read", error)
+            else:
+                self.errors.resolve()
+            spent = time.monotonic() - started
+            pause = max(self._settings.serve.follow_seconds, _REST * spent)
+
+    def _look(self) -> None:
+        before = self._ready
+        documents: list[JobDocument] = []
+        if before is None:
+            tables = Tables.read(self._store)
+        else:
+            tables = before.tables.followed(self._store, documents.append)
+            if tables is before.tables:
+                return
+        ready = Ready(tables, self._settings)
+        with contextlib.suppress(JobsightError):  # whoever asks is told
+            self._prepare(ready)
+        with self._news:
+            self._ready = ready
+            self._news.notify_all()
+        if before is not None:
+            self._changed(before, ready, documents)
