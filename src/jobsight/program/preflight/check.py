@@ -48,10 +48,8 @@ _SANDBOX = "/condor-sandbox"
 _READS = frozenset({"JS101", "JS102", "JS109"})
 _FAILS = frozenset({"JS313", "JS319"})
 
-_OF_FILES = frozenset({"JS008", "JS105", "JS401", "JS403", "JS413", "JS420", "JS424"})
-_UNKNOWN = "JS103"
-"""Rules that look at files, which cannot be done for a text sent from elsewhere; and the one on
-commands, which then stands where the command is one misspelled."""
+_OF_FILES = frozenset({"JS008", "JS103", "JS105", "JS401", "JS403", "JS413", "JS420", "JS424"})
+"""Rules that look at the files of a machine: not for a text sent from elsewhere."""
 
 _RULES = (
     condor, condorfiles, condorpool, dags, endless, gpus, habits, limits, logic, missing,
@@ -134,11 +132,7 @@ class Checker:
         file = Path(name).name or "script"
         data = text.encode(errors="replace")
         found = self._report(Path("/", file), printable(file, 120), data, text, Elsewhere())
-        known = (
-            one
-            for one in found.findings
-            if one.code not in _OF_FILES and (one.code != _UNKNOWN or one.fix)
-        )
+        known = (one for one in found.findings if one.code not in _OF_FILES)
         return replace(found, findings=tuple(known))
 
     def _report(self, path: Path, file: str, data: bytes, text: str, machine: Machine) -> Report:
