@@ -1,0 +1,5 @@
+#!/bin/bash
+for ((i = 0; i < $1; i++)); do
+    echo "reading $i"
+    sleep 0.5
+done

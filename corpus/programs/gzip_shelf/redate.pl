@@ -1,0 +1,2 @@
+my $n = shift;
+while (<>) { print "$n $_" }
