@@ -1,4 +1,4 @@
-"""``python -m corpus.programs.measure [--timeout S] [PATH ...]``: what binds the programs?
+"""``python -m corpus.programs.measure [--jobs N] [PATH ...]``: what binds the programs?
 
 Measures those that changed since, writes ``measured.jsonl``. README.md here explains it.
 """
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from jobsight.cli.output import progress_bar
 from jobsight.commands import Ended, child_environment, run_command
 from jobsight.errors import SourceError
 from jobsight.format import timestamp
-from jobsight.program.counters import cachegrind_command, read_cachegrind
+from jobsight.program.counters import CACHE, cachegrind_command, read_cachegrind
 from jobsight.program.profile import THRESHOLDS
 from jobsight.program.sampling import machine
 from jobsight.text import printable
@@ -47,30 +48,33 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m corpus.programs.measure")
     parser.add_argument("path", nargs="*", help="of families or programs; all by default")
     parser.add_argument("--timeout", type=float, default=TIMEOUT, help="seconds of one run")
+    parser.add_argument("--jobs", type=int, default=1, help="programs that are measured at once")
     options = parser.parse_args(arguments)
     found = programs()
     rows = {path: row for path, row in read_rows().items() if path in {p.path for p in found}}
     chosen = [one for one in found if not options.path or _named(one, options.path)]
     todo = [one for one in chosen if one.path not in rows or rows[one.path].digest != one.digest()]
     missing = _prepare(todo)
-    failed: list[str] = []
-    with progress_bar("measuring") as report:
-        for done, one in enumerate(todo):
-            report(done, len(todo))
-            if one.path in missing:
-                print(f"{one.path}: left out, needs {missing[one.path]}")
-                continue
+    for path, names in missing.items():
+        print(f"{path}: left out, needs {names}")
+    able = [one for one in todo if one.path not in missing]
+    failed = 0
+    with progress_bar("measuring") as report, ThreadPoolExecutor(options.jobs) as pool:
+        running = {pool.submit(measure, one, options.timeout): one for one in able}
+        for done, future in enumerate(as_completed(running), 1):
+            one = running[future]
             try:
-                rows[one.path] = row = measure(one, options.timeout)
+                rows[one.path] = future.result()
             except (OSError, SourceError, subprocess.SubprocessError) as error:
-                failed.append(one.path)
+                failed += 1
                 print(f"{one.path}: {printable(str(error), 600)}", flush=True)
-                continue
-            print(_line(one, row), flush=True)
-            write_rows(rows.values())
+            else:
+                print(_line(one, rows[one.path]), flush=True)
+                write_rows(rows.values())
+            report(done, len(able))
     write_rows(rows.values())
-    print(f"{len(rows)} measured, {len(missing)} left out, {len(failed)} failed")
-    return int(bool(failed))
+    print(f"{len(rows)} measured, {len(missing)} left out, {failed} failed")
+    return int(failed > 0)
 
 
 def _named(one: Program, names: Sequence[str]) -> bool:
@@ -186,7 +190,7 @@ def _count(one: Program, timeout: float) -> tuple[Counted | None, str]:
     try:
         with _ready(one, timeout) as (work, ports), tempfile.TemporaryDirectory() as counts:
             command = one.filled(one.command(args), work, **ports)
-            counting = cachegrind_command(valgrind, counts, command)
+            counting = cachegrind_command(valgrind, counts, command, CACHE)
             _run(counting, work, timeout * _SLOWER, f"{one.path} under cachegrind")
             return read_cachegrind(Path(counts)), "cachegrind"
     except SourceError as error:

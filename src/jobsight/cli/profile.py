@@ -23,7 +23,12 @@ from jobsight.errors import ClusterError, SourceError, UsageError
 from jobsight.files import Kind, new_file, require_replaceable
 from jobsight.format import memory, number, percent, span, timestamp
 from jobsight.program import running
-from jobsight.program.counters import Counters, cachegrind_command, read_cachegrind
+from jobsight.program.counters import (
+    Counters,
+    cachegrind_command,
+    last_level_cache,
+    read_cachegrind,
+)
 from jobsight.program.profile import CLASSES, Profile, Timeline, measured, window_shares
 from jobsight.program.running import Observed, Seen, observe
 from jobsight.program.sampling import Sampler, children_of, machine, pressures
@@ -190,7 +195,7 @@ def _counted(
     with tempfile.TemporaryDirectory(prefix="jobsight-") as folder:
         try:
             subprocess.run(  # noqa: S603  # the user's own command, without a shell
-                cachegrind_command(valgrind, folder, command),
+                cachegrind_command(valgrind, folder, command, last_level_cache()),
                 check=False,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

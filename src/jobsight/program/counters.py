@@ -17,7 +17,13 @@ from pathlib import Path
 
 from jobsight.errors import SourceError
 
-__all__ = ["Counters", "cachegrind_command", "parse_cachegrind", "read_cachegrind"]
+__all__ = [
+    "Counters",
+    "cachegrind_command",
+    "last_level_cache",
+    "parse_cachegrind",
+    "read_cachegrind",
+]
 
 HARDWARE, SOFTWARE = 0, 1
 INSTRUCTIONS, CACHE_MISSES = 1, 3
@@ -30,6 +36,9 @@ _ATTRIBUTES = struct.Struct("=IIQQQQQIIQ")
 _FLAGS = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 6 | 1 << 12
 _TIMES = 1 | 2
 _CLOSE_ON_EXEC = 8
+CACHE = 32 << 20
+"""Bytes of a last-level cache if it is not known: that of eight cores of a server."""
+_WAYS, _LINE = 16, 64
 
 
 class Counters:
@@ -101,10 +110,33 @@ def _refusal(number: int) -> str:
     return "this machine has no hardware counters (perf_event_open); --cachegrind estimates them"
 
 
-def cachegrind_command(valgrind: str, folder: str, command: Sequence[str]) -> list[str]:
-    """The command under cachegrind, with a file per process in a folder."""
+def last_level_cache(caches: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> int:
+    """Bytes of this machine's last-level cache; `CACHE` where the kernel does not report it.
+
+    Cachegrind's own look at the processor finds the caches of a whole package, under some
+    hypervisors in one with a single way.
+    """
+    found = [CACHE]
+    with suppress(OSError, ValueError, KeyError):
+        levels = {int((one / "level").read_text()): one for one in caches.glob("index*")}
+        size = (levels[max(levels, default=0)] / "size").read_text().strip()
+        found.append(int(size.removesuffix("K")) << 10)
+    return found[-1]
+
+
+def cachegrind_command(valgrind: str, folder: str, command: Sequence[str], cache: int) -> list[str]:
+    """The command under cachegrind, with a file per process in a folder.
+
+    Args:
+        valgrind: its path.
+        folder: for its files.
+        command: to be run.
+        cache: bytes of the last-level cache; it simulates the next smaller power of two.
+    """
+    size = 1 << (cache.bit_length() - 1)
     return [
         valgrind, "--tool=cachegrind", "--cache-sim=yes", "--trace-children=yes", "--quiet",
+        f"--LL={size},{_WAYS},{_LINE}",
         f"--cachegrind-out-file={folder}/%p.out", f"--log-file={folder}/%p.log", "--", *command,
     ]  # fmt: skip
 

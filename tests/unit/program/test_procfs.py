@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsight.program.counters import parse_cachegrind
+from jobsight.program.counters import CACHE, last_level_cache, parse_cachegrind
 from jobsight.program.procfs import (
     Wait,
     numbers,
@@ -123,3 +123,12 @@ def test_the_bytes_of_a_connection_are_read() -> None:
     assert not last
     assert [(one.inode, one.moved) for one in found] == [(991, 500)] * 2
     assert found[0].ends[0][:4] == socket.inet_aton("10.0.0.1")
+
+
+def test_the_last_level_cache_is_the_one_of_the_highest_level(tmp_path: Path) -> None:
+    assert last_level_cache(tmp_path) == CACHE
+    for index, level, size in ((0, 1, "32K"), (1, 1, "64K"), (2, 2, "512K"), (3, 3, "36864K")):
+        (tmp_path / f"index{index}").mkdir()
+        (tmp_path / f"index{index}/level").write_text(f"{level}\n")
+        (tmp_path / f"index{index}/size").write_text(f"{size}\n")
+    assert last_level_cache(tmp_path) == 36 << 20
