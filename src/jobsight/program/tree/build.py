@@ -370,6 +370,8 @@ class TextBuilder:
         if self.grammar.language in _DEFINED_BY_CALL and self._defines(name, node, added, owner):
             return True
         full = values.aliases[head] + dot + rest if head in values.aliases else name
+        if self.grammar.language == "fortran":
+            full = full.lower()
         text = self.text(node)
         tree.calls[added] = full
         tree.effect[added] = self.effects.of(full, text, self.grammar.bare)

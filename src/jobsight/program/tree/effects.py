@@ -86,6 +86,8 @@ def _forms(name: str, bare: str) -> list[str]:
     last = forms.pop() if len(parts) > 1 else None
     if bare and len(parts) == 1:
         forms.append(f"{bare}.{name}")
+    elif last is not None and bare == parts[0]:
+        forms.append(last)
     tails = [f"{'.'.join(parts[:at])}.*" for at in range(len(parts) - 1, 0, -1)]
     made = [one for one in tails if one.endswith("().*")]
     if made:  # a method of what a call returned: of its last part, too

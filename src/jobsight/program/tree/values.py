@@ -44,7 +44,7 @@ def number_of(text: str) -> float | None:
 
 
 def _bucket(value: float) -> int:
-    return min(1 + round(math.log2(max(abs(value), 1.0))), 200)
+    return min(1 + math.ceil(math.log2(max(abs(value), 1.0))), 200)
 
 
 class Values:
@@ -83,7 +83,7 @@ class Values:
             self._declared(node)
         elif kind == _K["loop"]:
             within = [c for c in self._children(node) if self._bounds(c)]
-            known = self._known(within)
+            known = self._listed(within) or self._known(within)
             if known is not None and known <= _SMALL and self._while(within):
                 known = None
             self.tree.size[node] = _bucket(known) if known is not None else 0
@@ -103,6 +103,16 @@ class Values:
         if kind == _K["assign"]:
             return child in self._values
         return role in _BOUNDING and not (role == _R["header"] and kind == _K["update"])
+
+    def _listed(self, within: list[int]) -> float | None:
+        """How many things a loop goes over, where it names them all."""
+        tree = self.tree
+        listed = [one for one in within if tree.role[one] == _R["value"]]
+        if len(listed) > 1:
+            return float(len(listed))
+        if listed and tree.kind[listed[0]] == _K["literal"]:
+            return float(len(self._children(listed[0])))
+        return None
 
     def _while(self, within: list[int]) -> bool:
         return all(self.tree.role[one] in (_R["condition"], 0) for one in within)
@@ -133,7 +143,7 @@ class Values:
     def _children(self, node: int) -> list[int]:
         tree, at = self.tree, node + 1
         found: list[int] = []
-        while at < len(tree.kind) and len(found) < 4:
+        while at < tree.end[node] and len(found) < 64:
             found.append(at)
             at = tree.end[at]
         return found
