@@ -16,6 +16,7 @@ from jobsight.program.shell.walk import Walk, walk_script
 from jobsight.program.site import Site
 from jobsight.program.submission.job import Submission
 from jobsight.program.submission.sbatch import read_sbatch
+from jobsight.program.tree import LANGUAGES, Endless, read_walked
 
 __all__ = ["BASH_SECONDS", "Job", "bash_error"]
 
@@ -134,6 +135,21 @@ class Job:
         name = words[1] if words[0].endswith("/env") and len(words) > 1 else words[0]
         word = Word(name, name, Place(1))
         return Command(source, (word,), (), Place(1), Environment(self.machine.path), self.folder)
+
+    @cached_property
+    def endless(self) -> tuple[Endless, ...]:
+        """Where it does not end by itself; of a broken script, what is before the error."""
+        if self.language not in LANGUAGES:
+            return ()
+        source = Source(self.source.file, self.text, folder=self.source.folder)
+        known = self.walk.sources[:1] if self.language == "bash" else []
+        found = read_walked(
+            known[0] if known else source, self.language, self.walk, self.folder, self.path
+        ).endless
+        last = None if self.broken is None else self.broken[0]
+        return tuple(
+            one for one in found if last is None or one.file != self.source.file or one.line < last
+        )
 
     @cached_property
     def here_lines(self) -> frozenset[int]:

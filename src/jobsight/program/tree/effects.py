@@ -89,9 +89,9 @@ def _forms(name: str, bare: str) -> list[str]:
     elif last is not None and bare == parts[0]:
         forms.append(last)
     tails = [f"{'.'.join(parts[:at])}.*" for at in range(len(parts) - 1, 0, -1)]
-    made = [one for one in tails if one.endswith("().*")]
-    if made:  # a method of what a call returned: of its last part, too
-        made += [".".join(one.split(".")[-2:]) for one in made[:1]]
+    made = tails[:1] if tails and tails[0].endswith("().*") else []
+    if made:  # a method of what a call returned: by the call's full name, and by its last part
+        made.append(".".join(made[0].split(".")[-2:]))
     return [*forms, *made, *([f".{last}"] if last else ()), *tails]
 
 

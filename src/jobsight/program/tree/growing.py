@@ -29,6 +29,11 @@ class Growing:
     texts: dict[int, str] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    endless: dict[int, tuple[str, bool]] = field(default_factory=dict)
+    aside: set[int] = field(default_factory=set)
+    """Commands in the background, or with a time limit."""
+    fed: set[int] = field(default_factory=set)
+    """Commands whose input is a file or another command's output."""
     full: bool = False
 
     def add(self, kind: int, role: int, parent: int, line: int, file: int, lexical: int) -> int:

@@ -40,7 +40,7 @@ def imports(language: str, text: str) -> Iterator[tuple[str, str]]:
         yield from _rust(re.sub(r"\s+", " ", text[3:].rstrip("; \n")).strip())
     elif language == "java":
         name = re.sub(r"^import\s+(?:static\s+)?|[;\s]", "", text)
-        yield name, name.rpartition(".")[2].replace("*", "")
+        yield name, ""
     elif language == "julia":
         head, _, rest = text.partition(" ")[2].partition(":")
         for one in re.split(r"[,\s]+", head.strip()):

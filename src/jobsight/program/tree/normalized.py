@@ -7,7 +7,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["File", "Tree"]
+__all__ = ["Endless", "File", "Tree"]
+
+
+@dataclass(frozen=True)
+class Endless:
+    """Where a program does not end by itself, and why.
+
+    Attributes:
+        node: in the tree.
+        file: of the text.
+        line: of it, from 1.
+        reason: a sentence without its full stop.
+        server: it serves or asks, rather than loops.
+    """
+
+    node: int
+    file: str
+    line: int
+    reason: str
+    server: bool
 
 
 @dataclass(frozen=True)
@@ -53,6 +72,7 @@ class Tree:
         calls: resolved names of calls by node; names of own functions too.
         functions: names of functions by node.
         names: other names by node, as written.
+        endless: why it does not end by itself, in order; empty: it is a job.
         problems: what bounds or cycles left out, as sentences.
     """
 
@@ -72,6 +92,7 @@ class Tree:
     calls: dict[int, str]
     functions: dict[int, str]
     names: dict[int, str]
+    endless: tuple[Endless, ...] = ()
     problems: tuple[str, ...] = ()
 
     def __len__(self) -> int:

@@ -21,17 +21,19 @@ from jobsight.program.shell.model import Command, Program, Source
 from jobsight.program.shell.walk import Walk, walk_script
 from jobsight.program.tree.build import MOST_NODES, TextBuilder
 from jobsight.program.tree.effects import Names, effects_of
+from jobsight.program.tree.ending import endless_parts
 from jobsight.program.tree.grammars import LANGUAGES, grammar_of
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.normalized import Tree
 from jobsight.program.tree.reach import reach
+from jobsight.program.tree.visiting import Visitor
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS
 from jobsight.text import printable
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-__all__ = ["read_program", "read_text"]
+__all__ = ["read_program", "read_text", "read_walked"]
 
 _MOST_FILES, _DEEPEST = 64, 8
 _LITERAL = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|'|`|\[\[)?(.*?)(?:\1|\]\])?", re.DOTALL)
@@ -75,23 +77,40 @@ def read_text(
     if language not in LANGUAGES:
         shown = f"{printable(name, 120)} is in {language}" if language else printable(name, 120)
         raise SourceError(f"{shown}: no language that is read; these are {', '.join(LANGUAGES)}")
-    reader = _Reader(folder, site)
+    here = os.getcwd()  # noqa: PTH109
+    machine = Machine(None, (here, os.path.abspath(folder)))  # noqa: PTH100
+    reader = _Reader(machine, here, site)
     absolute = os.path.join(folder, os.path.basename(name))  # noqa: PTH118, PTH119
     reader.add(Source(name, text, folder=folder), language, absolute)
+    return reader.finish()
+
+
+def read_walked(source: Source, language: str, walk: Walk, folder: str, path: str) -> Tree:
+    """The tree of a program whose commands are known already.
+
+    Args:
+        source: its text.
+        language: of it.
+        walk: of a shell script, its commands; of others, where files are looked up.
+        folder: in which it starts.
+        path: of its file.
+    """
+    reader = _Reader(walk.machine, folder, None)
+    reader.note(walk)
+    reader.add(source, language, path)
     return reader.finish()
 
 
 class _Reader:
     """Adds texts to one tree, each where it is run."""
 
-    def __init__(self, folder: str, site: Names | None) -> None:
+    def __init__(self, machine: Machine, here: str, site: Names | None) -> None:
         self.tree = Growing()
-        self.site = site
-        self.here = os.getcwd()  # noqa: PTH109
-        self.machine = Machine(None, (self.here, os.path.abspath(folder)))  # noqa: PTH100
+        self.site, self.here, self.machine = site, here, machine
         self.chain: tuple[str, ...] = ()
         self.walks: dict[int, dict[tuple[int, int], Command]] = {}
         self.programs: dict[int, list[Program]] = {}
+        self.kept: list[Walk] = []
 
     def add(
         self, source: Source, language: str, path: str | None, parent: int = -1, lexical: int = 0
@@ -116,7 +135,7 @@ class _Reader:
         data = source.text.encode("utf-8", "replace")
         commands = self.walks.get(id(source), {})
 
-        def launched(builder: TextBuilder, call: int, node: Node) -> None:
+        def launched(builder: Visitor, call: int, node: Node) -> None:
             for program in self._run_by(builder, call, node, source, commands):
                 if program.source is not None and program.language in LANGUAGES:
                     self.add(program.source, program.language, program.path, call,
@@ -136,6 +155,10 @@ class _Reader:
         except RecursionError:
             self._problem(f"{source.file} is nested too deep: what it runs is not followed")
             walk = Walk(self.machine)
+        self.note(walk)
+
+    def note(self, walk: Walk) -> None:
+        """Remember the commands of shell scripts by their texts and places."""
         for command in walk.commands:
             place = (command.place.line, command.place.column)
             self.walks.setdefault(id(command.source), {}).setdefault(place, command)
@@ -143,10 +166,10 @@ class _Reader:
             self.programs.setdefault(id(program.command), []).append(program)
         for cycle in walk.cycles:
             self._problem(" runs ".join(cycle.files))
-        self.kept = (*getattr(self, "kept", ()), walk)
+        self.kept.append(walk)  # what is known by its id must live
 
     def _run_by(
-        self, builder: TextBuilder, call: int, node: Node, source: Source,
+        self, builder: Visitor, call: int, node: Node, source: Source,
         commands: dict[tuple[int, int], Command],
     ) -> Iterator[Program]:  # fmt: skip
         """The programs that a call runs."""
@@ -198,5 +221,5 @@ class _Reader:
             np.array(tree.end, np.int32), depth, np.array(tree.lexical, np.uint8),
             np.array(tree.size, np.uint8), reached, np.array(tree.line, np.int32),
             np.array(tree.file, np.uint16), tuple(tree.files), tuple(tree.imports), tree.calls,
-            tree.functions, tree.names, tuple(tree.problems),
+            tree.functions, tree.names, endless_parts(tree), tuple(tree.problems),
         )  # fmt: skip

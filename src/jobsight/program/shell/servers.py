@@ -1,0 +1,62 @@
+"""Commands that do not end by themselves: servers, and what watches something."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from jobsight.program.shell.model import Command
+from jobsight.text import wordlist
+
+__all__ = ["server_of"]
+
+_SERVERS = re.compile(
+    r"(?:jupyter(?:-lab|-notebook)?|uvicorn|gunicorn|hypercorn|redis-server|valkey-server|mongod|mysqld|mariadbd|"
+    r"nginx|httpd|tensorboard|streamlit|code-server|rserver|rstudio-server|memcached|caddy|celery|voila|sshd|"
+    r"vncserver|postgres|kafka-server-start\S*|watch|htop|node-red|ollama)"
+)
+_SERVING = {
+    "jupyter": {"notebook", "lab", "server"},
+    "streamlit": {"run"},
+    "celery": {"worker", "-A"},
+    "ollama": {"serve"},
+    "flask": {"run"},
+    "mlflow": {"server", "ui"},
+    "bokeh": {"serve"},
+}
+_MODULES = frozenset(
+    wordlist(
+        "http.server SimpleHTTPServer uvicorn gunicorn flask jupyter jupyterlab notebook "
+        "streamlit tensorboard.main socketserver"
+    )
+)
+
+
+def server_of(command: Command) -> str | None:
+    """What a command is that serves until it is killed; None: it ends, or runs beside others."""
+    if (
+        command.background
+        or any(one.name == "timeout" for one in command.launchers)
+        or command.checked
+        or command.conditional
+    ):
+        return None
+    name = PurePosixPath(command.name or "").name
+    words = [word.text for word in command.arguments]
+    if name in _SERVING:
+        return f"{name} {words[0]}" if words and words[0] in _SERVING[name] else None
+    if _SERVERS.fullmatch(name):
+        return None if {"--version", "--help", "-v", "-h"} & set(words) else name
+    if name == "sleep" and words[:1] in (["infinity"], ["inf"]):
+        return "sleep infinity"
+    if name == "tail" and any(re.fullmatch(r"-\w*[fF]|--follow(=.*)?", w) for w in words):
+        return None if any(w.startswith("--pid") for w in words) else "tail -f"
+    if (
+        name in ("nc", "ncat")
+        and any(re.fullmatch(r"-\w*l\w*", w) for w in words)
+        and "-k" in words
+    ):
+        return "nc -lk"
+    if name.startswith("python") and words[:1] == ["-m"] and words[1:2] and words[1] in _MODULES:
+        return f"{name} -m {words[1]}"
+    return None
