@@ -54,8 +54,11 @@ def check(
         str | None, typer.Option(metavar="CODE", help="Explain a code, with examples.")
     ] = None,
     shellcheck: Annotated[
-        bool, typer.Option("--shellcheck", help="Add the errors of ShellCheck, where installed.")
-    ] = False,
+        bool,
+        typer.Option(
+            "--shellcheck/--no-shellcheck", help="Add what ShellCheck finds, if installed."
+        ),
+    ] = True,
     store: StoreOption = None,
     files: Annotated[
         list[str] | None,

@@ -9,11 +9,12 @@ import ast
 import builtins
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-__all__ = ["Import", "Opened", "PythonError", "PythonText", "dotted"]
+__all__ = ["Import", "Opened", "PythonError", "PythonText", "catches", "dotted"]
 
 _MAGIC = {"__file__", "__name__", "__doc__", "__builtins__", "__spec__", "__path__", "__package__",
           "__loader__", "__annotations__", "__class__", "__qualname__", "__module__", "__dict__",
@@ -87,6 +88,16 @@ def dotted(node: ast.AST) -> str:
     return ""
 
 
+def catches(node: ast.AST, around: tuple[ast.AST, ...], *errors: str) -> bool:
+    """Whether a ``try`` around a node catches one of the errors, or all."""
+    wanted = {"Exception", "BaseException", *errors}
+    for one, inner in zip(around, (*around[1:], node), strict=False):
+        for handler in one.handlers if isinstance(one, ast.Try) and inner in one.body else ():
+            if handler.type is None or wanted & {dotted(n) for n in ast.walk(handler.type)}:
+                return True
+    return False
+
+
 class PythonText:
     """A program; `tree` is None where it does not compile or is nested too deep."""
 
@@ -130,6 +141,52 @@ class PythonText:
         return [(dotted(one.func), one, up) for one, up in self.nodes if isinstance(one, ast.Call)]
 
     @cached_property
+    def stores(self) -> Counter[str]:
+        """How often each name is given a value, by assignment, import, definition or argument."""
+        found: Counter[str] = Counter()
+        for node, _ in self.nodes:
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                found[node.id] += 1
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                found[node.name] += 1
+            elif isinstance(node, ast.arg):
+                found[node.arg] += 1
+            elif isinstance(node, ast.alias):
+                found[(node.asname or node.name).partition(".")[0]] += 1
+        return found
+
+    @cached_property
+    def containers(self) -> dict[str, ast.Dict | ast.List | ast.Tuple]:
+        """Dictionaries and lists written out, set once, and read by subscripts and loops alone."""
+        found: dict[str, ast.Dict | ast.List | ast.Tuple] = {}
+        used: Counter[str] = Counter()
+        for node, around in self.nodes:
+            if isinstance(node, ast.Assign) and isinstance(
+                node.value, ast.Dict | ast.List | ast.Tuple
+            ):
+                parts = getattr(node.value, "elts", ())
+                if not any(isinstance(one, ast.Starred) for one in parts):
+                    found[dotted(node.targets[0])] = node.value
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                outer = around[-1]
+                reads = isinstance(outer, ast.Subscript) and isinstance(outer.ctx, ast.Load)
+                plain = isinstance(outer, ast.Call) and dotted(outer.func) in (
+                    "len",
+                    "print",
+                    "sum",
+                )
+                walks = isinstance(outer, ast.For | ast.comprehension)
+                shown = isinstance(outer, ast.Attribute) and outer.attr in (
+                    "items",
+                    "keys",
+                    "values",
+                )
+                used[node.id] += not (reads or plain or walks or shown)
+        return {
+            name: one for name, one in found.items() if self.stores[name] == 1 and not used[name]
+        }
+
+    @cached_property
     def bound(self) -> set[str]:
         """Names that are given a value anywhere."""
         names: set[str] = set()
@@ -162,7 +219,7 @@ class PythonText:
         seen: set[str] = set()
         for node, around in self.nodes:
             if isinstance(node, ast.Name) and node.id not in known and node.id not in seen:
-                if any(isinstance(one, ast.Try) for one in around) or _annotation(node, around):
+                if catches(node, around, "NameError") or _annotation(node, around):
                     continue
                 seen.add(node.id)
                 yield node, _TWO_NAMES.get(node.id)

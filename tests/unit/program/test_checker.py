@@ -57,7 +57,7 @@ def test_what_it_runs_is_followed() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "make -j1\n./built input.dat\n",
+        "make -j1\n./built input.dat\n=== Makefile\nall:\n\tcc built.c\n",
         "module load samtools\nsamtools sort in.bam\n",
         'IN="$1"\nsort "$IN" > out.txt\n',
         "curl -sO https://example.org/a.csv\nsort a.csv\n",
@@ -135,7 +135,8 @@ def test_the_executable_is_checked_where_it_will_run() -> None:
     Path("run.sh").chmod(0o755)
     report = Checker().check("job.sub")
     assert report.scheduler == "htcondor"
-    assert [(one.file, one.line, one.code) for one in report.findings] == [("job.sub", 3, "JS412")]
+    places = [("job.sub", 3, "JS412"), ("run.sh", 2, "JS412")]
+    assert [(one.file, one.line, one.code) for one in report.findings] == places
 
 
 def test_answers_for_machines() -> None:
@@ -153,10 +154,11 @@ def test_answers_for_machines() -> None:
     assert call("--json", "--sarif", "b.sh").exit_code != 0
 
 
-def test_errors_of_shellcheck_have_its_codes() -> None:
-    written(Path(), "b.sh", f'{HEAD}x=(a b)\necho "$x[1]"\n')
-    assert any(one["code"].startswith("SC") for one in _codes("--shellcheck", "b.sh", "b.sh"))
-    assert not any(one["code"].startswith("SC") for one in _codes("b.sh", "b.sh"))
+def test_what_shellcheck_finds_has_its_codes_and_no_matters_of_style() -> None:
+    written(Path(), "b.sh", f'{HEAD}x=(a b)\necho "$x[1]"\nls $HOME | grep a\n')
+    codes = [(one["line"], one["code"][:2]) for one in _codes("b.sh", "b.sh")]
+    assert codes and set(codes) == {(4, "SC")}
+    assert _codes("--no-shellcheck", "b.sh", "b.sh") == []
 
 
 def _codes(*words: str) -> list[dict[str, str]]:

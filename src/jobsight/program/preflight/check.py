@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from jobsight.errors import SourceError
-from jobsight.program.machine import Elsewhere, Machine, Sandbox, read_source
+from jobsight.program.machine import Elsewhere, Machine, read_source
 from jobsight.program.preflight import (
+    arguments,
+    arrays,
+    compiled,
     condor,
     condorfiles,
     condorpool,
@@ -22,9 +26,13 @@ from jobsight.program.preflight import (
     limits,
     logic,
     missing,
+    otherfiles,
     pythonfiles,
+    pythonlogic,
     requests,
+    slips,
     syntax,
+    tools,
     traps,
     variables,
 )
@@ -32,7 +40,7 @@ from jobsight.program.preflight.condorjob import CondorJob, Instance
 from jobsight.program.preflight.dags import DagJob
 from jobsight.program.preflight.findings import Finding, hits_of, silenced
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.shellcheck import shellcheck_findings
+from jobsight.program.preflight.shellcheck import shellcheck_findings, start_shellcheck
 from jobsight.program.shell.model import Source
 from jobsight.program.site import Site
 from jobsight.program.submission.condor import looks_like_submit
@@ -44,16 +52,19 @@ __all__ = ["Checker", "Report"]
 _DAGS = frozenset({".dag"})
 _SUBMITS = frozenset({".sub", ".submit", ".condor", ".jdl", ".jds", ".cmd"})
 _UNNAMED = frozenset({"", ".txt", ".job", ".desc", ".in"})
-_SANDBOX = "/condor-sandbox"
+_LONGEST = 256 << 10
+"""Characters of a script that ShellCheck is given."""
 _READS = frozenset({"JS101", "JS102", "JS109"})
+_ARGUMENTS = frozenset({"JS335", "JS336"})
 _FAILS = frozenset({"JS313", "JS319"})
 
 _OF_FILES = frozenset({"JS008", "JS103", "JS105", "JS401", "JS403", "JS413", "JS420", "JS424"})
 """Rules that look at the files of a machine: not for a text sent from elsewhere."""
 
 _RULES = (
-    condor, condorfiles, condorpool, dags, endless, gpus, habits, limits, logic, missing,
-    pythonfiles, requests, syntax, traps, variables,
+    arguments, arrays, compiled, condor, condorfiles, condorpool, dags, endless, gpus, habits,
+    limits, logic, missing, otherfiles, pythonfiles, pythonlogic, requests, slips, syntax, tools,
+    traps, variables,
 )  # fmt: skip
 """The modules whose import registers the rules."""
 
@@ -97,14 +108,14 @@ class Checker:
         site: what is known of the cluster.
         ignored: codes, or their beginnings.
         options: of sbatch.
-        shellcheck: add the errors of ShellCheck.
+        shellcheck: add what ShellCheck finds, where it is installed.
         history: finds what earlier runs show of a job whose file is shown so.
     """
 
     site: Site | None = None
     ignored: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
-    shellcheck: bool = False
+    shellcheck: bool = True
     history: Callable[[Job | CondorJob, str], Iterable[Finding]] = lambda _job, _file: ()
 
     def check(self, name: str) -> Report:
@@ -152,11 +163,19 @@ class Checker:
             job = CondorJob(text, absolute, os.getcwd(), machine, self.site)  # noqa: PTH109
             return "htcondor", [*self._of_submit(job, file), *self.history(job, file)]
         script = self._script(file, absolute, data, text, machine)
-        found = [*hits_of("script", script, file), *self.history(script, file)]
-        if self.shellcheck and script.language == "bash":
-            lines = {one.line for one in found if one.severity == "error"}
-            found += [one for one in shellcheck_findings(path, file) if one.line not in lines]
+        found = [*self._of_script(script, file), *self.history(script, file)]
         return ("slurm" if script.is_slurm else None), found
+
+    def _of_script(self, script: Job, file: str) -> list[Finding]:
+        """The findings of the rules, and those of ShellCheck on other lines."""
+        asked = self.shellcheck and script.language == "bash" and len(script.text) < _LONGEST
+        with (start_shellcheck() if asked else None) or nullcontext() as process:
+            found = list(hits_of("script", script, file))
+            if process is not None:
+                lines = {one.line for one in found}
+                others = shellcheck_findings(process, script, file)
+                found += [one for one in others if one.line not in lines]
+        return found
 
     def _script(self, file: str, path: str, data: bytes, text: str, machine: Machine) -> Job:
         """A script, in the folder where it will start."""
@@ -188,45 +207,32 @@ class Checker:
                 )
         seen: set[str] = set()
         for one in job.instances:
-            name = one.known("executable")
-            path = job.place_of(name, job.folder) if name else ""
-            text = None if path in seen else job.machine.text(path)
-            seen.add(path)
-            if text is not None and path.startswith((f"{job.folder}/", os.path.dirname(job.path))):  # noqa: PTH120
-                yield from self._of_executable(job, one, path, text, file)
+            script = job.script(one)
+            if script is not None and script.path not in seen:
+                seen.add(script.path)
+                yield from self._of_executable(job, one, script, file)
 
     def _of_executable(
-        self, job: CondorJob, one: Instance, path: str, text: str, file: str
+        self, job: CondorJob, one: Instance, script: Job, file: str
     ) -> Iterator[Finding]:
-        shown = os.path.relpath(path)
-        source = Source(shown, text, folder=os.path.dirname(path))  # noqa: PTH120
-        script = Job(
-            source, text.encode(), path, job.start(one) or "/", job.machine, None, executable=True
-        )
-        listed = job.inputs(one)
-        if job.transfers(one):
-            files = {os.path.basename(name.rstrip("/")): found for name, found in job.found(one)}  # noqa: PTH119
-            files |= {os.path.basename(path): path}  # noqa: PTH119
-            script.folder, script.machine = _SANDBOX, Sandbox(_SANDBOX, files)
-            contents = any(name.endswith("/") for name in listed or ())
-            script.blind = listed is None or contents or len(files) <= len(listed)
-        else:
-            script.blind = job.start(one) is None
+        shown = script.source.file
         if script.language not in ("bash", "python", None):
             return
-        for found in hits_of("script", script, shown):
+        for found in self._of_script(script, shown):
             if found.code in _READS and not script.blind and job.transfers(one):
                 place = one.setting("transfer_input_files", "executable").place
-                message = f"{shown} line {found.line}: {found.message}: it is not transferred"
-                yield Finding(
-                    file, place.line, place.column, "error", condorfiles.NOT_TRANSFERRED, message
-                )
+                code, message = condorfiles.NOT_TRANSFERRED, f"{found.message}: not transferred"
+                yield found._replace(code=code, message=message)
+                yield Finding(file, *place, "error", code, f"{shown} line {found.line}: {message}")
+            elif found.code in _ARGUMENTS or "argument" in found.message[:27]:
+                place = one.setting("arguments", "executable").place
+                yield found._replace(file=file, line=place.line, column=place.column)
             else:
                 yield found
             if found.code in _FAILS and "max_retries" in one.queue.commands:
                 place = one.setting("max_retries").place
                 text_ = f"{shown} line {found.line} always fails: no retry succeeds"
-                yield Finding(file, place.line, place.column, "error", "JS408", text_)
+                yield Finding(file, *place, "error", "JS408", text_)
 
     def _left(self, found: Sequence[Finding], file: str, text: str) -> Iterator[Finding]:
         quiet = {file: silenced(text)}

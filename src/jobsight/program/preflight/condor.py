@@ -11,7 +11,7 @@ from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.submission.condor import COMMANDS, fields_of, split_arguments
 from jobsight.text import wordlist
 
-__all__: list[str] = []
+__all__ = ["GIVEN_MACROS"]
 
 
 @rule(
@@ -105,7 +105,17 @@ def _contradictions(job: CondorJob) -> Iterator[Hit]:
                     f"should_transfer_files = NO, so {name} does nothing",
                     "should_transfer_files = YES",
                 )
+        notify = one.known("notification") or "never"
+        if notify.lower() not in ("never", "always", "complete", "error"):
+            yield hit(
+                given["notification"], f"notification = {notify[:20]}", "Never, Complete, Error"
+            )
         yield from _universes(one)
+    last = max((one.place for one in job.submission.queues), default=None)
+    for setting in job.submission.settings.values():
+        if last is not None and setting.place > last and setting.name.lower() in COMMANDS:
+            yield hit(setting, f"{setting.name} comes after the last queue, and has no effect",
+                      "move it above", severity="warning")  # fmt: skip
 
 
 def _universes(one: Instance) -> Iterator[Hit]:
@@ -155,6 +165,9 @@ def _retries(job: CondorJob) -> Iterator[Hit]:
                 "max_retries = 3",
             )
         codes = one.known("success_exit_code"), one.known("retry_until")
+        for name, code in zip(("success_exit_code", "retry_until"), codes, strict=True):
+            if re.fullmatch(r"-\d+|\d{4,}|[3-9]\d\d|2[6-9]\d|25[6-9]", code or ""):
+                yield hit(given[name], f"{name} = {code}: exit codes are 0 to 255")
         if codes[0] is not None and codes[0] == codes[1]:
             continue
         periodic = re.sub(
@@ -204,6 +217,8 @@ def _syntax(job: CondorJob) -> Iterator[Hit]:
             if wrong is not None:
                 yield hit(setting, f"{name}: {wrong}")
             elif name == "environment" and setting.value.startswith('"'):
+                if re.search(r"=[^\s';]*;\s*\w+=", setting.value):
+                    yield hit(setting, "environment: in double quotes blanks separate, not ;")
                 bad = next((w for w in words if "=" not in w and "$(" not in w), None)
                 if bad is not None:
                     yield hit(
@@ -242,12 +257,29 @@ def _expressions(job: CondorJob) -> Iterator[Hit]:
             text = re.sub(r'"(?:[^"\\]|\\.)*"', '""', setting.value)
             if re.search(r"(?<![=!<>?])=(?![=!?])", re.sub(r"=[?!]=", "", text)):
                 yield hit(setting, f"{setting.name}: = assigns, == compares", "==")
+            elif found := re.search(
+                r"(?i)\b(arch|opsys|opsysandver|machine|filesystemdomain|uiddomain|name)\s*[=!]?==?\s*"
+                r"(?!\"|undefined|my\.|target\.|error)([\w.-]*[a-z][\w.-]*)", text
+            ):  # fmt: skip
+                yield hit(setting, f"{found[2]} is taken for an attribute", f'"{found[2]}"')
             elif text.count("(") != text.count(")"):
                 yield hit(setting, f"{setting.name}: a bracket is not closed")
             elif text.count('"') % 2:
                 yield hit(setting, f"{setting.name}: a quote is not closed")
             elif re.search(r"\b(?:and|or|not)\b", text):
                 yield hit(setting, f"{setting.name}: ClassAds have &&, || and !", "&&, ||, !")
+
+
+GIVEN_MACROS = frozenset(
+    wordlist(
+        "job retry_count dagmanjobid process procid proc cluster clusterid step row item "
+        "itemindex node jobid "
+        "submit_file submit_time year month day spool arch opsys opsysver opsysmajorver "
+        "opsysandver home fqdn hostname full_hostname ip_address username dollar tilde "
+        "submitfile retry dag_status failed_count numjobs detected_cores detected_memory"
+    )
+)
+"""Macros that HTCondor sets, in lower case."""
 
 
 @rule(
@@ -263,16 +295,16 @@ def _macros(job: CondorJob) -> Iterator[Hit]:
     known = {name.lower() for name in all_settings(job)} | {
         n.lower() for q in job.submission.queues for n in q.names
     }
-    known |= frozenset(
-        wordlist(
-            "process procid proc cluster clusterid step row item itemindex node jobid "
-            "submit_file submit_time year month day spool arch opsys opsysver opsysmajorver "
-            "opsysandver home fqdn hostname full_hostname ip_address username dollar tilde "
-            "submitfile retry dag_status failed_count numjobs detected_cores detected_memory"
-        )
-    )
+    known |= GIVEN_MACROS
     seen: set[str] = set()
     for setting in sorted(all_settings(job).values(), key=lambda s: s.place):
+        if re.search(r"\$\([\w.]*(?:$|[^\w.):])", setting.value) and setting.name[0] != "+":
+            yield hit(setting, "a macro is not closed: $(NAME)")
+        bare = re.search(
+            r"(?i)(?<!\$)\$\{?(process|cluster|procid|clusterid|item)\b", setting.value
+        )
+        if bare:
+            yield hit(setting, f"{bare[0]} is not filled in", f"$({bare[1]})")
         for found in re.finditer(r"(?<!\$)\$\((\w+)\)", setting.value):
             name = found[1].lower()
             if name not in known and name not in seen:

@@ -6,10 +6,11 @@ import difflib
 import os
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
+from jobsight.program.preflight.traces import Trace, trace_of
 from jobsight.program.submission.condor import split_arguments
 from jobsight.program.submission.job import Place, Setting
 
@@ -126,6 +127,11 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
                 _item_place(one, name, one.setting("input"), job),
                 f"{name} is not there: the job is held",
             )
+    for queue in job.submission.queues:
+        pattern = re.sub(r"^(?:files|dirs|any)\s+", "", queue.file or "", flags=re.I).strip("() ")
+        plain = re.fullmatch(r"(?!/)[^$,\s]*[*?][^$,\s]*", pattern) and queue.items is None
+        if plain and not any(Path(job.folder).glob(pattern)):
+            yield hit(queue, f"nothing matches {pattern}: no job is queued")
     for problem in job.submission.problems:
         if problem.kind == "missing":
             yield hit(problem, problem.message, problem.fix)
@@ -171,7 +177,7 @@ def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
                 value.startswith("/dev/")
                 or _OWN.search(value)
                 or (of_item and not counted)
-                or "$$(" in value
+                or re.search(r"\$\$\(|\$(?:CHOICE|RANDOM)", value, re.I)
             ):
                 continue
             if folder is not None and "$(" in folder.value:
@@ -227,6 +233,36 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
                     f"{name} is named in arguments and not transferred",
                     f"transfer_input_files = {', '.join([*listed, name])[:100]}",
                 )
+
+
+@rule(
+    "JS416 A file to be transferred back that the job does not write",
+    fails="executable = run.sh\nshould_transfer_files = YES\ntransfer_output_files = result.csv\n"
+    "queue\n=== run.sh\n#!/bin/sh\nseq 9 > results.csv\n",
+    passes="executable = run.sh\nshould_transfer_files = YES\ntransfer_output_files = results.csv\n"
+    "queue\n=== run.sh\n#!/bin/sh\nseq 9 > results.csv\n",
+    kind="condor",
+)
+def _not_written(job: CondorJob) -> Iterator[Hit]:
+    """Where all that the executable writes is known: the job is held when it ends."""
+    for one in job.instances[:1]:
+        listed, script = one.known("transfer_output_files"), job.script(one)
+        if (
+            not listed
+            or script is None
+            or script.blind
+            or script.language not in ("bash", "python")
+        ):
+            continue
+        trace = Trace()
+        for _, trace in trace_of(script):  # noqa: B007  # the state after the last command
+            pass
+        for name in re.split(r"\s*,\s*", listed.strip()):
+            path = f"{script.folder}/{name.rstrip('/')}"
+            inside = any(f.startswith(f"{path}/") for f in trace.made | trace.folders)
+            if not (trace.may_be_there(path) or inside or script.machine.exists(path)):
+                text = f"{script.source.file} does not write {name}: the job is held"
+                yield hit(one.setting("transfer_output_files"), text)
 
 
 @rule(

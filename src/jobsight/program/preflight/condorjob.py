@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from jobsight.program.machine import Machine
+from jobsight.program.machine import Machine, Sandbox
+from jobsight.program.preflight.job import Job
+from jobsight.program.shell.model import Source, Word
 from jobsight.program.site import Site
-from jobsight.program.submission.condor import expanded, fields_of, read_condor
+from jobsight.program.submission.condor import expanded, fields_of, read_condor, split_arguments
 from jobsight.program.submission.job import Queue, Setting, Submission
 
 __all__ = ["ALWAYS", "CondorJob", "Instance", "all_settings", "megabytes"]
@@ -19,6 +21,7 @@ ALWAYS = "executable = /bin/echo\n"
 """How examples begin."""
 
 _MOST_INSTANCES = 200
+_SANDBOX = "/condor-sandbox"
 
 
 def megabytes(text: str, unit: str) -> float | None:
@@ -122,6 +125,35 @@ class CondorJob:
         if chosen is None:
             return self.folder
         return None if "$" in chosen else self.place_of(chosen.strip('"'), self.folder)
+
+    def script(self, one: Instance) -> Job | None:
+        """The executable as a script, in the folder where it will start; None: it is not here."""
+        name = one.known("executable")
+        path = self.place_of(name, self.folder) if name else ""
+        text = self.machine.text(path) if path else None
+        near = path.startswith((f"{self.folder}/", os.path.dirname(self.path)))  # noqa: PTH120
+        if text is None or not near:
+            return None
+        source = Source(os.path.relpath(path), text, folder=os.path.dirname(path))  # noqa: PTH120
+        start = self.start(one)
+        script = Job(source, text.encode(), path, start or "/", self.machine, executable=True)
+        script.blind = start is None
+        cpus = one.known("request_cpus") or "1"
+        script.cpus = int(cpus) if cpus.isdecimal() else None
+        given = one.value("arguments") or ""
+        if "$" not in given and one.queue.commands:
+            place = one.setting("arguments").place
+            script.arguments = tuple(
+                Word(word, word, place, quoted=True) for word in split_arguments(given)[0]
+            )
+        if self.transfers(one):
+            listed = self.inputs(one)
+            files = {os.path.basename(name.rstrip("/")): found for name, found in self.found(one)}  # noqa: PTH119
+            files |= {os.path.basename(path): path}  # noqa: PTH119
+            script.folder, script.machine = _SANDBOX, Sandbox(_SANDBOX, files)
+            contents = any(name.endswith("/") for name in listed or ())
+            script.blind = listed is None or contents or len(files) <= len(listed)
+        return script
 
     def transfers(self, one: Instance) -> bool:
         """Whether the job surely runs in a folder of its own, with what is transferred."""

@@ -43,6 +43,9 @@ def _amounts(job: CondorJob) -> Iterator[Hit]:
                     f"{name} = {value}GB",
                     severity="warning",
                 )
+            elif name == "request_disk" and re.fullmatch(r"\d{1,3}", value) and value != "0":
+                yield hit(one.setting(name), f"{name} = {value} asks for {value} KB",
+                          f"{name} = {value}GB", severity="warning")  # fmt: skip
             elif name == "request_cpus" and value == "0":
                 yield hit(one.setting(name), "request_cpus = 0", "request_cpus = 1")
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from jobsight.program.machine import Machine
+from jobsight.program.preflight.condor import GIVEN_MACROS
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.submission.dag import Dag, DagNode, cycle_of, read_dag
 
@@ -124,6 +126,40 @@ def _syntax(job: DagJob) -> Iterator[Hit]:
     for one in job.dag.problems:
         if one.kind == "syntax":
             yield hit(one, one.message, one.fix)
+
+
+@rule(
+    "JS425 A variable of a submit file that no VARS of its node sets",
+    fails='JOB a a.sub\nVARS a smaple="x"\n=== a.sub\nexecutable = /bin/echo\n'
+    "arguments = $(sample)\nqueue\n",
+    passes='JOB a a.sub\nVARS a sample="x"\n=== a.sub\nexecutable = /bin/echo\n'
+    "arguments = $(sample)\nqueue\n",
+    kind="dag",
+)
+def _variables(job: DagJob) -> Iterator[Hit]:
+    """It becomes empty in this node."""
+    every = set().union(
+        *(names for node, names, _ in job.dag.variables if node.upper() == "ALL_NODES")
+    )
+    if job.dag.included:
+        return
+    for name, node in job.dag.nodes.items():
+        path = job.place_of(node.file or "", node.folder)
+        text = (
+            job.machine.text(path) if node.kind not in ("SUBDAG", "SPLICE") and node.file else None
+        )
+        if text is None or re.search(r"^\s*(?:include|use)\b", text, re.M | re.I):
+            continue
+        own = [(names, place) for other, names, place in job.dag.variables if other == name]
+        given = every.union(*(names for names, _ in own)) | GIVEN_MACROS
+        given |= {one.lower() for one in re.findall(r"^\s*([\w.+]+)\s*=", text, re.M)}
+        queued = re.findall(r"(?im)^\s*queue\b(.*?)\b(?:from|in|matching)\b", text)
+        given |= {one.lower() for names in queued for one in re.findall(r"\w+", names)}
+        for macro in re.findall(r"(?m)^(?!\s*#).*?(?<!\$)\$\((\w+)\)", text):
+            if macro.lower() not in given:
+                place = own[0][1] if own else node.place
+                yield hit(place, f"{name} gets no {macro}, which {node.file} uses")
+                break
 
 
 @rule(

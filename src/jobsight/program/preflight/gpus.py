@@ -78,7 +78,10 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
     if not job.is_slurm or job.submission.request.gpus or "gres" in job.submission.settings:
         return
     named = job.submission.value("partition") or ""
-    if re.search(r"gpu|a100|v100|h100", named, re.I) or "tres-per-task" in job.submission.settings:
+    gres = job.site is not None and any(one.gpus for one in job.site.nodes)
+    if "tres-per-task" in job.submission.settings or (
+        re.search(r"gpu|a100|v100|h100", named, re.I) and not gres
+    ):
         return
     fix = "#SBATCH --gpus=1"
     for command in job.commands:
@@ -120,3 +123,29 @@ def _needs_gpu(node: ast.AST) -> bool:
             for one in given
         )
     return False
+
+
+@rule(
+    "JS219 More GPUs are used than were asked for",
+    fails="#SBATCH --gpus=1\nexport CUDA_VISIBLE_DEVICES=0,1,2,3\npython3 train.py\n",
+    passes="#SBATCH --gpus=4\nexport CUDA_VISIBLE_DEVICES=0,1,2,3\npython3 train.py\n",
+)
+def _too_many_gpus(job: Job) -> Iterator[Hit]:
+    """``CUDA_VISIBLE_DEVICES``, processes of torchrun on each node, options of srun."""
+    gpus = job.submission.request.gpus if job.is_slurm else None
+    if not gpus or "exclusive" in job.submission.settings:
+        return
+    each = max(1, gpus // job.submission.request.nodes)
+    for number, line in enumerate(job.text.split("\n"), 1):
+        if line.lstrip().startswith("#") or number in job.here_lines:
+            continue
+        listed = re.search(r"CUDA_VISIBLE_DEVICES=[\"']?(\d+(?:,\d+)*)", line)
+        counted = re.search(r"--nproc[-_]per[-_]node[= ](\d+)|\bsrun\b.*--gpus[= ](\d+)", line)
+        counted = counted or re.search(r"\bsrun\b.*--gres=gpu:(?:\w+:)?(\d+)()", line)
+        used = (
+            len(listed[1].split(",")) if listed else int(counted[1] or counted[2]) if counted else 0
+        )
+        if used > each:
+            yield hit(
+                number, f"{used} GPUs are used, the job has {each} on a node", f"--gpus={used}"
+            )

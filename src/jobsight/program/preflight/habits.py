@@ -91,6 +91,8 @@ def _login_work(job: Job) -> Iterator[Hit]:
                 severity="error" if what[2] else None,
                 source=command.source,
             )
+        if command.name == "sbatch" and math.prod(one.times or 1 for one in command.loops) >= 500:
+            yield hit(command, "submits hundreds of single jobs", "--array")
         loops = [loop for loop in command.loops if loop.times is None or loop.times > 10]
         if (
             command.name in ("squeue", "sacct", "scontrol", "condor_q")
@@ -217,7 +219,7 @@ def secret_in(line: str) -> tuple[str, int] | None:
         return None
     for form, what in _SECRETS:
         found = form.search(line)
-        if found is not None and not (found.groups() and _PLACEHOLDER.match(found[1] or "")):
+        if found is not None and not (found.groups() and _is_placeholder(found[1] or "")):
             return what, found.start()
     named = _NAMED.search(line)
     if named is None or (named[1].islower() and named[3] and " " in named[0].replace(named[3], "")):
@@ -225,9 +227,14 @@ def secret_in(line: str) -> tuple[str, int] | None:
     value = named[2] or named[3] or ""
     mixed = re.search(r"\d", value) and re.search(r"[A-Za-z]", value)
     plain = re.search(r"(?i)pass", named[1]) and re.fullmatch(r"[\w!#%&*+,.:;?@^~-]{6,}", value)
-    if _PLACEHOLDER.match(value) or not (mixed or (plain and "export" in line)):
+    if _is_placeholder(value) or not (mixed or (plain and "export" in line)):
         return None
     return f"the value of {named[1]}", named.start()
+
+
+def _is_placeholder(value: str) -> bool:
+    long = len(value) >= 20 and re.search(r"\d", value) and re.search(r"[a-z]", value, re.I)
+    return bool(_PLACEHOLDER.match(value)) and not (long and re.fullmatch(r"[\w+=]+", value))
 
 
 @rule(
@@ -262,7 +269,7 @@ def _python_fails(job: Job) -> Iterator[Hit]:
                 if status and ends < 2:
                     yield hit(node, f"always ends here: {status}", source=program.source)
                 break
-        yield from _arguments(program, text)
+        yield from _arguments(program, text, job)
 
 
 def _ends(node: ast.stmt, text: PythonText) -> str | None:
@@ -285,8 +292,13 @@ def _ends(node: ast.stmt, text: PythonText) -> str | None:
     return None
 
 
-def _arguments(program: Program, text: PythonText) -> Iterator[Hit]:
-    if re.search(r"len\(\s*(?:sys\.)?argv|argv\s*\[\s*\d*\s*:|\bargv\.", text.text):
+def _arguments(program: Program, text: PythonText, job: Job) -> Iterator[Hit]:
+    unknown = program.path == job.path and job.arguments is None
+    if (
+        unknown
+        or program.imported
+        or re.search(r"len\(\s*(?:sys\.)?argv|argv\s*\[\s*\d*\s*:|\bargv\.", text.text)
+    ):
         return
     if any(word.value is None or word.is_glob for word in program.arguments):
         return

@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from jobsight.program.languages import language_of, shebang, syntax_tree
 from jobsight.program.machine import Machine
 from jobsight.program.python import PythonText
-from jobsight.program.shell.model import Command, Program, Source
+from jobsight.program.shell.model import Command, Environment, Program, Source, Word
 from jobsight.program.shell.walk import Walk, walk_script
 from jobsight.program.site import Site
-from jobsight.program.submission.job import Submission
+from jobsight.program.submission.job import Place, Submission
 from jobsight.program.submission.sbatch import read_sbatch
 from jobsight.program.tree import LANGUAGES, Endless, read_walked
 
 __all__ = ["BASH_SECONDS", "Job", "bash_error"]
 
 BASH_SECONDS = 5
+_MOST_PYTHONS = 64
 
 
 def bash_error(text: str, machine: Machine, *, dash: bool = False) -> tuple[int, str] | None:
@@ -75,6 +76,10 @@ class Job:
     environment: dict[str, str] | None = None
     executable: bool = False
     """It is the executable of a submit file."""
+    cpus: int | None = None
+    """CPUs that a submit file asks for."""
+    arguments: tuple[Word, ...] | None = None
+    """What it is given; None: unknown."""
     blind: bool = False
     """What is in its folder is not known."""
 
@@ -124,13 +129,11 @@ class Job:
         if self.language is not None:
             command = self._as_command(source)
             walk.commands.append(command)
-            walk.programs.append(Program(source, self.language, command, path=self.path))
+            given = Program(source, self.language, command, self.arguments or (), self.path)
+            walk.programs.append(given)
         return walk
 
     def _as_command(self, source: Source) -> Command:
-        from jobsight.program.shell.model import Environment, Word
-        from jobsight.program.submission.job import Place
-
         words = shebang(self.text) or [self.language or ""]
         name = words[1] if words[0].endswith("/env") and len(words) > 1 else words[0]
         word = Word(name, name, Place(1))
@@ -181,14 +184,32 @@ class Job:
 
     @cached_property
     def pythons(self) -> list[tuple[Program, PythonText]]:
-        """Python programs that it runs and whose text is here, each once."""
+        """Python programs that it runs and whose text is here, with modules next to them, once."""
         found: dict[tuple[str, int], tuple[Program, PythonText]] = {}
-        for one in self.walk.programs:
-            if one.language == "python" and one.source is not None:
-                key = (one.source.file, one.source.first)
-                if key not in found:
-                    found[key] = (one, PythonText(one.source.text))
+        waiting = [one for one in self.walk.programs if one.language == "python" and one.source]
+        while waiting and len(found) < _MOST_PYTHONS:
+            one = waiting.pop(0)
+            key = (one.source.file, one.source.first) if one.source else ("", 0)
+            if one.source is None or key in found:
+                continue
+            text = PythonText(one.source.text)
+            found[key] = (one, text)
+            for name in text.imports:
+                path, source = self.local_module(name.full, one)
+                if source is not None:
+                    waiting.append(replace(one, source=source, path=path, imported=True))
         return list(found.values())
+
+    def local_module(self, name: str, program: Program) -> tuple[str, Source | None]:
+        """The path and the text of a module next to a program, or written by the script."""
+        folder = os.path.dirname(program.path or "") or program.command.folder or self.folder  # noqa: PTH120
+        for ending in (".py", "/__init__.py"):
+            path = f"{folder}/{name.replace('.', '/')}{ending}"
+            if path in self.walk.made:
+                return path, self.walk.made[path]
+            if (text := self.machine.text(path)) is not None:
+                return path, Source(os.path.relpath(path), text, folder=os.path.dirname(path))  # noqa: PTH120
+        return "", None
 
     def shown(self, path: str) -> str:
         """A path as findings name it: relative to the current folder."""

@@ -49,11 +49,14 @@ def _memory(job: Job) -> Iterator[Hit]:
                         source=program.source,
                     )
     for command in job.commands:
-        for word in command.words:
+        for word in command.words if command.name not in ("sbatch", "salloc") else ():
             found = re.fullmatch(r"-Xm[xs](\d+)([kmgKMG])", word.text)
             found = found or re.fullmatch(
                 r"--?(?:vm-bytes|buffer-size|memory|mem|max-memory)=?(\d+)([kmgKMG])b?", word.text
             )
+            before = command.words[command.words.index(word) - 1].text
+            if not found and command.name == "sort" and before in ("-S", "--buffer-size"):
+                found = re.fullmatch(r"(\d+)([kmgKMG])", word.text)
             if found:
                 size = int(found[1]) << {"k": 10, "m": 20, "g": 30}[found[2].lower()]
                 if size > asked * 2**20:

@@ -233,13 +233,12 @@ def _no_wait(job: Job) -> Iterator[Hit]:
     """When a batch script ends, Slurm kills what it started in the background."""
     if not job.is_slurm or job.language != "bash" or not job.walk.complete:
         return
-    if any(one.name in ("wait", "fg", "parallel") for one in job.commands) or re.search(
-        r"\bwait\b", job.text
-    ):
+    text = re.sub(r"\(\s*wait[^()]*\)", "", job.text)
+    if any(one.name in ("fg", "parallel") for one in job.commands) or re.search(r"\bwait\b", text):
         return
     own = [one for one in job.commands if one.source.file == job.source.file and one.words]
     last = max(
-        (one for one in own if not (one.name in _SAYS and not one.background)),
+        (one for one in own if one.background or one.name not in _SAYS | {"wait"}),
         key=lambda one: one.place,
         default=None,
     )
@@ -284,7 +283,7 @@ def _spool_folder(job: Job) -> Iterator[Hit]:
     ):
         return
     for number, line in enumerate(job.text.split("\n"), 1):
-        code = "" if line.lstrip().startswith("#") else line
+        code = "" if line.lstrip().startswith("#") or "SLURM_SUBMIT_DIR:-" in line else line
         if re.search(r"dirname\W+(?:\$0|\$\{?BASH_SOURCE|\$\{0)|\$\{(?:0|BASH_SOURCE\S*?)%/", code):
             yield hit(number, "Slurm runs a copy: $0 is in its spool folder", "$SLURM_SUBMIT_DIR")
 

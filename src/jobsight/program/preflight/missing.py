@@ -17,6 +17,7 @@ from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import Trace, absent, path_of, said, trace_of
 from jobsight.program.preflight.uses import BUILTINS, Use, uses_of
 from jobsight.program.shell.model import Command, Program, Word
+from jobsight.program.shell.programs import interpreter_of, other_language
 from jobsight.text import wordlist
 
 __all__ = ["one_slip"]
@@ -139,6 +140,21 @@ def _images(command: Command, trace: Trace, job: Job) -> Iterator[Hit]:
 
 
 @rule(
+    "JS115 A program is given to the interpreter of another language",
+    fails="bash fit.py\n=== fit.py\nimport math\nprint(math.pi)\n",
+    passes="python3 fit.py\n=== fit.py\nimport math\nprint(math.pi)\n",
+)
+def _other_interpreters(job: Job) -> Iterator[Hit]:
+    """By the ending of its name."""
+    for program in job.walk.programs:
+        word, language = program.word, interpreter_of(program.interpreter)
+        other = other_language(word, language) if word is not None and language else None
+        if word is not None and other:
+            message = f"{program.interpreter} does not run {other}"
+            yield hit(word, message, source=program.command.source)
+
+
+@rule(
     "JS103 A command is not known",
     fails="pyhton3 -c 'print(1)'\n",
     passes="python3 -c 'print(1)'\n",
@@ -159,6 +175,8 @@ def _commands_known(job: Job) -> Iterator[Hit]:
         if not re.fullmatch(r"[\w.+-]+", name) or name == "alias":
             continue
         near = None if command.conditional else _misspelt(name)
+        own = [one for one in job.walk.functions if len(one) > 3 and one_slip(name, one)]
+        near = near or (own[0] if own and not command.checked else None)
         if near is not None:
             message = f"{name}: command not found"
             yield hit(command.words[0], message, near, source=command.source)
@@ -214,12 +232,18 @@ def _folder_hit(use: Use, command: Command, trace: Trace, job: Job) -> Iterator[
     path = path_of(use.word, command.folder, job)
     if path is None or job.blind:
         return
-    if use.kind == "folder" and absent(path, trace, job):
+    sure = not trace.opaque  # what is written under an unknown name is no folder
+    if use.kind == "folder" and absent(path, trace, job, program=sure):
         message, fix = said(path, use.word)
         yield hit(use.word, message, fix or f"mkdir -p {use.word.value}", source=command.source)
     parent = os.path.dirname(path)  # noqa: PTH120
     redirected = any(use.word is one.target for one in command.redirects)
-    if use.kind == "write" and redirected and parent != job.folder and absent(parent, trace, job):
+    if (
+        use.kind == "write"
+        and redirected
+        and parent != job.folder
+        and absent(parent, trace, job, program=sure)
+    ):
         folder = os.path.dirname(use.word.value or "")  # noqa: PTH120
         yield hit(
             use.word,
@@ -260,26 +284,31 @@ def _log_folders(job: Job) -> Iterator[Hit]:
 )
 def _modules_known(job: Job) -> Iterator[Hit]:
     """Against the module files of the site."""
-    known = job.site.modules if job.site is not None else None
-    if not known or any(
+    known = (job.site.modules if job.site is not None else None) or frozenset()
+    if any(
         one.name == "module" and one.arguments and one.arguments[0].text == "use"
         for one in job.commands
     ):
         return
     seen: set[str] = set()
     for command in job.commands:
-        if command.name not in ("module", "ml") or command.conditional or command.checked:
+        if command.name not in ("module", "ml") or command.conditional:
+            continue
+        if command.checked and _handled(command, job):
             continue
         if any(one.target.text == "/dev/null" for one in command.redirects):
             continue
         plain = [word for word in command.arguments if not word.text.startswith("-")]
         verb = plain[0].text if plain else ""
+        slip = [one for one in ("load", "purge", "unload", "switch") if one_slip(verb, one)]
+        if slip and command.name == "module":
+            yield hit(plain[0], f"module has no command {verb}", slip[0], source=command.source)
         loads = plain[1:] if verb in ("load", "add") else plain if command.name == "ml" else []
         if command.name == "ml" and verb in ("purge", "list", "use", "unload", "avail", "spider"):
             continue
         for word in loads:
             name = word.value
-            if name and name not in known and name not in seen and not word.is_glob:
+            if name and known and name not in known and name not in seen and not word.is_glob:
                 seen.add(name)
                 near = difflib.get_close_matches(name, known, 1, 0.6)
                 yield hit(

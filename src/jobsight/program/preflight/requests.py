@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -222,9 +224,10 @@ _THREAD_VARIABLES = frozenset(
 )
 def _threads(job: Job) -> Iterator[Hit]:
     """OMP_NUM_THREADS and its like, ``-j``, ``-t``, ``-@``, against the CPUs of a task."""
-    if not job.is_slurm or "exclusive" in job.submission.settings:
+    if not (job.is_slurm or job.cpus) or "exclusive" in job.submission.settings:
         return
     request = job.submission.request
+    request = replace(request, cpus_per_task=job.cpus) if job.cpus else request
     seen: set[str] = set()
     for command in job.commands:
         mpi = any(one.name in MPI or one.name == "srun" for one in command.launchers)
@@ -248,7 +251,7 @@ def _threads(job: Job) -> Iterator[Hit]:
                 f"{found} threads, but a task has {most} CPUs",
                 f"#SBATCH --cpus-per-task={found}, or $SLURM_CPUS_PER_TASK",
             )
-    yield from _python_threads(job)
+    yield from _python_threads(job, request.cpus)
 
 
 def _line_of(job: Job, pattern: str) -> int | None:
@@ -277,8 +280,7 @@ _POOLS = frozenset(
 )
 
 
-def _python_threads(job: Job) -> Iterator[Hit]:
-    most = job.submission.request.cpus
+def _python_threads(job: Job, most: int) -> Iterator[Hit]:
     for program, text in job.pythons:
         for name, call, _ in text.calls:
             if name.rpartition(".")[2] not in _POOLS:
@@ -299,25 +301,43 @@ def _python_threads(job: Job) -> Iterator[Hit]:
                 )
 
 
+_SET_WITH = {
+    **dict.fromkeys(("ARRAY_TASK_ID", "ARRAY_JOB_ID", "ARRAY_TASK_COUNT", "ARRAY_TASK_MAX",
+                     "ARRAY_TASK_MIN"), ("array",)),
+    "CPUS_PER_TASK": ("cpus-per-task",), "NTASKS_PER_NODE": ("ntasks-per-node",),
+    "NTASKS": ("ntasks", "ntasks-per-node", "ntasks-per-gpu"), "MEM_PER_NODE": ("mem",),
+    "NPROCS": ("ntasks", "ntasks-per-node", "ntasks-per-gpu"), "MEM_PER_CPU": ("mem-per-cpu",),
+    "GPUS": ("gpus",), "GPUS_PER_NODE": ("gpus-per-node",), "GPUS_PER_TASK": ("gpus-per-task",),
+}  # fmt: skip
+"""The options with which Slurm sets a variable, of sbatch(1), "Output environment variables"."""
+
+
 @rule(
-    "JS216 The number of an array task is used, and there is no array",
+    "JS216 A variable that Slurm sets only with an option that is not given",
     fails="#SBATCH --mem=1G\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
     passes="#SBATCH --mem=1G\n#SBATCH --array=1-3\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
 )
-def _no_array(job: Job) -> Iterator[Hit]:
-    """It is unset, unless sbatch is called with ``--array``."""
-    if (
-        not job.is_slurm
-        or "array" in job.submission.settings
-        or re.search(r"ARRAY_TASK_ID\}?:?[-+?=]|\[ -[nz] .*ARRAY_TASK_ID|sbatch.*--array", job.text)
-    ):
+def _unset_by_slurm(job: Job) -> Iterator[Hit]:
+    """The number of an array task; without ``set -u``, counts that are empty are a warning."""
+    if not job.is_slurm or re.search(r"sbatch\s.*--(?:array|cpus-per-task|ntasks)", job.text):
         return
+    strict = re.search(r"^\s*set\s+-\w*u|nounset", job.text, re.M)
+    seen: set[str] = set()
     for number, line in enumerate(job.text.split("\n"), 1):
-        if re.search(r"\$\{?SLURM_ARRAY_TASK_ID\b", line) and not line.lstrip().startswith("#"):
-            yield hit(
-                number, "there is no --array: SLURM_ARRAY_TASK_ID is unset", "#SBATCH --array=1-10"
+        if line.lstrip().startswith("#") or "\\$" in line:
+            continue
+        for name in re.findall(r"\$\{?SLURM_([A-Z_]+)\b(?!\}?:?[-+?=])", line):
+            needs = _SET_WITH.get(name, ())
+            given = set(needs) & job.submission.settings.keys()
+            guarded = re.search(
+                rf"SLURM_{name}\}}?:?[-+?=]|\[\s+(?:!\s+)?-[nzv]\s+\S*SLURM_{name}\b", job.text
             )
-            return
+            if needs and not given and not guarded and name not in seen:
+                seen.add(name)
+                counts = name.startswith("ARRAY") or strict
+                severity: Severity | None = None if counts else "warning"
+                message = f"there is no --{needs[0]}: SLURM_{name} is unset"
+                yield hit(number, message, f"#SBATCH --{needs[0]}=...", severity=severity)
 
 
 @rule(
@@ -331,6 +351,14 @@ def _too_long(job: Job) -> Iterator[Hit]:
     if limit is None or limit < 0:
         return
     for command in job.commands:
+        for one in command.launchers:
+            span = re.fullmatch(r"(\d+)([smhd]?)", one.options.get("duration", ""))
+            if (
+                span
+                and int(span[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[span[2]] > limit
+            ):
+                yield hit(one, f"timeout {span[0]} ends after the job: {limit:,} s",
+                          severity="warning", source=command.source)  # fmt: skip
         if command.background or command.conditional or command.checked:
             continue
         spans: list[float] = []
@@ -342,6 +370,8 @@ def _too_long(job: Job) -> Iterator[Hit]:
                 )
             elif found and command.arguments[at - 1].text == "-maxh":
                 spans.append(float(found[1]) * 3600)
+        times = math.prod(one.times or 1 for one in command.loops)
+        spans = [one * times for one in spans]
         if sum(spans) > limit:
             assert job.submission.settings["time"]
             named = job.submission.settings["time"]
@@ -354,3 +384,18 @@ def _too_long(job: Job) -> Iterator[Hit]:
                 "#SBATCH --time=HH:MM:SS",
                 source=source,
             )
+
+
+@rule(
+    "JS218 An amount of memory without its unit",
+    fails="#SBATCH --mem=16\npython3 -c 'print(1)'\n",
+    passes="#SBATCH --mem=16G\npython3 -c 'print(1)'\n",
+    severity="warning",
+)
+def _bare_memory(job: Job) -> Iterator[Hit]:
+    """A bare number is MB: 16 of them are not enough for a program."""
+    for name in ("mem", "mem-per-cpu", "mem-per-gpu") if job.is_slurm else ():
+        setting = job.submission.settings.get(name)
+        if setting is not None and re.fullmatch(r"[1-9]|[1-5]\d|6[0-4]", setting.value):
+            text = f"--{name}={setting.value} asks for {setting.value} MB"
+            yield hit(setting, text, f"--{name}={setting.value}G")

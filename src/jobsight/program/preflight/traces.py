@@ -23,14 +23,20 @@ class Trace:
     """What of the file system is known to have been made, command by command."""
 
     made: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+    """Made by mkdir: empty at first."""
     built: bool = False
     """Something ran that may have made programs and files of any name."""
     opaque: bool = False
     """A program ran whose text is not known: it may have made data."""
+    blurred: bool = False
+    """A file was written whose name is not known."""
 
     def may_be_there(self, path: str, *, program: bool = False) -> bool:
         """Whether something before may have made it."""
-        if self.built or (self.opaque and not program):
+        if self.built or ((self.opaque or self.blurred) and not program):
+            return True
+        if path in self.folders:
             return True
         return any(path == one or path.startswith(f"{one}/") for one in self.made)
 
@@ -57,10 +63,13 @@ def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
             if use.kind in ("write", "make"):
                 if path is None:
                     path = _prefix(use.word, command.folder)
-                if path is not None:
+                if use.kind == "make" and path is not None and not use.word.is_glob:
+                    parts = path.split("/")
+                    trace.folders |= {"/".join(parts[:k]) for k in range(2, len(parts) + 1)}
+                elif path is not None:
                     trace.made.add(path)
                 elif use.word.value is None:
-                    trace.opaque = trace.opaque or use.kind == "write"
+                    trace.blurred = trace.blurred or use.kind == "write"
         _note_program(command, programs.get(id(command)), trace, job)
 
 

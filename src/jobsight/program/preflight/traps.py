@@ -90,7 +90,7 @@ def _quoted_here(job: Job) -> Iterator[Hit]:
             continue
         if "Template(" in source.text or "environ" in source.text:
             continue
-        for found in re.finditer(r"\$\{?([A-Za-z_]\w{2,})\}?", source.text):
+        for found in re.finditer(r"(?<![\w)\]])\$\{?([A-Za-z_]\w*)\}?", source.text):
             if found[1] in job.walk.assigned or re.match(r"SLURM_[A-Z_]+$", found[1]):
                 line = source.text.count("\n", 0, found.start()) + 1
                 yield hit(
@@ -154,6 +154,8 @@ def _errexit_traps(job: Job) -> Iterator[Hit]:
                 f"ends the script where {name} is 0: set -e",
                 f"{name}=$(({name} + 1))",
             )
+        if errexit and re.search(r"^(?:let\s+\w+=0|\(\(\s*\w+\s*=\s*0\s*\)\))$", text):
+            yield hit(number, "0 as the result of arithmetic ends the script: set -e", "name=0")
         if errexit and re.match(r"\w+=\"?\$\(\s*grep\s+(?:-\w+\s+)*-\w*c[^|]*\)\"?$", text):
             yield hit(
                 number,
@@ -181,3 +183,36 @@ def _blank_after_backslash(job: Job) -> Iterator[Hit]:
                 "end the line with the backslash",
                 edit=Edit(number, line, line.rstrip()),
             )
+
+
+@rule(
+    "JS328 Words where the output of a command is meant",
+    fails="for k in seq 1 5; do\n  echo $k\ndone\n",
+    passes="for k in $(seq 1 5); do\n  echo $k\ndone\n",
+)
+def _words_for_output(job: Job) -> Iterator[Hit]:
+    """``for k in seq 1 5`` runs with the words seq, 1 and 5."""
+    for number, line in enumerate(job.text.split("\n") if job.language == "bash" else (), 1):
+        found = re.match(r"\s*for\s+\w+\s+in\s+((?:seq|ls|cat|find)\s[^;$`]*)", line)
+        if found is not None and number not in job.here_lines:
+            inner = found[1].strip()
+            yield hit(number, f"{inner[:30]!r} is not run here: its words are taken", f"$({inner})")
+
+
+@rule(
+    "JS329 conda activate where conda is not set up",
+    fails="#SBATCH --time=10\nconda activate fit\npython fit.py\n",
+    passes='#SBATCH --time=9\neval "$(conda shell.bash hook)"\nconda activate fit\npython fit.py\n',
+    severity="warning",
+)
+def _conda(job: Job) -> Iterator[Hit]:
+    """A batch script does not read .bashrc, where ``conda init`` defines it."""
+    if not job.is_slurm or re.search(r"^#!\S*sh\s+.*(?:-\w*l|-i|--login)", job.text):
+        return
+    for command in job.commands:
+        words = [word.text for word in command.arguments[:1]]
+        if command.name in ("conda", "mamba") and words == ["activate"]:
+            if not (command.environment.opaque or command.environment.modules or command.checked):
+                fix = 'eval "$(conda shell.bash hook)"'
+                yield hit(command, f"{command.name} activate needs its hook in a batch job", fix)
+            return

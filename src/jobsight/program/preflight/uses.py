@@ -183,13 +183,26 @@ def _reader(name: str, words: tuple[Word, ...]) -> Iterator[Use]:
         if "-t" in options:
             return
         yield from (Use("read", word) for word in found[:-1])
-        yield from (Use("write", word) for word in found[-1:])
+        yield from (Use("write", one) for one in _copies(found))
         return
     if name in ("unzip", "jq"):
         found = found[:1]
     if name == "awk" or name == "gawk":
         found = [word for word in found if "=" not in word.text]
     yield from (Use("read", word) for word in found)
+
+
+def _copies(words: list[Word]) -> list[Word]:
+    """What is written: below a folder that is named as one, by the last names of the sources."""
+    folder = words[-1].value if words else None
+    if folder in (".", "..", "./") or (folder or "").endswith("/"):
+        names = [one.value for one in words[:-1]]
+        if all(name and not one.is_glob for name, one in zip(names, words, strict=False)):
+            return [
+                words[-1]._replace(value=f"{folder}/{(name or '').rstrip('/').rpartition('/')[2]}")
+                for name in names
+            ]
+    return words[-1:]
 
 
 def _tar(words: tuple[Word, ...]) -> Iterator[Use]:
@@ -205,6 +218,11 @@ def _compiler(words: tuple[Word, ...]) -> Iterator[Use]:
             yield Use("write", word)
         elif _SOURCES.fullmatch(word.text) and not word.text.startswith("-"):
             yield Use("read", word)
+    if "-c" in texts and "-o" not in texts:
+        for word in words:
+            if _SOURCES.fullmatch(word.text) and word.value:
+                built = word.value.rpartition("/")[2].rpartition(".")[0] + ".o"
+                yield Use("write", Word(built, built, word.place))
     if "-o" not in texts and "-c" not in texts:
         yield (
             Use("write", Word("a.out", "a.out", words[0].place)) if words else Use("read", words[0])

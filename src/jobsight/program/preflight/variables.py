@@ -31,7 +31,7 @@ GIVEN = re.compile(
 )
 def _unset_variables(job: Job) -> Iterator[Hit]:
     """One slip away from a name that is set; or any, after ``set -u``."""
-    known = job.walk.assigned
+    known = job.walk.assigned | set(re.findall(r"\$\{(\w+):?=", job.text))
     seen: set[str] = set()
     for command in job.commands:
         if command.environment.opaque or command.contained:
@@ -59,6 +59,13 @@ def _unset_variables(job: Job) -> Iterator[Hit]:
                         word,
                         f"nothing sets {name}: set -u ends the script here",
                         source=command.source,
+                    )
+                elif name.islower() and len(name) > 2 and not GIVEN.fullmatch(name) and (
+                    job.walk.complete and len(job.walk.sources) == 1 and command.source.first == 0
+                ):  # fmt: skip
+                    seen.add(name)
+                    yield hit(
+                        word, f"nothing sets {name}", severity="warning", source=command.source
                     )
                 elif _slurm_slip(name):
                     seen.add(name)

@@ -84,6 +84,8 @@ def strip_launchers(words: Sequence[Word]) -> Stripped:
                 value = rest[at].value
                 assigned[found[1]] = None if value is None else value.partition("=")[2]
                 at += 1
+        if name == "timeout" and at < len(rest):
+            options["duration"] = rest[at].value or ""
         at += _TAKES_MORE.get(name, 0)
         if name in CONTAINERS:
             if at < len(rest):

@@ -31,10 +31,33 @@ def is_endless(node: Node) -> bool:
     elif head == "until":
         if condition is None or text_of(condition).strip() != "false":
             return False
-    elif head != "while" or condition is None or not _ALWAYS.fullmatch(text_of(condition).strip()):
+    elif (
+        head != "while"
+        or condition is None
+        or not (_ALWAYS.fullmatch(text_of(condition).strip()) or _stays(condition, node))
+    ):
         return False
     body = node.child_by_field_name("body")
     return body is not None and not _leaves(body)
+
+
+def _stays(condition: Node, loop: Node) -> bool:
+    """Whether a comparison of numbers has nothing that the loop changes."""
+    text = text_of(condition).strip()
+    if not re.fullmatch(
+        r"(?:\[\[?|\(\()\s*[\"']?\$?\{?\w+\}?[\"']?\s*(?:-[lgn][te]|-eq|[<>!=]=?)\s*[\"']?\$?\{?\w+\}?"
+        r"[\"']?\s*(?:\]\]?|\)\))", text
+    ) or not re.search(r"[$(]", text):  # fmt: skip
+        return False
+    body = loop.child_by_field_name("body")
+    inside = text_of(body) if body is not None else ""
+    if re.search(r"\b(?:source|eval|read|mapfile|printf -v|unset)\b|^\s*\. ", inside, re.M):
+        return False
+    names = re.findall(r"[A-Za-z_]\w*", re.sub(r"-[a-z]{2}\b", "", text))
+    return not any(
+        re.search(rf"\b{name}(?:[-+*/]?=|\+\+|--)|(?:\+\+|--){name}\b|\blet\b", inside)
+        for name in names
+    )
 
 
 def _leaves(body: Node) -> bool:

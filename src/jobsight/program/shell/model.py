@@ -129,6 +129,8 @@ class Command:
     """Its input comes from another command or a here-document."""
     contained: bool = False
     """It runs in a container, or on another machine."""
+    timed: bool = False
+    """``timeout`` ends it."""
     errexit: bool = False
     pipefail: bool = False
     nounset: bool = False
@@ -157,6 +159,7 @@ class Program:
         arguments: of the program.
         path: None: it is on standard input or in the command.
         word: that names it.
+        imported: it is a module of the program.
     """
 
     source: Source | None
@@ -166,3 +169,4 @@ class Program:
     path: str | None = None
     word: Word | None = None
     interpreter: str | None = None
+    imported: bool = False

@@ -11,7 +11,7 @@ from jobsight.program.languages import INTERPRETERS, language_of
 from jobsight.program.machine import Machine
 from jobsight.program.shell.model import Command, Program, Source, Word
 
-__all__ = ["COMPILERS", "compiled_by", "interpreter_of", "program_of"]
+__all__ = ["COMPILERS", "compiled_by", "interpreter_of", "other_language", "program_of"]
 
 _WITH_VALUE = {
     "python": {"-W", "-X", "-Q"}, "bash": {"-o", "-O", "--rcfile"}, "perl": {"-I"},
@@ -52,6 +52,13 @@ def interpreter_of(name: str | None) -> str | None:
     if name is None or name.endswith(("awk", "srun")):
         return None
     return INTERPRETERS.get(re.sub(r"[\d.]+$", "", PurePosixPath(name).name))
+
+
+def other_language(word: Word, language: str) -> str | None:
+    """The language that the name of a program says, if it is another than its interpreter's."""
+    other = language_of(word.value or "", "")
+    named = re.search(r"\.(?:py|sh|R|pl|jl|m)$", word.value or "")
+    return other if named and other != language else None
 
 
 def program_of(
@@ -125,6 +132,8 @@ def _file(
     if source is None and path is not None and (text := machine.text(path)) is not None:
         source = Source(os.path.relpath(path), text, folder=os.path.dirname(path))  # noqa: PTH120
     found = language
+    if source is not None and language and other_language(word, language):
+        return Program(None, language, command, arguments, path, word, command.name)
     if found is None and source is not None:
         found = language_of(path or "", source.text)
     return Program(

@@ -165,7 +165,9 @@ class Runner:
             stripped.launchers, {**state.exported, **(assigned or {}), **stripped.assigned},
             self.loops, fed=fed,
             contained=stripped.contained or self.context.get("contained", False),
-            here=here, **context, **options,
+            here=here, timed=self.context.get("timed", False) or any(
+                one.name == "timeout" for one in stripped.launchers),
+            **context, **options,
         )  # fmt: skip
         self.walk.commands.append(command)
         self.keep_here(command)
@@ -227,7 +229,8 @@ class Runner:
             return
         self.walk.programs.append(program)
         if program.language == "bash" and program.source is not None and not command.contained:
-            self.child(program.source, program.path, command, self.state.copy())
+            with self.within(timed=command.timed):
+                self.child(program.source, program.path, command, self.state.copy())
 
     def follow_source(self, command: Command) -> None:
         """Walk a sourced file, or enter a Python environment."""

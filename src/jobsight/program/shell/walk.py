@@ -31,7 +31,7 @@ _GOES_ON = frozenset(wordlist("mkdir cd module source . export rm touch echo ml"
 
 
 _SETS = re.compile(
-    r"\b([A-Za-z_]\w*)\+?=|\b(?:for|read(?: -\w+)*|local|declare|mapfile(?: -\w+)*) (\w+)"
+    r"\b([A-Za-z_]\w*)\+?=|\b(?:for|select|read(?: -\w+)*|local|declare|mapfile(?: -\w+)*) (\w+)"
 )
 
 

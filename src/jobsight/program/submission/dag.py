@@ -47,6 +47,7 @@ class Dag:
         scripts: node, program, its place.
         retries: node, number, place.
         included: files of INCLUDE.
+        variables: node, the names that VARS sets for it, place.
         problems: what could not be taken.
     """
 
@@ -55,6 +56,7 @@ class Dag:
     scripts: list[tuple[str, str, Place]] = field(default_factory=list)
     retries: dict[str, tuple[str, Place]] = field(default_factory=dict)
     included: list[tuple[str, Place]] = field(default_factory=list)
+    variables: list[tuple[str, set[str], Place]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     named: list[tuple[str, Place]] = field(default_factory=list)
     described: set[str] = field(default_factory=set)
@@ -125,6 +127,9 @@ def _command(dag: Dag, word: str, words: list[str], place: Place) -> None:
                 dag.problems.append(
                     Problem(place, "syntax", "RETRY needs a node and a number", "RETRY NODE 3")
                 )
+        if word == "VARS" and len(words) > 2:
+            given = set(re.findall(r"([\w.+]+)\s*=\s*\"", " ".join(words[2:]).lower()))
+            dag.variables.append((words[1], given, place))
         if word == "VARS" and not re.search(r'="', " ".join(words[2:])) and "PREPEND" not in words:
             dag.problems.append(
                 Problem(place, "syntax", 'VARS needs NAME="value"', 'VARS NODE name="value"')

@@ -224,6 +224,25 @@ def _node_count(text: str) -> int | None:
     return int(found[1]) if found and int(found[1]) <= int(found[2] or found[1]) else None
 
 
+_SIGNALS = "HUP|INT|QUIT|ABRT|KILL|ALRM|TERM|USR1|USR2|URG|CONT|STOP|TSTP|TTIN|TTOU"
+_MOMENT = (
+    r"(?:now|today|tomorrow|midnight|noon|elevenses|fika|teatime)(?:\+\d+\s*[a-z]*)?|\+\d+\s*[a-z]*"
+    r"|(?:(?:\d{6}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?|\d{4}-\d\d-\d\d)[T ]?)?"
+    r"(?:\d{1,2}:\d\d(?::\d\d)?\s*(?:[ap]\.?m\.?)?)?"
+)
+_FORMS = {
+    "begin": (_MOMENT, "such as now+1hour, 16:00 or 2030-01-20T12:34:00"),
+    "deadline": (_MOMENT, "such as now+1hour, 16:00 or 2030-01-20T12:34:00"),
+    "distribution": (r"(?:\*|block|cyclic|arbitrary|plane(?:=\d+)?)(?::(?:\*|f?cyclic|block)){0,2}"
+                     r"(?:,(?:no)?pack)?", "such as block:cyclic"),
+    "signal": (rf"(?:[RB]+:)?(?:\d+|(?:SIG)?(?:{_SIGNALS}))(?:@\d+)?", "such as B:USR1@120"),
+    "nice": (r"-?\d*", "a whole number"), "priority": (r"\d+|TOP", "a number"),
+    "exclusive": (r"(?:user|mcs|topo|true)?", "user, mcs or nothing"),
+    "switches": (r"\d+(?:@[\d:-]+)?", "a number"), "core-spec": (r"\d+", "a number"),
+    "wait-all-nodes": ("[01]", "0 or 1"), "kill-on-invalid-dep": ("yes|no", "yes or no"),
+    "threads-per-core": (r"\d+", "a number"), "licenses": (r"[\w@.:,;|/-]+", "name:number"),
+    "chdir": (r".+", "a folder"), "partition": (r"[^\s,;]+(?:,[^\s,;]+)*", "names, with commas"),
+}  # fmt: skip
 _READERS: dict[str, tuple[Callable[[str], object], str]] = {
     **dict.fromkeys(("mem", "mem-per-cpu", "mem-per-gpu", "tmp"),
                     (memory_mb, "a whole number with K, M, G or T, such as 4G")),
@@ -250,6 +269,8 @@ def _value_problems(one: Setting) -> Iterator[Problem]:
         yield Problem(
             one.place, "value", f"sbatch refuses {shown}", f"give {_READERS[one.name][1]}"
         )
+    elif one.name in _FORMS and not re.fullmatch(_FORMS[one.name][0], one.value, re.I):
+        yield Problem(one.place, "value", f"sbatch refuses {shown}", f"give {_FORMS[one.name][1]}")
     elif one.name in _CHOICES:
         wrong = [w for w in one.value.upper().split(",") if w not in _CHOICES[one.name]]
         if wrong:

@@ -1,0 +1,191 @@
+"""JS344: the numbers of array tasks against the list that they choose from."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.traces import path_of
+from jobsight.program.python import PythonText, dotted
+from jobsight.program.shell.model import Word
+from jobsight.program.submission.job import Place
+
+__all__: list[str] = []
+
+_ID = "SLURM_ARRAY_TASK_ID"
+_EXPRESSION = r"(?:\$\(\(\s*([^()]+?)\s*\)\)|\$\{?(\w+)\}?)"
+_NAME = r"[\"']?([\w./${}-]+)[\"']?"
+_LINES = (
+    rf"sed\s+-n\s+[\"']?{_EXPRESSION}[\"']*\{{?p[;q}}]*[\"']?\s+{_NAME}",
+    rf"sed\s+[\"']?{_EXPRESSION}[\"']*q;d[\"']?\s+{_NAME}",
+    rf"head\s+-n?\s*[\"']?{_EXPRESSION}[\"']?\s+{_NAME}\s*\|\s*tail",
+    rf"awk\s+[\"']NR\s*==\s*[\"']*{_EXPRESSION}[^|;]*?[\"']\s+{_NAME}",
+    rf"awk\s+-v\s*(?P<v>\w+)=[\"']?{_EXPRESSION}[\"']?\s+'NR\s*==\s*(?P=v)\b[^']*'\s+{_NAME}",
+)
+"""Ways to take one line of a file: the number of the line, and the file."""
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A list of which each task takes one: what it is, its first and last number, the offset."""
+
+    name: str
+    first: int
+    last: int
+    offset: int
+
+
+@rule(
+    "JS344 Tasks of an array for which the list has nothing",
+    fails="#SBATCH --array=1-4\nseeds=(3 5 7 11)\necho ${seeds[$SLURM_ARRAY_TASK_ID]}\n",
+    passes="#SBATCH --array=0-3\nseeds=(3 5 7 11)\necho ${seeds[$SLURM_ARRAY_TASK_ID]}\n",
+)
+def _beyond(job: Job) -> Iterator[Hit]:
+    """Lines of files count from 1, arrays of bash and lists of Python from 0."""
+    if not job.is_slurm or not job.submission.request.array:
+        return
+    setting = job.submission.settings["array"]
+    numbers = [int(one) for one in re.findall(r"\d+", re.sub(r"[:%]\d+", "", setting.value))]
+    guard = r"\[\s+(?:!\s+)?-[znefs]\s|:\?|ARRAY_TASK_ID\S*\"?\s+-[lg][te]\b|%\s*\$"
+    if not numbers or re.search(guard, job.text):
+        return
+    for one in {*_chosen(job), *_chosen_in_python(job)}:
+        low, high = min(numbers) + one.offset, max(numbers) + one.offset
+        shown = f"{one.name} has numbers {one.first} to {one.last}"
+        if low < one.first or high > one.last:
+            task = min(numbers) if low < one.first else max(numbers)
+            fix = f"--array={one.first - one.offset}-{one.last - one.offset}"
+            yield hit(setting, f"{shown}: task {task} finds nothing", fix)
+        elif high < one.last and len(numbers) == 2 and "," not in setting.value:
+            fix = f"--array={min(numbers)}-{one.last - one.offset}"
+            yield hit(setting, f"{shown}: no task takes the last", fix, severity="warning")
+
+
+def _aliases(job: Job) -> dict[str, int]:
+    """Variables that are the number of the task plus so many."""
+    found = {_ID: 0}
+    for name, value in re.findall(r"^\s*(?:export\s+)?(\w+)=(\S[^;#\n]*)", job.text, re.M):
+        text = re.sub(r":-\d+", "", value.strip().strip("\"'"))
+        if (number := _offset(text, found)) is not None:
+            found[name] = number
+    return found
+
+
+def _offset(text: str, known: dict[str, int]) -> int | None:
+    """What is added to the number of the task; None: it is another expression."""
+    bare = re.sub(r"\$\(\(|\)\)|[${}\"']", "", text).strip()
+    found = re.fullmatch(r"([A-Za-z_]\w*)\s*(?:([-+])\s*(\d+))?", bare)
+    if found is None or found[1] not in known:
+        return None
+    return known[found[1]] + int(f"{found[2] or '+'}{found[3] or 0}")
+
+
+def _chosen(job: Job) -> Iterator[_Choice]:
+    """Lists in the shell."""
+    known = _aliases(job)
+    code = "\n".join(
+        "" if number in job.here_lines or line.lstrip().startswith("#") else line
+        for number, line in enumerate(job.text.split("\n"), 1)
+    )
+    for form in _LINES:
+        for found in re.finditer(form, code):
+            expressions = [one for one in found.groups()[-3:-1] if one]
+            offset = _offset(expressions[0], known) if expressions else None
+            count = _line_count(found.groups()[-1], job)
+            if offset is not None and count:
+                yield _Choice(found.groups()[-1], 1, count, offset)
+    for name, text in re.findall(r"\$\{(\w+)\[([^\]]+)\]\}", code):
+        offset = _offset(text, known)
+        count = _array_count(name, code, job) if offset is not None else None
+        if offset is not None and count:
+            yield _Choice(name, 0, count - 1, offset)
+
+
+def _line_count(name: str, job: Job) -> int | None:
+    """Lines of a file that is here, and that the script does not write."""
+    folder = next((one.folder for one in job.commands), job.folder)
+    value = re.sub(
+        r"\$\{?(\w+)\}?",
+        lambda m: next(iter(re.findall(rf"^{m[1]}=[\"']?([\w./-]+)", job.text, re.M)), "$"), name,
+    )  # fmt: skip
+    path = path_of(Word(name, value, Place(1)), folder, job)
+    text = job.machine.text(path) if path and "$" not in value else None
+    written = re.search(rf">\s*[\"']?{re.escape(name)}", job.text)
+    return None if text is None or written else len(text.splitlines())
+
+
+def _array_count(name: str, code: str, job: Job) -> int | None:
+    """Elements of an array that is set once."""
+    read = re.search(rf"(?:mapfile|readarray)\s+-t\s+{name}\s*<\s*{_NAME}", code)
+    sets = re.findall(rf"(?:^|[\s;]){name}\+?=\(((?:[^()]|\([^()]*\))*)\)", code)
+    if read and not sets:
+        return _line_count(read[1], job)
+    if len(sets) != 1 or f"{name}+=" in code or f"{name}[" in re.sub(rf"\$\{{{name}\[", "", code):
+        return None
+    listed = re.fullmatch(rf"\s*\$\((?:cat\s+|<\s*){_NAME}\)\s*", sets[0])
+    if listed:
+        return _line_count(listed[1], job)
+    words = re.findall(r"\"[^\"$`]*\"|'[^']*'|[^\s\"'$`*?{}()]+", re.sub(r"(?m)#.*$", "", sets[0]))
+    if re.fullmatch(r"\s*[\w./-]*\*[\w./*-]*\s*", sets[0]):
+        here = Path(job.machine.real(job.folder))
+        return (
+            len(list(here.glob(sets[0].strip()))) if not sets[0].strip().startswith("/") else None
+        )
+    return None if re.search(r"[$`*?{}()]", sets[0]) else len(words)
+
+
+def _chosen_in_python(job: Job) -> Iterator[_Choice]:
+    """Lists of constants in Python programs that are given the number, or read it."""
+    known = _aliases(job)
+    for program, text in job.pythons:
+        given = {str(k): _offset(w.text, known) for k, w in enumerate(program.arguments, 1)}
+        lists = {
+            node.targets[0].id: len(node.value.elts)
+            for node, _ in text.nodes
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.Tuple)
+            and isinstance(node.targets[0], ast.Name) and text.stores[node.targets[0].id] == 1
+            and not any(isinstance(one, ast.Starred) for one in node.value.elts)
+        }  # fmt: skip
+        names: dict[str, int] = {}
+        for node, _ in text.nodes:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                number = _python_offset(node.value, given, names)
+                if number is not None and text.stores[node.targets[0].id] == 1:
+                    names[node.targets[0].id] = number
+        grown = {m[0] for m in re.findall(r"\b(\w+)\.(append|extend|insert|pop)\(", text.text)}
+        yield from _subscripts(
+            text, {k: n for k, n in lists.items() if k not in grown}, given, names
+        )
+
+
+def _subscripts(
+    text: PythonText, lists: dict[str, int], given: dict[str, int | None], names: dict[str, int]
+) -> Iterator[_Choice]:
+    for node, _ in text.nodes:
+        name = dotted(node.value) if isinstance(node, ast.Subscript) else ""
+        if name in lists and isinstance(node, ast.Subscript):
+            offset = _python_offset(node.slice, given, names)
+            if offset is not None:
+                yield _Choice(name, 0, lists[name] - 1, offset)
+
+
+def _python_offset(
+    node: ast.AST, given: dict[str, int | None], names: dict[str, int]
+) -> int | None:
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        left, right = _python_offset(node.left, given, names), node.right
+        if left is not None and isinstance(right, ast.Constant) and isinstance(right.value, int):
+            return left + (right.value if isinstance(node.op, ast.Add) else -right.value)
+        return None
+    source = ast.unparse(node) if isinstance(node, ast.Call) else ""
+    if re.fullmatch(rf"int\(os\.(?:environ\[|environ\.get\(|getenv\()'{_ID}'.*\)", source):
+        return 0
+    found = re.fullmatch(r"int\((?:sys\.)?argv\[(\d+)\]\)", source)
+    return given.get(found[1]) if found else None

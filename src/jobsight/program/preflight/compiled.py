@@ -1,0 +1,183 @@
+"""JS004, JS337: programs in compiled languages and Perl, as their own compilers see them.
+
+``gcc -fsyntax-only``, ``gfortran -fsyntax-only`` and ``perl -c`` read a program and run nothing of
+it; Perl would run what ``BEGIN`` and ``use`` name, so it is asked only where these are known.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from jobsight.commands import child_environment, run_command
+from jobsight.program.languages import syntax_tree, tree_errors
+from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.openers import unclosed
+from jobsight.program.shell.model import Program, Source
+
+__all__: list[str] = []
+
+_SECONDS = 5.0
+_MOST = 1 << 18
+_TREES = {"c": "C", "cpp": "C++", "cuda": "CUDA", "fortran": "Fortran", "julia": "Julia", "r": "R",
+          "go": "Go", "rust": "Rust", "java": "Java", "perl": "Perl", "lua": "Lua",
+          "matlab": "MATLAB"}  # fmt: skip
+_COMPILERS = {"c": ("gcc", "c"), "cpp": ("g++", "c++"), "fortran": ("gfortran", "f95")}
+_FLAGS = re.compile(r"-(?:std=|[DU]|fopenmp|ffree|ffixed|fdefault|fno-range|m\w+=)\S*")
+_PURE = re.compile(
+    r"use (?:strict|warnings|utf8|integer|feature|v?5[\d.]*|vars|POSIX|Carp|(?:List|Scalar)::Util"
+    r"|Data::Dumper|Getopt::\w+|File::(?:Basename|Spec|Path|Temp|Copy)|Time::HiRes|Text::Wrap)"
+    r"\b[^;\n()]*(?:\([^;()]*\))?;"
+)
+
+
+@rule(
+    "JS004 A program in another language cannot be parsed",
+    fails="perl run.pl\n=== run.pl\nuse strict;\nmy $x = (1 + ;\nprint $x;\n",
+    passes="perl run.pl\n=== run.pl\nuse strict;\nmy $x = (1 + 2);\nprint $x;\n",
+)
+def _other_syntax(job: Job) -> Iterator[Hit]:
+    """What a compiler of this machine refuses, else what the grammar cannot take."""
+    seen: set[tuple[str, int]] = set()
+    with tempfile.TemporaryDirectory() as modules:
+        for program in job.walk.programs:
+            source, language = program.source, program.language or ""
+            if source is None or language not in _TREES or not source.exact:
+                continue
+            key = (source.file, source.first)
+            if key in seen or len(source.text) > _MOST:
+                continue
+            seen.add(key)
+            compiler = _compiler(program, job, modules)
+            if compiler is not None:
+                yield from _refused(compiler, source, program, job, modules)
+            else:
+                yield from _by_tree(source, language, program)
+
+
+def _compiler(program: Program, job: Job, modules: str) -> list[str] | None:
+    """The call that reads a program from its standard input; None: it cannot be asked."""
+    language, source = program.language or "", program.source
+    assert source is not None
+    if language == "perl":
+        perl = job.machine.command("perl")
+        plain = re.sub(_PURE, "", source.text)
+        risky = re.search(r"\b(?:use|no|BEGIN|UNITCHECK|CHECK|INIT)\b|\(\?\??\{", plain)
+        first = source.text.partition("\n")[0]
+        odd = first.startswith("#!") and re.search(r"\s-(?!w\b)", first)
+        return None if perl is None or risky or odd else [perl, "-c"]
+    name, kind = _COMPILERS.get(language, ("", ""))
+    tool = job.machine.command(name) if name else None
+    if tool is None:
+        return None
+    words = [one.value or "" for one in program.command.arguments]
+    folders = {one for one in (source.folder, program.command.folder) if one}
+    folders |= {f"{program.command.folder}/{one[2:]}" for one in words if one.startswith("-I")}
+    if kind == "f95" and PurePosixPath(program.path or "").suffix in (".f", ".F", ".for"):
+        kind = "f77"
+    cpp = "-cpp-input" if kind != "c" and (program.path or "").endswith((".F", ".F90")) else ""
+    given = [one for one in words if _FLAGS.fullmatch(one)]
+    flags = ["-J", modules] if language == "fortran" else ["-Wimplicit-function-declaration"]
+    paths = [f"-I{one}" for one in sorted(folders)]
+    call = [tool, "-fsyntax-only", "-fdiagnostics-plain-output", *flags, *given, *paths]
+    return [*call, "-x", f"{kind}{cpp}"]
+
+
+def _refused(
+    call: list[str], source: Source, program: Program, job: Job, folder: str
+) -> Iterator[Hit]:
+    path = Path(folder, "source")
+    path.write_text(source.text, encoding="utf-8", errors="replace")
+    ended = run_command(
+        [*call, str(path)], env=child_environment(PERL5OPT="", PERL5LIB=""), timeout=_SECONDS,
+        most_output=_MOST,
+    )  # fmt: skip
+    said = ended.stderr.decode("utf-8", "replace")
+    if ended.status is None or re.search(r"No such file|Cannot open module|Can't locate", said):
+        return
+    lines: set[int] = set()
+    for line, message in _complaints(said, path, source.text, program, job):
+        if line not in lines and len(lines) < 3:
+            lines.add(line)
+            yield hit(line, f"{PurePosixPath(call[0]).name}: {message}", source=source)
+
+
+def _complaints(
+    said: str, path: Path, text: str, program: Program, job: Job
+) -> Iterator[tuple[int, str]]:
+    """Lines and messages; of what is not closed, the line where it begins."""
+    where, lines = re.escape(str(path)), text.split("\n")
+    for found in re.finditer(rf"^(.*?) at {where} line (\d+)[.,]", said, re.M):
+        yield int(found[2]), found[1]
+    for found in re.finditer(rf"^{where}:(\d+):(\d+): (?:fatal )?error: (.*)", said, re.M | re.I):
+        line, message = int(found[1]), found[3]
+        before = lines[line - 1][: int(found[2]) - 1] if line <= len(lines) else "?"
+        if re.match(r"Expecting END|expected .* at end of input", message):
+            line = unclosed(text) or line
+        elif re.match(r"expected .*[;,)].* before", message) and not before.strip():
+            line = next((k for k in range(line - 1, 0, -1) if lines[k - 1].strip()), line)
+        yield line, message
+    libraries = any(re.match(r"-l(?!m\b)", one.text) for one in program.command.arguments)
+    texts = "\n".join(one.source.text for one in job.walk.programs if one.source is not None)
+    for found in re.finditer(
+        rf"^{where}:(\d+):\d+: warning: (implicit decl.*['‘](\w+)['’])", said, re.M
+    ):
+        known = libraries or len(re.findall(rf"\b{found[3]}\s*\(", texts)) > 1
+        if not known and "built-in" not in found[2]:
+            yield int(found[1]), found[2]
+
+
+def _by_tree(source: Source, language: str, program: Program) -> Iterator[Hit]:
+    """One fault only: grammars do not know preprocessors and dialects, which leave many."""
+    if language == "fortran" and (program.path or "").endswith((".f", ".F", ".for")):
+        return  # fixed form
+    if language == "perl" and re.search(r"^=\w|<<|\bq[qwrx]?\W|(?:.*\n){80}", source.text, re.M):
+        return  # beyond the grammar
+    if language in ("c", "cpp", "cuda") and re.search(r"^\s*#\s*(?:if|define)", source.text, re.M):
+        return
+    for lost in re.finditer(r"^\}\s*\n\s*else\b", source.text, re.M) if language == "r" else ():
+        if source.text.count("{", 0, lost.end()) == source.text.count("}", 0, lost.end()):
+            yield hit(source.text.count("\n", 0, lost.end()) + 1,
+                      "R: else begins a line, behind a complete if", "} else",
+                      source=source)  # fmt: skip
+    found = tree_errors(syntax_tree(language, source.text.encode("utf-8", "replace")))
+    if 0 < len(found) <= 2:
+        line, _, missing = found[0]
+        line = unclosed(source.text) or line
+        what = f"{missing} is missing" if missing else "this cannot be parsed"
+        yield hit(line, f"{_TREES[language]}: {what}", source=source)
+
+
+_MATH = re.compile(
+    r"\b(?:pow|exp|log|log10|log2|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|cbrt|tgamma|lgamma"
+    r"|hypot|fmod|erf|sqrt)\s*\(\s*[^)\s\d.]"
+)
+
+
+@rule(
+    "JS337 A program is linked without a library that it needs",
+    fails="gcc wave.c -o wave\n=== wave.c\n#include <math.h>\nint main(int n, char **a)\n"
+    "{ return (int) sin((double) n); }\n",
+    passes="gcc wave.c -o wave -lm\n=== wave.c\n#include <math.h>\nint main(int n, char **a)\n"
+    "{ return (int) sin((double) n); }\n",
+)
+def _linked(job: Job) -> Iterator[Hit]:
+    """C needs ``-lm`` for what ``math.h`` declares, ``omp_…()`` needs ``-fopenmp``."""
+    for program in job.walk.programs:
+        source, words = program.source, [one.text for one in program.command.arguments]
+        name = PurePosixPath(program.interpreter or "").name
+        if source is None or program.language not in _COMPILERS or program.command.checked:
+            continue
+        if any(one == "-c" or one.startswith(("-f", "-l", "-q", "-E", "-S", "$")) for one in words):
+            plain = not {"-c", "-E", "-S"} & set(words) and not any("$" in one for one in words)
+            if not plain or any(one.startswith(("-lm", "-fopenmp", "-qopenmp")) for one in words):
+                continue
+        text = re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", "", source.text, flags=re.S)
+        plain_c = program.language == "c" and name.startswith(("gcc", "cc", "clang"))
+        if plain_c and "math.h" in source.text and _MATH.search(text):
+            yield hit(program.command, "the mathematical library is not linked", "-lm")
+        if re.search(r"\bomp_(?:get|set)_\w+\s*\(", text) and "_OPENMP" not in text:
+            yield hit(program.command, "OpenMP is not linked", "-fopenmp")

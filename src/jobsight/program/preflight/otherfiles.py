@@ -1,0 +1,291 @@
+"""JS338–JS340, JS116: files and packages of programs in other languages; data files; Makefiles."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from jobsight.commands import child_environment, run_command
+from jobsight.program.preflight.findings import Hit, Severity, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.missing import one_slip
+from jobsight.program.preflight.traces import absent, near, path_of, trace_of
+from jobsight.program.shell.model import Command, Source, Word
+from jobsight.program.submission.job import Place
+from jobsight.text import wordlist
+
+__all__: list[str] = []
+
+_R_PACKAGES = frozenset(wordlist(
+    "base compiler datasets graphics grDevices grid methods parallel splines stats stats4 "
+    "tcltk tools utils boot class cluster codetools foreign lattice MASS Matrix mgcv nlme nnet "
+    "rpart spatial survival ggplot2 dplyr tidyr readr purrr tibble stringr tidyverse data.table "
+    "lme4 vegan ape Rcpp doParallel foreach future raster terra sf caret randomForest glmnet "
+    "jsonlite optparse argparse DESeq2 edgeR limma Seurat Biostrings GenomicRanges brms rstan "
+    "reshape2 plyr igraph"
+))  # fmt: skip
+_R_FOLDERS = ("/usr/lib/R/library", "/usr/lib/R/site-library", "/usr/local/lib/R/site-library",
+              "/usr/lib64/R/library", "/usr/share/R/library")  # fmt: skip
+_CORE = frozenset(wordlist("strict warnings utf8 lib parent base constant feature vars integer"))
+
+
+@cache
+def _perl_folders(perl: str) -> tuple[str, ...]:
+    words = (perl, "-e", 'print join "\\n", @INC')
+    ended = run_command(words, env=child_environment(PERL5OPT=""), timeout=5, most_output=1 << 16)
+    return tuple(ended.stdout.decode("utf-8", "replace").split("\n"))
+
+
+@cache
+def _r_packages() -> frozenset[str]:
+    """Packages of R in the usual folders, and in those of the user."""
+    own = [str(one) for one in Path.home().glob("R/*/*")]
+    names = {one for folder in (*_R_FOLDERS, *own) if Path(folder).is_dir()
+             for one in os.listdir(folder)}  # fmt: skip  # noqa: PTH208
+    return frozenset(names)
+
+
+@rule(
+    "JS111 R or Perl lacks a package that is loaded",
+    fails="perl run.pl\n=== run.pl\nuse List::Utill qw(sum);\nprint sum(1, 2);\n",
+    passes="perl run.pl\n=== run.pl\nuse List::Util qw(sum);\nprint sum(1, 2);\n",
+)
+def _packages(job: Job) -> Iterator[Hit]:
+    """Looked up in the folders of this machine's interpreter, where no module chooses another."""
+    for program in job.walk.programs:
+        source, command = program.source, program.command
+        if source is None or command.contained or command.environment.opaque:
+            continue
+        if program.language == "r":
+            yield from _of_r(source, bool(command.environment.modules), job)
+        elif program.language == "perl" and not command.environment.modules:
+            yield from _of_perl(source, command, job)
+
+
+def _of_r(source: Source, moved: bool, job: Job) -> Iterator[Hit]:
+    there = frozenset() if moved or not job.machine.command("Rscript") else _r_packages()
+    known = there | _R_PACKAGES
+    form = (
+        r"^(?:suppress\w+\()*(?:library|require)\(\s*[\"']?([\w.]+)[\"']?\s*[,)]|^\s*([\w.]+)::\w"
+    )
+    for found in re.finditer(form, source.text, re.M):
+        name = found[1] or found[2]
+        slip = next((one for one in sorted(known) if len(one) > 3 and one_slip(name, one)), None)
+        if name in known and (name in there or not there):
+            continue
+        if slip is None and (not there or "install.packages" in source.text + job.text):
+            continue
+        severity: Severity | None = "warning" if name in known else None
+        line = source.text.count("\n", 0, found.start()) + 1
+        yield hit(line, f"R has no package {name}", slip, severity=severity, source=source)
+
+
+def _of_perl(source: Source, command: Command, job: Job) -> Iterator[Hit]:
+    perl = job.machine.command("perl")
+    if perl is None or re.search(r"\buse lib\b|@INC", source.text) or "PERL5LIB" in job.text:
+        return
+    folders = [
+        *_perl_folders(perl),
+        *(one.text[2:] for one in command.arguments if one.text[:2] == "-I"),
+    ]
+    for found in re.finditer(r"^\s*use ([A-Z][\w:]*)", source.text, re.M):
+        path = found[1].replace("::", "/") + ".pm"
+        if not any(job.machine.exists(f"{one}/{path}") for one in folders):
+            line = source.text.count("\n", 0, found.start(1)) + 1
+            yield hit(line, f"Perl has no module {found[1]}", source=source)
+
+
+_OPENS = {
+    "r": r"^(?:[\w.$]+\s*(?:<-|=)\s*)?"
+         r"(?:source|read\.\w+|read_\w+|readRDS|readLines|fread|load|scan)\(\s*(?:file\s*=\s*)?[\"']([^\"'\n]+)[\"']",
+    "julia": r"^(?:\w+\s*=\s*)?(?:include|readlines|readdlm|readline|CSV\.read|open)"
+             r"\(\s*\"([^\"\n]+)\"\s*(?:\)|,(?!\s*\"[wa]))",
+    "perl": r"^open\s*\(?\s*(?:my\s+)?[$\w]+\s*,\s*[\"']<[^\"']*[\"']\s*,\s*[\"']([^\"'$\n]+)[\"']",
+    "matlab": r"^(?:\w+\s*=\s*)?(?:load|readtable|readmatrix|csvread|dlmread|importdata)"
+              r"\(\s*['\"]([^'\"\n]+)['\"]",
+    "fortran": r"(?im)^[^!\n]*\bopen\s*\([^!\n]*file\s*=\s*['\"]([^'\"\n]+)['\"]"
+               r"[^!\n]*status\s*=\s*['\"]old",
+    "c": r"^[^/\n]*\bfopen\(\s*\"([^\"\n]+)\"\s*,\s*\"rb?\"",
+}  # fmt: skip
+_OPENS["cpp"] = _OPENS["c"]
+
+
+@rule(
+    "JS112 A program in another language opens a file that is not there",
+    fails='Rscript fit.R\n=== fit.R\nd <- read.csv("no-such.csv")\nprint(d)\n',
+    passes='Rscript fit.R\n=== fit.R\nd <- read.csv("in.csv")\nprint(d)\n=== in.csv\na\n1\n',
+)
+def _opened(job: Job) -> Iterator[Hit]:
+    """Constant names, where the program cannot be without the file."""
+    programs = {id(one.command): one for one in job.walk.programs}
+    for command, trace in trace_of(job) if not job.blind else ():
+        program = programs.get(id(command))
+        source = program.source if program else None
+        form = _OPENS.get(program.language or "") if program else None
+        if source is None or form is None or command.conditional or command.contained:
+            continue
+        if command.folder is None or re.search(
+            r"setwd\(|chdir|\bcd\(|file\.exists|isfile", source.text
+        ):
+            continue
+        compiled = (program.language if program else "") in ("c", "cpp", "fortran")
+        for found in re.finditer(form, source.text, re.M):
+            line = source.text.count("\n", 0, found.start(1)) + 1
+            word = Word(found[1], found[1], Place(line))
+            path = path_of(word, command.folder, job)
+            if path and source.text.count(found[1]) == 1 and absent(path, trace, job):
+                severity: Severity | None = "warning" if compiled else None
+                yield hit(
+                    line, f"{found[1]} is not there", near(path), severity=severity, source=source
+                )
+
+
+_PROGRAM = "python3 a.py\n=== a.py\nimport json\nprint(json.load(open('p.json')))\n=== p.json\n"
+
+
+@rule(
+    "JS113 A data file that its program cannot parse",
+    fails=_PROGRAM + '{"a": 1,}\n',
+    passes=_PROGRAM + '{"a": 1}\n',
+)
+def _data_files(job: Job) -> Iterator[Hit]:
+    """JSON and TOML that a program is given or opens by a constant name; tabs in YAML."""
+    seen: set[str] = set()
+    texts = {id(program.source): text for program, text in job.pythons}
+    for program in job.walk.programs:
+        text = texts.get(id(program.source))
+        command = program.command
+        names = [one.value for one in program.arguments if one.value]
+        names += [one.path for one in text.opened] if text else []
+        if text and text.tree:  # names that are put into variables first
+            names += re.findall(r"[\"']([\w./-]+\.(?:json|toml|ya?ml))[\"']", text.text)
+        for name in names:
+            path = path_of(Word(name, name, Place(1)), command.folder, job)
+            if path is None or path in seen or not re.search(r"\.(?:json|toml|ya?ml)$", path):
+                continue
+            seen.add(path)
+            made = job.walk.made.get(path)
+            content = made.text if made and made.exact else None if made else job.machine.text(path)
+            wrong = _unparsed(path, content) if content is not None else None
+            if (
+                wrong is not None
+                and content is not None
+                and (text is None or _reads(text.text, path))
+            ):
+                source = made or Source(os.path.relpath(path), content)
+                yield hit(wrong[0], f"{PurePosixPath(path).name}: {wrong[1]}", source=source)
+
+
+def _reads(text: str, path: str) -> bool:
+    kind = {"json": r"json\.loads?\b|read_json", "toml": r"toml\w*\.loads?\b"}
+    return bool(re.search(kind.get(path.rpartition(".")[2], r"yaml\.\w*load|YAML\("), text))
+
+
+def _unparsed(path: str, text: str) -> tuple[int, str] | None:
+    """Line and reason."""
+    try:
+        if path.endswith(".json"):
+            json.loads(text)
+        elif path.endswith(".toml"):
+            tomllib.loads(text)
+        elif found := re.search(r"^ *\t", text, re.M):
+            return text.count("\n", 0, found.start()) + 1, "a tab, which YAML refuses"
+    except json.JSONDecodeError as error:
+        before = text[: error.pos].rstrip()
+        comma = error.msg.startswith("Expecting property") and before.endswith(",")
+        late = comma or "delimiter" in error.msg
+        line = before.count("\n") + 1 if late else error.lineno
+        return line, error.msg
+    except tomllib.TOMLDecodeError as error:
+        line_ = re.search(r"at line (\d+)", str(error))
+        return int(line_[1]) if line_ else text.count("\n"), str(error)
+    except RecursionError:
+        return None
+    return None
+
+
+@rule(
+    "JS114 A Makefile that lacks the target, or cannot be read",
+    fails="make figures\n=== Makefile\nall:\n\techo done\n",
+    passes="make all\n=== Makefile\nall:\n\techo done\n",
+)
+def _makefiles(job: Job) -> Iterator[Hit]:
+    """No Makefile, no such target or prerequisite, recipes that do not begin with a tab."""
+    for command, trace in trace_of(job) if not job.blind else ():
+        if command.name != "make" or command.conditional or command.contained or trace.built:
+            continue
+        yield from _makefile(command, job)
+
+
+def _makefile(command: Command, job: Job) -> Iterator[Hit]:
+    words, given = list(command.arguments), dict[str, Word]()
+    targets: list[Word] = []
+    while words:
+        word = words.pop(0)
+        if re.fullmatch(r"-[CfIo]", word.text) and words:
+            given[word.text] = words.pop(0)
+        elif re.match(r"-[Cf].", word.text):
+            given[word.text[:2]] = word._replace(value=word.text[2:])
+        elif (
+            word.text.startswith("-j") and words and words[0].text.isdecimal() and word.text == "-j"
+        ):
+            words.pop(0)
+        elif not word.text.startswith("-") and "=" not in word.text:
+            targets.append(word)
+    start = given.get("-C")
+    folder = path_of(start, command.folder, job) if start else command.folder
+    names = [given["-f"].value] if "-f" in given else ["GNUmakefile", "makefile", "Makefile"]
+    if folder is None or not job.machine.is_folder(folder) or None in names:
+        return
+    paths = [job.machine.resolve(f"{folder}/{one}") for one in names]
+    path = next((one for one in paths if job.machine.exists(one) or one in job.walk.made), None)
+    if path is None:
+        yield hit(command, f"there is no {names[-1]} in the folder", source=command.source)
+        return
+    made = job.walk.made.get(path)
+    text = made.text if made else job.machine.text(path)
+    if text is None:
+        return
+    source = made or Source(os.path.relpath(path), text)
+    yield from _separators(text, source)
+    rules = dict(re.findall(r"^([^\s#:=$%][^:=#\n]*?)\s*::?(?!=)([^#\n]*)", text, re.M))
+    known = {one for names_ in rules for one in names_.split()}
+    if re.search(
+        r"^-?include\b|^[^\s#]*[%$][^=\n]*:(?!=)|^\.DEFAULT|^define\b|\$\(eval", text, re.M
+    ):
+        return
+    for word in targets:
+        name = word.value
+        if name and name not in known and not job.machine.exists(f"{folder}/{name}"):
+            close = difflib.get_close_matches(name, known, 1, 0.6)
+            yield hit(word, f"the Makefile has no target {name}", close[0] if close else None,
+                      source=command.source)  # fmt: skip
+    for names_, needs in rules.items():
+        for one in needs.partition("|")[0].split():
+            if "$" in needs or (not targets and names_ != next(iter(rules))) or one in known:
+                continue
+            there = job.machine.exists(f"{folder}/{one}") or f"{folder}/{one}" in job.walk.made
+            chosen = not targets or names_ in {word.value for word in targets}
+            if chosen and not there and not re.search(r"\.o$", one):
+                line = text.count("\n", 0, text.index(f"{names_}")) + 1
+                yield hit(line, f"no rule makes {one}, which {names_} needs", source=source)
+
+
+def _separators(text: str, source: Source) -> Iterator[Hit]:
+    """Recipes that begin with blanks."""
+    in_rule = continued = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if in_rule and not continued and re.match(r" +[^\s#]", line) and not re.match(
+            r" +(?:ifn?eq|ifn?def|else|endif|include|[\w.]+\s*[:+?]?=)", line
+        ):  # fmt: skip
+            yield hit(number, "a recipe begins with a tab, not with blanks", source=source)
+            return
+        if not continued and line[:1] not in ("\t", " ", "#", ""):
+            in_rule = bool(re.match(r"[^\s:=#][^:=#]*:(?!=)", line))
+        continued = line.endswith("\\")

@@ -1,0 +1,245 @@
+"""JS345–JS351: commands that work, and lose or miss what they are for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.missing import one_slip
+from jobsight.program.preflight.traces import absent, path_of, trace_of
+from jobsight.program.preflight.uses import uses_of
+from jobsight.program.shell.model import Command, Word
+from jobsight.program.submission.job import Place
+
+__all__: list[str] = []
+
+_ARCHIVE = re.compile(r"[\"']?\S+\.(?:tar(?:\.\w+)?|t[gbx]z2?)[\"']?$")
+
+
+@rule(
+    "JS345 A file is waited for, or read, under another name than it is written",
+    fails="(sleep 1; touch ready.flag) &\nuntil [ -f ready.flags ]; do sleep 1; done\n",
+    passes="(sleep 1; touch ready.flag) &\nuntil [ -f ready.flag ]; do sleep 1; done\n",
+)
+def _other_names(job: Job) -> Iterator[Hit]:
+    """One slip away from a name that the script writes."""
+    writes = [
+        (use.word.value, command) for command in job.commands for use in uses_of(command)
+        if use.kind in ("write", "make") and use.word.value and not use.word.is_glob
+    ]  # fmt: skip
+    written = {value for value, _ in writes if value}
+    reads: list[tuple[Word, Command | None]] = [
+        (use.word, command) for command in job.commands for use in uses_of(command)
+        if use.kind == "read" and not (command.conditional and command.checked)
+    ]  # fmt: skip
+    for number, line in enumerate(job.text.split("\n") if job.language == "bash" else (), 1):
+        form = r"\b(?:until|while\s+!|while\s+\[\[?\s+!)\s*(?:\[\[?\s+)?-[efs]\s+[\"']?([\w./-]+)"
+        reads += [(Word(m[1], m[1], Place(number)), None) for m in re.finditer(form, line)]
+    for word, command in reads:
+        value = word.value or ""
+        folder = command.folder if command else job.folder
+        path = path_of(word, folder, job)
+        if (
+            value in written
+            or re.search(r"[*?\[]", value)
+            or path is None
+            or job.machine.exists(path)
+        ):
+            continue
+        base = os.path.basename(value)  # noqa: PTH119
+        for other in sorted(written):
+            same = os.path.dirname(other) == os.path.dirname(value)  # noqa: PTH120
+            name = os.path.basename(other)  # noqa: PTH119
+            plain = re.sub(r"\d", "", name) != re.sub(r"\d", "", base)
+            if same and plain and len(base) > 3 and (one_slip(base, name) or _alike(base, name)):
+                yield hit(word, f"{value} is not written: {other} is", other,
+                          source=command.source if command else None)  # fmt: skip
+                break
+
+
+def _alike(name: str, other: str) -> bool:
+    """Whether names differ in their letters' case, or in - for _ alone."""
+    return name != other and name.lower().replace("-", "_") == other.lower().replace("-", "_")
+
+
+@rule(
+    "JS346 PATH is replaced",
+    fails="export PATH=/opt/tool/bin\nls\n",
+    passes="export PATH=/opt/tool/bin:$PATH\nls\n",
+)
+def _path(job: Job) -> Iterator[Hit]:
+    """Without the folders that it had, no further command is found."""
+    for number, line in enumerate(job.text.split("\n") if job.language == "bash" else (), 1):
+        found = re.match(r"\s*(?:export\s+)?PATH=([\"']?[^\s;\"']+)", line)
+        if (
+            found is None
+            or number in job.here_lines
+            or "$(" in line
+            or re.search(r";|\s\w+\s*$", line)
+        ):
+            continue
+        value = found[1].strip("\"'")
+        if not re.search(r"\$\{?\w*PATH|(?:^|:)/(?:usr/)?bin(?:/?:|/?$)", value):
+            yield hit(number, "the folders of PATH are lost: no command is found", f"{value}:$PATH")
+
+
+@rule(
+    "JS347 The job ends itself before its last commands",
+    fails="#SBATCH --time=10\nscancel $SLURM_JOB_ID\ncp /etc/passwd out.txt\n",
+    passes="#SBATCH --time=10\ncp /etc/passwd out.txt\nscancel $SLURM_JOB_ID\n",
+)
+def _cancels(job: Job) -> Iterator[Hit]:
+    """``scancel`` of its own number, with commands behind it."""
+    own = [one for one in job.commands if one.source.file == job.source.file and one.words]
+    for command in own:
+        words = " ".join(word.text for word in command.arguments)
+        itself = re.search(r"\$\{?SLURM_(?:ARRAY_)?JOB_?ID\}?\"?(?:\s|$)", words)
+        more = any(one.place > command.place and one.name not in ("echo", "exit") for one in own)
+        other = re.search(r"-s\b|--signal|\}_|D_", words)
+        sure = itself and more and not other and not command.conditional
+        if command.name == "scancel" and sure:
+            yield hit(command, "ends the job here: what follows does not run")
+
+
+@rule(
+    "JS348 Results stay in a temporary folder that is removed",
+    fails='#SBATCH --time=10\nwork=$(mktemp -d)\ntrap \'rm -rf "$work"\' EXIT\ncd "$work"\n'
+    "seq 9 > result.txt\n",
+    passes='#SBATCH --time=10\nwork=$(mktemp -d)\ntrap \'rm -rf "$work"\' EXIT\ncd "$work"\n'
+    'seq 9 > result.txt\ncp result.txt "$SLURM_SUBMIT_DIR"\n',
+)
+def _left_behind(job: Job) -> Iterator[Hit]:
+    """What is written after ``cd $TMPDIR``, and neither read nor copied afterwards."""
+    made = r"^\s*(?:export\s+)?(\w+)=[\"']?(?:\$\(mktemp -d|\$\{?(?:SLURM_)?TMPDIR|/tmp/)"
+    temporary = {*re.findall(made, job.text, re.M), "TMPDIR", "SLURM_TMPDIR"}
+    inside, gone = False, re.search(r"trap\s.*rm -\w*r|^\s*rm -\w*r", job.text, re.M)
+    last: Word | None = None
+    for command in job.commands if job.is_slurm else ():
+        if command.name in ("cd", "pushd", "popd"):
+            text = command.arguments[0].text if command.arguments else ""
+            named = re.match(r"[\"']?\$\{?(\w+)[^/]*$", text)
+            inside = bool(named and named[1] in temporary)
+        moved = command.name in ("cp", "mv", "rsync", "tar", "scp", "sbcast", "zip", "cat", "curl",
+                                 "rclone", "gzip", "aws", "gsutil", "install", "find")  # fmt: skip
+        if moved or command.name in job.walk.functions:
+            last = None
+        for use in uses_of(command) if inside and not command.substituted else ():
+            relative = re.match(r"[\"']?[\w.-]+[\"']?$", use.word.text)
+            if use.kind == "write" and relative and not command.piped:
+                last = use.word
+            elif use.kind == "read" and last is not None and use.word.text == last.text:
+                last = None
+    if last is not None and gone:
+        yield hit(last, f"{last.text} stays in the temporary folder, which is removed",
+                  "cp it to $SLURM_SUBMIT_DIR")  # fmt: skip
+
+
+@rule(
+    "JS349 A command of files that gets them in the wrong order, or the wrong kind",
+    fails="mkdir out\ntar czf out results.tgz\n",
+    passes="mkdir out\ntar czf results.tgz out\n",
+)
+def _wrong_files(job: Job) -> Iterator[Hit]:
+    """``tar cf FOLDER ARCHIVE``; ``cp`` of files to no folder, of a folder without ``-r``."""
+    for command, trace in trace_of(job):
+        words = [one for one in command.arguments if not one.text.startswith("-")]
+        options = "".join(one.text for one in command.arguments if one.text.startswith("-"))
+        if command.contained or command.checked or job.blind:
+            continue
+        paths = [path_of(one, command.folder, job) for one in words]
+        folders = [bool(p and (job.machine.is_folder(p) or p in trace.folders)) for p in paths]
+        if command.name == "tar" and len(words) > 1:
+            flags = command.arguments[0].text
+            archive, first = (
+                (words[1], words[2:]) if flags == words[0].text else (words[0], words[1:])
+            )
+            if "c" in flags and "f" in flags and not _ARCHIVE.match(archive.text):
+                wrong = [one for one in first if _ARCHIVE.match(one.text)]
+                if wrong and absent(path_of(wrong[0], command.folder, job), trace, job):
+                    yield hit(archive, f"the archive is named first: {wrong[0].text} is not there")
+        elif command.name in ("cp", "mv") and "-t" not in options and "T" not in options:
+            target = paths[-1] if paths else None
+            several = len(words) > 2 or any(one.is_glob for one in words[:-1])
+            if several and len(words) > 1 and absent(target, trace, job, program=not trace.opaque):
+                yield hit(words[-1], f"{words[-1].text} is not a folder: several files need one",
+                          f"mkdir -p {words[-1].text}", source=command.source)  # fmt: skip
+            recursive = re.search(r"[rRa]|recursive", options) or command.name == "mv"
+            for word, folder in zip(words[:-1], folders, strict=False):
+                if folder and not recursive:
+                    yield hit(word, f"cp leaves out the folder {word.text}", "cp -r",
+                              source=command.source)  # fmt: skip
+        elif command.name == "rm" and not re.search(r"[rRd]", options):
+            for word, folder in zip(words, folders, strict=True):
+                if folder:
+                    yield hit(word, f"rm does not remove the folder {word.text}", "rm -r")
+        elif command.name == "mkdir" and not re.search(r"p|parents", options):
+            for word, path in zip(words, paths, strict=True):
+                parent = os.path.dirname(path) if path else None  # noqa: PTH120
+                if parent and parent != command.folder and absent(parent, trace, job):
+                    yield hit(word, f"the folder of {word.text} is not there", "mkdir -p")
+
+
+@rule(
+    "JS350 A file is written anew in every round of a loop",
+    fails="for k in 1 2 3; do\n  sort -n /etc/passwd | head -$k > all.txt\ndone\n",
+    passes="for k in 1 2 3; do\n  sort -n /etc/passwd | head -$k >> all.txt\ndone\n",
+    severity="warning",
+)
+def _overwritten(job: Job) -> Iterator[Hit]:
+    """With ``>`` only what the last round writes is left, if the round does not use it."""
+    for command in job.commands:
+        if not command.loops or command.loops[-1].times == 1 or not command.words:
+            continue
+        loop = command.loops[-1]
+        for one in command.redirects:
+            target = one.target
+            if (
+                one.operator not in (">", ">|", "&>")
+                or target.value is None
+                or target.text[:1] == "&"
+            ):
+                continue
+            bare = target.text.strip("\"'")
+            others = [c for c in job.commands if c is not command and loop in c.loops]
+            used = any(bare in word.text for c in others
+                       for word in (*c.words, *(r.target for r in c.redirects)))  # fmt: skip
+            log = re.search(
+                r"log|err|status|progress|tmp|temp|/dev/|state|lock|current|pid", bare, re.I
+            )
+            if not (used or log or (command.conditional and loop.times is None) or loop.endless):
+                yield hit(target, f"each round of the loop replaces {bare}", ">>, or > behind done",
+                          source=command.source)  # fmt: skip
+
+
+_TAKES_INPUT = frozenset({"ssh", "ffmpeg", "mplayer"})
+
+
+@rule(
+    "JS351 A command in a loop takes the input that the loop reads",
+    fails="while read host; do\n  ssh $host uptime\ndone < hosts.txt\n=== hosts.txt\nn1\nn2\n",
+    passes="while read host; do\n  ssh -n $host uptime\ndone < hosts.txt\n=== hosts.txt\nn1\nn2\n",
+)
+def _stolen_input(job: Job) -> Iterator[Hit]:
+    """``ssh``, ``srun`` and ``ffmpeg`` read all of it: the loop ends after its first round."""
+    lines = job.text.split("\n")
+    for command in job.commands:
+        heads = ["".join(lines[loop.place.line - 1 : loop.place.line]) for loop in command.loops]
+        reading = [one for one in heads if re.search(r"\bwhile\b.*\bread\b(?!.*-u)", one)]
+        if not reading or command.source.file != job.source.file or command.background:
+            continue
+        name = PurePosixPath(command.name or "").name
+        launchers = [one for one in command.launchers if one.name in ("srun", "ssh")]
+        takes = name in _TAKES_INPUT or bool(launchers)
+        quiet = command.here or any(one.operator in ("<", "<<<") for one in command.redirects)
+        quiet = quiet or any(
+            re.match(r"-nostdin|-\w*n$", word.text) for word in command.arguments
+        ) or any({"i", "input"} & one.options.keys() for one in launchers)  # fmt: skip
+        if takes and not quiet:
+            shown = launchers[0].name if launchers else name
+            yield hit(launchers[0].place if launchers else command,
+                      f"{shown} reads the rest of the list: the loop ends after one round",
+                      f"{shown} ... < /dev/null", source=command.source)  # fmt: skip

@@ -1,0 +1,132 @@
+"""JS341–JS343: programs of awk and sed, and arithmetic of the shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.shell.model import Command, Word
+from jobsight.program.submission.job import Place
+
+__all__: list[str] = []
+
+_PAIRS = {"{": "}", "(": ")", "[": "]"}
+
+
+@rule(
+    "JS341 A program of awk or sed that cannot be parsed",
+    fails="seq 3 | awk '{ s += $1 } END { print s '\n",
+    passes="seq 3 | awk '{ s += $1 } END { print s }'\n",
+)
+def _little_programs(job: Job) -> Iterator[Hit]:
+    """Brackets not closed; ``$1`` in double quotes, which the shell fills in; ``s/a/b``."""
+    for command in job.commands:
+        name = PurePosixPath(command.name or "").name
+        if name in ("awk", "gawk", "mawk"):
+            word = _program(command, {"-F", "-v", "--assign", "--field-separator"})
+            found = _awk(word) if word is not None else None
+        elif name == "sed":
+            word = _program(command, {"-l", "--line-length"})
+            found = _sed(word) if word is not None else None
+        else:
+            continue
+        if word is not None and found is not None:
+            yield hit(word, f"{name}: {found}", source=command.source)
+
+
+def _program(command: Command, valued: set[str]) -> Word | None:
+    """The first word that is neither an option nor the value of one."""
+    words = list(command.arguments)
+    while words and words[0].text.startswith("-"):
+        option = words.pop(0).text
+        if option in ("-f", "-e", "--file", "--expression") or option[:2] == "-f":
+            return words[0] if option in ("-e", "--expression") and words else None
+        if option in valued and words:
+            words.pop(0)
+    return words[0] if words else None
+
+
+def _awk(word: Word) -> str | None:
+    if word.text[:1] == '"' and re.search(r"(?<!\\)\$(?:\d|NF\b|NR\b|\()", word.text):
+        taken = re.search(r"(?<!\\)\$(?:[1-9]|NF\b)", word.text)
+        return f"the shell fills in {taken[0]}: use single quotes" if taken else None
+    if word.text[:1] != "'":
+        return None
+    text = re.sub(r"\"(?:[^\"\\\n]|\\.)*\"", '""', word.text[1:-1])
+    text = re.sub(r"(?<=[~(,!&|{;\n])\s*/(?:[^/\\\n]|\\.)+/|^\s*/(?:[^/\\\n]|\\.)+/", " 1 ", text)
+    text = re.sub(r"#[^\n]*", "", text)
+    stack: list[str] = []
+    for one in text:
+        if one in _PAIRS:
+            stack.append(_PAIRS[one])
+        elif one in _PAIRS.values() and (not stack or stack.pop() != one):
+            return f"{one} closes nothing"
+    return f"{stack[-1]} is missing" if stack else None
+
+
+def _sed(word: Word) -> str | None:
+    text = word.value if word.value is not None else word.text.strip("\"'")
+    found = re.match(r"\s*(?:\d+|\$)?\s*([sy])([^\w\s\\])", text)
+    if found is None or "\n" in text or ";" in text or "$(" in text or "`" in text:
+        return None
+    rest = re.sub(r"\[[^]]*\]", "", text[found.end() :])
+    parts = re.findall(rf"(?<!\\){re.escape(found[2])}", rest)
+    if len(parts) < 2:
+        return f"{found[1]}{found[2]}…{found[2]}…{found[2]} lacks its end"
+    return None
+
+
+@rule(
+    "JS342 Arithmetic that bash cannot do",
+    fails='step=0.1\necho "$(( step * 3 ))"\n',
+    passes='step=2\necho "$(( step * 3 ))"\n',
+)
+def _arithmetic(job: Job) -> Iterator[Hit]:
+    """Fractions; numbers with a leading zero, which are octal: 08 and 09 are none."""
+    if job.language != "bash":
+        return
+    values: dict[str, str] = {}
+    for number, line in enumerate(job.text.split("\n"), 1):
+        code = "" if line.lstrip().startswith("#") or number in job.here_lines else line
+        for name, value in re.findall(
+            r"(?:^|[\s;])(?:for\s+)?([A-Za-z_]\w*)(?:=|\s+in\s+)(.*?)(?=;|&&|\|\||\s#|$)", code
+        ):
+            values[name] = value.strip()
+        for found in re.finditer(
+            r"\(\(([^()]*(?:\([^()]*\)[^()]*)*)\)\)|-(?:eq|ne|lt|gt|le|ge)\b", code
+        ):
+            wrong = _uncountable(found[1], values) if found[1] else None
+            if wrong is not None:
+                fix = "bc or awk" if "fraction" in wrong else "10#$name"
+                yield hit(Place(number, found.start() + 1), wrong, fix)
+                break
+        compared = re.search(r"\[\s[^]]*?(\S+)\s+-(?:eq|ne|lt|gt|le|ge)\s+(\S+)", code)
+        for one in compared.groups() if compared else ():
+            name = one.strip('"${}')
+            value = values.get(name, "") if "$" in one else one
+            if re.fullmatch(r"[\"']?-?\d*\.\d+[\"']?", value):
+                yield hit(number, f"{one} is a fraction: [ compares whole numbers", "bc or awk")
+
+
+def _uncountable(text: str, values: dict[str, str]) -> str | None:
+    if re.search(r"(?<![\w.$])\d+\.\d+|(?<![\w.#])\.\d", text):
+        return "bash does not compute with fractions"
+    if re.search(r"(?<![\w.#])0\d*[89]", text):
+        return "a leading zero makes an octal number"
+    for name in re.findall(r"(?<![#\w])\$?\{?([A-Za-z_]\w*)", text):
+        value = values.get(name, "")
+        if re.search(rf"10#\$?\{{?{name}\b", text):
+            continue
+        if re.fullmatch(r"[\"']?-?\d*\.\d+[\"']?", value):
+            return f"{name} is {value}: bash does not compute with fractions"
+        if re.search(
+            r"^[\"']?(?:\S+\s+)*0\d*[89]\d*(?:\s+[\w.]+)*[\"']?$|"
+            r"\bdate\b[^|)]*\+[\"']?%(?:m|d|H|M|S|j|V|U|y)[\"']?\s*\)"
+            r"|seq\s+(?:-\w+\s+)*(?:-w|--equal-width)\b|printf\s+[\"']?%0\d+d"
+            r"|\{0\d+\.\.\d\d+\}", value
+        ):  # fmt: skip
+            return f"{name} may be 08 or 09, which are no octal numbers"
+    return None
