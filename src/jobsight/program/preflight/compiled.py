@@ -95,6 +95,8 @@ def _refused(
         [*call, str(path)], env=child_environment(PERL5OPT="", PERL5LIB=""), timeout=_SECONDS,
         most_output=_MOST,
     )  # fmt: skip
+    if ended.status is None:
+        yield from _by_tree(source, program.language or "", program)
     said = ended.stderr.decode("utf-8", "replace")
     if ended.status is None or re.search(r"No such file|Cannot open module|Can't locate", said):
         return
