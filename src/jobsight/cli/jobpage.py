@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import STATE_COLOURS, blocks, field, paint, width, wrap
-from jobsight.codes import EventCode, event_name, hold_name
+from jobsight.codes import EventCode
 from jobsight.documents import State, parse_key
-from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total, why
+from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
 from jobsight.format import UNKNOWN, memory, moment, percent, span
-from jobsight.history.eventlog.headers import sinful_name
+from jobsight.history.jobwords import event_words, job_facts
 from jobsight.program.profile import accounted
 from jobsight.text import counted, printable
 
@@ -27,10 +27,6 @@ _LINE = 200
 _REASON = 1000
 _SCRIPT_LINES = 15
 _FIRST_EVENTS, _LAST_EVENTS = 10, 30
-_TRANSFERS = {
-    1: "input transfer queued", 2: "input transfer started", 3: "input transfer finished",
-    4: "output transfer queued", 5: "output transfer started", 6: "output transfer finished",
-}  # fmt: skip
 _BAR = 72
 _PREDICTIONS = 10
 
@@ -74,36 +70,14 @@ def _title(document: JobDocument) -> Iterator[str]:
 
 
 def _facts(document: JobDocument, siblings: int) -> Iterator[str]:
-    job, asked = document.submission, document.request
-    of_number = counted(siblings, "other job of its number", "other jobs of its number")
-    # An exit code alone is in the title.
-    reason = why(document) if document.outcome is None else document.outcome.reason
-    facts = {
-        "id": document.id,
-        "user": _joined(job.user, job.group and f"group {job.group}", job.project,
-                        asked.account and f"account {asked.account}"),
-        "name": job.name,
-        "submitted": _joined(moment(submitted(document)), job.host and f"from {job.host}"),
-        "command": _joined(job.command, job.arguments, by=" "),
-        "line": job.line,
-        "directory": job.directory,
-        "queue": _joined(asked.partition, asked.qos and f"qos {asked.qos}", asked.reservation),
-        "requires": asked.constraints,
-        "depends on": asked.dependency,
-        "ran on": document.usage.hosts,
-        "node of": job.dag,
-        "comment": job.comment,
-        "written in": document.program.language,
-        "siblings": of_number if siblings else None,
-        "reason": reason and printable(reason, _REASON),
-    }  # fmt: skip
+    facts = job_facts(document)
+    reason = facts.pop("reason", None)
+    if siblings:
+        facts["siblings"] = counted(siblings, "other job of its number", "other jobs of its number")
     for label, text in facts.items():
-        if text:
-            yield field(label, text if label == "reason" else printable(text, _LINE), _INDENT)
-
-
-def _joined(*parts: str | None, by: str = ", ") -> str:
-    return by.join(part for part in parts if part)
+        yield field(label, printable(text, _LINE), _INDENT)
+    if reason:
+        yield field("reason", printable(reason, _REASON), _INDENT)
 
 
 def _usage(document: JobDocument, now: int) -> Iterator[str]:
@@ -226,29 +200,8 @@ def _event(event: Event, start: int) -> list[str]:
         "" if event.undated or event.time < start else span((event.time - start) / 1e6),
         event.state or "",
         printable(re.split("[:#]", event.source)[0], 12),
-        printable(_what(event), _REASON),
+        printable(event_words(event), _REASON),
     ]
-
-
-def _what(event: Event) -> str:
-    """The event in words: its name, its numbers, where, and why."""
-    name = event_name(event.code) if event.code is not None else event.word
-    if event.code == EventCode.FILE_TRANSFER:
-        name = _TRANSFERS.get(event.detail or 0, name)
-    hold = f"{event.hold_code}/{event.hold_subcode or 0}"
-    place = event.slot or event.host
-    if place and place == event.host and place.startswith("<"):
-        # HTCondor writes an address with all that belongs to it.
-        place = sinful_name(place) or place
-    text = _joined(
-        name,
-        None if event.hold_code is None else f"{hold_name(event.hold_code)} ({hold})",
-        None if event.return_value is None else f"exit code {event.return_value}",
-        f"signal {event.signal}" if event.signal else None,
-        None if event.memory_mb is None else memory(event.memory_mb),
-        place and f"on {place}",
-    )
-    return f"{text}: {event.reason}" if text and event.reason else text or event.reason or ""
 
 
 def _script(document: JobDocument) -> Iterator[str]:

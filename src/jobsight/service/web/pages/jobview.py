@@ -1,0 +1,130 @@
+"""One job for its page: its life as a bar, what happened to it, its script with findings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jobsight.codes import EventCode
+from jobsight.documents import JobDocument
+from jobsight.documents.spans import life, ran, runs, spans, submitted, total
+from jobsight.documents.states import State
+from jobsight.history.jobwords import event_words, job_facts
+
+__all__ = ["Stretch", "events", "job_facts", "lifetime", "marked_lines", "predicted", "usage"]
+
+_FIRST_EVENTS, _LAST_EVENTS = 20, 80
+_LINES = 2000
+"""Lines of a script that are shown."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A part of the bar of a life: where it begins, how wide it is (of 1000), in which state."""
+
+    state: State
+    start: float
+    width: float
+
+
+def lifetime(document: JobDocument, now: int) -> dict[str, Any]:
+    """The states of a job along its life, and how long it was in each.
+
+    Returns:
+        ``bar``: stretches in order; ``totals``: seconds by state (None: unknown); ``start`` and
+        ``end`` (µs); ``lasts``: whether it has not ended. Empty: nothing is known.
+    """
+    found = life(document, now)
+    if not found:
+        return {}
+    start, end = found[0].start, max(one.end or one.start for one in found)
+    scale = 1000 / max(end - start, 1)
+    bar = [
+        Stretch(one.state, (one.start - start) * scale, ((one.end or end) - one.start) * scale)
+        for one in found
+    ]
+    states = dict.fromkeys(one.state for one in found)
+    totals = {state: total(one for one in found if one.state is state) for state in states}
+    lasts = spans(document)[-1].end is None
+    return {"bar": bar, "totals": totals, "start": start, "end": end, "lasts": lasts}
+
+
+def events(document: JobDocument) -> dict[str, Any]:
+    """What happened, in words: of a long timeline the first and the last entries.
+
+    Returns:
+        ``rows`` of time (µs; None: unknown), seconds since the submission, state, source and
+        words; ``cut``: before which row entries are left out, and ``left_out``, how many.
+    """
+    known = [event for event in document.timeline if event.code != EventCode.AD]
+    left_out = max(len(known) - _FIRST_EVENTS - _LAST_EVENTS, 0)
+    shown = [*known[:_FIRST_EVENTS], *known[-_LAST_EVENTS:]] if left_out else known
+    start = submitted(document) or 0
+    rows = [
+        {
+            "time": None if one.undated else one.time,
+            "after": None if one.undated or one.time < start else (one.time - start) / 1e6,
+            "state": one.state,
+            "source": re.split("[:#]", one.source)[0].rpartition("/")[2],
+            "words": event_words(one),
+        }
+        for one in shown
+    ]
+    return {"rows": rows, "cut": _FIRST_EVENTS, "left_out": left_out + document.dropped}
+
+
+def usage(document: JobDocument, now: int) -> list[tuple[str, str, Any, Any]]:
+    """What was asked for next to what was used, where either is known.
+
+    Returns:
+        rows of a name, the kind of amount (``span``, ``memory``, ``count``), asked, and used.
+    """
+    asked, used = document.request, document.usage
+    each = runs(document, now)
+    limit = asked.time_limit_s if asked.time_limit_s != -1 else None
+    rows = [
+        ("longest run", "span", limit, max((one.seconds or 0 for one in each), default=None)),
+        ("all runs", "span", None, ran(document, now) if len(each) > 1 else None),
+        ("memory", "memory", asked.memory_mb, used.memory_mb),
+        ("CPUs", "count", asked.cpus, used.cpus),
+        ("CPU time", "span", None, used.cpu_s),
+        ("disk", "memory", asked.disk_mb, used.disk_mb),
+        ("nodes", "count", asked.nodes, used.nodes),
+        ("GPUs", "count", asked.gpus, used.gpus),
+    ]
+    return [row for row in rows if row[2] is not None or row[3] is not None]
+
+
+def predicted(document: JobDocument) -> list[dict[str, Any]]:
+    """The answers that were kept, the newest first: time, question, model and what it said."""
+    return [
+        {
+            "time": one.time,
+            "question": one.question,
+            "model": one.model,
+            "said": next(
+                (one.answer[key] for key in ("answer", "verdict", "kind") if one.answer.get(key)),
+                None,
+            ),
+            "probability": one.answer.get("probability"),
+        }
+        for one in reversed(document.predictions)
+    ]
+
+
+def marked_lines(
+    text: str, findings: Sequence[Mapping[str, Any]]
+) -> list[tuple[int, str, list[Mapping[str, Any]]]]:
+    """The lines of a script with their numbers and what `check` finds in each.
+
+    Findings of no line are at line 0, in front of the text.
+    """
+    lines = text.expandtabs(4).split("\n")[:_LINES]
+    by_line: dict[int, list[Mapping[str, Any]]] = {}
+    for one in findings:
+        line = one.get("line") or 0
+        by_line.setdefault(line if line <= len(lines) else 0, []).append(one)
+    rows = [(number, line, by_line.get(number, [])) for number, line in enumerate(lines, 1)]
+    return [(0, "", by_line[0]), *rows] if 0 in by_line else rows

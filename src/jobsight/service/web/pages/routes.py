@@ -1,0 +1,203 @@
+"""The pages: what each address shows. Nothing here changes anything."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from jobsight.documents.states import State
+from jobsight.errors import JobsightError
+from jobsight.reports.scores import HEADINGS
+from jobsight.service.web.api import Asking, TheSite
+from jobsight.service.web.callers import Caller
+from jobsight.service.web.pages import jobview
+from jobsight.service.web.pages.held import decisions
+from jobsight.service.web.pages.plots import outage_plot, week_plot
+from jobsight.service.web.pages.queue import risks
+from jobsight.service.web.pages.rendering import render
+from jobsight.service.web.site import Site, summary
+
+__all__ = ["router"]
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+_MOST, _SHOWN = 500, 100
+"""Pending jobs on a page: at most, and if nothing else is asked for."""
+_SCRIPT = 200_000
+"""Characters of a script that the form takes."""
+_HOURS = (1, 6, 24, 168)
+
+Text = Annotated[str, Query(max_length=300)]
+
+
+@router.get("/")
+def overview(request: Request, site: TheSite, who: Asking) -> Response:
+    """What needs a decision now."""
+    found = decisions(site.held(who))
+    recent = site.outages(who, hours=24)
+    return render(
+        request, "overview", who,
+        decisions=found,
+        risky=risks(site.pending(who, _SHOWN)),
+        pending=site.jobs(who, states=["pending"], limit=_MOST),
+        running=site.jobs(who, states=["running"], limit=_MOST),
+        outages=recent,
+        plot=outage_plot(recent, "causes"),
+        collectors=site.collectors(who),
+    )  # fmt: skip
+
+
+@router.get("/held")
+def held(request: Request, site: TheSite, who: Asking, answer: Text = "") -> Response:
+    """Held jobs by cause and expected gain."""
+    found = decisions(site.held(who))
+    tally: dict[str, int] = {}
+    for one in found:
+        verb = one.first["verb"]
+        tally[verb] = tally.get(verb, 0) + one.jobs
+    shown = [one for one in found if answer in ("", one.first["verb"])]
+    return render(request, "held", who, decisions=shown, tally=tally, answer=answer)
+
+
+@router.get("/outages")
+def outages(
+    request: Request,
+    site: TheSite,
+    who: Asking,
+    hours: Annotated[int, Query(ge=1, le=24 * 31)] = 24,
+) -> Response:
+    """New holds over time by cause, site and origin."""
+    found = site.outages(who, hours=hours)
+    plots = {name: outage_plot(found, name) for name in ("causes", "sites", "origins")}
+    return render(
+        request, "outages", who, found=found, plots=plots, hours=hours, choices=_HOURS
+    )
+
+
+@router.get("/pending")
+def pending(
+    request: Request,
+    site: TheSite,
+    who: Asking,
+    limit: Annotated[int, Query(ge=1, le=_MOST)] = _SHOWN,
+) -> Response:
+    """The queue by what is at stake."""
+    rows = site.pending(who, limit)
+    waits = [row["start"]["wait_s"] for row in rows if row["start"] and row["start"]["wait_s"]]
+    most = max((one[-1] for one in waits), default=0.0)
+    fails = [row["fail"] for row in rows if row["fail"]]
+    return render(
+        request, "pending", who,
+        rows=rows,
+        most=most,
+        stake=sum(one["core_hours_at_stake"] or 0.0 for one in fails),
+        failing=sum(one["probability"] or 0.0 for one in fails),
+        limit=limit,
+        all=_MOST,
+    )  # fmt: skip
+
+
+@router.get("/jobs")
+def jobs(
+    request: Request,
+    site: TheSite,
+    who: Asking,
+    id: Text = "",  # noqa: A002
+    user: Text = "",
+    state: Text = "",
+    after: Annotated[str, Query(max_length=1000)] = "",
+) -> Response:
+    """The jobs of the store, newest first; a job that is named is shown at once."""
+    if id.strip():
+        found = site.job(who, id.strip())
+        return RedirectResponse(request.url_for("job", id=found.id), 303)
+    states = [state] if state else []
+    page = site.jobs(who, user=user or None, states=states, after=after or None, limit=_SHOWN)
+    rows = [summary(one) for one in page.jobs]
+    asked = {"user": user, "state": state}
+    return render(
+        request, "jobs", who, rows=rows, next=page.next, asked=asked, states=list(State)
+    )
+
+
+@router.get("/jobs/{id}")
+def job(request: Request, site: TheSite, who: Asking, id: str) -> Response:  # noqa: A002
+    """All that is known and predicted of a job."""
+    document = site.job(who, id)
+    text = document.submission.script
+    return render(
+        request, "job", who,
+        document=document,
+        summary=summary(document),
+        answers=site.answers(who, document.id),
+        similar=site.similar(who, document.id),
+        lines=text and _checked(site, who, document.submission.command or "script", text),
+        view=jobview,
+    )  # fmt: skip
+
+
+def _checked(site: Site, who: Caller, name: str, text: str) -> list[Any]:
+    """The lines of a script with what is found in them; without findings where it is not read."""
+    try:
+        findings = site.check(who, name.rpartition("/")[2], text)["findings"]
+    except JobsightError:
+        findings = []
+    return jobview.marked_lines(text, findings)
+
+
+@router.get("/ask")
+def ask(request: Request, who: Asking) -> Response:
+    """A form for a script."""
+    return render(request, "ask", who, script="", options="", found=None, lines=None)
+
+
+@router.post("/ask")
+def asked(
+    request: Request,
+    site: TheSite,
+    who: Asking,
+    script: Annotated[str, Form(max_length=_SCRIPT)] = "",
+    options: Annotated[str, Form(max_length=2000)] = "",
+) -> Response:
+    """What is said of the script that was sent."""
+    text = script.replace("\r\n", "\n")
+    if not text.strip():
+        return ask(request, who)
+    found = site.script(who, "job.sh", text, tuple(options.split()))
+    lines = jobview.marked_lines(text.rstrip("\n"), found["check"]["findings"])
+    return render(
+        request, "ask", who, script=text, options=options, found=found, lines=lines
+    )
+
+
+@router.get("/models")
+def models(request: Request, site: TheSite, who: Asking) -> Response:
+    """Models with their baselines, champions, and how they did since."""
+    rows = site.models()
+    questions = dict.fromkeys(row["question"] for row in rows)
+    weeks = {name: site.review(name)["weeks"] for name in questions}
+    plots = {name: week_plot(found) for name, found in weeks.items()}
+    return render(request, "models", who, rows=rows, weeks=weeks, plots=plots)
+
+
+@router.get("/models/{digest}")
+def model(request: Request, site: TheSite, who: Asking, digest: str) -> Response:
+    """What one model is made of, and how good it was on its test part."""
+    return render(request, "model", who, found=site.model(digest), headings=HEADINGS)
+
+
+@router.get("/collectors")
+def collectors(request: Request, site: TheSite, who: Asking) -> Response:
+    """Whether what is shown is up to date."""
+    return render(
+        request, "collectors", who,
+        collectors=site.collectors(who), health=site.health(), store=site.settings.store.url,
+    )
+
+
+@router.get("/login")
+def login(request: Request, next: Text = "") -> Response:  # noqa: A002
+    """A form for a token."""
+    return render(request, "login", next=next)
