@@ -108,6 +108,7 @@ class Evaluation:
             **self._kinds_json(),
             "models": {name: self._model_json(name) for name in self.predictions},
             "chosen": self.chosen,
+            "reliability": self._reliability_json(),
             "interval_coverage": self.coverage,
             "interval_groups": len(self.covered),
             "sure_causes": self.sure_causes(),
@@ -154,6 +155,15 @@ class Evaluation:
             f"{self.goal.loss}_gain": None if gain is None else asdict(gain),
             "by_row": self.scores_by_row[name],
         }
+
+    def _reliability_json(self) -> list[dict[str, float]] | None:
+        """The points of the chosen model's reliability plot; None: it predicts no events."""
+        events = self.goal.events(self.predictions[self.chosen], self.labelled.values)
+        if events is None:
+            return None
+        columns = asdict(metrics.reliability(*events, self.labelled.weight))
+        each = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return [dict(zip(columns, values, strict=True)) for values in each]
 
     def sure_causes(self) -> dict[str, Any] | None:
         """How much is easy: decisions in causes that (nearly) always or never come true.

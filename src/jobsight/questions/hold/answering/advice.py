@@ -199,9 +199,9 @@ def _wait(best: Chance, remark: str, group: Group, moment: int) -> Step:
     until = moment + round(best.wait * 1e6)
     # `at` takes whole minutes: the next one.
     minute = re.sub(r"\D", "", format_micros(until + 59_999_999))[:12]
-    odds = chance(best.probability, best.low, best.high)
+    odds, when = chance(best.probability, best.low, best.high), until - until % 1_000_000
     return group.step(
-        f"wait {format_span(best.wait)}, until {format_micros(until)}, then release it: "
+        f"wait {format_span(best.wait)}, until {format_micros(when)}, then release it: "
         f"{odds} to succeed then{remark}",
         "condor_release",
         f'echo "{{}}" | TZ=UTC at -t {minute}',

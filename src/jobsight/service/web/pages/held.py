@@ -65,7 +65,7 @@ class Decision:
         weights = [one["jobs"] for one in known]
 
         def mean(values: Sequence[float]) -> float:
-            return sum(w * x for w, x in zip(weights, values, strict=True)) / sum(weights)
+            return float(sum(w * x for w, x in zip(weights, values, strict=True)) / sum(weights))
 
         bounds = [one["interval"] for one in known]
         middle = mean([one["probability"] for one in known])
@@ -90,7 +90,10 @@ class Decision:
             (f"{counted(sum(one['jobs'] for one in same), 'job')}: {'; '.join(texts)}", list[str]())
             for texts, same in alike.items()
         ]
-        return [*told, ("all of this", [one for _, commands in steps for one in commands])]
+        return [
+            *told,
+            ("the commands for all of them:", [one for _, commands in steps for one in commands]),
+        ]
 
 
 def merged(steps: Iterable[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:

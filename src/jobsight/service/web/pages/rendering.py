@@ -1,4 +1,4 @@
-"""Templates to responses: hostile text escaped, numbers and moments in the words of the commands."""
+"""Templates to responses: hostile text is escaped; amounts read as in the commands' output."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ def render(
 def problem(request: Request, status: int, detail: str) -> HTMLResponse:
     """The page of an error: what is wrong, and where to go from there."""
     title = MOTTO.get(status, "Something went wrong")
-    return render(request, "problem", status=status, title=title, detail=detail, again=status == 503)
+    return render(
+        request, "problem", status=status, title=title, detail=detail, again=status == 503
+    )
 
 
 @cache
@@ -95,19 +97,19 @@ def _micros(value: int | str | None) -> int | None:
     return value
 
 
-def _dated(value: int | str | None) -> Markup:
+def _dated(value: int | str | None) -> Markup | str:
     """A moment with its zone, for people and machines."""
     known = _micros(value)
     if known is None:
-        return Markup(UNKNOWN)
+        return UNKNOWN
     return Markup('<time datetime="{}">{}</time>').format(timestamp(known), moment(known))
 
 
-def _ago(value: int | str | None) -> Markup:
+def _ago(value: int | str | None) -> Markup | str:
     """How long ago a moment is; the moment itself on pointing at it."""
     known = _micros(value)
     if known is None:
-        return Markup(UNKNOWN)
+        return UNKNOWN
     age = format_span(max(time.time() - known / 1e6, 0.0))
     text = Markup('<time datetime="{}" title="{}">{} ago</time>')
     return text.format(timestamp(known), moment(known), age)

@@ -71,9 +71,7 @@ def outages(
     """New holds over time by cause, site and origin."""
     found = site.outages(who, hours=hours)
     plots = {name: outage_plot(found, name) for name in ("causes", "sites", "origins")}
-    return render(
-        request, "outages", who, found=found, plots=plots, hours=hours, choices=_HOURS
-    )
+    return render(request, "outages", who, found=found, plots=plots, hours=hours, choices=_HOURS)
 
 
 @router.get("/pending")
@@ -117,9 +115,7 @@ def jobs(
     page = site.jobs(who, user=user or None, states=states, after=after or None, limit=_SHOWN)
     rows = [summary(one) for one in page.jobs]
     asked = {"user": user, "state": state}
-    return render(
-        request, "jobs", who, rows=rows, next=page.next, asked=asked, states=list(State)
-    )
+    return render(request, "jobs", who, rows=rows, next=page.next, asked=asked, states=list(State))
 
 
 @router.get("/jobs/{id}")
@@ -167,9 +163,7 @@ def asked(
         return ask(request, who)
     found = site.script(who, "job.sh", text, tuple(options.split()))
     lines = jobview.marked_lines(text.rstrip("\n"), found["check"]["findings"])
-    return render(
-        request, "ask", who, script=text, options=options, found=found, lines=lines
-    )
+    return render(request, "ask", who, script=text, options=options, found=found, lines=lines)
 
 
 @router.get("/models")
@@ -192,8 +186,12 @@ def model(request: Request, site: TheSite, who: Asking, digest: str) -> Response
 def collectors(request: Request, site: TheSite, who: Asking) -> Response:
     """Whether what is shown is up to date."""
     return render(
-        request, "collectors", who,
-        collectors=site.collectors(who), health=site.health(), store=site.settings.store.url,
+        request,
+        "collectors",
+        who,
+        collectors=site.collectors(who),
+        health=site.health(),
+        store=site.settings.store.url,
     )
 
 

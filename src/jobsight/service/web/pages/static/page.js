@@ -82,6 +82,7 @@
     for (const one of document.querySelectorAll("[data-copy][hidden]")) one.hidden = false;
     for (const one of document.querySelectorAll("[data-plot]:empty")) plot(one);
   };
+  document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   prepare();
   listen();
 })();
