@@ -108,6 +108,7 @@ def _group(group: GroupAnswer) -> dict[str, Any]:
         "members": [one.id or str(one.job) for one in group.members[:_MOST_MEMBERS]],
         "owners": sorted({one.owner for one in group.members if one.owner is not None}),
         "place": group.place,
+        "cause": first.cause,
         "hold_code": first.hold_code,
         "hold_subcode": first.hold_subcode,
         "reason": first.reason,
