@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="programs that are measured at once")
     options = parser.parse_args(arguments)
     found = programs()
-    rows = {path: row for path, row in read_rows().items() if path in {p.path for p in found}}
+    rows = read_rows()
     chosen = [one for one in found if not options.path or _named(one, options.path)]
     todo = [one for one in chosen if one.path not in rows or rows[one.path].digest != one.digest()]
     missing = _prepare(todo)
@@ -64,16 +64,17 @@ def main(arguments: Sequence[str]) -> int:
         for done, future in enumerate(as_completed(running), 1):
             one = running[future]
             try:
-                rows[one.path] = future.result()
+                row = future.result()
             except (OSError, SourceError, subprocess.SubprocessError) as error:
                 failed += 1
                 print(f"{one.path}: {printable(str(error), 600)}", flush=True)
             else:
-                print(_line(one, rows[one.path]), flush=True)
-                write_rows(rows.values())
+                print(_line(one, row), flush=True)
+                write_rows((read_rows() | {one.path: row}).values())
             report(done, len(able))
-    write_rows(rows.values())
-    print(f"{len(rows)} measured, {len(missing)} left out, {failed} failed")
+    known = {one.path for one in found}
+    write_rows(row for path, row in read_rows().items() if path in known)
+    print(f"{len(able) - failed} measured, {len(missing)} left out, {failed} failed")
     return int(failed > 0)
 
 

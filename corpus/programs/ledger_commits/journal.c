@@ -8,10 +8,10 @@
 int main(int argc, char **argv)
 {
     int records = argc > 1 ? atoi(argv[1]) : 100;
-    int fd = open("journal", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
+    int fd = open("journal.log", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
     char line[128];
     if (fd < 0) {
-        perror("journal");
+        perror("journal.log");
         return 1;
     }
     for (int i = 0; i < records; i++) {
