@@ -20,6 +20,7 @@ from bench import (
     stored_answers,
     sweeps_planning,
     sweeps_training,
+    trees,
 )
 from bench.measure import Section, machine
 from bench.record import rewrite
@@ -38,6 +39,7 @@ _BENCHMARKS: dict[str, Callable[[], Section]] = {
     "following": following.run,
     "sweeps_training": sweeps_training.run,
     "sweeps_planning": sweeps_planning.run,
+    "trees": trees.run,
 }
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Results

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
+
+from jobsight.errors import SourceError
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -38,6 +41,7 @@ _CONTENT = {
     "bash": re.compile(r"^#(?:SBATCH|PBS|\$) |^(?:set -[eux]|export \w+=|module load|srun )", re.M),
 }
 _DEEPEST = 400
+_MOST_SECONDS, _QUICK, _CHUNK = 10.0, 4096, 1 << 20
 
 
 def shebang(text: str) -> list[str] | None:
@@ -70,9 +74,33 @@ def _parser(language: str) -> Parser:
     return known(language)  # type: ignore[no-any-return]
 
 
-def syntax_tree(language: str, text: bytes) -> Node:
-    """The root of the syntax tree of a program in one of the languages with a file ending."""
-    return _parser(language).parse(text).root_node
+def syntax_tree(language: str, text: bytes, *, with_text: bool = True) -> Node:
+    """The root of the syntax tree of a program in one of the languages with a file ending.
+
+    Args:
+        language: of the program.
+        text: of it.
+        with_text: the nodes know their texts; else a large program is parsed once, not twice.
+
+    Raises:
+        SourceError: parsing takes more than `_MOST_SECONDS`, as of some deeply nested texts.
+    """
+    parser = _parser(language)
+    if not with_text or len(text) > _QUICK:
+        begun = time.thread_time()
+        try:
+            tree = parser.parse(
+                lambda offset, _: text[offset : offset + _CHUNK],
+                progress_callback=lambda _offset, _error: (
+                    time.thread_time() - begun > _MOST_SECONDS
+                ),
+            )
+        except ValueError:
+            parser.reset()
+            raise SourceError(f"the {language} program takes too long to be parsed") from None
+        if not with_text:
+            return tree.root_node
+    return parser.parse(text).root_node
 
 
 def tree_errors(root: Node) -> list[tuple[int, int, str]]:

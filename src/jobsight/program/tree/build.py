@@ -48,7 +48,7 @@ class TextBuilder(Visitor):
             lexical: loops around it.
         """
         tree, language = self.tree, self.grammar.language
-        root = syntax_tree(language, self.data)
+        root = syntax_tree(language, self.data, with_text=False)
         role = _R["body"] if parent >= 0 else 0
         top = tree.add(_K["file"], role, parent, self.first + 1, self.file, lexical)
         lines = self.data.count(b"\n") + 1

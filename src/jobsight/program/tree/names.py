@@ -16,7 +16,7 @@ _TAIL = re.compile(r"([A-Za-z_]\w*[!?]?)\s*$")
 _PASSING = re.compile(
     r"\.(?:unwrap|expect|clone|await|as_ref|as_mut|lock|iter|into_iter)\b(?:\([^()]*\))?(?=\.)"
 )
-_LONGEST = 300
+_LONGEST = 160
 
 
 def imports(language: str, text: str) -> Iterator[tuple[str, str]]:

@@ -117,9 +117,8 @@ class _Reader:
     ) -> None:
         """Add a text, unless it is being added already or a bound is reached."""
         if path is not None and path in self.chain:
-            names = [
-                PurePosixPath(one).name for one in (*self.chain[self.chain.index(path) :], path)
-            ]
+            around = self.chain[self.chain.index(path) :]
+            names = [PurePosixPath(one).name for one in (*around, path) if one]
             self._problem(" runs ".join(names))
             return
         tree = self.tree
@@ -130,7 +129,7 @@ class _Reader:
             return
         if language == "bash" and id(source) not in self.walks:
             self._walk(source, path)
-        before, self.chain = self.chain, (*self.chain, path or f"{source.file}:{source.first}")
+        before, self.chain = self.chain, (*self.chain, path or "")
         grammar, effects = grammar_of(language), effects_of(language, self.site)
         data = source.text.encode("utf-8", "replace")
         commands = self.walks.get(id(source), {})
@@ -142,7 +141,12 @@ class _Reader:
                              tree.lexical[call])  # fmt: skip
 
         builder = TextBuilder(tree, grammar, effects, data, source.first, launched, commands)
-        builder.build(source.file, parent, lexical)
+        try:
+            builder.build(source.file, parent, lexical)
+        except SourceError as error:
+            if parent < 0:
+                raise
+            self._problem(f"{source.file}: {error}")
         self.chain = before
 
     def _problem(self, text: str) -> None:
