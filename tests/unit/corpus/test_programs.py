@@ -1,5 +1,6 @@
 """The corpus of programs is as its README says, and labels follow from what was measured."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -134,3 +135,15 @@ def test_a_program_is_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     )
     row = measuring.measure(read_family(tmp_path / "f")[0])
     assert (row.label, row.how) == ("waiting", "shares")
+
+
+def test_every_source_that_may_be_no_job_has_a_label_and_a_line() -> None:
+    folder = families.HERE / "notjobs"
+    labels = [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
+    assert {one["file"] for one in labels} == {path.name for path in folder.iterdir()} - {
+        "labels.jsonl"
+    }
+    assert sum(one["job"] for one in labels) >= 30 <= sum(not one["job"] for one in labels)
+    for one in labels:
+        assert 1 <= one["line"] <= len((folder / one["file"]).read_text().splitlines())
+        assert one["reason"]
