@@ -13,10 +13,10 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	tile := make([]byte, 32*32*3)
+	tile := make([]byte, 256*256*3)
 	for n := 0; n < count; n++ {
 		for i := range tile {
-			tile[i] = byte(i * n)
+			tile[i] = byte(i ^ n)
 		}
 		dir := filepath.Join("tiles", strconv.Itoa(n/100))
 		if err := os.MkdirAll(dir, 0o755); err != nil {
