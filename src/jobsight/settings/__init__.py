@@ -17,6 +17,7 @@ from jobsight.settings.shared import (
     Costs,
     FrameSettings,
     LstmSettings,
+    ProgramSettings,
     QuestionSettings,
 )
 
@@ -31,6 +32,7 @@ __all__ = [
     "FrameSettings",
     "KafkaSettings",
     "LstmSettings",
+    "ProgramSettings",
     "QuestionSettings",
     "ServeSettings",
     "Settings",

@@ -30,7 +30,7 @@ from jobsight.settings.gathering import (
 )
 from jobsight.settings.section import Section
 from jobsight.settings.serving import ServeSettings
-from jobsight.settings.shared import CheckSettings
+from jobsight.settings.shared import CheckSettings, ProgramSettings
 from jobsight.settings.yamlfiles import YamlFile, explain
 
 __all__ = ["Settings"]
@@ -55,6 +55,7 @@ class Settings(Section):
     kafka: KafkaSettings = KafkaSettings()
     collect: CollectSettings = CollectSettings()
     check: CheckSettings = CheckSettings()
+    program: ProgramSettings = ProgramSettings()
     store: StoreSettings = Field(default_factory=StoreSettings)
     serve: ServeSettings = ServeSettings()
     registry: Path = Field(default_factory=lambda: data_folder() / "models", validate_default=True)

@@ -15,6 +15,7 @@ __all__ = [
     "Costs",
     "FrameSettings",
     "LstmSettings",
+    "ProgramSettings",
     "QuestionSettings",
 ]
 
@@ -41,6 +42,13 @@ class CheckSettings(Section):
 
     ignore: tuple[str, ...] = ()
     """Codes of findings, or their beginnings, that are left out."""
+
+
+class ProgramSettings(Section):
+    """How programs are read."""
+
+    effects: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """What calls of a site's own libraries do: language, effect, names parted by blanks."""
 
 
 class Costs(Section):

@@ -29,8 +29,8 @@ _ONCE = frozenset({_R["value"], _R["header"], _R["target"]})
 _CLOSED = frozenset(
     _K[one]
     for one in wordlist(
-        "call assign declare arithmetic multiply divide bits compare logic branch case slice "
-        "literal extent loop comprehension text"
+        "call assign update declare arithmetic multiply divide bits compare logic branch case "
+        "slice literal extent loop comprehension text"
     )
 )
 _ERROR_ID = 65535

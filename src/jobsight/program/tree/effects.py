@@ -58,7 +58,9 @@ class Effects:
         for name in names.split():
             plain, _, needle = name.partition("~")
             if needle:
-                self._special.setdefault(plain, []).append((needle, effect))
+                needles = self._special.setdefault(plain, [])
+                needles.append((needle, effect))
+                needles.sort(key=lambda one: -len(one[0]))
             else:
                 self._known[plain] = effect
 
@@ -92,7 +94,9 @@ def _forms(name: str, bare: str) -> list[str]:
     made = tails[:1] if tails and tails[0].endswith("().*") else []
     if made:  # a method of what a call returned: by the call's full name, and by its last part
         made.append(".".join(made[0].split(".")[-2:]))
-    return [*forms, *made, *([f".{last}"] if last else ()), *tails]
+    method = [f".{last}"] if last else []
+    rest = [*tails, *method] if "()" not in name else [*method, *tails]
+    return [*forms, *made, *rest]
 
 
 def _check(site: Names) -> None:

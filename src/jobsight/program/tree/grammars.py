@@ -10,7 +10,7 @@ from typing import Any
 
 from jobsight.program.tree.vocabulary import KIND_NUMBERS, ROLE_NUMBERS
 
-__all__ = ["LANGUAGES", "SKIP", "THROUGH", "Grammar", "grammar_of"]
+__all__ = ["LANGUAGES", "SKIP", "THROUGH", "Grammar", "grammar_of", "merged_table"]
 
 THROUGH, SKIP = 254, 255
 """In `Grammar.kinds`: a node that adds none, and one in which nothing is read."""
@@ -56,11 +56,12 @@ class Grammar:
     first_fastest: bool
 
 
-def _merged(language: str) -> dict[str, Any]:
+def merged_table(language: str) -> dict[str, Any]:
+    """What ``grammars.toml`` says of a language, with what it inherits."""
     own = _tables()[language]
     if "inherits" not in own:
         return dict(own)
-    merged = _merged(own["inherits"])
+    merged = merged_table(own["inherits"])
     for key, value in own.items():
         both = isinstance(value, str) and key in {*KIND_NUMBERS, "skip"}
         merged[key] = f"{merged.get(key, '')} {value}" if both else value
@@ -72,7 +73,7 @@ def grammar_of(language: str) -> Grammar:
     """The table of a language."""
     import tree_sitter_language_pack
 
-    table = _merged(language)
+    table = merged_table(language)
     known = tree_sitter_language_pack.get_language(language)  # type: ignore[arg-type]
     numbers = dict.fromkeys(table["skip"].split(), SKIP)
     for kind, number in KIND_NUMBERS.items():

@@ -79,6 +79,8 @@ class Values:
         kind = self.tree.kind[node]
         if kind == _K["assign"]:
             self._assigned(node, children)
+        elif kind == _K["update"]:
+            self.constants.pop(self.tree.names.get(node + 1, ""), None)
         elif kind == _K["declare"]:
             self._declared(node)
         elif kind == _K["loop"]:
@@ -165,9 +167,10 @@ class Values:
         for name in names:
             short = name.rpartition(".")[2]
             self.arrays.add(name)
-            if tree.role[node] == _R["header"] and values and max(values) > _SMALL:
+            header = _R["header"] in (tree.role[node], tree.role[tree.parent[node]])
+            if header and values and max(values) > _SMALL:
                 self.give(node, max(values))
-            elif values and tree.role[node] != _R["header"]:
+            elif values and not header:
                 self.constants[short] = max(values)
             else:
                 self.constants.pop(short, None)

@@ -298,7 +298,7 @@ class Visitor:
             timed = any(one.name == "timeout" for one in command.launchers)
             tree.aside |= {added} if command.background or timed else set()
             tree.fed |= {added} if command.fed else set()
-        effect = effects.of(f"{plain} {last}", text, "") if last else _E["unknown"]
+        effect = effects.of(f"{plain}.{last}", text, "") if last else _E["unknown"]
         tree.effect[added] = effect if effect != _E["unknown"] else effects.of(plain, text, "")
         tree.calls[added] = plain
         if server is not None:

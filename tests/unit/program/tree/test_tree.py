@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
+import tree_sitter_language_pack
 
-from jobsight.errors import SourceError
-from jobsight.program.tree import EFFECTS, FEATURES, KINDS, features_of, read_program, read_text
+from jobsight.errors import SettingsError, SourceError
+from jobsight.program.tree import (
+    EFFECTS,
+    FEATURES,
+    KINDS,
+    LANGUAGES,
+    features_of,
+    read_program,
+    read_text,
+)
+from jobsight.program.tree.grammars import merged_table
 from jobsight.program.tree.normalized import Tree
 
 _SUMS = {
@@ -87,3 +99,69 @@ def test_what_no_grammar_reads_is_refused(tmp_path: Path) -> None:
         read_program(tmp_path / "a.js")
     with pytest.raises(SourceError, match="zero byte"):
         read_program(tmp_path / "b.py")
+
+
+def test_a_site_says_what_its_libraries_do() -> None:
+    text = "import lab\ns = lab.open('x')\ns.shot(3)\nlab.invert(a)\n"
+    site = {"python": {"solve": "lab.invert", "read": "lab.open().*"}}
+    tree = read_text(text, "a.py", site=site)
+    found = {name: EFFECTS[tree.effect[node]] for node, name in tree.calls.items()}
+    assert found == {"lab.open": "open", "lab.open().shot": "read", "lab.invert": "solve"}
+    with pytest.raises(SettingsError, match="no effect fast"):
+        read_text(text, "a.py", site={"python": {"fast": "lab.invert"}})
+    with pytest.raises(SettingsError, match="no trees of cobol"):
+        read_text(text, "a.py", site={"cobol": {}})
+
+
+def test_what_is_known_of_calls_is_sound() -> None:
+    text = files("jobsight.program.tree").joinpath("effects.toml").read_text("utf-8")
+    for language, table in tomllib.loads(text).items():
+        assert language in LANGUAGES
+        names = [name for effect, names in table.items() for name in names.split()]
+        assert set(table) <= set(EFFECTS)
+        assert len(names) == len(set(names)), language
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_grammars_have_what_is_named_of_them(language: str) -> None:
+    known = tree_sitter_language_pack.get_language(language)  # type: ignore[arg-type]
+    types = {known.node_kind_for_id(one) for one in range(known.node_kind_count)} | {"ERROR"}
+    table = merged_table(language)
+    named = {one for kind in (*KINDS, "skip", "header") for one in table.get(kind, "").split()}
+    assert named | table.get("calls", {}).keys() | table.get("words", {}).keys() <= types
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "effects"),
+    [
+        ("a.py", "import numpy as np\nfrom os import fsync as f\nnp.linalg.inv(a)\nf(1)\n",
+         ["solve", "sync"]),
+        ("a.py", "import sqlite3\nc = sqlite3.connect('a')\nc.commit()\nc.execute('x')\n",
+         ["database", "commit", "database"]),
+        ("a.py", "import socket\nwith socket.socket() as s:\n    s.recv(10)\n",
+         ["connect", "receive"]),
+        ("a.py", "df = load()\ndf.groupby('a')\n','.join(x)\nt.join()\n",
+         ["unknown", "table", "text", "wait"]),
+        ("a.cpp", "int main() { std::vector<int> v(9); std::sort(v.begin(), v.end()); }",
+         ["allocate", "sort", "cheap", "cheap"]),
+        ("a.rs", "use std::fs::File;\n"
+         "fn main() { let mut f = File::open(p).unwrap(); f.sync_all(); }",
+         ["cheap", "open", "sync"]),
+        ("a.go", 'import h "net/http"\nfunc main() { h.Get(u); time.Sleep(1) }',
+         ["request", "sleep"]),
+        ("a.java", "class A { void main() { FileReader r = new FileReader(f); r.read(); } }",
+         ["open", "read"]),
+        ("a.f90", "program a\ncall DGEMM(x)\ncall MPI_Send(y)\nend program\n", ["dense", "mpi"]),
+        ("a.R", "x <- data.table::fread('a')\ny <- x %*% t(x)\n", ["read", "dense", "copy"]),
+        ("a.sh", "dd if=a of=b oflag=direct\nsrun rsync a:b c\ngit clone x\n",
+         ["sync", "transfer", "fetch"]),
+        ("a.cu", "int main() { cudaMalloc(&p, 3); k<<<1, 2>>>(p); }", ["gpu", "gpu"]),
+        ("a.pl", "use LWP::UserAgent;\nmy $u = LWP::UserAgent->new;\n$u->get('http://a');\n",
+         ["connect", "request"]),
+        ("a.lua", "local http = require('socket.http')\nhttp.request('http://a')\n",
+         ["cheap", "request"]),
+    ],
+)  # fmt: skip
+def test_calls_are_resolved_to_what_they_do(name: str, text: str, effects: list[str]) -> None:
+    tree = read_text(text, name)
+    assert [EFFECTS[tree.effect[node]] for node in sorted(tree.calls)] == effects
