@@ -1,6 +1,6 @@
 """``python -m jobsight`` is the command ``jobsight``."""
 
-from jobsight.cli.main import main
+from jobsight.cli.quick import main
 
 if __name__ == "__main__":
     main()

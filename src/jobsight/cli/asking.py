@@ -18,6 +18,7 @@ from jobsight.cli.common import caller
 from jobsight.cli.modelnames import model_folder
 from jobsight.cli.output import print_json, stages
 from jobsight.cli.reading import has_store, now, read_for, refuse_before
+from jobsight.cli.served import ready_for
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
 from jobsight.errors import JobsightError, SourceError, UsageError
 from jobsight.history.slurm.options import requested
@@ -117,7 +118,8 @@ def open_desk(
     opened = None
     if named is not None:
         opened = open_model(model_folder(named, settings, question.name), question)
-    everything, _, _ = read_for(question, inputs, settings)
+    ready = ready_for(inputs, settings, question)
+    everything = ready.tables.jobs if ready else read_for(question, inputs, settings)[0]
     live = any(map(are_documents, inputs))
     moment, when = _moment(everything, given, live=live)
     known = everything if moment > last_recorded(everything) else everything.as_of(moment)
@@ -125,6 +127,8 @@ def open_desk(
     def index(entry: Entry | None) -> Answerer[Any]:
         with stages() as progress:
             progress("indexing")
+            if ready is not None and known is everything and opened is None:
+                return adapt(ready.index(question, entry))
             if opened is not None:
                 return adapt(question.answerer(known, moment, opened))
             return adapt(indexed(question, known, moment, entry))

@@ -27,7 +27,15 @@ from jobsight.cli.common import (
 from jobsight.cli.holdpage import print_all, print_answers
 from jobsight.cli.modelnames import model_folder
 from jobsight.cli.output import note, print_json, report_problems, stages
-from jobsight.cli.reading import has_store, network_of, now, read_history, refuse_before
+from jobsight.cli.reading import (
+    has_store,
+    network_of,
+    note_shortened,
+    now,
+    read_history,
+    refuse_before,
+)
+from jobsight.cli.served import ready_for
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
 from jobsight.errors import JobsightError, SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
@@ -215,13 +223,22 @@ def _open(
     """Who answers, the moment asked about (µs), and that moment in words."""
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
     named = _named_model(model, settings)
-    history, _, _ = read_history(inputs, settings, hashed=False)
+    ready = ready_for(inputs, settings, HOLD)
+    if ready is None:
+        history, _, _ = read_history(inputs, settings, hashed=False)
+    else:
+        history = ready.require_history()
+        note_shortened(len(ready.tables.shortened))
     if given is not None:
         refuse_before(given, int(history.clock.min()), "event")
     with stages() as progress:
         progress("indexing")
         if model is None:
-            answerers = choose_answerers(history, settings, here=here)
+            answerers = (
+                choose_answerers(history, settings, here=here)
+                if ready is None
+                else ready.held(here)
+            )
         else:
             own = settings.of("hold", HoldSettings)
             answerers = Answerers(Answerer(history, own, named, here=here), {})

@@ -81,16 +81,17 @@ _EXTRAS = {
     **dict.fromkeys(
         ("fastapi", "jinja2", "jwt", "prometheus_client", "starlette", "uvicorn"), "serve"
     ),
+    **dict.fromkeys(("mcp", "mcp_types"), "mcp"),
 }
 """By the name of a module that only some verbs need: the extra that installs it."""
 
 
-def main() -> None:
-    """Run the command line and leave with its exit status."""
+def main(words: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit status; `words`: None: those of the process."""
     _set_up()
     try:
         try:
-            app()
+            app(words)
         except SystemExit as leaving:
             if isinstance(leaving.__context__, BrokenPipeError):  # typer makes status 1 of it
                 raise leaving.__context__ from None

@@ -50,6 +50,7 @@ __all__ = [
     "cluster_of",
     "has_store",
     "network_of",
+    "note_shortened",
     "now",
     "open_judged",
     "read_events_of",
@@ -223,12 +224,14 @@ def read_events_of(logs: list[str], settings: Settings, *, hashed: bool = True) 
             f"{printable(skipped[0].file)} at byte {skipped[0].offset}: {skipped[0].reason}; "
             "`jobsight events` lists all"
         )
-    if reading.shortened:
-        note(
-            f"of {reading.shortened} jobs that had very many events, those of the middle were "
-            "not kept"
-        )
+    note_shortened(reading.shortened)
     return reading
+
+
+def note_shortened(jobs: int) -> None:
+    """Report, on standard error, how many jobs lack events; nothing where none do."""
+    if jobs:
+        note(f"of {jobs} jobs that had very many events, those of the middle were not kept")
 
 
 def read_for(

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
+from jobsight.cli.served import Commands
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.service.logs import set_up
 from jobsight.service.web.running import serve as run
@@ -34,4 +35,5 @@ def serve(
     settings = load_settings(config, flags, *map(question_named, QUESTIONS))
     set_up(settings.collect.log_format)
     with open_store(settings=settings.store) as opened:
-        run(Site(settings, opened))
+        site = Site(settings, opened)
+        run(site, Commands(site).run)

@@ -5,10 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextvars import ContextVar
+from typing import NamedTuple
 
 from rich.cells import cell_len, chop_cells
 
-__all__ = ["STATE_COLOURS", "blocks", "field", "has_colours", "paint", "width", "wrap"]
+__all__ = [
+    "STATE_COLOURS",
+    "TERMINAL",
+    "Terminal",
+    "blocks",
+    "field",
+    "has_colours",
+    "paint",
+    "width",
+    "wrap",
+]
 
 STATE_COLOURS = {
     "pending": "33", "held": "35", "running": "36", "suspended": "35", "completed": "32",
@@ -17,8 +29,21 @@ STATE_COLOURS = {
 }  # fmt: skip
 
 
+class Terminal(NamedTuple):
+    """Where the output goes of a command that runs in the service: its cells, its colours."""
+
+    columns: int | None
+    colours: bool
+
+
+TERMINAL: ContextVar[Terminal | None] = ContextVar("terminal", default=None)
+"""None: standard output is this process's own."""
+
+
 def width() -> int | None:
     """Cells in a line: as COLUMNS says, else the terminal; None: no terminal, no limit."""
+    if (elsewhere := TERMINAL.get()) is not None:
+        return elsewhere.columns
     named = os.environ.get("COLUMNS", "")
     if named.isdecimal() and 0 < len(named) < 6 and int(named) > 0:
         return int(named)
@@ -29,6 +54,8 @@ def width() -> int | None:
 
 def has_colours() -> bool:
     """Whether standard output is a terminal that wants colours."""
+    if (elsewhere := TERMINAL.get()) is not None:
+        return elsewhere.colours
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return not plain and sys.stdout is not None and sys.stdout.isatty()
 

@@ -18,7 +18,7 @@ from jobsight.settings import StoreSettings
 if TYPE_CHECKING:
     from jobsight.store.base import Store
 
-__all__ = ["open_store"]
+__all__ = ["open_store", "place_of"]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(?=://)")
 
@@ -56,6 +56,14 @@ def open_store(
     from jobsight.store.redis import RedisStore
 
     return RedisStore(url, settings, create=create)
+
+
+def place_of(url: str) -> str:
+    """What two addresses of the same store have in common: a file's real path, or the address."""
+    scheme = _SCHEME.match(url)
+    if scheme is None or scheme[0] == "sqlite":
+        return str(_path_of(url).resolve())
+    return url
 
 
 def _path_of(url: str) -> Path:

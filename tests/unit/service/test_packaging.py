@@ -6,13 +6,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from jobsight import service
+from jobsight.cli.main import app
 from jobsight.service.configured import make_sources
 from jobsight.settings import Settings
 
 PACKAGING = Path(__file__).parents[3] / "packaging"
 CONFIG = PACKAGING / "jobsight.yaml"
-UNIT = PACKAGING / "systemd" / "jobsight-collect.service"
+UNITS = Path(service.__file__).parent / "units"
+UNIT = UNITS / "jobsight-collect.service"
 
 
 @pytest.fixture(autouse=True)
@@ -65,12 +69,19 @@ def test_the_unit_notifies_guards_and_owns_its_folders() -> None:
     assert told["ExecStart"].split()[1:] == ["collect", "--log-format", "json"]
 
 
-def test_systemd_takes_the_unit(tmp_path: Path) -> None:
+def test_systemd_takes_the_units_as_setup_writes_them(tmp_path: Path) -> None:
+    done = CliRunner().invoke(
+        app, ["setup", "systemd", "--output", str(tmp_path), "--program", "/bin/true"]
+    )
+    assert done.exit_code == 0, done.output
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == sorted(path.name for path in UNITS.iterdir())
+    assert not any("=/opt/jobsight" in path.read_text() for path in tmp_path.iterdir())
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed")
-    unit = tmp_path / UNIT.name
-    unit.write_text(UNIT.read_text().replace("/opt/jobsight/bin/jobsight", "/bin/true"))
-    done = subprocess.run(
-        ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False
-    )
-    assert UNIT.name not in done.stderr
+    for path in tmp_path.iterdir():
+        unit = path.rename(path.with_name(path.name.replace("@", "@hold")))
+        done_ = subprocess.run(
+            ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False
+        )
+        assert unit.name not in done_.stderr

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Request
-from fastapi.responses import StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from jobsight.documents import to_json
@@ -171,6 +172,19 @@ def collectors(site: TheSite, who: Asking) -> list[dict[str, Any]]:
 def health(site: TheSite) -> dict[str, Any]:
     """Whether the service answers, and how far it has read the store."""
     return site.health()
+
+
+@router.post("/command", include_in_schema=False)
+def command(request: Request, who: Asking, asked: Annotated[dict[str, Any], Body()]) -> Response:
+    """What a command of the command line prints: for the service's own user on its socket."""
+    run, connection = request.app.state.command, request.state.connection
+    if run is None or request.client is not None or connection.user != os.getuid():
+        raise RefusedError(403, "this is for commands of the same user on the same machine")
+    del who
+    printed = run(asked)
+    if printed is None:
+        raise RefusedError(409, "the command must do its own work")
+    return Response(printed, media_type="application/octet-stream")
 
 
 @router.get("/events", response_class=StreamingResponse)

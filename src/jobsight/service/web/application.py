@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -21,6 +21,7 @@ from jobsight import __version__
 from jobsight.errors import JobError, JobsightError, SourceError, StoreUnavailableError, UsageError
 from jobsight.service.web import api, login, pages
 from jobsight.service.web.guards import BrowserHeaders, Gate, RefusedError, Tags
+from jobsight.service.web.metrics import Metrics
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -33,9 +34,14 @@ _LEAST_GZIPPED = 1000
 _MOST_SHOWN = 20
 
 
-def application(site: Site) -> FastAPI:
-    """The application of a site, which is `app.state.site`; it runs while the application does."""
-    settings = site.settings.serve
+def application(
+    site: Site, command: Callable[[dict[str, Any]], bytes | None] | None = None
+) -> FastAPI:
+    """The application of a site, which is `app.state.site`; it runs while the application does.
+
+    `command` runs commands of the command line, for the service's own user.
+    """
+    settings, metrics = site.settings.serve, Metrics(site)
     app = FastAPI(
         title="Jobsight",
         version=__version__,
@@ -46,12 +52,17 @@ def application(site: Site) -> FastAPI:
         lifespan=_running,
         middleware=[
             Middleware(BrowserHeaders),
-            Middleware(Gate, settings=settings, tokens=site.tokens, refused=_refused),
+            Middleware(
+                Gate, settings=settings, tokens=site.tokens, refused=_refused, served=metrics.served
+            ),
             Middleware(GZipMiddleware, minimum_size=_LEAST_GZIPPED, compresslevel=4),
             Middleware(Tags),
         ],
     )
-    app.state.site = site
+    app.state.site, app.state.command = site, command
+    app.add_api_route(
+        "/metrics", lambda: PlainTextResponse(metrics.text()), include_in_schema=False
+    )
     app.include_router(api.router)
     app.include_router(login.router)
     app.include_router(pages.router)

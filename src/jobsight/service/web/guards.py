@@ -130,11 +130,14 @@ class Gate:
         app: what is behind it.
         settings: of the service.
         tokens: that are accepted.
-        refused: makes the answer to a request that is refused.
+        refused: makes the answer to a request that is refused, of scope and `RefusedError`.
+        served: is called with the scope, status and seconds of each request.
     """
 
-    def __init__(self, app: ASGIApp, settings: ServeSettings, tokens: Tokens, refused: Any) -> None:
-        self._app = app
+    def __init__(
+        self, app: ASGIApp, settings: ServeSettings, tokens: Tokens, refused: Any, served: Any
+    ) -> None:
+        self._app, self._served = app, served
         self._settings, self._tokens, self._refused = settings, tokens, refused
         host = settings.listen.rpartition(":")[0]
         self._hosts = {"localhost", "127.0.0.1", "[::1]", host, *settings.hosts}
@@ -146,7 +149,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status = [0]
+        status, started = [0], time.monotonic()
 
         async def noted(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -163,6 +166,7 @@ class Gate:
             response: Response = self._refused(scope, refusal)
             await response(scope, receive, noted)
         finally:
+            self._served(scope, status[0], time.monotonic() - started)
             self._audit(scope, status[0])
 
     def _admit(self, scope: Scope) -> None:

@@ -10,28 +10,29 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
-from contextvars import ContextVar
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
 from jobsight.clock import format_micros
-from jobsight.errors import JobsightError
+from jobsight.errors import JobsightError, SourceError
 from jobsight.learning.desk import Desk, indexed, last_recorded
 from jobsight.learning.following import Tables
 from jobsight.questions.hold.champions import Answerers, choose_answerers
 from jobsight.service.records import LastError, now_micros
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
+    from jobsight.history.timelines import History
     from jobsight.learning.desk import Answerer
     from jobsight.learning.question import Question
     from jobsight.learning.registry import Entry
     from jobsight.settings import Settings
     from jobsight.store.base import Store
 
-__all__ = ["READY", "Follower", "Ready"]
+__all__ = ["Follower", "Ready"]
 
 T = TypeVar("T")
 
@@ -77,12 +78,18 @@ class Ready:
         when = format_micros(moment)
         return Desk(question, self.tables.jobs, moment, when, self.settings, True, index)
 
+    def require_history(self) -> History:
+        """The event history; `SourceError`: the store has no record of an event log."""
+        if self.tables.history is None:
+            raise SourceError(f"no event record in {printable(self.settings.store.url)}")
+        return self.tables.history
+
     def held(self, here: str | None = None) -> Answerers:
-        """Who answers for held jobs; `here` as of `choose_answerers`. There is a history."""
+        """Who answers for held jobs; `here` as of `choose_answerers`."""
         with self.lock:
             if here not in self._held:
-                assert self.tables.history is not None
-                self._held[here] = choose_answerers(self.tables.history, self.settings, here=here)
+                history = self.require_history()
+                self._held[here] = choose_answerers(history, self.settings, here=here)
             return self._held[here]
 
     def cached(self, key: Hashable, seconds: float, make: Callable[[], T]) -> T:
@@ -97,10 +104,6 @@ class Ready:
                     found = self._cached[key] = (time.monotonic() + seconds, make())
         value: T = found[1]
         return value
-
-
-READY: ContextVar[Ready | None] = ContextVar("READY", default=None)
-"""Set while a command of the command line runs in the service: it reads no store then."""
 
 
 class Follower:
@@ -127,7 +130,8 @@ class Follower:
         self._prepare, self._changed = prepare, changed
         self._ready: Ready | None = None
         self._news = threading.Condition()
-        self._halt = threading.Event()
+        self._halt = False
+        self._wake = threading.Event()
         self.errors = LastError()
         self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
 
@@ -137,7 +141,8 @@ class Follower:
 
     def stop(self) -> None:
         """End; waits for the thread a little."""
-        self._halt.set()
+        self._halt = True
+        self._wake.set()
         self._thread.join(5.0)
 
     @property
@@ -150,6 +155,8 @@ class Follower:
 
         Waits no longer than some seconds for that, then it is the latest that there is.
         """
+        if self._ready is not None and self._ready.tables.revision < revision:
+            self._wake.set()
         with self._news:
             self._news.wait_for(
                 lambda: self._ready is not None and self._ready.tables.revision >= revision, seconds
@@ -157,8 +164,7 @@ class Follower:
             return self._ready
 
     def _run(self) -> None:
-        pause = 0.0
-        while not self._halt.wait(pause):
+        while not self._halt:
             started = time.monotonic()
             try:
                 self._look()
@@ -167,7 +173,8 @@ class Follower:
             else:
                 self.errors.resolve()
             spent = time.monotonic() - started
-            pause = max(self._settings.serve.follow_seconds, _REST * spent)
+            self._wake.clear()
+            self._wake.wait(max(self._settings.serve.follow_seconds, _REST * spent))
 
     def _look(self) -> None:
         before = self._ready

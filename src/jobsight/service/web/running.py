@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -60,8 +60,8 @@ class _Protocol(H11Protocol):
             self.transport.close()  # type: ignore[unreachable]
 
 
-def serve(site: Site) -> None:
-    """Serve a site where its settings say, until SIGTERM or SIGINT.
+def serve(site: Site, command: Callable[[dict[str, Any]], bytes | None] | None = None) -> None:
+    """Serve a site where its settings say, until SIGTERM or SIGINT; `command`: see `application`.
 
     Raises:
         OutputError: an address cannot be listened on.
@@ -69,9 +69,9 @@ def serve(site: Site) -> None:
     settings = site.settings.serve
     with _listening(settings.listen) as listener, _local(settings) as local:
         config = uvicorn.Config(
-            application(site), http=_Protocol, ws="none", log_config=None, access_log=False,
-            server_header=False, proxy_headers=False, timeout_graceful_shutdown=_STOP_S,
-            limit_concurrency=_MOST_CONNECTIONS,
+            application(site, command), http=_Protocol, ws="none", log_config=None,
+            access_log=False, server_header=False, proxy_headers=False,
+            timeout_graceful_shutdown=_STOP_S, limit_concurrency=_MOST_CONNECTIONS,
         )  # fmt: skip
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host

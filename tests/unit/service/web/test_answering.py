@@ -1,0 +1,137 @@
+"""What the service answers, kept up with its store; and the same answers for assistants."""
+
+import asyncio
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from mcp.client.client import Client
+from tests.serving import client, documents, site, still_held
+from tests.storedjobs import HOSTILE, filled, slurm_job
+
+from jobsight.cli.mcp import server
+from jobsight.documents import State
+from jobsight.learning.following import Tables
+from jobsight.service.web.callers import Caller
+from jobsight.service.web.peers import peer_of
+from jobsight.service.web.site import Site
+from jobsight.store import open_store
+
+ALL = Caller("root", "admin")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """A site whose store has been read."""
+    found = site(tmp_path_factory.mktemp("site"))
+    found.follower.start()
+    assert found.follower.await_ready(120) is not None
+    return found
+
+
+def test_tables_that_follow_are_those_read_anew(tmp_path: Path) -> None:
+    url = filled(tmp_path / "jobs.db", documents())
+    with open_store(url) as store:
+        before = Tables.read(store)
+        changed = [
+            still_held(0, at=95),
+            still_held(5),
+            slurm_job("90", State.PENDING, State.RUNNING),
+        ]
+        store.merge(changed)
+        seen: list[str] = []
+        after, anew = before.followed(store, lambda one: seen.append(one.id)), Tables.read(store)
+        assert sorted(seen) == sorted(one.id for one in changed)
+        assert after.followed(store, lambda _: None) is after
+    for name in ("table", "starts", "ends", "changes"):
+        assert getattr(after.jobs, name).equals(getattr(anew.jobs, name)), name
+    assert after.history is not None and anew.history is not None
+    assert after.history.table.equals(anew.history.table)
+
+
+@pytest.mark.slow
+def test_held_jobs_are_one_decision_by_cause_for_those_who_may_see_them(served: Site) -> None:
+    (group,) = served.held(ALL)
+    assert (group["jobs"], group["owners"]) == (2, ["ann", "bob"])
+    assert group["advice"]["steps"]
+    (own,) = served.held(Caller("bob", "user"))
+    assert own["members"] == ["htcondor:ap40:77.1"]
+    assert served.held(Caller("eve", "user")) == []
+
+
+@pytest.mark.slow
+def test_every_question_answers_for_jobs_and_scripts(served: Site) -> None:
+    found = served.answers(ALL, "90")
+    assert found["answers"]["start"]["state"] == "pending"
+    assert found["answers"]["fail"]["probability"] is not None
+    assert "only these are held" in found["problems"]["hold"]
+    sent = served.script(ALL, "run.sh", "#!/bin/bash\n#SBATCH --mem=1G --time=10\nif true; then\n")
+    assert sent["answers"]["fail"]["job"] is None
+    assert any(one["severity"] == "error" for one in sent["check"]["findings"])
+    assert {one["id"] for one in served.pending(ALL)} >= {"slurm:grid:90", "slurm:grid:91"}
+
+
+@pytest.mark.slow
+def test_a_new_hold_is_told_to_those_who_may_see_it(tmp_path: Path) -> None:
+    found = site(tmp_path, follow_seconds=0.05)
+
+    async def watched() -> tuple[bytes, bytes]:
+        streams = [found.events.subscribe(Caller(name, "user")) for name in ("ann", "bob")]
+        for one in streams:
+            await anext(one)
+        assert found.events.open == 2
+        with open_store(found.store.url) as other:
+            await asyncio.to_thread(other.merge, [still_held(7)])
+        news = [await asyncio.wait_for(anext(one), 60) for one in streams]
+        for one in streams:
+            await one.aclose()  # type: ignore[attr-defined]
+        return news[0], news[1]
+
+    found.follower.start()
+    assert found.follower.await_ready(120) is not None
+    to_ann, to_bob = asyncio.run(watched())
+    assert to_ann.startswith(b"event: hold") and b"htcondor:ap40:77.7" in to_ann
+    assert to_bob.startswith(b"event: state")
+    assert found.events.open == 0
+    found.follower.stop()
+
+
+@pytest.mark.slow
+def test_assistants_get_the_same_answers_as_data(served: Site) -> None:
+    async def asked() -> tuple[set[str], str, str]:
+        async with Client(server(served, ALL)) as client_:
+            tools = {one.name for one in (await client_.list_tools()).tools}
+            jobs = await client_.call_tool("list_jobs", {"state": "pending"})
+            none = await client_.call_tool("show_job", {"job": "9999"})
+            return tools, jobs.content[0].text, none.content[0].text  # type: ignore[union-attr]
+
+    tools, jobs, none = asyncio.run(asked())
+    assert {"list_jobs", "show_job", "ask_about_job", "held_jobs", "ask_about_script"} <= tools
+    assert {one["job"] for one in json.loads(jobs)["data"]} == {"90", "91", "95"}
+    assert not any(one in jobs for one in HOSTILE if one < " " or one > "\x7f")
+    assert "the store has no job 9999" in json.loads(none)["error"]
+
+
+def test_metrics_name_no_job_and_no_user(served: Site) -> None:
+    with client(site_again := served, None) as asked:
+        asked.get("/api/v1/jobs/slurm:grid:90")
+        text = asked.get("/metrics").text
+    assert site_again is served
+    assert 'jobsight_requests_total{method="GET",route=' in text
+    assert not any(word in text for word in ("ann", "bob", "eve", "grid:90", "77."))
+
+
+def test_a_unix_socket_says_who_is_at_the_other_end() -> None:
+    ends = socket.socketpair()
+    assert [peer_of(one) for one in ends] == [os.getuid()] * 2
+    for one in ends:
+        one.close()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        socket.create_connection(listening.getsockname()) as asking,
+    ):
+        accepted, _ = listening.accept()
+        assert peer_of(accepted) == peer_of(asking) == os.getuid()
+        accepted.close()

@@ -1,0 +1,209 @@
+"""Who is let in, and to what: each way around it that other services have had is tried."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import jwt
+import pytest
+from tests.serving import OTHER, client, site
+
+from jobsight.errors import SettingsError
+from jobsight.service.web.tokens import Tokens
+from jobsight.settings import ServeSettings
+
+KEY = b"k" * 64
+OPEN = ("/api/v1/health", "/metrics", "/openapi.json")
+CLOSED = (
+    "/api/v1/jobs", "/api/v1/jobs/90", "/api/v1/jobs/90/answers", "/api/v1/held",
+    "/api/v1/pending", "/api/v1/models", "/api/v1/collectors", "/api/v1/events",
+)  # fmt: skip
+
+
+def slurm_token(key: bytes = KEY, algorithm: str = "HS256", **claims: object) -> str:
+    """A token as ``scontrol token`` makes it."""
+    now = int(time.time())
+    return jwt.encode({"iat": now, "exp": now + 60, "sun": "bob"} | claims, key, algorithm)
+
+
+def test_without_a_token_nothing_of_a_job_is_shown(tmp_path: Path) -> None:
+    with client(site(tmp_path), None) as asked:
+        assert {asked.get(path).status_code for path in CLOSED} == {401}
+        for path, body in (("answers/hold", {"jobs": ["90"]}), ("check", {"script": "x"})):
+            assert asked.post(f"/api/v1/{path}", json=body).status_code == 401
+        for path in OPEN:
+            answer = asked.get(path)
+            assert answer.status_code == 200
+            assert "bob" not in answer.text and "slurm:grid:90" not in answer.text
+
+
+def test_a_user_sees_own_jobs_alone(tmp_path: Path) -> None:
+    with client(site(tmp_path)) as asked:
+        seen = asked.get("/api/v1/jobs?limit=500").json()["jobs"]
+        assert seen and {one["user"] for one in seen} == {"bob"}
+        assert asked.get("/api/v1/jobs?user=ann").json() == {"jobs": [], "next": None}
+        assert asked.get("/api/v1/jobs/90").status_code == 200
+        for path in (OTHER, "12.3", "91", "slurm:grid:91", f"{OTHER}/answers"):
+            assert asked.get(f"/api/v1/jobs/{path}").status_code == 404, path
+        # What is not there and what is another's cannot be told apart.
+        assert asked.get("/api/v1/jobs/91").text.replace("91", "9999") == (
+            asked.get("/api/v1/jobs/9999").text
+        )
+
+
+@pytest.mark.parametrize(
+    "filter_",
+    ["user=bob'%20OR%20'1'='1", "user=bob%25", "user=%00", "user=ann%0Abob", "cluster=%25",
+     "cluster=grid'--", "state=held')%20OR%201=1--", "user[$ne]=x", "after=e30",
+     "after=WzEsICJ4Il0", "after=../../etc/passwd", "limit=-1", "limit=1e9", "since=99999999999999"
+     "9999999999"],
+)  # fmt: skip
+def test_no_filter_widens_what_is_seen(tmp_path: Path, filter_: str) -> None:
+    with client(site(tmp_path)) as asked:
+        answer = asked.get(f"/api/v1/jobs?{filter_}")
+        assert answer.status_code in (200, 422)
+        if answer.status_code == 200:
+            assert {one["user"] for one in answer.json()["jobs"]} <= {"bob"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["//api/v1/jobs", "/api/v1/../v1/jobs", "/static/../api/v1/jobs", "/api/v1/health/../jobs",
+     "/login/../api/v1/jobs", "/static/%2e%2e/%2e%2e/tokens.json", "/api/v1/jobs/%2e%2e%2fhealth",
+     "/api/v1/jobs/..%2f..%2fetc%2fpasswd", "/api/v1/jobs/90%00", "/metrics/../api/v1/jobs"],
+)  # fmt: skip
+def test_no_path_leads_around_the_gate(tmp_path: Path, path: str) -> None:
+    with client(site(tmp_path), None) as asked:
+        answer = asked.get(asked.base_url.copy_with(raw_path=path.encode()))
+        assert answer.status_code in (401, 404, 405)
+        assert "slurm:grid" not in answer.text and "hash" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: slurm_token(exp=int(time.time()) - 1),
+        lambda: slurm_token(b"x" * 32),
+        lambda: slurm_token(algorithm="HS384"),
+        lambda: slurm_token(sun="root'--"),
+        lambda: slurm_token(sun=["bob"]),
+        lambda: jwt.encode({"sun": "bob", "exp": int(time.time()) + 60}, None, "none"),
+        lambda: jwt.encode({"sun": "bob"}, KEY, "HS256"),
+        lambda: jwt.encode({"exp": int(time.time()) + 60}, KEY, "HS256"),
+        lambda: slurm_token() + "A",
+        lambda: "jobsight_00000000_" + "A" * 43,
+        lambda: "x" * 100_000,
+    ],
+    ids=range(11),
+)
+def test_no_forged_token_is_taken(tmp_path: Path, made: Callable[[], str]) -> None:
+    key = tmp_path / "jwt.key"
+    key.write_bytes(KEY)
+    key.chmod(0o600)
+    served = site(tmp_path, slurm_jwt_key=key)
+    assert served.tokens.caller(made()) is None
+    good = served.tokens.caller(slurm_token())
+    assert good is not None and (good.name, good.role) == ("bob", "user")
+    root = served.tokens.caller(slurm_token(sun="root"))
+    assert root is not None and root.role == "user"
+
+
+def test_tokens_end_and_can_be_removed(tmp_path: Path) -> None:
+    tokens = Tokens(ServeSettings(tokens=tmp_path / "tokens.json"))
+    kept, short = tokens.add("ann", "admin", None), tokens.add("bob", "user", 1e-9)
+    assert tokens.caller(kept) is not None and tokens.caller(short) is None
+    assert kept.rpartition("_")[2] not in (tmp_path / "tokens.json").read_text()
+    tokens.remove(tokens.list()[0].id)
+    assert tokens.caller(kept) is None
+    assert (tmp_path / "tokens.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_of_secrets_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "key").write_bytes(KEY)
+    (tmp_path / "key").chmod(0o644)
+    with pytest.raises(SettingsError, match="chmod 600"):
+        Tokens(ServeSettings(tokens=tmp_path / "t.json", slurm_jwt_key=tmp_path / "key"))
+
+
+def test_pages_of_other_sites_and_names_are_refused(tmp_path: Path) -> None:
+    with client(site(tmp_path)) as asked:
+        assert asked.get("/api/v1/jobs", headers={"host": "evil.example"}).status_code == 400
+        body = {"script": "true\n"}
+        for headers in (
+            {"origin": "http://evil.example"}, {"origin": "null"},
+            {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"},
+        ):  # fmt: skip
+            assert asked.post("/api/v1/check", json=body, headers=headers).status_code == 403
+        own = {"origin": "http://127.0.0.1:8642", "sec-fetch-site": "same-origin"}
+        assert asked.post("/api/v1/check", json=body, headers=own).status_code == 200
+
+
+def test_a_browser_signs_in_and_stays_on_the_service(tmp_path: Path) -> None:
+    served = site(tmp_path)
+    token = served.tokens.add("bob", "user", 1)
+    with client(served, None) as asked:
+        asked.follow_redirects = False
+        for next_, where in (("/held", "/held"), ("//evil", "/"), ("https://evil", "/")):
+            answer = asked.post("/login", data={"token": token, "next": next_})
+            assert (answer.status_code, answer.headers["location"]) == (303, where)
+        cookie = answer.headers["set-cookie"].lower()
+        assert "httponly" in cookie and "samesite=strict" in cookie
+        assert asked.get("/api/v1/jobs").status_code == 200
+        asked.post("/logout")
+        assert asked.get("/api/v1/jobs").status_code == 401
+        assert asked.post("/login", data={"token": "no"}).status_code == 401
+        page = asked.get("/held", headers={"accept": "text/html"})
+        assert (page.status_code, page.headers["location"]) == (303, "/login?next=/held")
+
+
+def test_bodies_and_rates_are_bounded(tmp_path: Path) -> None:
+    served = site(tmp_path, body_bytes=2048, requests_per_second=1)
+    with client(served) as asked:
+        assert asked.post("/api/v1/check", content=b"x" * 4096).status_code == 413
+        assert asked.post("/api/v1/check", content=iter([b"x" * 1500] * 3)).status_code == 413
+        for text in (b"{", b"[" * 2000, b'"\\ud800"', b"\xff", b"1" * 2000, b"null"):
+            answer = asked.post(
+                "/api/v1/check", content=text, headers={"content-type": "application/json"}
+            )
+            assert answer.status_code in (400, 422), text[:10]
+        codes = [asked.get("/api/v1/models").status_code for _ in range(15)]
+        assert codes[0] == 200 and codes[-1] == 429
+
+
+def test_names_are_hidden_from_facilitators_where_settings_say_so(tmp_path: Path) -> None:
+    with client(site(tmp_path, names="hidden"), "fay", "facilitator") as asked:
+        shown = asked.get(f"/api/v1/jobs/{OTHER}").text
+        assert '"ann"' not in shown and "user-" in shown
+        pseudonym = asked.get(f"/api/v1/jobs/{OTHER}").json()["submission"]["user"]
+        everything = asked.get("/api/v1/jobs?limit=500")
+        assert {"ann", "bob"}.isdisjoint(one["user"] for one in everything.json()["jobs"])
+        assert pseudonym in everything.text
+
+
+def test_the_audit_log_has_who_and_what_and_no_secret(tmp_path: Path) -> None:
+    audit = tmp_path / "audit.jsonl"
+    served = site(tmp_path, audit=audit)
+    with client(served) as asked:
+        token = asked.headers["authorization"]
+        asked.get("/api/v1/jobs?user=secret")
+        asked.get("/api/v1/jobs", headers={"authorization": "Bearer nonsense"})
+    lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    assert [(one["user"], one["path"], one["status"]) for one in lines] == [
+        ("bob", "/api/v1/jobs", 200), (None, "/api/v1/jobs", 401),
+    ]  # fmt: skip
+    text = audit.read_text()
+    assert token.rpartition("_")[2] not in text and "secret" not in text and "nonsense" not in text
+    assert audit.stat().st_mode & 0o777 == 0o600
+
+
+def test_answers_are_tagged_and_pages_locked_down(tmp_path: Path) -> None:
+    with client(site(tmp_path)) as asked:
+        first = asked.get("/api/v1/jobs")
+        again = asked.get("/api/v1/jobs/90", headers={"if-none-match": "W/other"})
+        assert again.status_code == 200
+        tag = again.headers["etag"]
+        assert asked.get("/api/v1/jobs/90", headers={"if-none-match": tag}).status_code == 304
+        policy = first.headers["content-security-policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy
+        assert first.headers["x-content-type-options"] == "nosniff"
