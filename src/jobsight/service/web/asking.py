@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from jobsight.documents import State
+from jobsight.documents import State, condor_id
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.files import without_nan
 from jobsight.history.slurm.options import requested
@@ -94,19 +94,25 @@ def _held_groups(ready: Ready, owner: str | None) -> list[dict[str, Any]]:
     moment = max(ready.end, now_micros())
     answerers = ready.held()
     held = answerers.first.held(moment, current_jobs(answerers.first.history, moment))
+    # A log need not name owners; documents may know them from elsewhere.
+    named = ready.tables.jobs.table.filter(pl.col("state") == State.HELD.value)
+    owners: dict[str, str | None] = dict(named.select("id", "owner").iter_rows())
     if owner is not None:
-        held = held.filter((held["owner"] == owner).fill_null(value=False))
-    return [without_nan(_group(one)) for one in group_answers(answerers.answer(held, moment))]
+        ids = held.select("access_point", "cluster", "proc").iter_rows()
+        mine = [owners.get(condor_id(*one)) == owner if one[0] else False for one in ids]
+        held = held.filter(pl.Series(mine, dtype=pl.Boolean))
+    groups = group_answers(answerers.answer(held, moment))
+    return [without_nan(_group(one, owners)) for one in groups]
 
 
-def _group(group: GroupAnswer) -> dict[str, Any]:
+def _group(group: GroupAnswer, owners: Mapping[str, str | None]) -> dict[str, Any]:
     first = group.said_for[0]
     return {
         "verb": group.verb,
         "jobs": len(group.members),
         "said_for": len(group.said_for),
         "members": [one.id or str(one.job) for one in group.members[:_MOST_MEMBERS]],
-        "owners": sorted({one.owner for one in group.members if one.owner is not None}),
+        "owners": sorted({owners.get(one.id or "") or one.owner or "" for one in group.members}),
         "place": group.place,
         "cause": first.cause,
         "hold_code": first.hold_code,

@@ -114,11 +114,10 @@ def test_assistants_get_the_same_answers_as_data(served: Site) -> None:
     assert "the store has no job 9999" in json.loads(none)["error"]
 
 
-def test_metrics_name_no_job_and_no_user(served: Site) -> None:
-    with client(site_again := served, None) as asked:
+def test_metrics_name_no_job_and_no_user(tmp_path: Path) -> None:
+    with client(site(tmp_path), None) as asked:
         asked.get("/api/v1/jobs/slurm:grid:90")
         text = asked.get("/metrics").text
-    assert site_again is served
     assert 'jobsight_requests_total{method="GET",route=' in text
     assert not any(word in text for word in ("ann", "bob", "eve", "grid:90", "77."))
 

@@ -1,0 +1,143 @@
+"""The service as a process: who is let in by the kernel's word, and commands that ask it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import not_a_server_error
+from tests.limits import PROVE, limit
+from tests.serving import documents, still_held
+from tests.storedjobs import filled
+
+from jobsight.store import open_store
+
+pytestmark = pytest.mark.slow
+JOBSIGHT = [str(Path(sys.executable).parent / "jobsight")]
+NOBODY = 65534
+
+
+class Running:
+    """A service that runs, and its environment."""
+
+    def __init__(self, folder: Path) -> None:
+        self.url = filled(folder / "jobs.db", documents())
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "JOBSIGHT_SERVE__SOCKET": str(folder / "serve.sock"),
+            "JOBSIGHT_STORE": self.url,
+            "JOBSIGHT_SERVE__REQUESTS_PER_SECOND": "1e6",
+        }
+        self.process = subprocess.Popen(
+            [*JOBSIGHT, "serve", "--listen", "127.0.0.1:0"],
+            env=self.environment, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert self.process.stderr is not None
+        found = re.search(r'address="([^"]+)/"', self.process.stderr.readline())
+        assert found is not None
+        self.address = found[1]
+        deadline = time.monotonic() + limit(120)
+        while not httpx.get(f"{self.address}/api/v1/health").json()["ready"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+
+    def command(self, *words: str, asks: bool = True) -> tuple[int, bytes, bytes]:
+        """A command as a process, which asks the service or does its own work."""
+        own = {} if asks else {"JOBSIGHT_SERVE__SOCKET": "/nonexistent"}
+        done = subprocess.run(
+            [*JOBSIGHT, *words], env=self.environment | own, capture_output=True, check=False
+        )
+        return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    found = Running(tmp_path_factory.mktemp("service"))
+    yield found
+    found.process.send_signal(signal.SIGTERM)
+    assert found.process.wait(limit(30)) == 0
+
+
+def test_its_own_user_alone_needs_no_token(running: Running) -> None:
+    assert httpx.get(f"{running.address}/api/v1/jobs").status_code == 200
+    proxied = {"x-forwarded-for": "192.0.2.1"}
+    assert httpx.get(f"{running.address}/api/v1/jobs", headers=proxied).status_code == 401
+    if os.getuid() != 0:
+        pytest.skip("another user needs root")
+    program = f"import urllib.request as u; u.urlopen('{running.address}/api/v1/jobs')"
+    done = subprocess.run(
+        ["/usr/bin/python3", "-c", program],
+        user=NOBODY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "HTTP Error 401" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("hold", "--all"), ("hold", "77.0", "--json"), ("hold", "12.3"),
+        ("fail", "90"), ("fail", "--pending", "--json"), ("start", "slurm:grid:90"),
+        ("start", "nonsense"), ("check", "{}/bad.sh", "--json"), ("fail", "{}/bad.sh"),
+    ],
+)  # fmt: skip
+def test_commands_print_the_same_by_the_service(
+    running: Running, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "bad.sh").write_text("#!/bin/bash\n#SBATCH --mem=1G\nif true; then\n")
+    named = [word.format(tmp_path) for word in words]
+    # The moment asked about is that of the call.
+    moment = re.compile(
+        rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?Z?|\(\d[\d.]* (?:s|min|h|d)\)"
+    )
+    by_service, own = (running.command(*named, asks=one) for one in (True, False))
+    assert by_service[0] == own[0]
+    for one, other in zip(by_service[1:], own[1:], strict=True):
+        assert moment.sub(b"T", one) == moment.sub(b"T", other)
+
+
+def test_a_new_hold_is_answered_at_once(running: Running) -> None:
+    with open_store(running.url) as store:
+        store.merge([still_held(9)])
+    deadline = time.monotonic() + limit(5)
+    while "htcondor:ap40:77.9" not in httpx.get(f"{running.address}/api/v1/held").text:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    status, out, _ = running.command("hold", "77.9", "--json")
+    assert status == 0 and json.loads(out)["id"] == "htcondor:ap40:77.9"
+
+
+def test_a_command_that_asks_imports_nothing_heavy() -> None:
+    program = "import sys, jobsight.cli.quick; print([m for m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    for heavy in ("typer", "click", "rich", "pydantic", "polars", "numpy", "msgspec", "json"):
+        assert f"'{heavy}'" not in done.stdout
+
+
+def test_no_request_that_the_schema_allows_breaks_it(running: Running) -> None:
+    schema = schemathesis.openapi.from_url(f"{running.address}/openapi.json")
+    schema = schema.exclude(path="/api/v1/events")
+
+    @settings(
+        max_examples=3000 if PROVE else 60, deadline=None,
+        suppress_health_check=list(HealthCheck), database=None, derandomize=not PROVE,
+    )  # fmt: skip
+    @given(case=schema.as_strategy())
+    def asked(case: schemathesis.Case) -> None:
+        case.call_and_validate(checks=[not_a_server_error])
+
+    asked()
