@@ -62,12 +62,14 @@ class _Process:
     def part(self) -> Window:
         """Its part in a window; what is off the CPU is split as it was seen.
 
-        What never was seen asleep was in the run queue, or its virtual CPU did not run: the kernel
-        counts a wait there only when it ends, and the other not at all.
+        What was seen ready to run for longer than it ran was in the run queue, or its virtual CPU
+        did not run: the kernel counts a wait there only when it ends, and the other not at all.
         """
         on_cpu = min(self.cpu, self.wall)
-        seen = sum(self.seen.values()) - self.seen.get(Doing.RUNNING, 0.0)
-        queued = min(self.queued, self.wall - on_cpu) if seen else self.wall - on_cpu
+        running = self.seen.get(Doing.RUNNING, 0.0)
+        seen = sum(self.seen.values()) - running
+        queued = min(max(self.queued, running - on_cpu), self.wall - on_cpu)
+        queued = queued if seen else self.wall - on_cpu
         off = self.wall - on_cpu - queued
         share = off / seen if seen else 0.0
         io, sockets, capacity = (

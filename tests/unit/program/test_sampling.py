@@ -15,8 +15,9 @@ import pytest
 from tests.limits import limit
 
 from jobsight.program.counters import SOFTWARE, Counters
+from jobsight.program.procfs import Stat
 from jobsight.program.profile import Window, measured
-from jobsight.program.sampling import Sampler, children_of, machine, pressures
+from jobsight.program.sampling import Doing, Sampler, _Process, children_of, machine, pressures
 
 
 @contextmanager
@@ -256,3 +257,10 @@ def test_the_machine_is_described() -> None:
     assert found["cpus"] == os.cpu_count()
     assert found["memory_mb"]
     assert set(pressures()) <= {"cpu", "io", "memory"}
+
+
+def test_time_seen_ready_to_run_but_not_run_is_queue_before_the_kernel_counts_it() -> None:
+    stat = Stat("S", 1, 0, 0.4, 0.0, 2, 0, 0)
+    seen = {Doing.RUNNING: 0.9, Doing.WAITING: 0.1}
+    part = _Process(stat, queue=0.0, wall=1.0, cpu=0.4, queued=0.1, seen=seen).part()
+    assert (part.on_cpu, part.queued) == pytest.approx((0.4, 0.5))
