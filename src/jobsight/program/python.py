@@ -156,6 +156,14 @@ class PythonText:
         return found
 
     @cached_property
+    def values(self) -> dict[str, ast.expr]:
+        """What names are assigned, of those that are set once."""
+        return {
+            dotted(one.targets[0]): one.value for one, _ in self.nodes
+            if isinstance(one, ast.Assign) and self.stores[dotted(one.targets[0])] == 1
+        }  # fmt: skip
+
+    @cached_property
     def containers(self) -> dict[str, ast.Dict | ast.List | ast.Tuple]:
         """Dictionaries and lists written out, set once, and read by subscripts and loops alone."""
         found: dict[str, ast.Dict | ast.List | ast.Tuple] = {}

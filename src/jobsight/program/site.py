@@ -17,6 +17,7 @@ from pathlib import Path
 
 from jobsight.commands import child_environment, find_tool, run_command
 from jobsight.errors import SourceError
+from jobsight.program.submission.shown import shown_config, shown_records
 from jobsight.program.submission.times import parse_span
 from jobsight.text import printable
 
@@ -126,7 +127,7 @@ class Site:
     def partitions(self) -> dict[str, Partition]:
         """By name; from ``sinfo`` where ``scontrol`` says nothing."""
         found: dict[str, Partition] = {}
-        for fields in _records(self.texts.get("scontrol-partition.txt", ""), "PartitionName"):
+        for fields in shown_records(self.texts.get("scontrol-partition.txt", ""), "PartitionName"):
             name = fields["PartitionName"]
             found[name] = Partition(name, fields, _span(fields.get("MaxTime", "")))
         if not found:
@@ -143,13 +144,14 @@ class Site:
     @cached_property
     def nodes(self) -> list[Node]:
         """All nodes."""
-        return [_node(one) for one in _records(self.texts.get("scontrol-node.txt", ""), "NodeName")]
+        return [
+            _node(one) for one in shown_records(self.texts.get("scontrol-node.txt", ""), "NodeName")
+        ]
 
     @cached_property
     def config(self) -> dict[str, str]:
-        """Slurm's configuration."""
-        text = self.texts.get("scontrol-config.txt", "")
-        return {m[1]: m[2].strip() for m in re.finditer(r"^(\w+)\s*=\s?(.*)$", text, re.M)}
+        """Slurm's configuration, keys in lower case."""
+        return shown_config(self.texts.get("scontrol-config.txt", ""))
 
     @cached_property
     def slots(self) -> list[dict[str, str]]:
@@ -180,17 +182,6 @@ class Site:
                 if len(names) > _MOST_MODULES:
                     return None
         return frozenset(names)
-
-
-def _records(text: str, first: str) -> list[dict[str, str]]:
-    """``Key=value`` records that begin with a key; a key that comes again is left as it was."""
-    found: list[dict[str, str]] = []
-    for match in re.finditer(r"(?:^|(?<=\s))([A-Z]\w*(?:/\w+)?)=(\S*)", text):
-        if match[1] == first:
-            found.append({})
-        if found:
-            found[-1].setdefault(match[1], match[2])
-    return found
 
 
 def _span(text: str) -> float | None:

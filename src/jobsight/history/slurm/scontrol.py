@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from jobsight.history.slurm.ids import SlurmId, parse_id
+from jobsight.program.submission.shown import shown_config, shown_fields, shown_records
 from jobsight.program.submission.sizes import known_text, parse_tres
 from jobsight.program.submission.times import parse_span, parse_time
 
@@ -31,10 +32,8 @@ __all__ = [
     "read_partitions",
 ]
 
-_KEY = re.compile(r"(?:^|(?<=\s))([A-Z][A-Za-z0-9/:_]{1,40})=", re.ASCII)
 _TIMES = ("Submit", "Eligible", "Start", "End", "Suspend")
 _AWAY = ("DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "UNKNOWN")
-_CONFIG = re.compile(r"\s*([\w/()]{1,80})\s*=\s?(.*)", re.ASCII)
 _AS_OF = re.compile(r"Configuration data as of (\S+)", re.ASCII)
 
 
@@ -72,24 +71,10 @@ class Config:
     """Numbers of array tasks are below it."""
 
 
-def _fields(text: str) -> dict[str, str]:
-    """``Key=value`` pairs of one record; a key that occurs more than once is left out."""
-    found: dict[str, str] = {}
-    doubled: set[str] = set()
-    keys = list(_KEY.finditer(text))
-    for at, key in enumerate(keys):
-        stop = keys[at + 1].start() if at + 1 < len(keys) else len(text)
-        name = key[1]
-        if name in found:
-            doubled.add(name)
-        found[name] = text[key.end() : stop].strip()
-    return {name: value for name, value in found.items() if name not in doubled}
-
-
 def _record(text: str) -> dict[str, str]:
     """A job's fields; its id, which comes first, is its own whatever its name imitates."""
     first = re.match(r"JobId=(\d{1,10}) ", text, re.ASCII)
-    return {**_fields(text), **({"JobId": first[1]} if first else {})}
+    return {**shown_fields(text), **({"JobId": first[1]} if first else {})}
 
 
 def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
@@ -150,11 +135,7 @@ def _id(fields: Mapping[str, str]) -> SlurmId:
 
 def read_config(text: str, zone: dt.tzinfo) -> Config:
     """The lines of ``scontrol show config`` that matter here; None where one is lacking."""
-    found: dict[str, str] = {}
-    for line in text.splitlines():
-        pair = _CONFIG.fullmatch(line)
-        if pair:
-            found.setdefault(pair[1].lower(), pair[2].strip())
+    found = shown_config(text)
     version = re.match(r"\d{1,3}\.\d{1,3}", found.get("slurm_version", ""), re.ASCII)
     as_of = _AS_OF.search(text)
     try:
@@ -201,10 +182,7 @@ class Partition:
 
 def read_nodes(text: str) -> Iterator[Node]:
     """The lines of ``scontrol --oneliner show node``; what cannot be read is left out."""
-    for line in text.splitlines():
-        fields = _fields(line)
-        if not fields.get("NodeName"):
-            continue
+    for fields in shown_records(text, "NodeName"):
         try:
             tres = parse_tres(fields.get("CfgTRES", ""))
         except ValueError:
@@ -220,10 +198,7 @@ def read_nodes(text: str) -> Iterator[Node]:
 
 def read_partitions(text: str) -> Iterator[Partition]:
     """The lines of ``scontrol --oneliner show partition``; what cannot be read is left out."""
-    for line in text.splitlines():
-        fields = _fields(line)
-        if not fields.get("PartitionName"):
-            continue
+    for fields in shown_records(text, "PartitionName"):
         try:
             longest = parse_span(fields.get("MaxTime", ""))
         except ValueError:

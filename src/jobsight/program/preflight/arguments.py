@@ -307,11 +307,15 @@ def _counted(job: Job) -> Iterator[Hit]:
         language = program.language or ""
         if language == "bash":
             text = re.sub(r"(?ms)^(?:function\s+)?\w+\s*\(\)\s*\{.*?^\}", "", text)
+            if re.search(r"\bshift\b|\bset --", text):
+                continue
         given = len(words)
         form, extra = _COUNTS.get(language, (r"(?!)", 0))
         needed = (
             [int(one) for one in re.findall(r"\$\{(\d):?\?", text)] if language == "bash" else []
         )
+        if language == "bash" and re.search(r"^\s*set\s+-\w*u|nounset", text, re.M):
+            needed += [int(one) for one in re.findall(r"\$\{?([1-9])(?!\d|:?[-+=])", text)]
         low, high = max(needed, default=0), 1_000_000
         for found in re.finditer(form, text):
             if _STOPS.search(_body(text, found.end())):

@@ -51,7 +51,7 @@ def _beyond(job: Job) -> Iterator[Hit]:
         return
     setting = job.submission.settings["array"]
     numbers = [int(one) for one in re.findall(r"\d+", re.sub(r"[:%]\d+", "", setting.value))]
-    guard = r"\[\s+(?:!\s+)?-[znefs]\s|:\?|ARRAY_TASK_ID\S*\"?\s+-[lg][te]\b|%\s*\$"
+    guard = r"\[\s+(?:!\s+)?-[znefs]\s|ARRAY_TASK_ID\S*\"?\s+-[lg][te]\b|%\s*\$"
     if not numbers or re.search(guard, job.text):
         return
     for one in {*_chosen(job), *_chosen_in_python(job)}:

@@ -20,6 +20,7 @@ from jobsight.program.preflight import (
     condorfiles,
     condorpool,
     dags,
+    datafiles,
     endless,
     gpus,
     habits,
@@ -27,6 +28,7 @@ from jobsight.program.preflight import (
     logic,
     missing,
     otherfiles,
+    pythoncalls,
     pythonfiles,
     pythonlogic,
     requests,
@@ -62,9 +64,9 @@ _OF_FILES = frozenset({"JS008", "JS103", "JS105", "JS401", "JS403", "JS413", "JS
 """Rules that look at the files of a machine: not for a text sent from elsewhere."""
 
 _RULES = (
-    arguments, arrays, compiled, condor, condorfiles, condorpool, dags, endless, gpus, habits,
-    limits, logic, missing, otherfiles, pythonfiles, pythonlogic, requests, slips, syntax, tools,
-    traps, variables,
+    arguments, arrays, compiled, condor, condorfiles, condorpool, dags, datafiles, endless, gpus,
+    habits, limits, logic, missing, otherfiles, pythoncalls, pythonfiles, pythonlogic, requests,
+    slips, syntax, tools, traps, variables,
 )  # fmt: skip
 """The modules whose import registers the rules."""
 
@@ -219,7 +221,10 @@ class Checker:
         if script.language not in ("bash", "python", None):
             return
         for found in self._of_script(script, shown):
-            if found.code in _READS and not script.blind and job.transfers(one):
+            lost = found.code == "JS107" and job.machine.exists(
+                f"{script.source.folder}/{found.message.rpartition(' ')[2]}.py"
+            )
+            if (found.code in _READS or lost) and not script.blind and job.transfers(one):
                 place = one.setting("transfer_input_files", "executable").place
                 code, message = condorfiles.NOT_TRANSFERRED, f"{found.message}: not transferred"
                 yield found._replace(code=code, message=message)

@@ -1,4 +1,4 @@
-"""JS004, JS337: programs in compiled languages and Perl, as their own compilers see them.
+"""JS004, JS110, JS337: programs in compiled languages and Perl, as their own compilers see them.
 
 ``gcc -fsyntax-only``, ``gfortran -fsyntax-only`` and ``perl -c`` read a program and run nothing of
 it; Perl would run what ``BEGIN`` and ``use`` name, so it is asked only where these are known.
@@ -6,6 +6,7 @@ it; Perl would run what ``BEGIN`` and ``use`` name, so it is asked only where th
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Iterator
@@ -112,15 +113,18 @@ def _complaints(
 ) -> Iterator[tuple[int, str]]:
     """Lines and messages; of what is not closed, the line where it begins."""
     where, lines = re.escape(str(path)), text.split("\n")
-    for found in re.finditer(rf"^(.*?) at {where} line (\d+)[.,]", said, re.M):
-        yield int(found[2]), found[1]
+    for found in re.finditer(rf"^(.*?) at {where} line (\d+)[.,].*", said, re.M):
+        line, near = int(found[2]), re.search(r'near "([^"]*)("?)$', found[0])
+        start = lines[line - 1].lstrip() if line <= len(lines) else ""
+        begins = near and (not near[2] or start.startswith(near[1][:12] or "?"))
+        yield _before(lines, line) if begins else line, found[1]
     for found in re.finditer(rf"^{where}:(\d+):(\d+): (?:fatal )?error: (.*)", said, re.M | re.I):
         line, message = int(found[1]), found[3]
         before = lines[line - 1][: int(found[2]) - 1] if line <= len(lines) else "?"
         if re.match(r"Expecting END|expected .* at end of input", message):
             line = unclosed(text) or line
         elif re.match(r"expected .*[;,)].* before", message) and not before.strip():
-            line = next((k for k in range(line - 1, 0, -1) if lines[k - 1].strip()), line)
+            line = _before(lines, line)
         yield line, message
     libraries = any(re.match(r"-l(?!m\b)", one.text) for one in program.command.arguments)
     texts = "\n".join(one.source.text for one in job.walk.programs if one.source is not None)
@@ -130,6 +134,12 @@ def _complaints(
         known = libraries or len(re.findall(rf"\b{found[3]}\s*\(", texts)) > 1
         if not known and "built-in" not in found[2]:
             yield int(found[1]), found[2]
+
+
+def _before(lines: list[str], line: int) -> int:
+    """The line before, at whose end something is missing; the line itself if it seems complete."""
+    last = next((k for k in range(line - 1, 0, -1) if lines[k - 1].strip()), line)
+    return line if re.search(r"[;{}(,:]\s*$", lines[last - 1]) else last
 
 
 def _by_tree(source: Source, language: str, program: Program) -> Iterator[Hit]:
@@ -149,6 +159,9 @@ def _by_tree(source: Source, language: str, program: Program) -> Iterator[Hit]:
     if 0 < len(found) <= 2:
         line, _, missing = found[0]
         line = unclosed(source.text) or line
+        lines = source.text.split("\n")
+        if language == "r" and re.match(r"\s*[\w.]+\s*=[^=]", lines[line - 1]):
+            line = _before(lines, line)
         what = f"{missing} is missing" if missing else "this cannot be parsed"
         yield hit(line, f"{_TREES[language]}: {what}", source=source)
 
@@ -183,3 +196,41 @@ def _linked(job: Job) -> Iterator[Hit]:
             yield hit(program.command, "the mathematical library is not linked", "-lm")
         if re.search(r"\bomp_(?:get|set)_\w+\s*\(", text) and "_OPENMP" not in text:
             yield hit(program.command, "OpenMP is not linked", "-fopenmp")
+
+
+@rule(
+    "JS110 A header that is included is not there",
+    fails='gcc main.c -o main\n=== main.c\n#include "no_such.h"\nint main(void) { return 0; }\n',
+    passes="gcc main.c -o main\n=== main.c\n#include <stdio.h>\nint main(void) { return 0; }\n",
+)
+def _headers(job: Job) -> Iterator[Hit]:
+    """Headers in quotes and in angle brackets, in the folders of ``-I`` and of the system."""
+    for program in job.walk.programs:
+        command, source = program.command, program.source
+        if program.language not in ("c", "cpp", "cuda") or source is None or command.folder is None:
+            continue
+        words = [word.text for word in command.arguments]
+        if any("$" in word or "`" in word for word in words) or job.blind:
+            continue
+        given = [word[2:] for word in words if word.startswith("-I") and len(word) > 2]
+        given += [words[k + 1] for k, word in enumerate(words[:-1]) if word in ("-I", "-isystem")]
+        own = [os.path.join(command.folder, one) for one in given]  # noqa: PTH118
+        where = os.path.dirname(program.path or "")  # noqa: PTH120
+        bare = (
+            command.environment.opaque or command.environment.modules or "CPATH" in command.assigned
+        )
+        for found in re.finditer(r'^\s*#\s*include\s+([<"])([^">]+)[">]', source.text, re.M):
+            quoted = found[1] == '"'
+            folders = [*own, *([where, source.folder, command.folder] if quoted else []), *_SYSTEM]
+            if any(job.machine.exists(f"{one}/{found[2]}") for one in folders) or (
+                any(path.endswith(f"/{found[2]}") for path in job.walk.made)
+            ):
+                continue
+            if not quoted and (bare or "/" not in found[2] or not job.machine.command("gcc")):
+                continue
+            line = source.text.count("\n", 0, found.start(2)) + 1
+            yield hit(line, f"the header {found[2]} is not there", source=source)
+
+
+_SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu",
+           "/usr/include/aarch64-linux-gnu", "/usr/lib/gcc")  # fmt: skip

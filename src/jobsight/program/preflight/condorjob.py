@@ -142,17 +142,21 @@ class CondorJob:
         script.cpus = int(cpus) if cpus.isdecimal() else None
         given = one.value("arguments") or ""
         if "$" not in given and one.queue.commands:
-            place = one.setting("arguments").place
+            at = one.setting("arguments").place
             script.arguments = tuple(
-                Word(word, word, place, quoted=True) for word in split_arguments(given)[0]
+                Word(word, word, at, quoted=True) for word in split_arguments(given)[0]
             )
         if self.transfers(one):
             listed = self.inputs(one)
-            files = {os.path.basename(name.rstrip("/")): found for name, found in self.found(one)}  # noqa: PTH119
-            files |= {os.path.basename(path): path}  # noqa: PTH119
+            found = list(self.found(one))
+            files = {os.path.basename(path): path}  # noqa: PTH119
+            for name, place in found:
+                whole = name.endswith("/") and self.machine.is_folder(place)
+                inner = os.listdir(place) if whole else []  # noqa: PTH208
+                files |= {own: f"{place}/{own}" for own in inner}
+                files |= {} if inner else {os.path.basename(name.rstrip("/")): place}  # noqa: PTH119
             script.folder, script.machine = _SANDBOX, Sandbox(_SANDBOX, files)
-            contents = any(name.endswith("/") for name in listed or ())
-            script.blind = listed is None or contents or len(files) <= len(listed)
+            script.blind = listed is None or len(found) < len(listed)
         return script
 
     def transfers(self, one: Instance) -> bool:

@@ -38,6 +38,11 @@ def _memory(job: Job) -> Iterator[Hit]:
                     f"#SBATCH --mem={_rounded(size)}",
                     source=program.source,
                 )
+    yield from _other_memory(job, asked)
+
+
+def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
+    """Of C programs, and of options of commands."""
     for program in job.walk.programs:
         if program.language in ("c", "cpp") and program.source is not None:
             for line, size in c_allocations(program.source.text):
@@ -83,10 +88,10 @@ def _memory_mb(job: Job) -> int | None:
     for fields in ([partition.fields] if partition else []) + (
         [job.site.config] if job.site else []
     ):
-        each = fields.get("DefMemPerNode", "")
+        each = fields.get("DefMemPerNode", fields.get("defmempernode", ""))
         if each.isdecimal():
             return int(each)
-        each = fields.get("DefMemPerCPU", "")
+        each = fields.get("DefMemPerCPU", fields.get("defmempercpu", ""))
         if each.isdecimal():
             return int(each) * request.cpus
     return None
@@ -172,23 +177,29 @@ def _limits(job: Job) -> Iterator[Hit]:
                 f"--nodes={request.nodes} is more than the {most} of {chosen.name}",
                 f"--nodes={most}",
             )
-        total = chosen.number("TotalCPUs")
-        most_cpus = next(
-            (settings[n] for n in ("ntasks", "ntasks-per-node", "cpus-per-task") if n in settings),
-            None,
-        )
-        if total and most_cpus and request.cpus > total:
-            yield hit(most_cpus, f"{request.cpus} CPUs are more than the {total} of {chosen.name}")
-        cap = chosen.number("MaxMemPerNode")
-        place = _memory_place(job)
-        if cap and place and (request.node_memory_mb or 0) > cap:
-            yield hit(place, f"{chosen.name} allows {cap:,} MB per node", f"--mem={cap}M")
+        yield from _most(job, chosen)
     yield from _node_limits(job, chosen)
-    array, most_array = request.array, job.site.config.get("MaxArraySize", "")
+    array, most_array = request.array, job.site.config.get("maxarraysize", "")
     if array and most_array.isdecimal():
         last = max(map(int, re.findall(r"\d+", re.sub(r"[:%]\d+", "", settings["array"].value))))
         if last >= int(most_array):
             yield hit(settings["array"], f"task {last} is not below MaxArraySize {most_array}")
+
+
+def _most(job: Job, chosen: Partition) -> Iterator[Hit]:
+    """CPUs and memory of a partition."""
+    settings, request = job.submission.settings, job.submission.request
+    total = chosen.number("TotalCPUs")
+    most_cpus = next(
+        (settings[n] for n in ("ntasks", "ntasks-per-node", "cpus-per-task") if n in settings),
+        None,
+    )
+    if total and most_cpus and request.cpus > total:
+        yield hit(most_cpus, f"{request.cpus} CPUs are more than the {total} of {chosen.name}")
+    cap = chosen.number("MaxMemPerNode")
+    place = _memory_place(job)
+    if cap and place and (request.node_memory_mb or 0) > cap:
+        yield hit(place, f"{chosen.name} allows {cap:,} MB per node", f"--mem={cap}M")
 
 
 def _memory_place(job: Job) -> Place | None:
@@ -230,6 +241,13 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
         at = settings["cpus-per-task"] if alone or option not in settings else settings[option]
         yield hit(at, f"{each} CPUs are more than {where} has: {cpus}")
     yield from _gpu_limits(job, nodes, where)
+    yield from _named_nodes(job, nodes, where)
+
+
+def _named_nodes(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
+    """Nodes and features that are named."""
+    assert job.site is not None
+    settings = job.submission.settings
     known = {one.name for one in job.site.nodes}
     for name in re.split(
         r",(?![^\[]*\])", settings["nodelist"].value if "nodelist" in settings else ""

@@ -63,6 +63,7 @@ def _open_parts(text: str, wanted: str | None) -> tuple[int, str] | None:
     """The innermost part that is open at the end."""
     quotes = {'"', "'", "`"}
     stack: list[tuple[int, str]] = []
+    lost: tuple[int, str] | None = None
     at = 0
     while (found := _TOKEN.search(text, at)) is not None:
         at = found.end()
@@ -78,18 +79,52 @@ def _open_parts(text: str, wanted: str | None) -> tuple[int, str] | None:
             end = re.compile(rf"^\t*{found['tag']}$", re.M).search(text, at)
             at = _after_here(text, at, end.end() if end else len(text))
         elif kind in ("dollar", "word", "mark"):
+            lost = lost or _by_indent(stack, line, token, text)
             _push_or_pop(stack, line, token)
         if stack and stack[-1][1] == "'":
             break
+    if wanted in quotes and (first := _runs_on(text, wanted)) is not None:
+        return first, wanted
     if wanted in quotes:
         stack = [one for one in stack if one[1] == wanted] or stack
         return stack[0] if stack else None
-    return stack[-1] if stack else None
+    return lost or (stack[-1] if stack else None)
+
+
+def _runs_on(text: str, quote: str) -> int | None:
+    """The line of a quote that is closed by what opens another, in a later line."""
+    lines = text.split("\n")
+    odd = [
+        number for number, line in enumerate(lines, 1)
+        if not line.lstrip().startswith("#") and len(re.findall(rf"(?<!\\){quote}", line)) % 2
+    ]  # fmt: skip
+    if len(odd) == 1:
+        return odd[0]
+    for first, second in zip(odd[::2], odd[1::2], strict=False):
+        if re.search(rf"(?:^|[\s=(]){quote}[\w$/]", lines[second - 1]):
+            return first
+    return None
 
 
 def _after_here(text: str, at: int, end: int) -> int:
     """Behind a here-document; what follows on its first line is read too rarely to matter."""
     return max(at, end)
+
+
+def _by_indent(
+    stack: list[tuple[int, str]], line: int, part: str, text: str
+) -> tuple[int, str] | None:
+    """The innermost part, where a word closes one further out by its indentation."""
+    lines = text.split("\n")
+
+    def indent(number: int) -> int:
+        return len(lines[number - 1]) - len(lines[number - 1].lstrip())
+
+    if len(stack) < 2 or part not in ("fi", "done", "esac") or _CLOSES[stack[-1][1]] != part:
+        return None
+    inner, outer = stack[-1], stack[-2]
+    same = _CLOSES[outer[1]] == part and indent(outer[0]) == indent(line) < indent(inner[0])
+    return inner if same else None
 
 
 def _push_or_pop(stack: list[tuple[int, str]], line: int, part: str) -> None:

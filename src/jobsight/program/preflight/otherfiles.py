@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import difflib
 import json
 import os
@@ -164,10 +165,14 @@ def _data_files(job: Job) -> Iterator[Hit]:
         names = [one.value for one in program.arguments if one.value]
         names += [one.path for one in text.opened] if text else []
         if text and text.tree:  # names that are put into variables first
-            names += re.findall(r"[\"']([\w./-]+\.(?:json|toml|ya?ml))[\"']", text.text)
+            names += re.findall(r"[\"']([\w./-]+\.(?:json|toml|ya?ml|ini|cfg))[\"']", text.text)
         for name in names:
             path = path_of(Word(name, name, Place(1)), command.folder, job)
-            if path is None or path in seen or not re.search(r"\.(?:json|toml|ya?ml)$", path):
+            if (
+                path is None
+                or path in seen
+                or not re.search(r"\.(?:json|toml|ya?ml|ini|cfg)$", path)
+            ):
                 continue
             seen.add(path)
             made = job.walk.made.get(path)
@@ -183,7 +188,8 @@ def _data_files(job: Job) -> Iterator[Hit]:
 
 
 def _reads(text: str, path: str) -> bool:
-    kind = {"json": r"json\.loads?\b|read_json", "toml": r"toml\w*\.loads?\b"}
+    kind = {"json": r"json\.loads?\b|read_json", "toml": r"toml\w*\.loads?\b",
+            **dict.fromkeys(("ini", "cfg"), "ConfigParser")}  # fmt: skip
     return bool(re.search(kind.get(path.rpartition(".")[2], r"yaml\.\w*load|YAML\("), text))
 
 
@@ -192,6 +198,8 @@ def _unparsed(path: str, text: str) -> tuple[int, str] | None:
     try:
         if path.endswith(".json"):
             json.loads(text)
+        elif path.endswith((".ini", ".cfg")):
+            configparser.RawConfigParser().read_string(text)
         elif path.endswith(".toml"):
             tomllib.loads(text)
         elif found := re.search(r"^ *\t", text, re.M):
@@ -205,6 +213,9 @@ def _unparsed(path: str, text: str) -> tuple[int, str] | None:
     except tomllib.TOMLDecodeError as error:
         line_ = re.search(r"at line (\d+)", str(error))
         return int(line_[1]) if line_ else text.count("\n"), str(error)
+    except configparser.Error as error:
+        line_ = re.search(r"line:? +(\d+)", str(error))
+        return int(line_[1]) if line_ else 1, str(error).partition("\n")[0]
     except RecursionError:
         return None
     return None
@@ -224,20 +235,7 @@ def _makefiles(job: Job) -> Iterator[Hit]:
 
 
 def _makefile(command: Command, job: Job) -> Iterator[Hit]:
-    words, given = list(command.arguments), dict[str, Word]()
-    targets: list[Word] = []
-    while words:
-        word = words.pop(0)
-        if re.fullmatch(r"-[CfIo]", word.text) and words:
-            given[word.text] = words.pop(0)
-        elif re.match(r"-[Cf].", word.text):
-            given[word.text[:2]] = word._replace(value=word.text[2:])
-        elif (
-            word.text.startswith("-j") and words and words[0].text.isdecimal() and word.text == "-j"
-        ):
-            words.pop(0)
-        elif not word.text.startswith("-") and "=" not in word.text:
-            targets.append(word)
+    given, targets = _make_words(command)
     start = given.get("-C")
     folder = path_of(start, command.folder, job) if start else command.folder
     names = [given["-f"].value] if "-f" in given else ["GNUmakefile", "makefile", "Makefile"]
@@ -254,27 +252,41 @@ def _makefile(command: Command, job: Job) -> Iterator[Hit]:
         return
     source = made or Source(os.path.relpath(path), text)
     yield from _separators(text, source)
-    rules = dict(re.findall(r"^([^\s#:=$%][^:=#\n]*?)\s*::?(?!=)([^#\n]*)", text, re.M))
-    known = {one for names_ in rules for one in names_.split()}
-    if re.search(
-        r"^-?include\b|^[^\s#]*[%$][^=\n]*:(?!=)|^\.DEFAULT|^define\b|\$\(eval", text, re.M
-    ):
+    odd = r"^-?include\b|^[^\s#]*[%$][^=\n]*:(?!=)|^\.DEFAULT|^define\b|\$\(eval"
+    if re.search(odd, text, re.M):
         return
+    rules = dict(re.findall(r"^([^\s#:=$%][^:=#\n]*?)\s*::?(?!=)([^#\n]*)", text, re.M))
+    known = {one for some in rules for one in some.split()}
+    there = {*job.walk.made, *(f"{folder}/{one}" for one in known)}
     for word in targets:
-        name = word.value
-        if name and name not in known and not job.machine.exists(f"{folder}/{name}"):
-            close = difflib.get_close_matches(name, known, 1, 0.6)
-            yield hit(word, f"the Makefile has no target {name}", close[0] if close else None,
-                      source=command.source)  # fmt: skip
-    for names_, needs in rules.items():
-        for one in needs.partition("|")[0].split():
-            if "$" in needs or (not targets and names_ != next(iter(rules))) or one in known:
-                continue
-            there = job.machine.exists(f"{folder}/{one}") or f"{folder}/{one}" in job.walk.made
-            chosen = not targets or names_ in {word.value for word in targets}
-            if chosen and not there and not re.search(r"\.o$", one):
-                line = text.count("\n", 0, text.index(f"{names_}")) + 1
-                yield hit(line, f"no rule makes {one}, which {names_} needs", source=source)
+        place = f"{folder}/{word.value}"
+        if word.value and place not in there and not job.machine.exists(place):
+            close = difflib.get_close_matches(word.value, known, 1, 0.6)
+            yield hit(word, f"the Makefile has no target {word.value}",
+                      close[0] if close else None, source=command.source)  # fmt: skip
+    chosen = {word.value for word in targets} or set(list(rules)[:1])
+    for name in rules.keys() & chosen:
+        for one in rules[name].partition("|")[0].split() if "$" not in rules[name] else ():
+            place = f"{folder}/{one}"
+            if not (place in there or job.machine.exists(place) or one.endswith(".o")):
+                line = text.count("\n", 0, text.index(name)) + 1
+                yield hit(line, f"no rule makes {one}, which {name} needs", source=source)
+
+
+def _make_words(command: Command) -> tuple[dict[str, Word], list[Word]]:
+    """Options with their values, and the targets."""
+    words, given, targets = list(command.arguments), dict[str, Word](), list[Word]()
+    while words:
+        word = words.pop(0)
+        if re.fullmatch(r"-[CfIo]", word.text) and words:
+            given[word.text] = words.pop(0)
+        elif re.match(r"-[Cf].", word.text):
+            given[word.text[:2]] = word._replace(value=word.text[2:])
+        elif word.text == "-j" and words and words[0].text.isdecimal():
+            words.pop(0)
+        elif not word.text.startswith("-") and "=" not in word.text:
+            targets.append(word)
+    return given, targets
 
 
 def _separators(text: str, source: Source) -> Iterator[Hit]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from jobsight.program.languages import shebang
+from jobsight.program.machine import Sandbox
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import Trace, absent, near, path_of, siblings, trace_of
@@ -37,55 +38,52 @@ _KNOWN_PACKAGES = frozenset(
 )
 def _python_imports(job: Job) -> Iterator[Hit]:
     """Read from the folders of the interpreter that the script chooses."""
+    if "PYTHONPATH" in job.text or "pip install" in job.text or "conda" in job.text:
+        return
     for program, text in job.pythons:
-        command = program.command
-        environment = command.environment
-        known_env = environment.venv is not None or (
-            not environment.opaque and not environment.modules
-        )
-        if command.contained or not known_env or program.source is None or "sys.path" in text.text:
-            continue
-        if "PYTHONPATH" in job.text or "pip install" in job.text or "conda" in job.text:
-            continue
-        words = shebang(program.source.text) or []
-        name = program.interpreter or next((w for w in words if "python" in w), "python3")
-        chosen = job.machine.python(
-            PurePosixPath(name).name if "/" not in name else name,
-            environment.venv,
-            environment.path,
-        )
-        names = chosen.names if chosen else None
-        if names is None:
-            continue
-        for one in text.imports:
-            if one.name in names or text.renamed(one.name) or _local(one.full, program, job):
-                inner = None if one.name in names else _lacks(one.full, program, job)
+        name, names = _importable(program, text, job)
+        for one in text.imports if names is not None and program.source is not None else ():
+            place = Place(one.line, one.column)
+            if (
+                one.name in (names or ())
+                or text.renamed(one.name)
+                or _local(one.full, program, job)
+            ):
+                inner = None if one.name in (names or ()) else _lacks(one.full, program, job)
                 if inner is not None:
-                    place = Place(one.line, one.column)
-                    yield hit(
-                        place,
-                        f"{inner} has no module {one.full.rpartition('.')[2]}",
-                        source=program.source,
-                    )
+                    message = f"{inner} has no module {one.full.rpartition('.')[2]}"
+                    yield hit(place, message, source=program.source)
                 continue
-            sure = environment.venv is not None or job.site is not None or job.machine.has_scheduler
-            severity: Severity | None = (
-                None if sure or one.name not in _KNOWN_PACKAGES else "warning"
+            sure = program.command.environment.venv is not None or job.site is not None
+            sure = sure or job.machine.has_scheduler or one.name not in _KNOWN_PACKAGES
+            others = difflib.get_close_matches(
+                one.name, (names or set()) | _KNOWN_PACKAGES, 1, 0.84
             )
-            others = difflib.get_close_matches(one.name, names | _KNOWN_PACKAGES, 1, 0.84)
-            fix = (
-                f"import {others[0]}?" if others else "load or activate an environment that has it"
-            )
-            text_ = f"{name} has no module {one.name}"
-            yield hit(
-                Place(one.line, one.column), text_, fix, severity=severity, source=program.source
-            )
+            fix = f"import {others[0]}?" if others else "an environment that has it"
+            severity: Severity | None = None if sure else "warning"
+            message = f"{name} has no module {one.name}"
+            yield hit(place, message, fix, severity=severity, source=program.source)
+
+
+def _importable(program: Program, text: PythonText, job: Job) -> tuple[str, frozenset[str] | None]:
+    """The interpreter, and what it can import; None: that is not known."""
+    environment = program.command.environment
+    words = shebang(program.source.text) or [] if program.source else []
+    name = program.interpreter or next((w for w in words if "python" in w), "python3")
+    known = environment.venv is not None or not (environment.opaque or environment.modules)
+    if program.command.contained or not known or "sys.path" in text.text:
+        return name, None
+    called = PurePosixPath(name).name if "/" not in name else name
+    chosen = job.machine.python(called, environment.venv, environment.path)
+    return name, chosen.names if chosen else None
 
 
 def _local(module: str, program: Program, job: Job) -> bool:
     """Whether it is a file next to the program, or one that the script writes."""
     folders = {job.folder, job.source.folder, program.command.folder or job.folder}
-    if program.path and not program.path.startswith("\0"):
+    if isinstance(job.machine, Sandbox):
+        folders = {job.folder}
+    elif program.path and not program.path.startswith("\0"):
         folders.add(os.path.dirname(program.path))  # noqa: PTH120
     elif program.source is not None:
         folders.add(program.source.folder)

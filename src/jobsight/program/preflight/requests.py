@@ -87,6 +87,8 @@ def _misread_directive(job: Job) -> Iterator[Hit]:
 def _almost_directive(job: Job) -> Iterator[Hit]:
     """``# SBATCH``, ``#sbatch``, ``#SBTACH``: Slurm takes them for comments."""
     for number, line in enumerate(job.text.split("\n"), 1):
+        if re.match(r"#SBATCH\s.*\s#\s?SBATCH\s", line):
+            yield hit(number, "what follows the second # is a comment", "a line for each #SBATCH")
         found = re.match(r"#(\s*)([A-Za-z]{5,8})\s+--?[a-zA-Z]", line)
         if found is None:
             if line.strip() and not line.lstrip().startswith("#"):

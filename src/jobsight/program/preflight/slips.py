@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.missing import one_slip
-from jobsight.program.preflight.traces import absent, path_of, trace_of
+from jobsight.program.preflight.traces import Trace, absent, path_of, trace_of
 from jobsight.program.preflight.uses import uses_of
 from jobsight.program.shell.model import Command, Word
 from jobsight.program.submission.job import Place
@@ -153,14 +153,7 @@ def _wrong_files(job: Job) -> Iterator[Hit]:
         paths = [path_of(one, command.folder, job) for one in words]
         folders = [bool(p and (job.machine.is_folder(p) or p in trace.folders)) for p in paths]
         if command.name == "tar" and len(words) > 1:
-            flags = command.arguments[0].text
-            archive, first = (
-                (words[1], words[2:]) if flags == words[0].text else (words[0], words[1:])
-            )
-            if "c" in flags and "f" in flags and not _ARCHIVE.match(archive.text):
-                wrong = [one for one in first if _ARCHIVE.match(one.text)]
-                if wrong and absent(path_of(wrong[0], command.folder, job), trace, job):
-                    yield hit(archive, f"the archive is named first: {wrong[0].text} is not there")
+            yield from _archived(command, words, trace, job)
         elif command.name in ("cp", "mv") and "-t" not in options and "T" not in options:
             target = paths[-1] if paths else None
             several = len(words) > 2 or any(one.is_glob for one in words[:-1])
@@ -176,11 +169,29 @@ def _wrong_files(job: Job) -> Iterator[Hit]:
             for word, folder in zip(words, folders, strict=True):
                 if folder:
                     yield hit(word, f"rm does not remove the folder {word.text}", "rm -r")
-        elif command.name == "mkdir" and not re.search(r"p|parents", options):
+        elif command.name == "mkdir" and "p" not in options:
             for word, path in zip(words, paths, strict=True):
-                parent = os.path.dirname(path) if path else None  # noqa: PTH120
-                if parent and parent != command.folder and absent(parent, trace, job):
-                    yield hit(word, f"the folder of {word.text} is not there", "mkdir -p")
+                yield from _made(word, path, command, trace, job)
+
+
+def _archived(command: Command, words: list[Word], trace: Trace, job: Job) -> Iterator[Hit]:
+    flags = command.arguments[0].text
+    at = int(flags == words[0].text)
+    if "c" in flags and "f" in flags and not _ARCHIVE.match(words[at].text):
+        wrong = [one for one in words[at + 1 :] if _ARCHIVE.match(one.text)]
+        if wrong and absent(path_of(wrong[0], command.folder, job), trace, job):
+            yield hit(words[at], f"the archive is named first: {wrong[0].text} is not there")
+
+
+def _made(word: Word, path: str | None, command: Command, trace: Trace, job: Job) -> Iterator[Hit]:
+    parent = os.path.dirname(path) if path else None  # noqa: PTH120
+    removed = re.search(rf"\b(?:rm|mv)\b.*{re.escape(word.text)}", job.text)
+    if path and job.machine.exists(path) and not (command.conditional or removed):
+        severity: Severity | None = None if command.errexit else "warning"
+        yield hit(word, f"{word.text} is there already: mkdir fails", "mkdir -p",
+                  severity=severity, source=command.source)  # fmt: skip
+    if parent and parent != command.folder and absent(parent, trace, job):
+        yield hit(word, f"the folder of {word.text} is not there", "mkdir -p")
 
 
 @rule(

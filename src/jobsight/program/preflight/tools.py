@@ -27,7 +27,7 @@ def _little_programs(job: Job) -> Iterator[Hit]:
         name = PurePosixPath(command.name or "").name
         if name in ("awk", "gawk", "mawk"):
             word = _program(command, {"-F", "-v", "--assign", "--field-separator"})
-            found = _awk(word) if word is not None else None
+            found = _awk(word, command, job) if word is not None else None
         elif name == "sed":
             word = _program(command, {"-l", "--line-length"})
             found = _sed(word) if word is not None else None
@@ -49,12 +49,17 @@ def _program(command: Command, valued: set[str]) -> Word | None:
     return words[0] if words else None
 
 
-def _awk(word: Word) -> str | None:
+def _awk(word: Word, command: Command, job: Job) -> str | None:
     if word.text[:1] == '"' and re.search(r"(?<!\\)\$(?:\d|NF\b|NR\b|\()", word.text):
         taken = re.search(r"(?<!\\)\$(?:[1-9]|NF\b)", word.text)
         return f"the shell fills in {taken[0]}: use single quotes" if taken else None
     if word.text[:1] != "'":
         return None
+    given = " ".join(one.text for one in command.arguments)
+    for name in re.findall(r"\$([A-Za-z_]\w*)", re.sub(r"\"(?:[^\"\\]|\\.)*\"", "", word.text)):
+        own = rf"\b{name}\s*(?:\+\+|--|[-+*/]?=(?!=))|\bin\s+{name}|for\s*\({name}\b|-v\s*{name}="
+        if name in job.walk.assigned and not re.search(own, given):
+            return f"{name} of the script is not seen: -v {name}=${name}, without $ in the program"
     text = re.sub(r"\"(?:[^\"\\\n]|\\.)*\"", '""', word.text[1:-1])
     text = re.sub(r"(?<=[~(,!&|{;\n])\s*/(?:[^/\\\n]|\\.)+/|^\s*/(?:[^/\\\n]|\\.)+/", " 1 ", text)
     text = re.sub(r"#[^\n]*", "", text)
@@ -76,6 +81,13 @@ def _sed(word: Word) -> str | None:
     parts = re.findall(rf"(?<!\\){re.escape(found[2])}", rest)
     if len(parts) < 2:
         return f"{found[1]}{found[2]}…{found[2]}…{found[2]} lacks its end"
+    path = re.search(
+        r"\$\{?(?:PWD|HOME|TMPDIR|SLURM_SUBMIT_DIR|\w*(?:_DIR|_ROOT|PATH|SCRATCH))\b", text
+    )
+    flags = re.split(rf"(?<!\\){re.escape(found[2])}", rest, maxsplit=2)[2]
+    odd = found[1] == "s" and not re.match(r"[gIiepmM\d]*(?:w .*)?\s*(?:$|\}|#)", flags)
+    if found[2] == "/" and (path or odd):
+        return "a / within ends the text: take another sign, s|a|b|"
     return None
 
 

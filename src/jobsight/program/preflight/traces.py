@@ -68,7 +68,7 @@ def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
                     trace.folders |= {"/".join(parts[:k]) for k in range(2, len(parts) + 1)}
                 elif path is not None:
                     trace.made.add(path)
-                elif use.word.value is None:
+                else:
                     trace.blurred = trace.blurred or use.kind == "write"
         _note_program(command, programs.get(id(command)), trace, job)
 

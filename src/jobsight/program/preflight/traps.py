@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Edit, Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -99,6 +100,31 @@ def _quoted_here(job: Job) -> Iterator[Hit]:
                     "<<EOF without quotes, or os.environ after export",
                     source=source,
                 )
+                break
+
+
+_FILLED = re.compile(r"\.(?:pl|R|r|awk|sh|sbatch|py|jl|m|tcl)[\"']?$")
+
+
+@rule(
+    "JS330 A here-document in which the shell fills in what is the program's own",
+    fails="cat > sum.pl <<EOF\nmy $total = 3;\nprint $total;\nEOF\nperl sum.pl\n",
+    passes="cat > sum.pl <<'EOF'\nmy $total = 3;\nprint $total;\nEOF\nperl sum.pl\n",
+)
+def _filled_here(job: Job) -> Iterator[Hit]:
+    """``$name`` that the script does not set becomes nothing, unless the mark is quoted."""
+    for command in job.commands:
+        here, name = command.here, PurePosixPath(command.name or "").name
+        written = name in ("cat", "tee") and any(
+            _FILLED.search(r.target.text) for r in command.redirects
+        )
+        if here is None or here.exact or not (written or name in ("perl", "Rscript", "R", "awk")):
+            continue
+        for found in re.finditer(r"(?<!\\)\$\{?([A-Za-z_]\w*)", here.text):
+            if found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
+                line = here.text.count("\n", 0, found.start()) + 1
+                message = f"the shell fills in ${found[1]}, which nothing sets"
+                yield hit(line, message, "<<'EOF'", source=here)
                 break
 
 

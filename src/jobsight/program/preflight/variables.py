@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.missing import one_slip
+from jobsight.program.shell.model import Source, Word
 from jobsight.program.submission.job import Place
 from jobsight.text import wordlist
 
@@ -24,6 +25,10 @@ GIVEN = re.compile(
 """Variables that the scheduler, the site or the shell sets."""
 
 
+_PATHS = frozenset({"PYTHONPATH", "LD_LIBRARY_PATH", "MANPATH", "PKG_CONFIG_PATH", "CPATH"})
+"""Variables of the caller that often are not set."""
+
+
 @rule(
     "JS314 A variable that nothing sets",
     fails='OUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDR/x"\n',
@@ -33,48 +38,48 @@ def _unset_variables(job: Job) -> Iterator[Hit]:
     """One slip away from a name that is set; or any, after ``set -u``."""
     known = job.walk.assigned | set(re.findall(r"\$\{(\w+):?=", job.text))
     seen: set[str] = set()
-    for command in job.commands:
-        if command.environment.opaque or command.contained:
+    for word, source, nounset in _words_read(job):
+        if ":-" in word.depends or re.search(r"\$\{\w+[:\-+=?]", word.text):
             continue
-        for word in (*command.words, *(one.target for one in command.redirects)):
-            if ":-" in word.depends or re.search(r"\$\{\w+[:\-+=?]", word.text):
-                continue
-            for name in sorted(
-                set(re.findall(r"\$\{?([A-Za-z_]\w*)", word.text)) & word.depends - known - seen
-            ):
-                near = next(
-                    (
-                        one
-                        for one in sorted(known)
-                        if one_slip(name, one) and min(len(name), len(one)) > 3
-                    ),
-                    None,
-                )
-                if near is not None and not re.match(r"(?:SLURM|SBATCH|CUDA|OMP)_", name):
-                    seen.add(name)
-                    yield hit(word, f"nothing sets {name}", f"${near}?", source=command.source)
-                elif name not in seen and command.nounset and not GIVEN.fullmatch(name):
-                    seen.add(name)
-                    yield hit(
-                        word,
-                        f"nothing sets {name}: set -u ends the script here",
-                        source=command.source,
-                    )
-                elif name.islower() and len(name) > 2 and not GIVEN.fullmatch(name) and (
-                    job.walk.complete and len(job.walk.sources) == 1 and command.source.first == 0
-                ):  # fmt: skip
-                    seen.add(name)
-                    yield hit(
-                        word, f"nothing sets {name}", severity="warning", source=command.source
-                    )
-                elif _slurm_slip(name):
-                    seen.add(name)
-                    yield hit(
-                        word,
-                        f"Slurm sets no {name}",
-                        f"${_slurm_slip(name)}",
-                        source=command.source,
-                    )
+        names = set(re.findall(r"\$\{?([A-Za-z_]\w*)", word.text)) & word.depends
+        for name in sorted(names - (known - _PATHS) - seen):
+            found = _unset(name, known, nounset, job, source)
+            if found is not None:
+                seen.add(name)
+                yield hit(word, found[0], found[1], severity=found[2], source=source)
+
+
+def _words_read(job: Job) -> Iterator[tuple[Word, Source, bool]]:
+    """Words of commands and of assignments, where nothing unknown may set variables."""
+    stop = job.broken[0] if job.broken else None
+    for word, source, nounset in job.walk.read:
+        if stop is None or source.file != job.source.file or word.place.line < stop:
+            yield word, source, nounset
+    for command in job.commands:
+        if not (command.environment.opaque or command.contained):
+            for word in (*command.words, *(one.target for one in command.redirects)):
+                yield word, command.source, command.nounset
+
+
+def _unset(
+    name: str, known: set[str], nounset: bool, job: Job, source: Source
+) -> tuple[str, str | None, Severity | None] | None:
+    """Message, fix and severity, of a variable that no command sets."""
+    close = (one for one in sorted(known) if one_slip(name, one) and min(len(name), len(one)) > 3)
+    near = next(close, None)
+    if near is not None and not re.match(r"(?:SLURM|SBATCH|CUDA|OMP)_", name):
+        return f"nothing sets {name}", f"${near}?", None
+    if name in _PATHS and not (nounset and not job.walk.functions):
+        return None
+    if name in _PATHS:
+        return f"where {name} is not set, set -u ends the script", f"${{{name}:-}}", "warning"
+    if nounset and not GIVEN.fullmatch(name):
+        return f"nothing sets {name}: set -u ends the script here", None, None
+    alone = job.walk.complete and len(job.walk.sources) == 1 and source.first == 0
+    if name.islower() and len(name) > 2 and not GIVEN.fullmatch(name) and alone:
+        return f"nothing sets {name}", None, "warning"
+    other = _slurm_slip(name)
+    return (f"Slurm sets no {name}", f"${other}", None) if other else None
 
 
 _SLURM = [

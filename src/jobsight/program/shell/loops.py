@@ -55,7 +55,10 @@ def _stays(condition: Node, loop: Node) -> bool:
         return False
     names = re.findall(r"[A-Za-z_]\w*", re.sub(r"-[a-z]{2}\b", "", text))
     return not any(
-        re.search(rf"\b{name}(?:[-+*/]?=|\+\+|--)|(?:\+\+|--){name}\b|\blet\b", inside)
+        re.search(
+            rf"\b{name}\s*(?:[-+*/%]?=(?!=)|\+\+|--)|(?:\+\+|--)\s*{name}\b|\blet\b|\bshift\b",
+            inside,
+        )
         for name in names
     )
 

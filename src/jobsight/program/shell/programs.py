@@ -107,7 +107,8 @@ def _function(
 
 def _inline(command: Command, word: Word, rest: list[Word], language: str) -> Program:
     source = None
-    if word.value is not None:
+    many = any(one.name in ("xargs", "parallel") for one in command.launchers)
+    if word.value is not None and not (many and "{}" in word.value):
         first = command.source.first + word.place.line - 1
         source = Source(command.source.file, word.value, first, command.source.folder)
     return Program(source, language, command, tuple(rest), interpreter=command.name)

@@ -82,6 +82,8 @@ class Walk:
     assigned: set[str] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
     called: dict[str, int] = field(default_factory=dict)
+    read: list[tuple[Word, Source, bool]] = field(default_factory=list)
+    """Words that are assigned, and whether ``set -u`` is in force."""
     unreached: list[tuple[Source, Place]] = field(default_factory=list)
     """What comes after an ``exec`` that replaces the shell."""
     complete: bool = True
@@ -145,13 +147,7 @@ class Runner:
         state = self.state
         stripped = strip_launchers(words)
         here = self.here(redirects)
-        leads = tuple(
-            Redirect(next((c.type for c in one.children if not c.is_named), ">"),
-                     word_of(target, state.variables))
-            for one in redirects
-            if one.type == "file_redirect"
-            and (target := one.child_by_field_name("destination")) is not None
-        )  # fmt: skip
+        leads = self.leads(redirects)
         context = {name: self.context.get(name, False) for name in
                    ("conditional", "checked", "background", "piped", "substituted")}  # fmt: skip
         options = {
@@ -173,6 +169,16 @@ class Runner:
         self.keep_here(command)
         self.follow(command)
         self.effects(command)
+
+    def leads(self, redirects: list[Node]) -> tuple[Redirect, ...]:
+        """Where redirections lead."""
+        return tuple(
+            Redirect(next((c.type for c in one.children if not c.is_named), ">"),
+                     word_of(target, self.state.variables))
+            for one in redirects
+            if one.type == "file_redirect"
+            and (target := one.child_by_field_name("destination")) is not None
+        )  # fmt: skip
 
     def here(self, redirects: list[Node]) -> Source | None:
         """The text of a here-document."""

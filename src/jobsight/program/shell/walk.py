@@ -267,6 +267,9 @@ class _Walker(Runner):
         if name is None:
             return
         self.substitutions(node)
+        if value is not None and not self.state.environment.opaque:
+            nounset = self.state.options.get("nounset", False)
+            self.walk.read.append((word_of(value, self.state.variables), self.source, nounset))
         known = Value("") if value is None else evaluate(value, self.state.variables)
         text = text_of(name).partition("[")[0]
         if "+=" in text_of(node)[: len(text_of(name)) + 2] or "[" in text_of(name):

@@ -191,7 +191,7 @@ def seconds(text: str) -> int | None:
 def array_size(text: str) -> int | None:
     """The number of tasks of ``--array``; None: sbatch refuses it."""
     total = 0
-    for part in re.sub(r"%\d+$", "", text).strip("[]").split(","):
+    for part in re.sub(r"%\d*$", "", text).strip("[]").split(","):
         found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", part.strip(), re.ASCII)
         if found is None:
             return None

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+#SBATCH --mem=200M
+python3 prune.py

@@ -1,0 +1,2 @@
+def period(axis):
+    return axis ** 1.5

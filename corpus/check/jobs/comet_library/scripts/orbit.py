@@ -1,0 +1,2 @@
+from kepler import period
+print(period(2.7))

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=30
+#SBATCH --mem=1G
+python3 volume.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -u
+echo "$1 $2 $3"

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+cat config/fit.yaml

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+wc -l frames/f1.txt

@@ -1,0 +1,2 @@
+#!/bin/sh
+cat local.txt common.txt > joined.txt

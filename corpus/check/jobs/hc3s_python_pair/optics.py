@@ -1,0 +1,2 @@
+def focus(radius):
+    return radius / 2

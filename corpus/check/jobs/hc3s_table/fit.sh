@@ -1,0 +1,4 @@
+#!/bin/bash
+set -eu
+region=$1; year=$2
+echo "$region in $year"

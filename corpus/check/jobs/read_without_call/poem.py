@@ -1,0 +1,3 @@
+with open("poem.txt") as source:
+    for line in source.readlines:
+        print(line.strip())

@@ -1,0 +1,2 @@
+tool: $(SRC)/tool.c
+	gcc -o $@ $<

@@ -1,0 +1,1 @@
+int values(void) { return 12; }

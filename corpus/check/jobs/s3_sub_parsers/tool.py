@@ -1,0 +1,11 @@
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--verbose", action="store_true")
+commands = parser.add_subparsers(dest="command", required=True)
+index = commands.add_parser("index")
+index.add_argument("--k", type=int, default=21)
+index.add_argument("reads")
+count = commands.add_parser("count")
+count.add_argument("reads")
+options = parser.parse_args()
+print(options.command, len(open(options.reads).read()))

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=20
+#SBATCH --mem=1G
+python3 layers.py

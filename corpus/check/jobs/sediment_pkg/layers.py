@@ -1,0 +1,3 @@
+import csv
+import sedimentary_tools
+print(sedimentary_tools.layers(csv))

@@ -1,0 +1,221 @@
+"""JS331, JS332: calls and members of Python programs that are not there, or do not fit."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+
+from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.python import PythonText, catches, dotted
+from jobsight.program.shell.model import Program
+from jobsight.text import wordlist
+
+__all__ = ["compiled_programs"]
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def compiled_programs(job: Job) -> Iterator[tuple[Program, PythonText]]:
+    """Programs that compile, and whose text is all known."""
+    for program, text in job.pythons:
+        if text.tree is not None and program.source is not None and program.source.exact:
+            yield program, text
+
+
+@rule(
+    "JS331 A call that does not fit the function",
+    fails="python3 - <<'EOF'\ndef area(x, y):\n    return x * y\nprint(area(3))\nEOF\n",
+    passes="python3 - <<'EOF'\ndef area(x, y=1):\n    return x * y\nprint(area(3))\nEOF\n",
+)
+def _misfits(job: Job) -> Iterator[Hit]:
+    """Too many, too few or unknown arguments of a function, class or method of the same program."""
+    for program, text in compiled_programs(job):
+        known = _callables(text)
+        for name, call, around in text.calls:
+            cls = next((one for one in reversed(around) if isinstance(one, ast.ClassDef)), None)
+            if name.startswith("self.") and cls is not None and _plain(cls):
+                method = name[5:]
+                found = next((f for f in cls.body if isinstance(f, _Function) and f.name == method),
+                             None)  # fmt: skip
+                bound = 1
+            elif "." in name:
+                found, bound = _method(name, text), 1
+            else:
+                found, bound = known.get(name, (None, 0))
+            if found is None or catches(call, around, "TypeError") or found.decorator_list:
+                continue
+            if (wrong := _misfit(call, found.args, bound)) is not None:
+                yield hit(call, f"{name}() {wrong}: TypeError", source=program.source)
+        for node, _ in text.nodes:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+                given = _returned(node.value, known)
+                wanted = len(node.targets[0].elts)
+                starred = any(isinstance(one, ast.Starred) for one in node.targets[0].elts)
+                if given is not None and given != wanted and not starred:
+                    message = f"{wanted} names for {given} values: ValueError"
+                    yield hit(node, message, source=program.source)
+
+
+def _method(name: str, text: PythonText) -> _Function | None:
+    """The method of an object whose class is known."""
+    variable, _, method = name.partition(".")
+    for node, _ in text.nodes:
+        if isinstance(node, ast.Assign) and dotted(node.targets[0]) == variable:
+            made = dotted(node.value.func) if isinstance(node.value, ast.Call) else ""
+            for cls in text.tree.body if text.tree else ():
+                plain = isinstance(cls, ast.ClassDef) and cls.name == made and _plain(cls)
+                if plain and text.stores[variable] == 1 and isinstance(cls, ast.ClassDef):
+                    return next((f for f in cls.body if isinstance(f, _Function)
+                                 and f.name == method), None)  # fmt: skip
+    return None
+
+
+def _returned(node: ast.AST, known: dict[str, tuple[_Function, int]]) -> int | None:
+    """How many values a call of a function of the program gives; None: that is not known."""
+    function = known.get(dotted(node.func), (None, 0))[0] if isinstance(node, ast.Call) else None
+    if function is None or function.name == "__init__" or function.decorator_list:
+        return None
+    inner = list(ast.walk(function))
+    if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in inner):
+        return None
+    returns = [one.value for one in inner if isinstance(one, ast.Return)]
+    sizes = {len(one.elts) if isinstance(one, ast.Tuple) else None for one in returns}
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def _callables(text: PythonText) -> dict[str, tuple[_Function, int]]:
+    """Functions and classes that are bound once, with the number of arguments given unseen."""
+    found: dict[str, tuple[_Function, int]] = {}
+    for one in text.tree.body if text.tree else ():
+        if isinstance(one, _Function) and text.stores[one.name] == 1:
+            found[one.name] = (one, 0)
+        elif isinstance(one, ast.ClassDef) and text.stores[one.name] == 1 and _plain(one):
+            inits = [f for f in one.body if isinstance(f, _Function) and f.name == "__init__"]
+            if len(inits) == 1 and not any(getattr(f, "name", "") == "__new__" for f in one.body):
+                found[one.name] = (inits[0], 1)
+    return found
+
+
+def _plain(cls: ast.ClassDef) -> bool:
+    return not (cls.bases or cls.keywords or cls.decorator_list)
+
+
+def _misfit(call: ast.Call, given: ast.arguments, bound: int) -> str | None:
+    if any(isinstance(one, ast.Starred) for one in call.args) or any(
+        one.arg is None for one in call.keywords
+    ):
+        return None
+    places = [one.arg for one in (*given.posonlyargs, *given.args)][bound:]
+    if len(call.args) > len(places) and given.vararg is None:
+        return f"takes {len(places)} arguments, {len(call.args)} are given"
+    names = {one.arg or "" for one in call.keywords}
+    if given.kwarg is None and (
+        unknown := names - set(places) - {one.arg for one in given.kwonlyargs}
+    ):
+        return f"has no argument {min(unknown)}"
+    needed = places[: len(places) - len(given.defaults)] + [
+        one.arg for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+        if value is None
+    ]  # fmt: skip
+    lacking = [one for one in needed if one not in names and one not in places[: len(call.args)]]
+    return f"lacks the argument {lacking[0]}" if lacking else None
+
+
+_MODULES = frozenset(
+    wordlist(
+        "math os sys re json time random itertools collections functools statistics datetime "
+        "subprocess shutil pathlib csv glob string struct gzip argparse logging pickle copy heapq "
+        "bisect operator tempfile hashlib socket threading signal decimal fractions cmath textwrap "
+        "zipfile tarfile configparser io platform uuid warnings os.path multiprocessing queue "
+        "contextlib dataclasses traceback bz2 lzma sqlite3 array calendar difflib locale"
+    )
+)
+"""Modules of Python that are quick to import; no others are."""
+
+
+@rule(
+    "JS332 A module or an object has no such member",
+    fails="python3 - <<'EOF'\nimport math\nprint(math.squareroot(2))\nEOF\n",
+    passes="python3 - <<'EOF'\nimport math\nprint(math.sqrt(2))\nEOF\n",
+)
+def _members(job: Job) -> Iterator[Hit]:
+    """Names of modules of Python, of modules next to the program, and of ``self``."""
+    for program, text in compiled_programs(job):
+        if not re.search(r"\b(?:hasattr|setattr|__getattr__|__dict__|reload)\b", text.text):
+            yield from _module_members(program, text, job)
+            yield from _self_members(program, text)
+
+
+def _module_members(program: Program, text: PythonText, job: Job) -> Iterator[Hit]:
+    named: dict[str, str] = {}
+    full = {one.full for one in text.imports}
+    for node, around in text.nodes:
+        if catches(node, around, "AttributeError", "ImportError"):
+            continue
+        if isinstance(node, ast.ImportFrom) and node.level and _is_main(program):
+            yield hit(node, "a program has no package to import from: ImportError",
+                      "import without the dot, or python -m", source=program.source)  # fmt: skip
+        if isinstance(node, ast.Import):
+            named |= {one.asname or one.name.partition(".")[0]: one.name if one.asname else
+                      one.name.partition(".")[0] for one in node.names}  # fmt: skip
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for one in node.names:
+                if one.name != "*" and _lacks(node.module, [one.name], program, job):
+                    yield hit(node, f"{node.module} has no {one.name}", source=program.source)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            front, _, rest = dotted(node).partition(".")
+            module = named.get(front, "")
+            path = rest.split(".") if rest else []
+            if not path or text.stores[front] != 1 or f"{module}.{path[0]}" in full:
+                continue
+            if _lacks(module, path, program, job) and not _lacks(module, path[:-1], program, job):
+                yield hit(node, f"{module} has no {rest}", source=program.source)
+
+
+def _is_main(program: Program) -> bool:
+    """Whether it is started by its path."""
+    module = any(one.text == "-m" for one in program.command.words)
+    return not (program.imported or module or program.path is None)
+
+
+def _lacks(module: str, path: list[str], program: Program, job: Job) -> bool:
+    """Whether a module surely has no such member."""
+    own = job.local_module(module, program)[1]
+    if own is not None:
+        text = PythonText(own.text)
+        return (
+            len(path) == 1 and text.tree is not None and "*" not in text.bound
+            and path[0] not in text.bound and not path[0].startswith("__")
+            and job.local_module(f"{module}.{path[0]}", program)[1] is None
+            and not job.machine.is_folder(f"{own.folder}/{path[0]}")
+        )  # fmt: skip
+    if module not in _MODULES:
+        return False
+    place: object = importlib.import_module(module)
+    for name in path:
+        if not (inspect.ismodule(place) or inspect.isclass(place)):
+            return False
+        if not hasattr(place, name):
+            return True
+        place = getattr(place, name)
+    return False
+
+
+def _self_members(program: Program, text: PythonText) -> Iterator[Hit]:
+    """Attributes of ``self`` that nothing sets, in classes without bases."""
+    stored = {n.attr for n, _ in text.nodes
+              if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)}  # fmt: skip
+    for node, around in text.nodes:
+        if not (isinstance(node, ast.Attribute) and dotted(node.value) == "self"):
+            continue
+        classes = [one for one in around if isinstance(one, ast.ClassDef)]
+        if len(classes) != 1 or not _plain(classes[0]) or catches(node, around, "AttributeError"):
+            continue
+        own = {getattr(one, "name", "") for one in classes[0].body}
+        own |= {n.id for one in classes[0].body for n in ast.walk(one) if isinstance(n, ast.Name)}
+        if node.attr not in stored | own and not hasattr(object, node.attr):
+            yield hit(node, f"nothing sets self.{node.attr}: AttributeError", source=program.source)
