@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight import __version__
-from jobsight.cli.common import JsonOption, load_settings
+from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, load_settings
 from jobsight.cli.output import note, print_json, say
 from jobsight.commands import child_environment, find_tool, run_command
-from jobsight.errors import ClusterError, SourceError, UsageError
+from jobsight.documents import JobDocument, Usage, slurm_id
+from jobsight.errors import ClusterError, SourceError, StoreError, UsageError
 from jobsight.files import Kind, new_file, require_replaceable
 from jobsight.format import memory, number, percent, span, timestamp
 from jobsight.program import running
@@ -33,9 +34,11 @@ from jobsight.program.profile import CLASSES, Profile, Timeline, measured, windo
 from jobsight.program.running import Observed, Seen, observe
 from jobsight.program.sampling import Sampler, children_of, machine, pressures
 from jobsight.program.slurmjob import cgroup_processes, parse_listpids
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.program.profile import Window
+    from jobsight.settings import Settings
 
 __all__ = ["bound_by", "profile"]
 
@@ -72,6 +75,14 @@ def profile(
             help="Run COMMAND again under valgrind (30–100 times slower): is it cpu or memory?"
         ),
     ] = False,
+    save: Annotated[
+        bool,
+        typer.Option(
+            "--save", help="Keep the shares in the store, in the document of the Slurm job."
+        ),
+    ] = False,
+    store: StoreOption = None,
+    config: ConfigOption = None,
 ) -> None:
     """Run a command, or watch processes, and report what binds them: shares of wall time.
 
@@ -83,6 +94,8 @@ def profile(
     if cachegrind and not command:
         raise UsageError("--cachegrind runs a command again; give -- COMMAND...")
     valgrind = _valgrind() if cachegrind else None
+    settings = load_settings(config, {"store": store}) if save else None
+    job = None if settings is None else _job_id(slurm, settings)
     if output is not None:
         require_replaceable(output, Kind.TIMELINE)
         import matplotlib  # noqa: F401  # what is missing is reported before the run
@@ -113,8 +126,48 @@ def profile(
         (note if command else say)("\n".join(_lines(found, seen.cost)))
     if output is not None:
         _draw(output, seen.timeline.windows, found)
+    if settings is not None and job is not None:
+        _save(job, found, settings)
     if status:
         raise typer.Exit(status)
+
+
+def _job_id(slurm: int | None, settings: Settings) -> str:
+    """The document of the Slurm job that is watched, or that this runs in.
+
+    Raises:
+        UsageError: neither is known.
+    """
+    inside = os.environ.get
+    cluster = settings.slurm.cluster or inside("SLURM_CLUSTER_NAME")
+    array, task = inside("SLURM_ARRAY_JOB_ID"), inside("SLURM_ARRAY_TASK_ID")
+    own = f"{array}_{task}" if array and task else inside("SLURM_JOB_ID")
+    job = own if slurm is None else str(slurm)
+    if job is None:
+        raise UsageError("--save keeps shares of a Slurm job: run within one, or give --slurm")
+    if cluster is None:
+        raise UsageError("the job's cluster is not known; set slurm.cluster in the settings")
+    return slurm_id(cluster, job)
+
+
+def _save(job: str, found: Profile, settings: Settings) -> None:
+    """Keep what was measured in the document of a job.
+
+    Raises:
+        StoreError: the store refuses it.
+    """
+    from jobsight.store import open_store
+
+    kept = {name: vars(found)[name] for name in ("source", "shares", "unmeasured")}
+    bound = {**kept, "classes": list(found.classes)}
+    with open_store(settings=settings.store) as store:
+        document = JobDocument(
+            id=job, updated=time.time_ns() // 1000, usage=Usage(bound=bound)
+        )
+        merged = store.merge([document])
+    if merged.refused:
+        raise StoreError(f"the shares could not be saved: {': '.join(merged.refused[0])}")
+    note(f"saved the shares of {job} in {printable(store.url)}")
 
 
 def _watched(

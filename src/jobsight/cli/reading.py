@@ -34,6 +34,7 @@ from jobsight.learning.reading import (
     are_documents,
     is_pipe,
     job_table,
+    programs,
     stored,
 )
 from jobsight.learning.registry import DEFAULT
@@ -249,6 +250,12 @@ def read_for(
     """
     if question.reads == "events":
         return read_history(inputs, settings)
+    if question.reads == "programs":
+        with progress_bar("reading") as progress:
+            found, sources = programs(inputs, settings, progress)
+        if not found:
+            raise SourceError(f"no measured program in {', '.join(map(printable, inputs))}")
+        return found, ReadReport(files=len(found), bytes=sum(len(o.text) for o in found)), sources
     with progress_bar("reading", reads_logs=True) as progress:
         reading = job_table(inputs, settings, progress, seen=seen)
     table = reading.jobs.table

@@ -19,7 +19,8 @@ from jobsight.cli.terminal import paint
 from jobsight.errors import ModelError, UsageError
 from jobsight.format import UNKNOWN, number, percent
 from jobsight.learning.champions import open_registry
-from jobsight.learning.reading import stored
+from jobsight.learning.confusion import confusion
+from jobsight.learning.reading import programs, stored
 from jobsight.learning.review import Week, predictions_of, promised_by
 from jobsight.learning.review import review as reviewed
 from jobsight.questions import question_named
@@ -40,9 +41,13 @@ def review(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Were the stored predictions right? By week and by model."""
+    """Were the stored predictions right? By week and by model; of kinds, which was taken for which.
+    """
     asked = question_named(question)
     settings = load_settings(config, {"store": store}, asked)
+    if asked.reads == "programs":
+        _print_confusion(asked, settings, as_json=as_json)
+        return
     with stored("store:", settings) as (_, _, documents):
         kept = predictions_of(documents, asked)
     weeks = _weeks(asked, kept, settings) if len(kept) else []
@@ -52,6 +57,27 @@ def review(
         say(f"no answer of {asked.name} is in the store; `jobsight {asked.name} --save` keeps them")
     else:
         _print(weeks)
+
+
+def _print_confusion(asked: Question[Any], settings: Settings, *, as_json: bool) -> None:
+    """What was predicted of jobs and what was observed, where the question has kinds."""
+    source, _ = programs(["store:"], settings, lambda _done, _total: None)
+    decisions = asked.decisions(source, settings.of(asked.name, asked.settings)).table
+    with stored("store:", settings) as (_, _, documents):
+        found = confusion(asked, documents, decisions)
+    if as_json:
+        print_json({"question": asked.name, "confusion": [one.to_json() for one in found]})
+    elif not found:
+        say(f"no answer of {asked.name} is in the store; `jobsight {asked.name} --save` keeps them")
+    else:
+        headings = ["model", "predicted", "observed", "source", "jobs", "right"]
+        rows = [
+            [printable(one.model, 60), one.predicted, " or ".join(one.observed) or UNKNOWN,
+             one.source or UNKNOWN, f"{one.jobs:,}",
+             {True: "yes", False: paint("no", "31"), None: UNKNOWN}[one.right]]
+            for one in found
+        ]  # fmt: skip
+        say(table(headings, rows, left=["predicted", "observed", "source", "right"]))
 
 
 def _weeks(asked: Question[Any], kept: pl.DataFrame, settings: Settings) -> list[Week]:

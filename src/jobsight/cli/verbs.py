@@ -51,6 +51,7 @@ VERBS = {
     ),
     "fail": ("fail:fail", "Pending and running jobs, or a script: will it fail, and why?"),
     "check": ("check:check", "Batch scripts and submit files: what will fail, before they run?"),
+    "bound": ("bound:bound", "Programs, or jobs: which resource will bind them?"),
     "profile": ("profile:profile", "Run a command, or watch processes: what binds them?"),
     "review": ("review:review", "Were the stored predictions right? By week and by model."),
     "report": ("report:report", "Write a report as one HTML page."),

@@ -131,6 +131,9 @@ class Usage(_Section, frozen=True):
     starts: int | None = None
     holds: int | None = None
     requeues: int | None = None
+    bound: dict[str, JSON] | None = None
+    """What bound the job, where ``jobsight profile --save`` watched it: `source`, `shares`,
+    `classes` and `unmeasured`."""
 
 
 class Event(_Section, frozen=True):

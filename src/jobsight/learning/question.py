@@ -117,11 +117,12 @@ class Question(Protocol[S]):
         rule_sets: rule sets among the models, by name.
         equal: whether its targets matter alike, so that reports name each.
         only: models that are of one target alone, and which.
+        members: models that the model ``stack`` joins.
         columns: the features that baselines of these names answer (`jobsight.models.column`).
         each_moment: whether models are chosen and judged at every moment, or the one chosen at the
             first is fitted for the others too.
-        reads: what its source is made of: ``events``, an event history, or ``jobs``, a table with
-            one row per job of either scheduler.
+        reads: what its source is made of: ``events``, an event history; ``jobs``, a table with one
+            row per job of either scheduler; ``programs``, a list of `jobsight.program.examples`.
         searched: dotted settings, or sections of them, that sweeps may search.
         same: settings that must be equal in two models that are compared.
         key: text that identifies a decision in another reading of its source.
@@ -144,9 +145,10 @@ class Question(Protocol[S]):
     rule_sets: ClassVar[Mapping[str, RuleSet]] = {}
     equal: ClassVar[bool] = False
     only: ClassVar[Mapping[str, str]] = {}
+    members: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[Mapping[str, str]] = {}
     each_moment: ClassVar[bool] = False
-    reads: ClassVar[Literal["events", "jobs"]] = "events"
+    reads: ClassVar[Literal["events", "jobs", "programs"]] = "events"
     searched: ClassVar[tuple[str, ...]] = ("seed",)
     same: ClassVar[tuple[str, ...]] = ()
     key: ClassVar[pl.Expr]

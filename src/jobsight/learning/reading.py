@@ -15,12 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jobsight.errors import SourceError
 from jobsight.learning.manifest import Source
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
     from jobsight.history.importers import FileImport
     from jobsight.history.jobtable import JobTable
+    from jobsight.program.examples import Example
     from jobsight.settings import Settings
 
 __all__ = [
@@ -30,6 +33,7 @@ __all__ = [
     "are_documents",
     "is_pipe",
     "job_table",
+    "programs",
     "stored",
 ]
 
@@ -108,6 +112,46 @@ def job_table(
     sources += [Source.of(path) for path in sorted(paths)]
     unreadable = [*unreadable, *(line for one in reads for line in one.report.unreadable)]
     return JobReading(jobs, sources, unreadable, sum(one.report.bad for one in reads))
+
+
+def programs(
+    inputs: Sequence[str], settings: Settings, progress: Progress
+) -> tuple[list[Example], list[Source]]:
+    """Read programs with what bound them from corpora, files of lines, stores and snapshots.
+
+    Raises:
+        SourceError: an input is none of these, or cannot be read; `StoreError`: a store cannot.
+    """
+    from jobsight.program.examples import MEASURED, example_of, examples_in, lines_file
+
+    found: list[Example] = []
+    sources: list[Source] = []
+    for one in inputs:
+        lines = lines_file(one)
+        if lines is not None:
+            own = list(examples_in(lines))
+            found += own
+            sources.append(_source_of(lines, own))
+        elif are_documents(one):
+            with stored(one, settings) as (name, total, documents):
+                stream = DocumentStream(documents, progress, total)
+                found += filter(None, map(example_of, stream))
+            sources.append(stream.source(name))
+        else:
+            raise SourceError(
+                f"{printable(one, 200)} has no measured programs; name a folder with {MEASURED}, "
+                "a .jsonl file, or a store"
+            )
+    return found, sources
+
+
+def _source_of(lines: Path, examples: list[Example]) -> Source:
+    """A file of lines as a source, by its content and that of its programs."""
+    own = Source.of(lines)
+    digest = hashlib.sha256(own.sha256.encode())
+    for one in examples:
+        digest.update(one.text.encode("utf-8", "replace"))
+    return Source(own.name, digest.hexdigest(), own.bytes + sum(len(one.text) for one in examples))
 
 
 def _shown_to(

@@ -26,6 +26,7 @@ from jobsight.learning.question import Question
 from jobsight.learning.selection import Choice, choose_model
 from jobsight.learning.splits import PARTS
 from jobsight.models.base import Floats, Labelled, Model
+from jobsight.models.stack import Stack
 
 __all__ = ["Trained", "TrainedTarget", "fit_calibrated", "fit_model", "model_names", "train"]
 
@@ -324,6 +325,7 @@ def fit_model(name: str, data: Dataset, train_part: Labelled, select: Labelled) 
         name,
         rule_sets=data.question.rule_sets,
         columns=data.question.columns,
+        members=data.question.members,
         lstm=getattr(data.settings, "lstm", None),
         boosted=getattr(data.settings, "boosted", None),
         output=data.goal.output,
@@ -388,7 +390,7 @@ def _choose(data: Dataset, select: Labelled, raw: Mapping[str, Floats], before: 
         Bootstrap(values, weight, batch, data.settings.bootstrap, data.settings.seed),
         target=data.goal,
         metric=data.settings.metric if data.target == next(iter(data.question.targets)) else None,
-        safe=Mixture.name,
+        safe=Stack.name if Stack.name in raw else Mixture.name,
         where=f"the select part{backtested}",
     )
 

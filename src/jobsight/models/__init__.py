@@ -6,7 +6,8 @@ LightGBM nor scikit-learn: a model's libraries are imported when it is used.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from jobsight.errors import UsageError
@@ -15,16 +16,19 @@ from jobsight.models.column import Column
 from jobsight.models.constant import Constant
 from jobsight.models.rates import Rates
 from jobsight.models.rules import Rules, RuleSet
+from jobsight.models.stack import Stack
 from jobsight.settings import BoostedSettings, LstmSettings
 
 __all__ = ["LEARNED", "NAMES", "SEVERAL", "Inputs", "Labelled", "Model", "create", "is_baseline",
            "load", "predicts"]  # fmt: skip
 
-NAMES = ("constant", "rates", "linear", "boosted", "lstm")
+OF_PROGRAMS = ("text", "svm", "dense", "recurrent", "tree")
+"""Models of kinds and shares that read programs, or features of them."""
+NAMES = ("constant", "rates", "linear", "boosted", "lstm", "stack", *OF_PROGRAMS)
 """Every model but rule sets (``rules:…``) and `Column`s, whose names a question gives."""
-LEARNED = ("linear", "boosted", "lstm", "mixture")
+LEARNED = ("linear", "boosted", "lstm", "mixture", "stack", "svm", "dense", "recurrent", "tree")
 """Models that must beat every other; all others are baselines."""
-SEVERAL = ("constant", "boosted")
+SEVERAL = ("constant", "boosted", "stack", *OF_PROGRAMS)
 """Models that also predict kinds, quantiles and shares; see `predicts`."""
 RULES = "rules:"
 
@@ -36,8 +40,11 @@ def is_baseline(name: str) -> bool:
 
 def predicts(name: str, output: Output, columns: Mapping[str, str] | None = None) -> bool:
     """Whether a model of this name can predict such an output; `columns` as of `create`."""
-    of_numbers = output.kind == "quantiles" and name in ("mixture", *(columns or ()))
-    return output.kind == "binary" or name in SEVERAL or of_numbers
+    if output.kind == "binary":
+        return name not in ("stack", *OF_PROGRAMS)
+    if output.kind == "quantiles":
+        return name in ("constant", "boosted", "mixture", *(columns or ()))
+    return name in (*SEVERAL, *(columns or ()))
 
 
 def create(
@@ -47,6 +54,7 @@ def create(
     columns: Mapping[str, str] | None = None,
     lstm: LstmSettings | None = None,
     boosted: BoostedSettings | None = None,
+    members: Sequence[str] = (),
     output: Output = BINARY,
 ) -> Loadable:
     """A new, unfitted model.
@@ -58,12 +66,13 @@ def create(
         columns: the question's baselines that answer a feature, and these features.
         lstm: settings of the model ``lstm``.
         boosted: settings of the model ``boosted``.
+        members: models that ``stack`` joins.
 
     Raises:
         UsageError: there is no such model, or none that predicts this.
     """
     if not predicts(name, output, columns):
-        raise UsageError(f"the model {name!r} predicts yes or no, not {output.kind}")
+        raise UsageError(f"the model {name!r} does not predict {output.kind}")
     if columns and name in columns:
         return Column(name, columns[name])
     known = rule_sets or {}
@@ -81,6 +90,9 @@ def create(
         from jobsight.models.forests import BoostedColumns
 
         return BoostedColumns(boosted)
+    if name == Stack.name:
+        make = partial(create, columns=columns, boosted=boosted, output=output)
+        return Stack(members, make, columns)
     if name in NAMES:
         return _class_of(name, output)()
     names = (*NAMES, *(columns or ()), *(RULES + rule for rule in sorted(known)))
@@ -135,4 +147,15 @@ def _class_of(name: str, output: Output) -> type[Loadable]:
         from jobsight.models.linear import Linear
 
         return Linear
+    if name in OF_PROGRAMS:
+        from jobsight.models import networks, svm, words
+
+        known: dict[str, type[Loadable]] = {
+            one.name: one
+            for one in (words.Words, svm.Svm, networks.Dense, networks.NodeSequence,
+                        networks.NodeTree)
+        }  # fmt: skip
+        return known[name]
+    if name == Stack.name:
+        return Stack
     return Rates if name == Rates.name else Constant

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BINARY", "Floats", "Inputs", "Labelled", "Loadable", "Model", "Output"]
+__all__ = ["BINARY", "Floats", "Inputs", "Labelled", "Loadable", "Model", "Output", "Programs"]
 
 Floats = NDArray[np.float64]
 
@@ -42,6 +42,37 @@ BINARY = Output()
 
 
 @dataclass(frozen=True)
+class Programs:
+    """What n programs say, as far as it can be read.
+
+    Attributes:
+        words: of each program, the names that it imports and calls, in their order.
+        kinds: of each, int32 (nodes,): kind of each node of its normalized tree, a number below
+            `vocabulary`; a parent comes before its children.
+        parents: of each, int32 (nodes,): index of the node's parent, −1 of the root.
+        vocabulary: how many kinds there are.
+    """
+
+    words: tuple[tuple[str, ...], ...]
+    kinds: tuple[NDArray[np.int32], ...]
+    parents: tuple[NDArray[np.int32], ...]
+    vocabulary: int
+
+    def take(self, rows: NDArray[Any]) -> Programs:
+        """The programs given (indices or a mask), in that order."""
+        chosen = np.arange(len(self.words))[rows].tolist()
+        words, kinds, parents = (
+            tuple(column[row] for row in chosen) for column in (self.words, self.kinds, self.parents)
+        )
+        return Programs(words, kinds, parents, self.vocabulary)  # type: ignore[arg-type]
+
+    def digested(self, row: int) -> bytes:
+        """What a hash of a program's inputs is made of."""
+        words = "\0".join(self.words[row]).encode("utf-8", "surrogatepass")
+        return words + b"\0" + self.kinds[row].tobytes() + self.parents[row].tobytes()
+
+
+@dataclass(frozen=True)
 class Inputs:
     """What is known as of n decisions.
 
@@ -58,6 +89,7 @@ class Inputs:
             then mistakes less noise for knowledge.
         start: name of the feature that is the success rate of like decisions, learned up to each
             decision; models begin from it and learn what it misses. Empty: there is none.
+        programs: the programs that the decisions are about; None if not read.
     """
 
     features: NDArray[np.float32]
@@ -68,6 +100,7 @@ class Inputs:
     state_events: int
     rising: frozenset[str] = frozenset()
     start: str = ""
+    programs: Programs | None = None
 
     def __len__(self) -> int:
         return len(self.features)
@@ -80,6 +113,7 @@ class Inputs:
             causes={name: column[rows] for name, column in self.causes.items()},
             facts={name: column[rows] for name, column in self.facts.items()},
             frames=None if self.frames is None else self.frames[rows],
+            programs=None if self.programs is None else self.programs.take(rows),
         )
 
     def digests(self) -> list[str]:
@@ -96,6 +130,8 @@ class Inputs:
             made_of.update(int(fact[row]).to_bytes(8, "little", signed=True))
         if self.frames is not None:
             made_of.update(self.frames[row].tobytes())
+        if self.programs is not None:
+            made_of.update(self.programs.digested(row))
         return made_of.hexdigest()[:16]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.models.base import BINARY, Floats, Inputs, Labelled
-from jobsight.models.constant import smoothed_rate, weighted_quantiles
+from jobsight.models.constant import Constant, smoothed_rate, weighted_quantiles
 from jobsight.models.storage import load_body, save_body
 
 __all__ = ["Column"]
@@ -113,8 +113,12 @@ class Column:
 
 
 def _outcome(rows: Labelled, inside: np.typing.NDArray[np.bool_]) -> Floats:
-    """The rate of some rows, or their quantiles: float64 () or (levels,)."""
+    """The rate of some rows, rates of kinds, mean shares or quantiles: float64 () or (k,)."""
     weight, output = rows.weight[inside], rows.output
     if output.kind == "quantiles":
         return weighted_quantiles(rows.values[inside], weight, output.levels)
+    if output.columns:
+        model = Constant()
+        model.fit(rows.take(inside), rows, seed=0)
+        return np.asarray(model.rate)
     return np.array(smoothed_rate(float(weight[rows.success[inside]].sum()), float(weight.sum())))

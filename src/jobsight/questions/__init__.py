@@ -7,3 +7,4 @@ __all__ = ["QUESTIONS", "question_named"]
 QUESTIONS["hold"] = "jobsight.questions.hold.question:HOLD"
 QUESTIONS["fail"] = "jobsight.questions.fail.question:FAIL"
 QUESTIONS["start"] = "jobsight.questions.start.question:START"
+QUESTIONS["bound"] = "jobsight.questions.bound.question:BOUND_QUESTION"

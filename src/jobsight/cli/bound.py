@@ -1,0 +1,136 @@
+"""``jobsight bound``: which resource will bind a program, or a job's script?
+
+With ``--json`` one SCRIPT or JOBID gives one object, several give a list. What cannot be read gives
+a line on standard error, the others are answered, and the exit status is 1.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jobsight.cli.common import ConfigOption, StoreOption, load_settings
+from jobsight.cli.output import print_json, report_problems, say
+from jobsight.cli.terminal import field, paint
+from jobsight.errors import JobError, JobsightError, UsageError
+from jobsight.format import percent
+from jobsight.questions.bound.answering import Answer, Answerer, shipped
+from jobsight.text import printable
+
+if TYPE_CHECKING:
+    from jobsight.settings import Settings
+
+__all__ = ["bound"]
+
+_INDENT = 12
+_SHOWN = 0.05
+_COLOURS = {"unsure": "33"}
+
+
+def bound(
+    programs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCRIPT|JOBID...",
+            help="Programs, batch scripts, submit files; or ids of jobs in the store.",
+            show_default=False,
+        ),
+    ],
+    store: StoreOption = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Directory, or digest of `models list` (default: the champion, else the model "
+            "that ships with Jobsight)."
+        ),
+    ] = None,
+    save: Annotated[
+        bool, typer.Option("--save", help="Keep the answers in the documents of the jobs.")
+    ] = False,
+    config: ConfigOption = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object for one SCRIPT or JOBID, else a list.")
+    ] = False,
+) -> None:
+    """Which resource will bind it: cpu, memory, io, network, gpu, or none?"""
+    settings = load_settings(config, {"store": store})
+    files = [one for one in programs if Path(one).exists()]
+    if save and files:
+        raise UsageError(f"{printable(files[0], 60)} is not a job; only answers of jobs are saved")
+    answerer = Answerer.open(_folder(model, settings))
+    answers: list[Answer] = []
+    problems: list[str] = []
+    for one in programs:
+        try:
+            answers += (
+                [answerer.of_file(one)] if one in files else _of_job(answerer, one, settings)
+            )
+        except JobsightError as error:
+            problems.append(str(error))
+    if save:
+        from jobsight.cli.saving import keep_answers
+
+        problems += keep_answers("bound", answers, settings, save=True)
+    if as_json:
+        objects = [one.to_json() for one in answers]
+        for one in objects if len(programs) == 1 and len(objects) < 2 else [objects]:
+            print_json(one)
+    else:
+        _print(answers)
+    report_problems(problems)
+
+
+def _folder(model: str | None, settings: Settings) -> Path:
+    """The model that answers: the one named, the champion, or the one that ships."""
+    from jobsight.cli.modelnames import champion_of, model_folder, open_registry
+
+    if model is not None:
+        return model_folder(model, settings, "bound")
+    entry = None
+    if settings.registry.exists():
+        from jobsight.learning.registry import DEFAULT
+
+        entry = champion_of(open_registry(settings), "bound", DEFAULT)
+    return shipped() if entry is None else entry.folder
+
+
+def _of_job(answerer: Answerer, name: str, settings: Settings) -> list[Answer]:
+    """Answers for the jobs of a name in the store.
+
+    Raises:
+        JobError: there is none with a script; `UsageError`: it is neither a file nor a job's id.
+    """
+    from jobsight.cli.finding import find_ids
+    from jobsight.ids import parse_job_name
+    from jobsight.store import open_store
+
+    try:
+        job = parse_job_name(name)
+    except UsageError:
+        raise UsageError(f"{printable(name, 60)!r} is neither a file nor a job id") from None
+    with open_store(settings=settings.store) as store:
+        found = [one.document for one in store.get(find_ids(store, job)).values()]
+    scripts = [one for one in found if one.submission.script is not None]
+    if not scripts:
+        raise JobError(f"the store has no script of job {job}")
+    return [answerer.of_document(one) for one in scripts]
+
+
+def _print(answers: list[Answer]) -> None:
+    for number, one in enumerate(answers):
+        if number:
+            say("")
+        name = printable(one.file, 200)
+        if not one.is_job:
+            say(f"{paint('not a job', '33')}: {name}")
+        confidence = "" if one.confidence is None else f" ({percent(one.confidence)} sure)"
+        word = paint(one.kind, _COLOURS.get(one.kind, "32"))
+        say(f"{word}{confidence}  {name}" if one.is_job else f"while it runs: {word}{confidence}")
+        shown = [f"{kind} {percent(share)}" for kind, share in one.shares.items() if share >= _SHOWN]
+        say(field("shares", ", ".join(shown), _INDENT))
+        for label, line in zip(["evidence", *[""] * 99], one.evidence, strict=False):
+            place = printable(f"{line['file']}:{line['line']}", 200)
+            say(field(label, f"· {place}: {printable(line['what'])}", _INDENT))
+        say(field("model", printable(one.model, 80), _INDENT))

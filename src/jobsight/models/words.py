@@ -1,0 +1,107 @@
+"""The text baseline: logistic regression on the names that a program imports and calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import ClassVar, Self
+
+import numpy as np
+
+from jobsight.errors import ModelError, TrainingError
+from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.softmax import fit_softmax, softmax, targets_of
+from jobsight.models.storage import load_arrays, load_body, save_arrays, save_body
+
+__all__ = ["Words"]
+
+_LEAST_ROWS = 2
+"""Training programs that a word must be in."""
+_PENALTY = 0.3
+
+
+class Words:
+    """Softmax regression on TF-IDF weights, (1 + ln tf) · idf of unit length.
+
+    Implements `jobsight.models.base.Model`; answers need numpy only.
+    """
+
+    name: ClassVar[str] = "text"
+    needs_both: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        self._words: dict[str, int] = {}
+        self._idf: Floats = np.zeros(0)
+        self._beta: Floats = np.zeros((0, 0))
+
+    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
+        """Learn from `train`; `select` and `seed` do not matter.
+
+        Raises:
+            TrainingError: `train` has no rows, or programs were not read.
+        """
+        targets = targets_of(train)
+        if train.inputs.programs is None:
+            raise TrainingError("text: there are no programs to read")
+        found = Counter(word for words in train.inputs.programs.words for word in set(words))
+        kept = sorted(word for word, rows in found.items() if rows >= _LEAST_ROWS)
+        self._words = {word: k for k, word in enumerate(kept)}
+        rows = np.array([found[word] for word in kept], np.float64)
+        self._idf = np.log((1.0 + len(train)) / (1.0 + rows)) + 1.0
+        self._beta = fit_softmax(self._columns(train.inputs), targets, train.weight, _PENALTY)
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """Probabilities or shares of each row: float64 (n, k).
+
+        Raises:
+            ModelError: the model is not fitted, or programs were not read.
+        """
+        if not len(self._beta):
+            raise ModelError("the model text is not fitted")
+        return softmax(self._columns(inputs) @ self._beta[:-1] + self._beta[-1])
+
+    def explain(self, words: tuple[str, ...], column: int) -> dict[str, float]:
+        """What each known word of a program adds to the margin of a column, less the mean's."""
+        beta = self._beta[:-1, column] - self._beta[:-1].mean(axis=1)
+        row = self._row(words)
+        return {word: float(row[k] * beta[k]) for word, k in self._words.items() if row[k]}
+
+    def _columns(self, inputs: Inputs) -> Floats:
+        if inputs.programs is None:
+            raise ModelError("text: the programs were not read")
+        rows = [self._row(words) for words in inputs.programs.words]
+        return np.array(rows, np.float64).reshape(len(rows), len(self._words))
+
+    def _row(self, words: tuple[str, ...]) -> Floats:
+        row = np.zeros(len(self._words))
+        for word, times in Counter(words).items():
+            if word in self._words:
+                row[self._words[word]] = 1.0 + np.log(times)
+        row *= self._idf
+        return np.asarray(row / max(float(np.sqrt((row**2).sum())), 1e-12))
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.json`` and ``words.safetensors``."""
+        save_body(folder, self.name, {"words": list(self._words)})
+        arrays = {"idf": self._idf, "beta": self._beta}
+        save_arrays(
+            folder / "words.safetensors",
+            {name: one.astype(np.float32) for name, one in arrays.items()},
+        )
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises:
+            ModelError: a file is missing, damaged or of another schema.
+        """
+        model = cls()
+        with load_body(folder, cls.name) as body:
+            arrays = load_arrays(folder / "words.safetensors")
+            model._words = {str(word): k for k, word in enumerate(body["words"])}
+            model._idf = arrays["idf"].astype(np.float64)
+            model._beta = arrays["beta"].astype(np.float64)
+            if len(model._idf) != len(model._words) or len(model._beta) != len(model._idf) + 1:
+                raise ValueError("there is not one coefficient for each word")
+        return model

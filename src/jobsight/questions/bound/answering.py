@@ -1,0 +1,174 @@
+"""The answer: what will bind a program, how sure that is, and the lines that speak for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from jobsight.errors import ModelError, SourceError
+from jobsight.program.examples import LONGEST_PROGRAM, Example, example_of
+from jobsight.questions.bound.decisions import BOUND
+from jobsight.questions.bound.evidence import Line, evidence_of, gpu_line, not_a_job
+from jobsight.questions.bound.features import Features, Read, read
+from jobsight.text import printable
+
+if TYPE_CHECKING:
+    from jobsight.documents import JobDocument
+    from jobsight.learning.modeldir import ModelDir
+
+__all__ = ["CLASSES", "Answer", "Answerer", "resolved", "shipped"]
+
+CLASSES = ("cpu", "memory", "io", "network", "gpu", "waiting")
+_GPU = 0.8
+"""Share of a program that calls a GPU: a rule's, for it is not measured."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer for one program.
+
+    Attributes:
+        file: the program's path, or the job's id.
+        kind: of `CLASSES`, or ``unsure``.
+        is_job: whether it ends by itself.
+        shares: of its time, by class.
+        confidence: probability that the class is right; of ``unsure`` that of the likeliest.
+        evidence: lines that speak for it.
+        model: what gave the answer.
+        moment: µs since 1970, when.
+        inputs: hash of what was read.
+        id: of the job's document; None of a file.
+    """
+
+    file: str
+    kind: str
+    is_job: bool
+    shares: Mapping[str, float]
+    confidence: float
+    evidence: Sequence[Line]
+    model: str
+    moment: int
+    inputs: str
+    id: str | None = None
+
+    @property
+    def job(self) -> str:
+        """What errors call it."""
+        return self.file
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, with the keys that the command prints."""
+        return {
+            "file": self.file,
+            "class": self.kind,
+            "job": self.is_job,
+            "shares": {name: round(self.shares[name], 4) for name in CLASSES},
+            "confidence": round(self.confidence, 4),
+            "evidence": [dict(one) for one in self.evidence],
+        }
+
+
+def shipped() -> Path:
+    """The model that ships with Jobsight."""
+    return Path(__file__).parent / "default"
+
+
+class Answerer:
+    """Answers for programs by one model."""
+
+    def __init__(self, model: ModelDir) -> None:
+        self._model = model
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open a model directory.
+
+        Raises:
+            ModelError: see `ModelDir.open`.
+        """
+        from jobsight.learning.modeldir import ModelDir
+        from jobsight.questions.bound.question import BOUND_QUESTION
+
+        return cls(ModelDir.open(folder, BOUND_QUESTION, only_chosen=True))
+
+    def of_file(self, name: str) -> Answer:
+        """The answer for a program on disk.
+
+        Raises:
+            SourceError: it cannot be read.
+        """
+        try:
+            with Path(name).open("rb") as file:
+                data = file.read(LONGEST_PROGRAM)
+        except (OSError, ValueError) as error:
+            raise SourceError(f"cannot read {printable(name, 200)}: {error}") from None
+        return self._answer(name, read(name, data.decode("utf-8", "replace")))
+
+    def of_document(self, document: JobDocument) -> Answer:
+        """The answer for a job whose script is known."""
+        script = document.submission.script
+        assert script is not None
+        folder, command = document.submission.directory or "", document.submission.command
+        path = str(Path(folder) / (command or "script"))
+        return self._answer(document.id, read(path, script), id_=document.id)
+
+    def likeliest(self, example: Example) -> str | None:
+        """The class of those that a measurement leaves possible that the program speaks for."""
+        inputs = Features([example]).inputs([read(example.path, example.text)])
+        found = self._model.targets["class"].answering.predict(inputs)[0]
+        possible = {kind: found[k] for k, kind in enumerate(BOUND) if kind in example.classes}
+        return max(possible, key=lambda kind: possible[kind]) if possible else None
+
+    def _answer(self, name: str, program: Read, id_: str | None = None) -> Answer:
+        inputs = Features([]).inputs([program])
+        found = self._model.targets["class"].answering.predict(inputs)[0]
+        shares = self._shares(inputs)
+        kind, confidence = BOUND[int(found.argmax())], float(found.max())
+        evidence = evidence_of(program, kind)
+        on_gpu = gpu_line(program)
+        if on_gpu is not None:
+            kind, confidence, evidence = "gpu", _GPU, [on_gpu, *evidence]
+            shares = {name: (1 - _GPU) * share for name, share in shares.items()} | {"gpu": _GPU}
+        elif confidence < self._model.settings.unsure_below:
+            kind = "unsure"
+        endless = not_a_job(program)
+        return Answer(
+            file=name,
+            kind=kind,
+            is_job=endless is None,
+            shares=shares,
+            confidence=confidence,
+            evidence=evidence if endless is None else [endless, *evidence],
+            model=self._model.label,
+            moment=time.time_ns() // 1000,
+            inputs=inputs.digests()[0],
+            id=id_,
+        )
+
+    def _shares(self, inputs: Any) -> dict[str, float]:
+        target = self._model.targets.get("shares")
+        if target is None:
+            raise ModelError("the model was trained without shares; train again")
+        found = target.answering.predict(inputs)[0]
+        by_class = dict(zip(BOUND, map(float, found), strict=True))
+        return {name: by_class.get(name, 0.0) for name in CLASSES}
+
+
+@cache
+def _default() -> Answerer | None:
+    return Answerer.open(shipped()) if (shipped() / "manifest.json").exists() else None
+
+
+def resolved(example: Example) -> str | None:
+    """The class of an example that was measured too coarsely, by the model that ships.
+
+    Partial labels: the likeliest of the possible ones is learned (Jin and Ghahramani, NIPS 2002).
+    """
+    answerer = _default()
+    return None if answerer is None else answerer.likeliest(example)

@@ -1,0 +1,105 @@
+"""The question `bound` as the contract wants it: programs, and which resource bound their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import polars as pl
+
+from jobsight.learning.question import Decisions, Question, Stratum
+from jobsight.learning.targets import Kinds, Shares, Target
+from jobsight.models.base import Inputs
+from jobsight.program.examples import Example
+from jobsight.program.tree.vocabulary import VERSION
+from jobsight.questions.bound.decisions import BOUND, table_of
+from jobsight.questions.bound.features import FAMILIES, Features
+from jobsight.questions.bound.settings import BoundSettings
+
+__all__ = ["BOUND_QUESTION", "Bound", "Encoding"]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Nothing is learned before the models; programs must be read as those in training were."""
+
+    version: int = VERSION
+
+    @property
+    def horizon_micros(self) -> int:
+        """No limit."""
+        return 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"version": self.version}
+
+
+class Bound(Question[BoundSettings]):
+    """Which resource will bind a program?
+
+    See `jobsight.learning.question.Question`.
+    """
+
+    name: ClassVar[str] = "bound"
+    title: ClassVar[str] = "Which resource will bind it?"
+    settings = BoundSettings
+    targets: ClassVar[Mapping[str, Target]] = {"class": Kinds(BOUND), "shares": Shares(BOUND)}
+    models: ClassVar[tuple[str, ...]] = (
+        "constant", "rule", "text", "svm", "boosted", "dense", "recurrent", "tree", "stack",
+    )  # fmt: skip
+    members: ClassVar[tuple[str, ...]] = ("rule", "text", "svm", "dense", "tree")
+    columns: ClassVar[Mapping[str, str]] = {"rule": "rule"}
+    only: ClassVar[Mapping[str, str]] = dict.fromkeys(("svm", "recurrent"), "class")
+    reads: ClassVar[Literal["events", "jobs", "programs"]] = "programs"
+    searched: ClassVar[tuple[str, ...]] = ("seed", "boosted")
+    key: ClassVar[pl.Expr] = pl.col("id")
+    job: ClassVar[pl.Expr] = pl.col("job")
+    strata: ClassVar[Mapping[str, Stratum]] = {
+        "language": Stratum(pl.col("language"), "By language"),
+        "class": Stratum(pl.col("class"), "By class"),
+        "source": Stratum(pl.col("source"), "By source of the shares"),
+        "family": Stratum(pl.col("family"), "By family", saved=False),
+    }
+    words: ClassVar[tuple[str, str, str]] = ("program", "programs", "bound")
+    families: ClassVar[Mapping[str, tuple[str, ...]]] = FAMILIES
+
+    def decisions(self, source: Sequence[Example], settings: BoundSettings) -> Decisions:
+        """Every program with what bound it."""
+        from jobsight.questions.bound.answering import resolved
+
+        table = table_of(source, settings.seed, resolved)
+        first, last = (int(table["decided"].to_numpy().min(initial=0)),
+                       int(table["decided"].to_numpy().max(initial=0)))  # fmt: skip
+        facts = {"programs": len(table), "families": table["family"].n_unique()}
+        nothing = "nothing to learn from: there are no measured programs"
+        return Decisions(table, first, last, facts=facts, nothing=nothing)
+
+    def encoding(self, rows: pl.DataFrame, settings: BoundSettings) -> Encoding:
+        """The version of trees and features."""
+        return Encoding()
+
+    def encoding_from(self, data: Mapping[str, Any]) -> Encoding:
+        """See `Encoding.to_json`."""
+        if data["version"] != VERSION:
+            raise ValueError(f"its trees have version {data['version']!r}, not {VERSION}")
+        return Encoding(int(data["version"]))
+
+    def builder(
+        self, source: Sequence[Example], encoding: Encoding, settings: BoundSettings
+    ) -> Features:
+        """Reads programs."""
+        return Features(source)
+
+    def again(
+        self, source: Sequence[Example], row: pl.DataFrame, encoding: Encoding,
+        settings: BoundSettings, moment: str,
+    ) -> Inputs | None:  # fmt: skip
+        """The same from a source of this program alone, without what bound it."""
+        one = source[int(row["example"][0])]
+        alone = Example(one.id, one.path, one.text, one.language, "", {}, ())
+        return Features([alone]).build(row.with_columns(example=pl.lit(0)), moment)[1]
+
+
+BOUND_QUESTION = Bound()

@@ -1,0 +1,24 @@
+"""Settings of the question `bound`: how programs are learned from, and when an answer is unsure."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from jobsight.settings import BoostedSettings, QuestionSettings
+from jobsight.settings.shared import Fraction
+
+__all__ = ["BoundSettings"]
+
+
+class BoundSettings(QuestionSettings):
+    """The question `bound`."""
+
+    parts: tuple[Fraction, Fraction, Fraction, Fraction] = (0.6, 0.1, 0.1, 0.2)
+    """Shares of train, select, calibrate and test; whole families each, in an order by chance."""
+    metric: Literal["log_loss", "macro_f1", "accuracy"] = "log_loss"
+    bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 500
+    boosted: BoostedSettings = BoostedSettings()
+    unsure_below: Annotated[float, Field(ge=0, le=1)] = 0.4
+    """An answer with less confidence is ``unsure``."""
