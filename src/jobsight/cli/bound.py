@@ -84,7 +84,8 @@ def bound(
 
 def _folder(model: str | None, settings: Settings) -> Path:
     """The model that answers: the one named, the champion, or the one that ships."""
-    from jobsight.cli.modelnames import champion_of, model_folder, open_registry
+    from jobsight.cli.modelnames import model_folder
+    from jobsight.learning.champions import champion_of, open_registry
 
     if model is not None:
         return model_folder(model, settings, "bound")

@@ -31,7 +31,7 @@ _VALUES = {
     "catchsegv": "", "builtin": "", "strace": "e o p", "chrt": "", "unbuffer": "", "doas": "u",
     "sudo": "u g", "conda": "n p", "mamba": "n p", "micromamba": "n p", "apptainer": "B H W S",
     "singularity": "B H W S", "docker": "v e w u", "podman": "v e w u", "perf": "e o",
-    "shifter": "V",
+    "shifter": "V", "jobsight": "o output interval store config",
 }  # fmt: skip
 _NO_VALUE = frozenset(wordlist(
     "--nv --rocm --cleanenv --contain --containall --writable-tmpfs --rm --no-home --exact "
@@ -46,7 +46,7 @@ _TAKES_MORE = {"timeout": 1, "taskset": 1, "chrt": 1}
 _WITH_SUBCOMMAND = {"conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"},
                     "perf": {"stat", "record"}, "apptainer": {"exec", "run"},
                     "singularity": {"exec", "run"},
-                    "docker": {"run", "exec"}, "podman": {"run", "exec"}}  # fmt: skip
+                    "jobsight": {"profile"}, "docker": {"run", "exec"}, "podman": {"run", "exec"}}  # fmt: skip
 
 
 class Stripped(NamedTuple):
