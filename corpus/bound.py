@@ -110,7 +110,8 @@ def _sure(crossed: Crossed) -> Iterator[str]:
     yield "|---|---|---|"
     for least in (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
         inside = top >= least
-        yield f"| {least} | {inside.mean():.2f} | {right[inside].mean() if inside.any() else 0:.2f} |"
+        if inside.any():
+            yield f"| {least} | {inside.mean():.2f} | {right[inside].mean():.2f} |"
 
 
 def _shares(crossed: Crossed) -> Iterator[str]:
@@ -118,7 +119,8 @@ def _shares(crossed: Crossed) -> Iterator[str]:
     yield "\n| model | misplaced part of the time (half of L1) | divergence |"
     yield "|---|---|---|"
     for name in crossed.said:
-        yield f"| `{name}` | {_between(found[name])} | {number(crossed.scores(name)['divergence'])} |"
+        divergence = number(crossed.scores(name)["divergence"])
+        yield f"| `{name}` | {_between(found[name])} | {divergence} |"
 
 
 def _transferred(

@@ -32,7 +32,7 @@ import select
 def hold_until_stable(seconds):
     select.select([], [], [], seconds)
 '''
-PROGRAM = '''import math
+PROGRAM = """import math
 
 import beamline
 
@@ -47,7 +47,7 @@ def residual(samples, order):
 for turn in range({turns}):
     beamline.hold_until_stable({seconds})
     print(turn, residual({samples}, {order}))
-'''
+"""
 NUMBERS = [
     {"step": 0.01 * k, "turns": 2 + k % 3, "seconds": 4.0 / (2 + k % 3), "samples": 900 + 70 * k,
      "order": 2 + k % 2}

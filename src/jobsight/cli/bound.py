@@ -64,9 +64,7 @@ def bound(
     problems: list[str] = []
     for one in programs:
         try:
-            answers += (
-                [answerer.of_file(one)] if one in files else _of_job(answerer, one, settings)
-            )
+            answers += [answerer.of_file(one)] if one in files else _of_job(answerer, one, settings)
         except JobsightError as error:
             problems.append(str(error))
     if save:
@@ -75,8 +73,7 @@ def bound(
         problems += keep_answers("bound", answers, settings, save=True)
     if as_json:
         objects = [one.to_json() for one in answers]
-        for one in objects if len(programs) == 1 and len(objects) < 2 else [objects]:
-            print_json(one)
+        print_json(objects[0] if len(programs) == len(objects) == 1 else objects)
     else:
         _print(answers)
     report_problems(problems)
@@ -103,9 +100,9 @@ def _of_job(answerer: Answerer, name: str, settings: Settings) -> list[Answer]:
     Raises:
         JobError: there is none with a script; `UsageError`: it is neither a file nor a job's id.
     """
-    from jobsight.cli.finding import find_ids
     from jobsight.ids import parse_job_name
     from jobsight.store import open_store
+    from jobsight.store.finding import find_ids
 
     try:
         job = parse_job_name(name)
@@ -129,7 +126,9 @@ def _print(answers: list[Answer]) -> None:
         confidence = "" if one.confidence is None else f" ({percent(one.confidence)} sure)"
         word = paint(one.kind, _COLOURS.get(one.kind, "32"))
         say(f"{word}{confidence}  {name}" if one.is_job else f"while it runs: {word}{confidence}")
-        shown = [f"{kind} {percent(share)}" for kind, share in one.shares.items() if share >= _SHOWN]
+        shown = [
+            f"{kind} {percent(share)}" for kind, share in one.shares.items() if share >= _SHOWN
+        ]
         say(field("shares", ", ".join(shown), _INDENT))
         for label, line in zip(["evidence", *[""] * 99], one.evidence, strict=False):
             place = printable(f"{line['file']}:{line['line']}", 200)

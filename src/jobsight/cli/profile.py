@@ -161,9 +161,7 @@ def _save(job: str, found: Profile, settings: Settings) -> None:
     kept = {name: vars(found)[name] for name in ("source", "shares", "unmeasured")}
     bound = {**kept, "classes": list(found.classes)}
     with open_store(settings=settings.store) as store:
-        document = JobDocument(
-            id=job, updated=time.time_ns() // 1000, usage=Usage(bound=bound)
-        )
+        document = JobDocument(id=job, updated=time.time_ns() // 1000, usage=Usage(bound=bound))
         merged = store.merge([document])
     if merged.refused:
         raise StoreError(f"the shares could not be saved: {': '.join(merged.refused[0])}")

@@ -41,8 +41,7 @@ def review(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Were the stored predictions right? By week and by model; of kinds, which was taken for which.
-    """
+    """Were the stored predictions right? By week and by model, or counted by class."""
     asked = question_named(question)
     settings = load_settings(config, {"store": store}, asked)
     if asked.reads == "programs":

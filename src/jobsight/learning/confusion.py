@@ -53,7 +53,7 @@ def confusion(
         By model, then the most frequent first.
     """
     target = next(iter(question.targets))
-    rows = {}
+    rows: dict[tuple[str, str], str] = {}
     for document in documents:
         key = parse_key(document.id)
         for one in sorted(document.predictions, key=lambda one: one.time):

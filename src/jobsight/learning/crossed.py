@@ -82,7 +82,9 @@ def _mean(metric: Any) -> Any:
     """The metric's mean over the last axis of predictions, the repetitions."""
 
     def found(said: Floats, values: NDArray[Any], weight: Floats) -> Any:
-        return np.mean([metric(said[..., k], values, weight) for k in range(said.shape[-1])], axis=0)
+        return np.mean(
+            [metric(said[..., k], values, weight) for k in range(said.shape[-1])], axis=0
+        )
 
     return found
 
@@ -164,10 +166,10 @@ def transfer(
         said = {name: np.zeros(targets.shape) for name in crossed.said}
         for held in folds(known, parts, settings.seed):
             judged, rest = inside & held, ~inside & ~held
-            for name in said:
+            for name, own_said in said.items():
                 if name != Stack.name:
                     model = _fitted(question, settings, name, known.take(rest))
-                    said[name][judged] = model.predict(known.inputs.take(judged))
+                    own_said[judged] = model.predict(known.inputs.take(judged))
             if Stack.name in said:
                 before = np.stack([crossed.said[name][0] for name in question.members])
                 pool = pooled_weights(before[:, rest], targets[rest], known.weight[rest])

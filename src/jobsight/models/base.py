@@ -62,7 +62,8 @@ class Programs:
         """The programs given (indices or a mask), in that order."""
         chosen = np.arange(len(self.words))[rows].tolist()
         words, kinds, parents = (
-            tuple(column[row] for row in chosen) for column in (self.words, self.kinds, self.parents)
+            tuple(column[row] for row in chosen)
+            for column in (self.words, self.kinds, self.parents)
         )
         return Programs(words, kinds, parents, self.vocabulary)  # type: ignore[arg-type]
 

@@ -1,9 +1,10 @@
 """Networks on programs: fully connected, recurrent, and over the syntax tree itself.
 
 A network is trained with PyTorch and answers with numpy: `margins` is written once over what both
-libraries name alike, so that answers load no PyTorch. The recurrent one is a GRU (Cho et al., EMNLP
-2014) over the tree's nodes in their order; that of trees sums children from the leaves up (child-sum
-Tree-LSTM without its gates: Tai, Socher and Manning, ACL 2015) and weighs all nodes by attention.
+libraries name alike, so that answers load no PyTorch. The recurrent one is a GRU (Cho et al.,
+EMNLP 2014) over the tree's nodes in their order; that of trees sums children from the leaves up
+(child-sum Tree-LSTM without its gates: Tai, Socher and Manning, ACL 2015) and weighs all nodes by
+attention.
 """
 
 from __future__ import annotations
@@ -118,7 +119,9 @@ class _Network:
             raise ModelError(f"the model {self.name} is not fitted")
         require_names(inputs, self._names)
         said = [
-            self.margins(self._weights, self.rows(inputs.take(np.array([row]))), np, lambda one: one)
+            self.margins(
+                self._weights, self.rows(inputs.take(np.array([row]))), np, lambda one: one
+            )
             for row in range(len(inputs))
         ]
         columns = len(self._weights["answer"].T)
@@ -193,8 +196,7 @@ class NodeSequence(_Network):
 
     name: ClassVar[str] = "recurrent"
     hidden: ClassVar[int] = 24
-    epochs: ClassVar[int] = 12
-    batch: ClassVar[int] = 64
+    epochs: ClassVar[int] = 20
     decay: ClassVar[float] = 0.1
 
     def start(self, inputs: Inputs, k: int, random: np.random.Generator) -> Weights:
@@ -265,7 +267,9 @@ class NodeTree(_Network):
     def margins(self, weights: Weights, rows: Any, xp: Any, drop: Callable[[Any], Any]) -> Any:
         """See `_Network.margins`."""
         levels, count = rows
-        states, trees, below = [], [], None
+        states: list[Any] = []
+        trees: list[NDArray[np.int64]] = []
+        below: tuple[Any, NDArray[np.int64]] | None = None
         for kinds, parents, tree in levels:
             own = drop(weights["kinds"][kinds])
             if below is not None:

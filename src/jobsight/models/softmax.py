@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
 from jobsight.models.base import Floats, Labelled
@@ -35,11 +36,11 @@ def targets_of(rows: Labelled) -> Floats:
     if not len(rows):
         raise TrainingError("there are no training examples; give more programs")
     if rows.output.kind == "kinds":
-        return np.eye(len(rows.output.columns))[rows.values]
+        return np.asarray(np.eye(len(rows.output.columns))[rows.values], np.float64)
     return np.asarray(rows.values, np.float64)
 
 
-def folds(rows: Labelled, count: int, seed: int) -> list[Floats]:
+def folds(rows: Labelled, count: int, seed: int) -> list[NDArray[np.bool_]]:
     """Masks of `count` parts of the rows, batches whole, drawn by chance: bool (n,) each."""
     batch = np.arange(len(rows)) if rows.batch is None else rows.batch
     _, number = np.unique(batch, return_inverse=True)

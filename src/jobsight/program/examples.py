@@ -1,9 +1,9 @@
 """Programs with what bound a run of theirs: from a corpus, a site's own lines, or job documents.
 
 A corpus is a folder with ``measured.jsonl``; a site's own file is such lines by any name. A line
-has ``path`` (of the program, from the file's folder), ``shares`` by class, and ``label``, the class,
-or ``classes``, those that are possible; optional are ``family`` (programs that do one thing; else the
-folder of the path) and ``language``.
+has ``path`` (of the program, from the file's folder), ``shares`` by class, and ``label``, the
+class, or ``classes``, those that are possible; optional are ``family`` (programs that do one thing;
+else the folder of the path) and ``language``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from jobsight.program.languages import language_of
 from jobsight.program.profile import CLASSES, Profile, accounted
 from jobsight.text import printable
 
-__all__ = ["MEASURED", "LONGEST_PROGRAM", "Example", "example_of", "examples_in", "lines_file"]
+__all__ = ["LONGEST_PROGRAM", "MEASURED", "Example", "example_of", "examples_in", "lines_file"]
 
 MEASURED = "measured.jsonl"
 LONGEST_PROGRAM = 4 << 20

@@ -46,7 +46,8 @@ _TAKES_MORE = {"timeout": 1, "taskset": 1, "chrt": 1}
 _WITH_SUBCOMMAND = {"conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"},
                     "perf": {"stat", "record"}, "apptainer": {"exec", "run"},
                     "singularity": {"exec", "run"},
-                    "jobsight": {"profile"}, "docker": {"run", "exec"}, "podman": {"run", "exec"}}  # fmt: skip
+                    "docker": {"run", "exec"}, "podman": {"run", "exec"},
+                    "jobsight": {"profile"}}  # fmt: skip
 
 
 class Stripped(NamedTuple):

@@ -1,1 +1,1 @@
-"""Which resource will bind a program? Read from its source; learned from runs that were measured."""
+"""Which resource will bind a program? Read from its source, learned from measured runs."""

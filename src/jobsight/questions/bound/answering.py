@@ -9,10 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from jobsight.errors import ModelError, SourceError
-from jobsight.program.examples import LONGEST_PROGRAM, Example, example_of
+from jobsight.program.examples import LONGEST_PROGRAM, Example
 from jobsight.questions.bound.decisions import BOUND
 from jobsight.questions.bound.evidence import Line, evidence_of, gpu_line, not_a_job
 from jobsight.questions.bound.features import Features, Read, read

@@ -47,18 +47,32 @@ def table_of(source: Sequence[Example], seed: int, resolve: Resolve) -> pl.DataF
         shares = [share or 0.0 for share in known] if one.measured and any(known) else None
         rows.append(
             {
-                "id": one.id, "example": number, "job": one.job, "family": one.family,
-                "language": one.language, "source": "measured" if one.measured else "accounted",
-                "ended": one.ended, "decided": moment, "known_at": moment, "batch": number,
-                "group": family, "drawn": family, "log": family, "kept": True, "teaches": True,
-                "class": kind, "shares": shares, "possible": list(one.classes),
+                "id": one.id,
+                "example": number,
+                "job": one.job,
+                "family": one.family,
+                "language": one.language,
+                "source": "measured" if one.measured else "accounted",
+                "ended": one.ended,
+                "decided": moment,
+                "known_at": moment,
+                "batch": number,
+                "group": family,
+                "drawn": family,
+                "log": family,
+                "kept": True,
+                "teaches": True,
+                "class": kind,
+                "shares": shares,
+                "possible": list(one.classes),
                 "censored": None if kind else "several classes are possible",
-            }  # fmt: skip
+            }
         )
+    texts = ("id", "job", "family", "language", "source", "class", "censored")
+    numbers_ = ("example", "ended", "decided", "known_at", "batch", "group", "drawn", "log")
     schema: dict[str, pl.DataType | type[pl.DataType]] = {
-        **dict.fromkeys(("id", "job", "family", "language", "source", "class", "censored"), pl.String),
-        **dict.fromkeys(("example", "ended", "decided", "known_at", "batch", "group", "drawn", "log"),
-                        pl.Int64),
+        **dict.fromkeys(texts, pl.String),
+        **dict.fromkeys(numbers_, pl.Int64),
         **dict.fromkeys(("kept", "teaches"), pl.Boolean),
         "shares": pl.List(pl.Float64),
         "possible": pl.List(pl.String),

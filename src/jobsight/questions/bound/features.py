@@ -28,7 +28,9 @@ FAMILIES = {
     "its sizes": ("size", "value", "count", "language"),
     "its loops": ("nesting", "inner", "index", "handlers"),
 }
-_SMALL = frozenset({"name", "text", "constant", "literal", "pattern", "pointer", "extent", "member"})
+_SMALL = frozenset(
+    {"name", "text", "constant", "literal", "pattern", "pointer", "extent", "member"}
+)
 """Kinds that networks do not see: they have no words."""
 _KEPT = np.array([name not in _SMALL for name in KINDS])
 _SIZES = np.digitize(np.arange(256), (1, 12, 21))
