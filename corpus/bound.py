@@ -27,7 +27,7 @@ from jobsight.questions.bound.settings import BoundSettings
 
 MEASURED = Path(__file__).parent / "programs" / "measured.jsonl"
 DRAWS = 1000
-OF_SHARES = ("constant", "rule", "text", "dense", "tree", "stack")
+OF_SHARES = ("constant", "rule", "text", "forest")
 
 
 def main() -> None:

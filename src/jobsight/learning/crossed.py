@@ -21,7 +21,7 @@ from jobsight.learning.dataset import drawn_together
 from jobsight.learning.question import Question
 from jobsight.learning.targets import Scores
 from jobsight.models.base import Floats, Labelled
-from jobsight.models.softmax import folds, softmax, targets_of
+from jobsight.models.softmax import balanced, folds, softmax, targets_of
 from jobsight.models.stack import Stack, pooled_weights
 from jobsight.settings import QuestionSettings
 
@@ -126,7 +126,7 @@ def cross(
         progress: is called with what is being done.
     """
     table, labelled = examples(question, source, settings, target)
-    targets = targets_of(labelled)
+    targets, weight = targets_of(labelled), balanced(labelled)
     said = {name: np.zeros((repetitions, *targets.shape)) for name in names}
     for turn in range(repetitions):
         masks = folds(labelled, parts, settings.seed + turn)
@@ -139,7 +139,7 @@ def cross(
         if Stack.name in said:
             members = np.stack([said[name][turn] for name in question.members])
             for held in masks:
-                pool = pooled_weights(members[:, ~held], targets[~held], labelled.weight[~held])
+                pool = pooled_weights(members[:, ~held], targets[~held], weight[~held])
                 said[Stack.name][turn, held] = _pooled(members[:, held], *pool)
     return Crossed(question, target, table, labelled, said)
 
@@ -172,7 +172,7 @@ def transfer(
                     own_said[judged] = model.predict(known.inputs.take(judged))
             if Stack.name in said:
                 before = np.stack([crossed.said[name][0] for name in question.members])
-                pool = pooled_weights(before[:, rest], targets[rest], known.weight[rest])
+                pool = pooled_weights(before[:, rest], targets[rest], balanced(known)[rest])
                 own = np.stack([said[name][judged] for name in question.members])
                 said[Stack.name][judged] = _pooled(own, *pool)
         found[str(value)] = {

@@ -22,11 +22,13 @@ from jobsight.settings import BoostedSettings, LstmSettings
 __all__ = ["LEARNED", "NAMES", "SEVERAL", "Inputs", "Labelled", "Model", "create", "is_baseline",
            "load", "predicts"]  # fmt: skip
 
-OF_PROGRAMS = ("text", "svm", "dense", "recurrent", "tree")
+OF_PROGRAMS = ("text", "svm", "forest", "dense", "recurrent", "tree")
 """Models of kinds and shares that read programs, or features of them."""
 NAMES = ("constant", "rates", "linear", "boosted", "lstm", "stack", *OF_PROGRAMS)
 """Every model but rule sets (``rules:…``) and `Column`s, whose names a question gives."""
-LEARNED = ("linear", "boosted", "lstm", "mixture", "stack", "svm", "dense", "recurrent", "tree")
+LEARNED = (
+    "linear", "boosted", "lstm", "mixture", "stack", "svm", "forest", "dense", "recurrent", "tree",
+)  # fmt: skip
 """Models that must beat every other; all others are baselines."""
 SEVERAL = ("constant", "boosted", "stack", *OF_PROGRAMS)
 """Models that also predict kinds, quantiles and shares; see `predicts`."""
@@ -148,11 +150,11 @@ def _class_of(name: str, output: Output) -> type[Loadable]:
 
         return Linear
     if name in OF_PROGRAMS:
-        from jobsight.models import networks, svm, words
+        from jobsight.models import forest, networks, svm, words
 
         known: dict[str, type[Loadable]] = {
             one.name: one
-            for one in (words.Words, svm.Svm, networks.Dense, networks.NodeSequence,
+            for one in (words.Words, svm.Svm, forest.Forest, networks.Dense, networks.NodeSequence,
                         networks.NodeTree)
         }  # fmt: skip
         return known[name]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from jobsight.errors import ModelError, TrainingError
 from jobsight.models.base import Floats, Inputs, Labelled, Programs
 from jobsight.models.determinism import THREADS, require_torch
-from jobsight.models.softmax import Standard, softmax, targets_of
+from jobsight.models.softmax import Standard, balanced, softmax, targets_of
 from jobsight.models.storage import load_arrays, load_body, require_names, save_arrays, save_body
 
 __all__ = ["Dense", "NodeSequence", "NodeTree"]
@@ -96,11 +96,15 @@ class _Network:
         schedule = torch.optim.lr_scheduler.OneCycleLR(
             optimizer, self.rate, total_steps=self.epochs * batches
         )
-        goal, weight = (torch.tensor(one, dtype=torch.float32) for one in (targets, train.weight))
+        goal, weight = (
+            torch.tensor(one, dtype=torch.float32) for one in (targets, balanced(train))
+        )
+        parts = np.array_split(random.permutation(len(train)), batches)
+        rows = [self.rows(train.inputs.take(some)) for some in parts]
         for _ in range(self.epochs):
-            order = random.permutation(len(train))
-            for some in np.array_split(order, batches):
-                said = self.margins(weights, self.rows(train.inputs.take(some)), torch, drop)
+            for part in random.permutation(batches):
+                some = parts[part]
+                said = self.margins(weights, rows[part], torch, drop)
                 cost = -(goal[some] * said.log_softmax(1)).sum(1) @ weight[some] / len(some)
                 optimizer.zero_grad()
                 cost.backward()

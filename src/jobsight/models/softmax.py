@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from jobsight.errors import TrainingError
 from jobsight.models.base import Floats, Labelled
 
-__all__ = ["Standard", "fit_softmax", "folds", "softmax", "targets_of"]
+__all__ = ["Standard", "balanced", "fit_softmax", "folds", "softmax", "targets_of"]
 
 _STEPS = 300
 
@@ -38,6 +38,18 @@ def targets_of(rows: Labelled) -> Floats:
     if rows.output.kind == "kinds":
         return np.asarray(np.eye(len(rows.output.columns))[rows.values], np.float64)
     return np.asarray(rows.values, np.float64)
+
+
+def balanced(rows: Labelled) -> Floats:
+    """Weights by which each kind counts alike, float64 (n,); of shares, those of the rows.
+
+    Programs are asked about in other proportions than a corpus has them.
+    """
+    if rows.output.kind != "kinds":
+        return rows.weight
+    total = np.bincount(rows.values, rows.weight, len(rows.output.columns))
+    scale = rows.weight.sum() / np.maximum(total, 1e-12) / (total > 0).sum()
+    return np.asarray(rows.weight * scale[rows.values], np.float64)
 
 
 def folds(rows: Labelled, count: int, seed: int) -> list[NDArray[np.bool_]]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.models.base import BINARY, Floats, Inputs, Labelled, Loadable, Output
-from jobsight.models.softmax import folds, softmax, targets_of
+from jobsight.models.softmax import balanced, folds, softmax, targets_of
 from jobsight.models.storage import load_body, save_body
 
 __all__ = ["Stack", "pooled_weights"]
@@ -102,7 +102,7 @@ class Stack:
                 member = self._make(name)
                 member.fit(train.take(~held), select.take(nothing), seed=seed)
                 said[k, held] = member.predict(train.inputs.take(held))
-        self.weights, self._offsets = pooled_weights(said, targets, train.weight)
+        self.weights, self._offsets = pooled_weights(said, targets, balanced(train))
         for name in self.members:
             member = self._make(name)
             member.fit(train, select, seed=seed)

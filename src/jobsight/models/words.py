@@ -10,7 +10,7 @@ import numpy as np
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.models.base import Floats, Inputs, Labelled
-from jobsight.models.softmax import fit_softmax, softmax, targets_of
+from jobsight.models.softmax import balanced, fit_softmax, softmax, targets_of
 from jobsight.models.storage import load_arrays, load_body, save_arrays, save_body
 
 __all__ = ["Words"]
@@ -48,7 +48,7 @@ class Words:
         self._words = {word: k for k, word in enumerate(kept)}
         rows = np.array([found[word] for word in kept], np.float64)
         self._idf = np.log((1.0 + len(train)) / (1.0 + rows)) + 1.0
-        self._beta = fit_softmax(self._columns(train.inputs), targets, train.weight, _PENALTY)
+        self._beta = fit_softmax(self._columns(train.inputs), targets, balanced(train), _PENALTY)
 
     def predict(self, inputs: Inputs) -> Floats:
         """Probabilities or shares of each row: float64 (n, k).

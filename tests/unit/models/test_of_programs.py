@@ -16,7 +16,7 @@ KINDS = Output("kinds", ("cpu", "io", "waiting"))
 SHARES = Output("shares", KINDS.columns)
 COLUMNS = {"rule": "rule"}
 MEMBERS = ("rule", "text", "svm")
-NAMES = ("rule", "text", "svm", "dense", "recurrent", "tree", "stack")
+NAMES = ("rule", "text", "svm", "forest", "dense", "recurrent", "tree", "stack")
 
 
 def made(rows: int, seed: int, output: Output = KINDS) -> Labelled:
@@ -85,7 +85,7 @@ def test_two_fits_are_the_same_bytes(name: str, tmp_path: Path) -> None:
     assert first == second
 
 
-@pytest.mark.parametrize("name", ["rule", "text", "dense", "stack"])
+@pytest.mark.parametrize("name", ["rule", "text", "forest", "stack"])
 def test_shares_are_learned_too(name: str) -> None:
     if name == "stack":
         train = made(96, 1, SHARES)

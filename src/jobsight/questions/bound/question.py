@@ -47,11 +47,14 @@ class Bound(Question[BoundSettings]):
     settings = BoundSettings
     targets: ClassVar[Mapping[str, Target]] = {"class": Kinds(BOUND), "shares": Shares(BOUND)}
     models: ClassVar[tuple[str, ...]] = (
-        "constant", "rule", "text", "svm", "boosted", "dense", "recurrent", "tree", "stack",
+        "constant", "rule", "text", "svm", "boosted", "forest", "dense", "recurrent", "tree",
+        "stack",
     )  # fmt: skip
-    members: ClassVar[tuple[str, ...]] = ("rule", "text", "svm", "dense", "tree")
+    members: ClassVar[tuple[str, ...]] = ("rule", "text", "svm", "forest", "dense", "tree")
     columns: ClassVar[Mapping[str, str]] = {"rule": "rule"}
-    only: ClassVar[Mapping[str, str]] = dict.fromkeys(("svm", "recurrent"), "class")
+    only: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("svm", "boosted", "dense", "recurrent", "tree", "stack"), "class"
+    )
     reads: ClassVar[Literal["events", "jobs", "programs"]] = "programs"
     searched: ClassVar[tuple[str, ...]] = ("seed", "boosted")
     key: ClassVar[pl.Expr] = pl.col("id")

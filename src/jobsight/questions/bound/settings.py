@@ -17,7 +17,7 @@ class BoundSettings(QuestionSettings):
 
     parts: tuple[Fraction, Fraction, Fraction, Fraction] = (0.6, 0.1, 0.1, 0.2)
     """Shares of train, select, calibrate and test; whole families each, in an order by chance."""
-    metric: Literal["log_loss", "macro_f1", "accuracy"] = "log_loss"
+    metric: Literal["log_loss", "macro_f1", "accuracy"] = "macro_f1"
     bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 500
     boosted: BoostedSettings = BoostedSettings()
     unsure_below: Annotated[float, Field(ge=0, le=1)] = 0.4
