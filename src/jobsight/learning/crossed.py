@@ -25,7 +25,7 @@ from jobsight.models.softmax import balanced, folds, softmax, targets_of
 from jobsight.models.stack import Stack, pooled_weights
 from jobsight.settings import QuestionSettings
 
-__all__ = ["Crossed", "cross", "transfer"]
+__all__ = ["Crossed", "cross", "examples", "transfer"]
 
 _SMALLEST = 1e-4
 Progress = Callable[[str], None]
