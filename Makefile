@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= 4
 PYTEST := $(BIN)/python -m pytest -q --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup demo check test lint testbed prove bench corpus lock clean
+.PHONY: help setup demo check test lint testbed prove bench corpus bound-model lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make testbed  real HTCondor, Slurm, Redis and Kafka to try things on, until Ctrl-C (root, Debian)"
 	@echo "make prove  the long proofs too: all versions of the servers, chaos, sweeps, fuzzing in length"
 	@echo "make bench  the benchmarks; writes bench/RESULTS.md"
+	@echo "make bound-model  the model that ships for jobsight bound, trained on all that is measured"
 	@echo "make corpus  what binds the programs of corpus/programs, as far as they changed (root, Debian)"
 
 setup: $(READY)
@@ -57,6 +58,10 @@ prove: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m bench
+
+bound-model: $(READY)
+	JOBSIGHT_BOUND__PARTS='[0.88,0.04,0.04,0.04]' $(BIN)/jobsight train bound corpus/programs \
+		--model stack --no-registry -o src/jobsight/questions/bound/default
 
 corpus: $(READY)
 	$(BIN)/python -m corpus.programs.measure
