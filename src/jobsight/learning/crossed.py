@@ -22,7 +22,7 @@ from jobsight.learning.question import Question
 from jobsight.learning.targets import Scores
 from jobsight.models.base import Floats, Labelled
 from jobsight.models.softmax import balanced, folds, softmax, targets_of
-from jobsight.models.stack import Stack, pooled_weights
+from jobsight.models.stack import BALANCE, Stack, pooled_weights
 from jobsight.settings import QuestionSettings
 
 __all__ = ["Crossed", "cross", "examples", "transfer"]
@@ -126,7 +126,7 @@ def cross(
         progress: is called with what is being done.
     """
     table, labelled = examples(question, source, settings, target)
-    targets, weight = targets_of(labelled), balanced(labelled)
+    targets, weight = targets_of(labelled), balanced(labelled, BALANCE)
     said = {name: np.zeros((repetitions, *targets.shape)) for name in names}
     for turn in range(repetitions):
         masks = folds(labelled, parts, settings.seed + turn)
@@ -172,7 +172,9 @@ def transfer(
                     own_said[judged] = model.predict(known.inputs.take(judged))
             if Stack.name in said:
                 before = np.stack([crossed.said[name][0] for name in question.members])
-                pool = pooled_weights(before[:, rest], targets[rest], balanced(known)[rest])
+                pool = pooled_weights(
+                    before[:, rest], targets[rest], balanced(known, BALANCE)[rest]
+                )
                 own = np.stack([said[name][judged] for name in question.members])
                 said[Stack.name][judged] = _pooled(own, *pool)
         found[str(value)] = {

@@ -165,7 +165,7 @@ class Dense(_Network):
 
     name: ClassVar[str] = "dense"
     hidden: ClassVar[int] = 32
-    epochs: ClassVar[int] = 60
+    epochs: ClassVar[int] = 40
     decay: ClassVar[float] = 0.3
 
     def start(self, inputs: Inputs, k: int, random: np.random.Generator) -> Weights:
@@ -250,7 +250,7 @@ class NodeTree(_Network):
 
     name: ClassVar[str] = "tree"
     hidden: ClassVar[int] = 32
-    epochs: ClassVar[int] = 30
+    epochs: ClassVar[int] = 20
     decay: ClassVar[float] = 0.1
 
     def start(self, inputs: Inputs, k: int, random: np.random.Generator) -> Weights:

@@ -40,16 +40,17 @@ def targets_of(rows: Labelled) -> Floats:
     return np.asarray(rows.values, np.float64)
 
 
-def balanced(rows: Labelled) -> Floats:
+def balanced(rows: Labelled, power: float = 1.0) -> Floats:
     """Weights by which each kind counts alike, float64 (n,); of shares, those of the rows.
 
-    Programs are asked about in other proportions than a corpus has them.
+    Programs are asked about in other proportions than a corpus has them. With a power below 1 a
+    kind of which there are more counts for more.
     """
     if rows.output.kind != "kinds":
         return rows.weight
     total = np.bincount(rows.values, rows.weight, len(rows.output.columns))
     scale = rows.weight.sum() / np.maximum(total, 1e-12) / (total > 0).sum()
-    return np.asarray(rows.weight * scale[rows.values], np.float64)
+    return np.asarray(rows.weight * scale[rows.values] ** power, np.float64)
 
 
 def folds(rows: Labelled, count: int, seed: int) -> list[NDArray[np.bool_]]:

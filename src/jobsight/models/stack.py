@@ -20,11 +20,13 @@ from jobsight.models.base import BINARY, Floats, Inputs, Labelled, Loadable, Out
 from jobsight.models.softmax import balanced, folds, softmax, targets_of
 from jobsight.models.storage import load_body, save_body
 
-__all__ = ["Stack", "pooled_weights"]
+__all__ = ["BALANCE", "Stack", "pooled_weights"]
 
 _FOLDS = 4
-_PULL = 2.0
+_PULL = 10.0
 """Of the penalty that draws the weights to equal ones, in programs."""
+BALANCE = 0.5
+"""Power of the weights of kinds (`jobsight.models.softmax.balanced`)."""
 _LEAST = 1e-4
 
 Make = Callable[[str], Loadable]
@@ -102,7 +104,7 @@ class Stack:
                 member = self._make(name)
                 member.fit(train.take(~held), select.take(nothing), seed=seed)
                 said[k, held] = member.predict(train.inputs.take(held))
-        self.weights, self._offsets = pooled_weights(said, targets, balanced(train))
+        self.weights, self._offsets = pooled_weights(said, targets, balanced(train, BALANCE))
         for name in self.members:
             member = self._make(name)
             member.fit(train, select, seed=seed)
