@@ -74,4 +74,7 @@ def gpu_line(program: Read) -> Line | None:
 
 def not_a_job(program: Read) -> Line | None:
     """Why the program does not end by itself; None: it does."""
-    return None
+    if program.tree is None or not program.tree.endless:
+        return None
+    first = program.tree.endless[0]
+    return {"file": first.file, "line": first.line, "what": f"not a job: {first.reason}"}
