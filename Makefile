@@ -60,7 +60,7 @@ bench: $(READY)
 	$(BIN)/python -m bench
 
 bound-model: $(READY)
-	JOBSIGHT_BOUND__PARTS='[0.88,0.04,0.04,0.04]' $(BIN)/jobsight train bound corpus/programs \
+	JOBSIGHT_BOUND__PARTS='[0.82,0.06,0.06,0.06]' $(BIN)/jobsight train bound corpus/programs \
 		--model stack --no-registry -o src/jobsight/questions/bound/default
 
 corpus: $(READY)

@@ -50,7 +50,7 @@ class Bound(Question[BoundSettings]):
         "constant", "rule", "text", "svm", "boosted", "forest", "dense", "recurrent", "tree",
         "stack",
     )  # fmt: skip
-    members: ClassVar[tuple[str, ...]] = ("rule", "text", "svm", "forest", "dense", "tree")
+    members: ClassVar[tuple[str, ...]] = ("rule", "text", "svm", "forest")
     columns: ClassVar[Mapping[str, str]] = {"rule": "rule"}
     only: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("svm", "boosted", "dense", "recurrent", "tree", "stack"), "class"
