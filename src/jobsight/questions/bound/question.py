@@ -53,7 +53,7 @@ class Bound(Question[BoundSettings]):
     members: ClassVar[tuple[str, ...]] = ("rule", "text", "svm", "forest")
     columns: ClassVar[Mapping[str, str]] = {"rule": "rule"}
     only: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("svm", "boosted", "dense", "recurrent", "tree", "stack"), "class"
+        ("svm", "boosted", "dense", "recurrent", "tree"), "class"
     )
     reads: ClassVar[Literal["events", "jobs", "programs"]] = "programs"
     searched: ClassVar[tuple[str, ...]] = ("seed", "boosted")
