@@ -49,13 +49,14 @@ class TextBuilder(Visitor):
         """
         tree, language = self.tree, self.grammar.language
         root = syntax_tree(language, self.data, with_text=False)
+        tree.reserve(min(root.descendant_count, MOST_NODES) + 1)
         role = _R["body"] if parent >= 0 else 0
         top = tree.add(_K["file"], role, parent, self.first + 1, self.file, lexical)
         lines = self.data.count(b"\n") + 1
         tree.files.append(File(name, language, top, 0, lines))
         broken = self._walk(root, top)
         tree.files[self.file] = File(name, language, top, broken, lines)
-        tree.end[top] = len(tree.kind)
+        tree.end[top] = tree.count
         self._own_calls(top)
 
     def _walk(self, root: Node, top: int) -> int:
@@ -93,12 +94,12 @@ class TextBuilder(Visitor):
                     role = inherited
                 around = tree.kind[owner]
                 if role == 0 and around == assign:
-                    role = first_target if len(tree.kind) == owner + 1 else value
+                    role = first_target if tree.count == owner + 1 else value
                 level = depth - (around == loop and role in _ONCE)
                 if around in _OPERATIONS:
                     role = operand
                 elif around == index:
-                    role = first_role if len(tree.kind) == owner + 1 else index_role
+                    role = first_role if tree.count == owner + 1 else index_role
                 line = node.start_point[0] + 1 + self.first
                 added = tree.add(kind, role, owner, line, self.file, level)
                 broken += kind == error
@@ -125,10 +126,10 @@ class TextBuilder(Visitor):
 
     def _close(self, added: int, node: Node) -> None:
         tree = self.tree
-        tree.end[added] = len(tree.kind)
+        tree.end[added] = tree.count
         kind = tree.kind[added]
         if kind in _CLOSED:
             self.values.close(added)
         if kind == _K["call"]:
             self.launched(self, added, node)
-            tree.end[added] = len(tree.kind)
+            tree.end[added] = tree.count

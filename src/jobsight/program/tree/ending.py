@@ -107,7 +107,7 @@ class _Parts:
     def loops(self) -> Iterator[tuple[int, tuple[str, bool]]]:
         """Loops that nothing ends."""
         tree = self.tree
-        nodes = [n for n, kind in enumerate(tree.kind) if kind == _K["loop"]][:_MOST_LOOPS]
+        nodes = [n for n in range(tree.count) if tree.kind[n] == _K["loop"]][:_MOST_LOOPS]
         for node in nodes:
             if tree.files[tree.file[node]].language == "bash" or self.timed:
                 continue

@@ -26,9 +26,10 @@ def reach(tree: Growing) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
 
     A function is reached by its name wherever reached code has it: called, or handed on.
     """
-    kind = np.array(tree.kind, np.uint8)
-    depth = np.array(tree.lexical, np.int16)
-    size, ends = np.array(tree.size), np.array(tree.end)
+    kind = np.array(tree.kind[: tree.count], np.uint8)
+    depth = np.array(tree.lexical[: tree.count], np.int16)
+    size = np.array(tree.size[: tree.count])
+    ends = np.array(tree.end[: tree.count], np.intp)
     few = np.flatnonzero((kind == KIND_NUMBERS["loop"]) & (size > 0) & (size <= _FEW))
     depth = np.maximum(depth - within(len(kind), few, ends[few], np.ones(len(few), int)), 0)
     reached = np.ones(len(kind), bool)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+from array import array
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jobsight.errors import SourceError
 from jobsight.program.languages import language_of
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_program", "read_text", "read_walked"]
 
+T = TypeVar("T", bound=np.generic)
 _MOST_FILES, _DEEPEST = 64, 8
 _LITERAL = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|'|`|\[\[)?(.*?)(?:\1|\]\])?", re.DOTALL)
 
@@ -219,11 +222,16 @@ class _Reader:
         if tree.full:
             self._problem(f"more than {MOST_NODES} nodes: the rest is left out")
         depth, reached = reach(tree)
+        endless = endless_parts(tree)
+
+        def taken(numbers: bytearray | array[int], kind: type[T]) -> NDArray[T]:
+            return np.frombuffer(numbers, kind)[: tree.count].copy()
+
         return Tree(
-            np.array(tree.kind, np.uint8), np.array(tree.role, np.uint8),
-            np.array(tree.effect, np.uint8), np.array(tree.parent, np.int32),
-            np.array(tree.end, np.int32), depth, np.array(tree.lexical, np.uint8),
-            np.array(tree.size, np.uint8), reached, np.array(tree.line, np.int32),
-            np.array(tree.file, np.uint16), tuple(tree.files), tuple(tree.imports), tree.calls,
-            tree.functions, tree.names, endless_parts(tree), tuple(tree.problems),
+            taken(tree.kind, np.uint8), taken(tree.role, np.uint8), taken(tree.effect, np.uint8),
+            taken(tree.parent, np.int32), taken(tree.end, np.int32), depth,
+            taken(tree.lexical, np.uint8), taken(tree.size, np.uint8), reached,
+            taken(tree.line, np.int32), taken(tree.file, np.uint16), tuple(tree.files),
+            tuple(tree.imports), tree.calls, tree.functions, tree.names, endless,
+            tuple(tree.problems),
         )  # fmt: skip

@@ -184,7 +184,7 @@ class Values:
         """A name gets the value of a node."""
         tree = self.tree
         while value >= 0 and tree.kind[value] in (_K["await"], _K["raise"], _K["logic"]):
-            value = value + 1 if value + 1 < len(tree.kind) else -1
+            value = value + 1 if value + 1 < tree.count else -1
         kind = tree.kind[value] if value >= 0 else -1
         if kind == _K["function"]:
             tree.functions.setdefault(value, name)

@@ -119,7 +119,9 @@ class Visitor:
             self.values.arrays.add(self.text(node))
         if around in _NAMED and role == _R["target"]:
             return self._drop(added)
-        text = called(self.end_of(node), self.grammar.language)
+        plain = self.data[node.start_byte : node.end_byte]
+        leaf = len(plain) < 80 and plain.isalnum()
+        text = plain.decode() if leaf else called(self.end_of(node), self.grammar.language)
         if not text or "(" in text or "?" in text:
             return True
         tree.names[added] = text
@@ -175,7 +177,7 @@ class Visitor:
         if language == "python":
             self.tree.texts[added] = " ".join(full for full, _ in found)
             self.launched(self, added, node)
-            self.tree.end[added] = len(self.tree.kind)
+            self.tree.end[added] = self.tree.count
         return False
 
     def _function(self, node: Node, added: int, _owner: int) -> bool:
@@ -349,7 +351,7 @@ class Visitor:
         if callee is None and node.child_count:
             callee = node.child(0)
         if callee is None:
-            return self.text(node) if self.tree.role[-1] in (0, _R["body"]) else ""
+            return self.text(node) if self.tree.role[self.tree.count - 1] in (0, _R["body"]) else ""
         if self.grammar.kinds[callee.kind_id] == _K["function"]:
             return ""
         outer = node.child_by_field_name("object") or node.child_by_field_name("invocant")
