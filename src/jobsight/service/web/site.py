@@ -33,14 +33,17 @@ from jobsight.errors import (
 from jobsight.ids import parse_job_name
 from jobsight.learning.champions import open_registry
 from jobsight.learning.registry.listing import listed
+from jobsight.learning.registry.listing import shown as model_shown
 from jobsight.program.preflight.check import Checker
 from jobsight.program.site import Site as ClusterSite
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.service import status as collectors
+from jobsight.service.records import now_micros
 from jobsight.service.web.asking import WAITS, about_job, about_script, held_groups, waiting
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.events import Events, News
 from jobsight.service.web.names import Pseudonyms
+from jobsight.service.web.outages import outages
 from jobsight.service.web.ready import Follower, Ready
 from jobsight.service.web.tokens import Tokens
 from jobsight.store.finding import find_ids
@@ -277,6 +280,29 @@ class Site:
         """The trained models, as `jobsight models list --json` has them, without folders."""
         entries = open_registry(self.settings).entries()
         return [{k: v for k, v in listed(one).items() if k != "folder"} for one in entries]
+
+    def model(self, digest: str) -> dict[str, Any]:
+        """A model by its digest, as `jobsight models show --json` has it, without folders.
+
+        Raises:
+            JobError: there is none.
+            ModelError: its files are damaged.
+        """
+        registry = open_registry(self.settings)
+        entry = next((one for one in registry.entries() if one.digest == digest), None)
+        if entry is None:
+            raise JobError(f"no model has the digest {digest}")
+        found = model_shown(entry, registry.history(entry.question, entry.cluster))
+        return {k: v for k, v in found.items() if k != "folder"}
+
+    def outages(self, who: Caller, hours: int = 24) -> dict[str, Any]:
+        """New holds over time, see `jobsight.service.web.outages.outages`."""
+        ready = self._ready()
+        moment = max(ready.end, now_micros())
+        key = ("outages", who.only, hours)
+        return ready.cached(
+            key, _FRESH, lambda: outages(ready.tables.history, moment, hours, who.only)
+        )
 
     def collectors(self, who: Caller) -> list[dict[str, Any]]:
         """The status of each collector that is known here, with ``healthy`` and ``problems``.

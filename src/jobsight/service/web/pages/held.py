@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from jobsight.codes import hold_name
+from jobsight.history.reasons import origin
 from jobsight.text import counted
 
 __all__ = ["Decision", "decisions", "merged"]
@@ -111,14 +112,15 @@ def _texts(group: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def decisions(groups: Sequence[Mapping[str, Any]]) -> list[Decision]:
-    """Groups by cause and answer, the greatest expected gain first.
+    """Groups by cause, origin of data and answer, the greatest expected gain first.
 
     What has to be fixed is one decision only where the same steps fix it.
     """
     alike: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
     for one in groups:
         fix = () if one["verb"] in ("release", "wait") else _texts(one)
-        key = (one["cause"], one["hold_code"], one["hold_subcode"], one["verb"], fix)
+        place = origin(one["reason"])
+        key = (one["cause"], one["hold_code"], one["hold_subcode"], place, one["verb"], fix)
         alike.setdefault(key, []).append(one)
     made = [
         Decision(min(same[0]["members"]), sorted(same, key=lambda one: -one["gain"]))

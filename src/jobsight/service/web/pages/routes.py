@@ -9,10 +9,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from jobsight.documents.states import State
 from jobsight.errors import JobsightError
+from jobsight.reports.scores import HEADINGS
 from jobsight.service.web.api import Asking, TheSite
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.pages import jobview
 from jobsight.service.web.pages.held import decisions
+from jobsight.service.web.pages.plots import outage_plot
 from jobsight.service.web.pages.queue import risks
 from jobsight.service.web.pages.rendering import render
 from jobsight.service.web.site import Site, summary
@@ -21,6 +23,7 @@ __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
+_HOURS = (1, 6, 24, 168)
 _MOST, _SHOWN = 500, 100
 """Pending jobs on a page: at most, and if nothing else is asked for."""
 _SCRIPT = 200_000
@@ -32,10 +35,10 @@ Text = Annotated[str, Query(max_length=300)]
 @router.get("/")
 def overview(request: Request, site: TheSite, who: Asking) -> Response:
     """What needs a decision now."""
-    found = decisions(site.held(who))
     return render(
         request, "overview", who,
-        decisions=found,
+        decisions=decisions(site.held(who)),
+        plot=outage_plot(site.outages(who), "causes"),
         risky=risks(site.pending(who, _SHOWN)),
         pending=site.jobs(who, states=["pending"], limit=_MOST),
         running=site.jobs(who, states=["running"], limit=_MOST),
@@ -53,6 +56,19 @@ def held(request: Request, site: TheSite, who: Asking, answer: Text = "") -> Res
         tally[verb] = tally.get(verb, 0) + one.jobs
     shown = [one for one in found if answer in ("", one.first["verb"])]
     return render(request, "held", who, decisions=shown, tally=tally, answer=answer)
+
+
+@router.get("/outages")
+def outages(
+    request: Request,
+    site: TheSite,
+    who: Asking,
+    hours: Annotated[int, Query(ge=1, le=24 * 31)] = 24,
+) -> Response:
+    """New holds over time by cause, site and origin."""
+    found = site.outages(who, hours=hours)
+    plots = {name: outage_plot(found, name) for name in ("causes", "sites", "origins")}
+    return render(request, "outages", who, found=found, plots=plots, hours=hours, choices=_HOURS)
 
 
 @router.get("/pending")
@@ -151,6 +167,12 @@ def models(request: Request, site: TheSite, who: Asking) -> Response:
     """Models with their baselines, champions, and how they did since."""
     rows = site.models()
     return render(request, "models", who, rows=rows)
+
+
+@router.get("/models/{digest}")
+def model(request: Request, site: TheSite, who: Asking, digest: str) -> Response:
+    """What one model is made of, and how good it was on its test part."""
+    return render(request, "model", who, found=site.model(digest), headings=HEADINGS)
 
 
 @router.get("/collectors")

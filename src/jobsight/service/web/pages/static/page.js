@@ -57,24 +57,24 @@
 
   const colours = ["#d9822b", "#2f80c8", "#1f9d73", "#8d7bc7", "#c9431d", "#7d8b97"];
   const plot = (figure) => {
-    const { kind, names, data } = JSON.parse(figure.dataset.plot);
+    const { names, data } = JSON.parse(figure.dataset.plot);
     const style = getComputedStyle(document.body);
     const short = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }, long = { month: "short", day: "numeric" };
     const utc = (seconds, how) => new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...how }).format(seconds * 1000);
     const axis = { stroke: style.getPropertyValue("--soft"), grid: { stroke: style.getPropertyValue("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
-    const paths = kind === "bars" ? uPlot.paths.bars({ size: [0.6, 24] }) : undefined;
     // Bars are stacked: each is drawn from nothing to its sum with those before it, the last first.
-    const sums = data.slice(1).map((_, k) => data[0].map((_, t) => data.slice(1, k + 2).reduce((sum, one) => sum + one[t], 0)));
-    const drawn = kind === "bars" ? [data[0], ...sums.toReversed()] : data;
+    const sums = names.map((_, k) => data[0].map((_, t) => data.slice(1, k + 2).reduce((sum, one) => sum + one[t], 0) || null));
     const series = names.map((label, k) => ({
-      label, stroke: colours[k], fill: kind === "bars" ? colours[k] : undefined, paths, points: { show: kind !== "bars" },
-      value: (_, __, ___, at) => (at === null ? "–" : data[k + 1][at] ?? "–"),
+      label, stroke: colours[k], fill: colours[k], paths: uPlot.paths.bars({ size: [0.6, 24] }), points: { show: false },
+      value: (_, __, ___, at) => (at === null ? "–" : data[k + 1][at]),
     }));
     const size = () => ({ width: figure.clientWidth, height: 220 });
     const drawing = new uPlot({
-      ...size(), tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"), series: [{ label: "UTC", value: (_, at) => (at === null ? "" : utc(at, { ...long, ...short })) }, ...(kind === "bars" ? series.toReversed() : series)], axes: [{ ...axis, values: (_, ticks, __, ___, step) => ticks.map((at) => utc(at, at % 86400 && step < 86400 ? short : long)) }, { ...axis, size: 44 }],
+      ...size(), tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
+      series: [{ label: "UTC", value: (_, at) => (at === null ? "" : utc(at, { ...long, ...short })) }, ...series.toReversed()],
+      axes: [{ ...axis, values: (_, ticks, __, ___, step) => ticks.map((at) => utc(at, at % 86400 && step < 86400 ? short : long)) }, { ...axis, size: 44 }],
       scales: { y: { range: (_, __, most) => [0, Math.max(most, 1) * 1.05] } }, cursor: { drag: { x: false, y: false } },
-    }, drawn, figure);
+    }, [data[0], ...sums.toReversed()], figure);
     new ResizeObserver(() => drawing.setSize(size())).observe(figure);
   };
 
