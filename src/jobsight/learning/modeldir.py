@@ -23,7 +23,6 @@ from jobsight.errors import ModelError, UsageError
 from jobsight.files import read_json, write_json
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.manifest import Manifest, Source, read_manifest, write_manifest
-from jobsight.learning.mixture import Mixture
 from jobsight.learning.question import Question
 from jobsight.learning.targets import Target
 from jobsight.models.base import Model
@@ -283,7 +282,9 @@ class _Opening:
     def _fitted(self, data: Mapping[str, Any], folder: Path, target: Target) -> Fitted:
         name = self._known(data["name"])
         model: Model
-        if name == Mixture.name:
+        if name == "mixture":
+            from jobsight.learning.mixture import Mixture  # with Numba, which others do not need
+
             model = Mixture.load(folder, lambda one, place: self._fitted(one, place, target))
         else:
             model = models.load(
