@@ -36,7 +36,7 @@ class Language(NamedTuple):
 
 _BUILT = ("{exe}",)
 _MODULES = ("-J", "{work}")
-_CLASSES = ("java", "-cp", "{work}", "{stem}")
+_CLASSES = ("java", "-XX:+UseSerialGC", "-cp", "{work}", "{stem}")
 LANGUAGES = {
     "awk": Language("gawk", "gawk", ("gawk", "-f", "{file}")),
     "bash": Language("bash", "bash", ("bash", "{file}")),
