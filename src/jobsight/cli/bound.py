@@ -16,7 +16,7 @@ from jobsight.cli.output import print_json, report_problems, say
 from jobsight.cli.terminal import field, paint
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.format import percent
-from jobsight.questions.bound.answering import Answer, Answerer, shipped
+from jobsight.questions.bound.answering import Answer, Answerer, answering_model
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -82,16 +82,10 @@ def bound(
 def _folder(model: str | None, settings: Settings) -> Path:
     """The model that answers: the one named, the champion, or the one that ships."""
     from jobsight.cli.modelnames import model_folder
-    from jobsight.learning.champions import champion_of, open_registry
 
     if model is not None:
         return model_folder(model, settings, "bound")
-    entry = None
-    if settings.registry.exists():
-        from jobsight.learning.registry import DEFAULT
-
-        entry = champion_of(open_registry(settings), "bound", DEFAULT)
-    return shipped() if entry is None else entry.folder
+    return answering_model(settings)
 
 
 def _of_job(answerer: Answerer, name: str, settings: Settings) -> list[Answer]:

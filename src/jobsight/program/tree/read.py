@@ -60,7 +60,7 @@ def read_program(path: Path | str, site: Names | None = None) -> Tree:
 
 def read_text(
     text: str, name: str, *, language: str | None = None, folder: str = ".",
-    site: Names | None = None,
+    site: Names | None = None, machine: Machine | None = None,
 ) -> Tree:  # fmt: skip
     """The tree of a program's text, as of `read_program`.
 
@@ -70,6 +70,7 @@ def read_text(
         language: None: as its name or its text says.
         folder: in which programs that it runs are looked for, next to the current one.
         site: as of `read_program`.
+        machine: where these programs are; None: this one.
 
     Raises:
         SourceError: it is in no language that has trees.
@@ -81,7 +82,7 @@ def read_text(
         shown = f"{printable(name, 120)} is in {language}" if language else printable(name, 120)
         raise SourceError(f"{shown}: no language that is read; these are {', '.join(LANGUAGES)}")
     here = os.getcwd()  # noqa: PTH109
-    machine = Machine(None, (here, os.path.abspath(folder)))  # noqa: PTH100
+    machine = machine or Machine(None, (here, os.path.abspath(folder)))  # noqa: PTH100
     reader = _Reader(machine, here, site)
     absolute = os.path.join(folder, os.path.basename(name))  # noqa: PTH118, PTH119
     reader.add(Source(name, text, folder=folder), language, absolute)

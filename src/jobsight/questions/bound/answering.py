@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from jobsight.errors import ModelError, SourceError
 from jobsight.program.examples import LONGEST_PROGRAM, Example
+from jobsight.program.machine import Elsewhere
 from jobsight.questions.bound.decisions import BOUND
 from jobsight.questions.bound.evidence import Line, evidence_of, gpu_line, not_a_job
 from jobsight.questions.bound.features import Features, Read, read
@@ -19,8 +20,9 @@ from jobsight.text import printable
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
     from jobsight.learning.modeldir import ModelDir
+    from jobsight.settings import Settings
 
-__all__ = ["CLASSES", "Answer", "Answerer", "resolved", "shipped"]
+__all__ = ["CLASSES", "Answer", "Answerer", "answering_model", "resolved", "shipped"]
 
 CLASSES = ("cpu", "memory", "io", "network", "gpu", "waiting")
 _GPU = 0.8
@@ -72,6 +74,18 @@ class Answer:
         }
 
 
+def answering_model(settings: Settings) -> Path:
+    """The folder of the model that answers: the champion, or the one that ships."""
+    from jobsight.learning.champions import champion_of, open_registry
+
+    entry = None
+    if settings.registry.exists():
+        from jobsight.learning.registry import DEFAULT
+
+        entry = champion_of(open_registry(settings), "bound", DEFAULT)
+    return shipped() if entry is None else entry.folder
+
+
 def shipped() -> Path:
     """The model that ships with Jobsight."""
     return Path(__file__).parent / "default"
@@ -107,6 +121,10 @@ class Answerer:
         except (OSError, ValueError) as error:
             raise SourceError(f"cannot read {printable(name, 200)}: {error}") from None
         return self._answer(name, read(name, data.decode("utf-8", "replace")))
+
+    def of_text(self, name: str, text: str) -> Answer:
+        """The answer for a program that was sent from elsewhere: no file is looked at."""
+        return self._answer(name, read(f"/{Path(name).name}", text, machine=Elsewhere()))
 
     def of_document(self, document: JobDocument) -> Answer:
         """The answer for a job whose script is known."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from jobsight.errors import SourceError
 from jobsight.models.base import Inputs, Programs
 from jobsight.program.examples import Example
+from jobsight.program.machine import Machine
 from jobsight.program.tree import EFFECTS, FEATURES, KINDS, Tree, features_of, read_text
 from jobsight.questions.bound.effects import rule_of
 
@@ -81,11 +82,11 @@ class Read:
         return tokens[kept].astype(np.int32), parents.astype(np.int32)
 
 
-def read(path: str, text: str, language: str | None = None) -> Read:
-    """Read a program; one in no known language has no tree."""
+def read(path: str, text: str, language: str | None = None, machine: Machine | None = None) -> Read:
+    """Read a program of a machine (None: this one); one in no known language has no tree."""
     folder = str(Path(path).parent) or "."
     try:
-        return Read(path, read_text(text, path, language=language, folder=folder))
+        return Read(path, read_text(text, path, language=language, folder=folder, machine=machine))
     except SourceError as error:
         return Read(path, None, str(error))
 

@@ -14,6 +14,8 @@ from jobsight.history.slurm.options import requested
 from jobsight.ids import parse_job_name
 from jobsight.learning.desk import script_row
 from jobsight.questions import QUESTIONS, question_named
+from jobsight.questions.bound.answering import Answerer as Programs
+from jobsight.questions.bound.answering import answering_model
 from jobsight.questions.hold.answering.groups import group_answers
 from jobsight.questions.hold.answering.lookup import current_jobs, held_names
 from jobsight.questions.hold.champions import answers_for
@@ -29,17 +31,22 @@ __all__ = ["WAITS", "about_job", "about_script", "held_groups", "waiting"]
 WAITS = (State.PENDING.value, State.HELD.value)
 _FRESH = 15.0
 """Seconds for which an answer about a job is given again; it looks ahead minutes or more."""
+_HOUR = 3600.0
 _MOST_MEMBERS = 500
 
 
-def about_job(ready: Ready, id_: str, wanted: str) -> dict[str, Any]:
-    """The answer of a question for a job, by the id of its document.
+def about_job(ready: Ready, id_: str, wanted: str, script: str | None) -> dict[str, Any]:
+    """The answer of a question for a job, by the id of its document, and its script if known.
 
     Raises:
         JobError: it cannot be asked of the job as it is now.
         JobsightError: a model cannot be used.
     """
     question = question_named(wanted)
+    if question.reads == "programs":
+        if script is None:
+            raise JobError("the store has no script of this job")
+        return _about_program(ready, id_, script)
     return ready.cached(("job", wanted, id_), _FRESH, lambda: _about_job(ready, id_, question))
 
 
@@ -49,13 +56,11 @@ def _about_job(ready: Ready, id_: str, question: Question[Any]) -> dict[str, Any
             raise JobError("no event log is in the store: nothing is known of holds")
         moment = max(ready.end, now_micros())
         answers, problems = answers_for(ready.held(), held_names([id_]), moment)
-    elif question.reads == "jobs":
+    else:
         desk = ready.desk(question)
         found, problem = desk.find(parse_job_name(id_))
         problems = [problem] if problem else []
         answers = desk.answer(pl.col("id").is_in(found)) if found else []
-    else:
-        raise JobError(f"{question.name} is asked of programs, not of jobs that are known")
     if not answers:
         raise JobError(problems[0] if problems else f"{question.name} has no answer for this job")
     found_answer: dict[str, Any] = without_nan(answers[0].to_json())
@@ -72,6 +77,8 @@ def about_script(
         JobsightError: as `about_job`.
     """
     question = question_named(wanted)
+    if question.reads == "programs":
+        return _about_program(ready, name, text)
     if question.reads != "jobs":
         raise UsageError(f"{question.name} is not asked of scripts")
     with ready.lock:
@@ -80,6 +87,14 @@ def about_script(
             desk.jobs, ready.settings, name, text, requested(text, tuple(options)), owner
         )
         answer: dict[str, Any] = without_nan(desk.unsubmitted(row).to_json())
+    return answer
+
+
+def _about_program(ready: Ready, name: str, text: str) -> dict[str, Any]:
+    folder = answering_model(ready.settings)
+    answerer = ready.cached(("program", folder), _HOUR, lambda: Programs.open(folder))
+    with ready.lock:
+        answer: dict[str, Any] = without_nan(answerer.of_text(name, text).to_json())
     return answer
 
 

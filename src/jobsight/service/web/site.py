@@ -191,7 +191,8 @@ class Site:
         """
         document = self._job(who, name)
         ready = self._ready()
-        asked = {one: partial(about_job, ready, document.id, one) for one in QUESTIONS}
+        script = document.submission.script
+        asked = {one: partial(about_job, ready, document.id, one, script) for one in QUESTIONS}
         found: dict[str, Any] = {"job": document.id, **_attempted(asked)}
         return self._without_names(who, found, [document.submission.user])
 
@@ -206,7 +207,7 @@ class Site:
         for name in names:
             try:
                 document = self._job(who, name)
-                one = about_job(ready, document.id, question)
+                one = about_job(ready, document.id, question, document.submission.script)
                 one = self._without_names(who, one, [document.submission.user])
                 found.append({"job": document.id, "answer": one})
             except JobsightError as error:
