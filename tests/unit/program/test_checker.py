@@ -178,3 +178,18 @@ def test_requirements_that_htcondor_cannot_parse_are_bounded() -> None:
     text = "executable = /bin/echo\nlog = a.log\nrequirements = (Cpus >= 2) && Memory >=\nqueue\n"
     written(Path(), "a.sub", f"{text}=== condor_status.ads\nCpus = 8\nMemory = 9000\n")
     assert Checker(Site.saved(Path())).check("a.sub").findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "BEGIN { open(F, '>', 'ran'); }\n",
+        "use POSIX @{[ open(F, '>', 'ran') ]};\n",
+        "use lib '.';\nuse Own;\n=== Own.pm\nopen(F, '>', 'ran');\n1;\n",
+        "sub MODIFY_CODE_ATTRIBUTES { open(F, '>', 'ran'); () }\nsub x : Odd { 1 }\n",
+    ],
+)
+def test_what_perl_would_run_when_it_compiles_is_not_run(text: str) -> None:
+    written(Path(), "job.sh", f"{HEAD}perl a.pl\n=== a.pl\n{text}print 1\nprint 2;\n")
+    Checker().check("job.sh")
+    assert not Path("ran").exists()

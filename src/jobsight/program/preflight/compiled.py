@@ -1,7 +1,8 @@
 """JS004, JS110, JS337: programs in compiled languages and Perl, as their own compilers see them.
 
 ``gcc -fsyntax-only``, ``gfortran -fsyntax-only`` and ``perl -c`` read a program and run nothing of
-it; Perl would run what ``BEGIN`` and ``use`` name, so it is asked only where these are known.
+it. Perl would run what ``BEGIN``, ``use`` and attributes name: it is asked only where these name
+well-known modules alone.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ _FLAGS = re.compile(r"-(?:std=|[DU]|fopenmp|ffree|ffixed|fdefault|fno-range|m\w+
 _PURE = re.compile(
     r"use (?:strict|warnings|utf8|integer|feature|v?5[\d.]*|vars|POSIX|Carp|(?:List|Scalar)::Util"
     r"|Data::Dumper|Getopt::\w+|File::(?:Basename|Spec|Path|Temp|Copy)|Time::HiRes|Text::Wrap)"
-    r"\b[^;\n()]*(?:\([^;()]*\))?;"
+    r"(?:\s+qw\s*[(/{][\w\s:$@%&*-]*[)/}]|\s*\(\s*\)|\s+'[\w:]+'(?:\s*,\s*'[\w:]+')*)?\s*;"
 )
+"""What Perl may load when it compiles: with words alone, as what follows ``use`` is run."""
 
 
 @rule(
@@ -66,7 +68,10 @@ def _compiler(program: Program, job: Job, modules: str) -> list[str] | None:
     if language == "perl":
         perl = job.machine.command("perl")
         plain = re.sub(_PURE, "", source.text)
-        risky = re.search(r"\b(?:use|no|BEGIN|UNITCHECK|CHECK|INIT)\b|\(\?\??\{", plain)
+        risky = re.search(
+            r"\b(?:use|no|BEGIN|UNITCHECK|CHECK|INIT)\b|\(\?\??\{|_ATTRIBUTES|\bsub\s+\w+\s*:",
+            plain,
+        )
         first = source.text.partition("\n")[0]
         odd = first.startswith("#!") and re.search(r"\s-(?!w\b)", first)
         return None if perl is None or risky or odd else [perl, "-c"]
@@ -92,10 +97,8 @@ def _refused(
 ) -> Iterator[Hit]:
     path = Path(folder, "source")
     path.write_text(source.text, encoding="utf-8", errors="replace")
-    ended = run_command(
-        [*call, str(path)], env=child_environment(PERL5OPT="", PERL5LIB=""), timeout=_SECONDS,
-        most_output=_MOST,
-    )  # fmt: skip
+    bare = child_environment(PERL5OPT="", PERL5LIB="", PERL_USE_UNSAFE_INC="0")
+    ended = run_command([*call, str(path)], env=bare, timeout=_SECONDS, most_output=_MOST)
     if ended.status is None:
         yield from _by_tree(source, program.language or "", program)
     said = ended.stderr.decode("utf-8", "replace")
