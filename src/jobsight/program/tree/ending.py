@@ -130,7 +130,7 @@ class _Parts:
                 return "only a signal ends this loop"
         for node in range(heads[0], tree.end[heads[-1]]):
             name = tree.calls.get(node, "")
-            if name in _COUNTS:
+            if name in _COUNTS and tree.parent[node] in (loop, heads[-1]):
                 return "nothing ends this loop"
             if tree.effect[node] in (_E["listen"], _E["watch"]) and name:
                 return f"it goes on for whatever {name.replace('()', '')} brings"
