@@ -51,6 +51,8 @@ def server_of(command: Command) -> str | None:
         return "sleep infinity"
     if name == "tail" and any(re.fullmatch(r"-\w*[fF]|--follow(=.*)?", w) for w in words):
         return None if any(w.startswith("--pid") for w in words) else "tail -f"
+    if name == "inotifywait" and {"-m", "--monitor"} & set(words):
+        return "inotifywait -m"
     if (
         name in ("nc", "ncat")
         and any(re.fullmatch(r"-\w*l\w*", w) for w in words)

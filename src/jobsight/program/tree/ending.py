@@ -27,6 +27,8 @@ _SIGNALS = frozenset(
     {"signal.signal", "signal", "sigaction", "std.signal", "signal.Notify", "addShutdownHook"}
 )
 _ASKS = re.compile(r"[:?>\])]\W*$|\b(?:enter|press|choose|type|input|select|guess|your)\b", re.I)
+_ALWAYS_ASK = ("getpass", "cmdloop", "interact", "embed", "set_trace", "breakpoint")
+_STOPS = (".shutdown", ".shutdownNow", ".stop", ".close", ".cancel", ".awaitTermination")
 _MOST_LOOPS = 500
 
 
@@ -179,13 +181,16 @@ class _Parts:
     def _leaves(self, loop: int) -> bool:
         """Whether anything in a loop leaves it."""
         tree, node = self.tree, loop + 1
-        switches = tree.files[tree.file[loop]].language in _SWITCHES
+        language = tree.files[tree.file[loop]].language
+        switches = language in _SWITCHES
+        rust = language == "rust" and tree.functions.get(self.function(loop)) == "main"
         while node < tree.end[loop]:
             kind = tree.kind[node]
             if kind == _K["function"] or (kind == _K["handler"] and self._interrupt(node)):
                 node = tree.end[node]
                 continue
-            if kind in _LEAVES or tree.effect[node] == _E["exit"]:
+            passes = kind == _K["raise"] and rust  # `?` leaves only where something fails
+            if (kind in _LEAVES and not passes) or tree.effect[node] == _E["exit"]:
                 return True
             if tree.calls.get(node) == "next":
                 return True
@@ -207,8 +212,12 @@ class _Parts:
     # Calls.
 
     def calls(self) -> Iterator[tuple[int, tuple[str, bool]]]:
-        """Servers, and questions to the user."""
+        """Servers, and questions to the user; in Go, what waits for nothing."""
         tree = self.tree
+        for node in range(tree.count):
+            empty = tree.kind[node] == _K["branch"] and tree.end[node] == node + 1
+            if empty and tree.files[tree.file[node]].language == "go":
+                yield node, ("select without cases blocks until it is killed", True)
         for node, name in tree.calls.items():
             if tree.effect[node] == _E["serve"] and not self._stopped(name):
                 yield node, (f"{name.replace('()', '')} serves until it is killed", True)
@@ -222,7 +231,7 @@ class _Parts:
         """Whether something else in the program stops the server."""
         head = name.rpartition(".")[0]
         return any(
-            other.endswith((".shutdown", ".stop", ".close")) and other.rpartition(".")[0] == head
+            other.endswith(_STOPS) and other.rpartition(".")[0] == head
             for other in self.tree.calls.values()
         ) and bool(head)
 
@@ -231,16 +240,16 @@ class _Parts:
         tree = self.tree
         if not tree.fed.isdisjoint((node, *self.above(node))):
             return False
+        child = node
         for one in self.above(node):
             if one in tree.functions:
                 break
-            if (
-                tree.kind[one] in (_K["branch"], _K["handler"])
-                and tree.role[node] != _R["condition"]
-            ):
+            aside = tree.kind[one] == _K["branch"] and tree.role[child] != _R["condition"]
+            if aside or tree.kind[one] == _K["handler"]:
                 return False
+            child = one
         language = tree.files[tree.file[node]].language
-        if language == "bash" or tree.calls[node].startswith("getpass"):
+        if language == "bash" or tree.calls[node].endswith(_ALWAYS_ASK):
             return True
         inside = (n for n in range(node + 1, tree.end[node]) if tree.kind[n] == _K["text"])
         if language in _TAKES_TEXT and any(len(tree.texts.get(n, "")) > 2 for n in inside):

@@ -311,6 +311,8 @@ class Visitor:
 
     def _loop(self, node: Node, added: int, _owner: int) -> bool:
         """A loop of the shell: whether its commands say that it has no end."""
+        if self.grammar.language == "bash" and self.text(node, 7) == "select ":
+            self.tree.endless[added] = ("select asks its user", True)
         if self.grammar.language == "bash" and is_endless(node):
             line, column = node.start_point[0] + 1, node.start_point[1] + 1
             within = (
