@@ -5,7 +5,7 @@ import sys
 def longest_word_chain(seed):
     letters = "abcde"
     words, x = set(), seed + 1
-    while len(words) < 700:
+    while len(words) < 450:
         x = (x * 1103515245 + 12345) % 2**31
         words.add("".join(letters[(x >> s) % 5] for s in range(3, 15, 3)))
     best = {}
