@@ -51,6 +51,7 @@ class Backtest:
         weight: float64 (n,), batches have weight 1.
         predictions: by model, uncalibrated, of the n rows; empty where there are none.
         decided, known_at: int64 (n,), µs.
+        nth: int64 (n,), see `Dataset.table`.
     """
 
     values: NDArray[Any]
@@ -59,11 +60,12 @@ class Backtest:
     predictions: dict[str, Floats]
     decided: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     known_at: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    nth: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def times(self) -> Times:
         """Outcomes and when they were known."""
-        return Times(self.values, self.weight, self.decided, self.known_at)
+        return Times(self.values, self.weight, self.decided, self.known_at, self.nth)
 
     def of(self, *names: str) -> Floats:
         """Predictions of these models: float64 (n, names)."""
@@ -143,7 +145,7 @@ def backtest(
         drawn_together(table)[chosen],
         labelled.weight[chosen],
         {name: np.concatenate(parts) for name, parts in columns.items()},
-        *(table[name].to_numpy()[chosen] for name in ("decided", "known_at")),
+        *(table[name].to_numpy()[chosen] for name in ("decided", "known_at", "nth")),
     )
 
 

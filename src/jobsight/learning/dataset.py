@@ -52,7 +52,8 @@ class Dataset:
         settings: of the question.
         encoding: learned from the training part.
         table: the kept decisions (n) in time order, settled within the horizon, with `place` (the
-            row), `part` (index into `PARTS`, −1: dropped), `dropped` (index into `DROPS`).
+            row), `part` (index into `PARTS`, −1: dropped), `dropped` (index into `DROPS`), `nth`
+            (how many before it are drawn together with it).
         borders: int64 (5,), µs: of the parts.
         target: name of what is predicted.
     """
@@ -120,7 +121,10 @@ class Dataset:
         borders: Ints,
     ) -> Dataset:
         table = question.settled(decisions.table.filter("kept"), encoding)
-        table = table.with_columns(place=pl.int_range(pl.len()))
+        together = pl.col("drawn" if "drawn" in table.columns else "batch")
+        table = table.with_columns(
+            place=pl.int_range(pl.len()), nth=pl.int_range(pl.len()).over(together)
+        )
         table = _in_parts(table, borders, encoding.horizon_micros)
         target = next(iter(question.targets))
         return cls(question, source, decisions, settings, encoding, table, borders, target)

@@ -18,8 +18,10 @@ ETA, SHARE = 0.06, 1e-2
 FIRST_ETA = 60.0
 """Of probabilities, η is √(this over the outcomes learned from) as long as that is more: the first
 few hundred of a short history must be enough to tell good members from bad."""
-STEP = 5e-4
-"""γ of quantiles: jobs that start together teach alike, so a larger one follows each of them."""
+STEP = 4e-3
+"""γ of quantiles: larger ones follow single arrays, smaller ones come too late."""
+TOGETHER = 0.25
+"""By which power of their number decisions that are drawn together move quantiles less."""
 FIRST_STEPS = 2.0
 """γ is this over the outcomes learned from, as long as that is more."""
 USUAL = 50.0
@@ -32,12 +34,13 @@ Ints = NDArray[np.int64]
 
 
 class Times(NamedTuple):
-    """Outcomes of n decisions in time order: bool, float64, and twice µs, int64."""
+    """Outcomes of n decisions in time order: bool or float64; `nth` as in `Dataset.table`."""
 
     values: NDArray[Any]
     weight: Floats
     decided: Ints
     known_at: Ints
+    nth: Ints
 
 
 class Weights(NamedTuple):
@@ -98,10 +101,11 @@ def mix(
     mixed = np.zeros((len(said), scores.shape[2]))
     now, usual, offsets = (one.copy() for one in (weights.now, weights.usual, weights.offsets))
     by_known = np.argsort(rows.known_at, kind="stable")
+    moves = rows.weight * (1.0 + rows.nth.astype(np.float64)) ** -TOGETHER
     learned = _play(
         np.ascontiguousarray(scores), losses, values,
-        np.array(levels), rows.weight, rows.decided, by_known, rows.known_at, until, now, usual,
-        weights.learned, offsets, mixed,
+        np.array(levels), rows.weight, moves, rows.decided, by_known, rows.known_at, until, now,
+        usual, weights.learned, offsets, mixed,
     )  # fmt: skip
     after = Weights(now, usual, learned, offsets)
     return (np.sort(mixed, axis=1) if levels else sigmoid(mixed[:, 0])), after
@@ -114,6 +118,7 @@ def _play(
     values: Floats,
     levels: Floats,
     weight: Floats,
+    moves: Floats,
     decided: Ints,
     by_known: Ints,
     known_at: Ints,
@@ -139,7 +144,7 @@ def _play(
                 for k in range(members):
                     level += weights[k] * scores[one, k, j]
                 under = 1.0 if values[one] <= level else 0.0
-                step = max(STEP, FIRST_STEPS / seen) * weight[one]
+                step = max(STEP, FIRST_STEPS / seen) * moves[one]
                 offsets[j] += step * (levels[j] - under)
             eta = ETA if len(levels) else max(ETA, min(1.0, np.sqrt(FIRST_ETA / seen)))
             total = 0.0

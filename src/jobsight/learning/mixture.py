@@ -19,7 +19,10 @@ exp(−pinball loss). Each level τ but the median is moved by an offset c, whic
 what it promises whatever the members say (adaptive conformal inference: Gibbs and Candès, NeurIPS
 2021; in this form Angelopoulos, Candès and Tibshirani, NeurIPS 2023), by larger steps at first::
 
-    c ← c + γ · weight of the row · (τ − [outcome ≤ level + c])
+    c ← c + γ · weight of the row · (1 + n)^−¼ · (τ − [outcome ≤ level + c])
+
+where n decisions before it are drawn together with it: jobs of one user and day end alike, and an
+array of a thousand would move c a thousand times.
 """
 
 from __future__ import annotations
@@ -172,7 +175,10 @@ class Mixture:
             anew: whether a member is fitted anew where enough more is known; weights always move.
         """
         # Decisions that a border of parts drops teach too: here time alone says who knew what.
-        table, known = data.examples(data.known(), moment=moment, weighed=False)
+        outcomes = data.known()
+        if not anew:
+            outcomes = outcomes.filter(pl.max_horizontal("known_at", "decided") >= since)
+        table, known = data.examples(outcomes, moment=moment, weighed=False)
         decided, known_at = table["decided"].to_numpy(), table["known_at"].to_numpy()
         rows = np.flatnonzero((np.maximum(known_at, decided) >= since) & (decided < until))
         rows = rows[np.argsort(decided[rows], kind="stable")]
@@ -184,7 +190,8 @@ class Mixture:
             mixture = mixture._refitted(then, data.settings.seed)
             later = decided[rows] >= moment_known
             said[later, place] = mixture.members[REFIT].predict(asked.inputs.take(later))
-        times = Times(asked.values, asked.weight, decided[rows], known_at[rows])
+        nth = table["nth"].to_numpy()[rows]
+        times = Times(asked.values, asked.weight, decided[rows], known_at[rows], nth)
         mixed, weights = mix(said, times, self.weights, until, asked.output.levels)
         shown = decided[rows] >= since
         return Played(

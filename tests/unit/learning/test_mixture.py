@@ -70,6 +70,7 @@ def test_the_kernel_is_the_formula(
     times = Times(
         np.array(columns[0], np.bool_), np.array(columns[1], np.float64),
         np.array(columns[2], np.int64), np.array(columns[3], np.int64),
+        np.zeros(len(rows), np.int64),
     )  # fmt: skip
     mixed, after = mix(said, times, Weights(weights, weights, USUAL), until)
     wanted, left, usual = plain(said.tolist(), rows, weights.tolist(), until)
@@ -82,9 +83,11 @@ def test_the_kernel_is_the_formula(
 EVEN = Weights(np.full(2, 0.5), np.full(2, 0.5), USUAL)
 
 
-def times_of(values: Any, wait: int) -> Times:
-    at = np.arange(len(values), dtype=np.int64) * 10
-    return Times(np.asarray(values), np.ones(len(values)), at, at + wait)
+def times_of(values: Any, wait: int, together: int = 1) -> Times:
+    """Decisions 10 µs apart, so many of them drawn together, each known so long after it."""
+    at = np.arange(len(values), dtype=np.int64)
+    nth = at % together
+    return Times(np.asarray(values), np.ones(len(values)), at * 10, at * 10 + wait, nth)
 
 
 def test_weights_follow_the_best_member_and_change_sides() -> None:
@@ -135,6 +138,16 @@ def test_quantiles_follow_the_best_member_and_come_to_hold_what_they_promise() -
     assert (np.diff(mixed, axis=1) >= 0).all()
     assert mixed[0] == pytest.approx(first.mean(said[:1])[0])
     assert after.mean(said[-1:])[0] == pytest.approx(mixed[-1], abs=0.01)
+
+
+def test_an_array_moves_quantiles_less_than_as_many_jobs_of_others() -> None:
+    said = np.broadcast_to(np.array([4.0, 5.0, 6.0]), (400, 2, 3)).copy()
+    first = Weights.first(2, 400, 3)
+    moved = [
+        mix(said, times_of(np.full(400, 9.0), 1, together), first, levels=LEVELS)[1].offsets[2]
+        for together in (1, 400)
+    ]
+    assert 0.0 < 1.5 * moved[1] < moved[0]
 
 
 def test_quantiles_rest_on_outcomes_known_before() -> None:

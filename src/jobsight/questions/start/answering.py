@@ -16,6 +16,9 @@ from jobsight.clock import format_micros, micros
 from jobsight.documents import State
 from jobsight.history.jobsasked import submitted_now
 from jobsight.history.jobtable import JobTable
+from jobsight.learning.dataset import Dataset
+from jobsight.learning.fitted import Fitted
+from jobsight.learning.learned import answering
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
 from jobsight.questions.start.decisions import MOMENTS, starts_asked
@@ -132,6 +135,7 @@ class Answerer:
             model: trained; None: the play with the users' last runs answers, uncalibrated.
         """
         self.jobs, self.moment, self._model = jobs, moment, model
+        self._learned: dict[tuple[str, str], Fitted] = {}
         self._machine = Machine()
         self._analysis: Mapping[str, Sequence[str]] = {}
 
@@ -159,9 +163,17 @@ class Answerer:
         return starts_asked(self.jobs, seed).with_columns(state=state)
 
     @cached_property
-    def _features(self) -> Features:
+    def _data(self) -> Dataset:
         assert self._model is not None
-        return Features(self.jobs, self._model.encoding, self._model.settings.seed)
+        return Dataset.for_judging(self.jobs, self._model)
+
+    def _fitted(self, target: str, moment: str) -> Fitted:
+        """What answers, with all that it has learned by now."""
+        assert self._model is not None
+        if (target, moment) not in self._learned:
+            data = self._data.seen_by(target)
+            self._learned[target, moment] = answering(self._model, data, self.moment, moment)
+        return self._learned[target, moment]
 
     def asked(self, rows: pl.Expr) -> pl.DataFrame:
         """The jobs of the table that an expression selects, as they are asked about."""
@@ -234,12 +246,14 @@ class Answerer:
         """By the model: wait and runtime of n jobs, (n, 3) each."""
         assert self._model is not None
         rows = asked.with_columns(decided=pl.lit(self.moment))
-        inputs = self._features.ask(rows.select(self._asked.columns))
+        features = self._data.builder
+        assert isinstance(features, Features)
+        inputs = features.ask(rows.select(self._asked.columns))
         moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]
-        spans = {}
-        for name, target in self._model.targets.items():
-            fitted = target.moments.get(moment, target).answering
-            spans[name] = np.expm1(np.sort(fitted.predict(inputs), axis=1)).clip(0.0)
+        spans = {
+            name: np.expm1(np.sort(self._fitted(name, moment).predict(inputs), axis=1)).clip(0.0)
+            for name in self._model.targets
+        }
         return _Known(spans.get("wait"), spans.get("runtime"), inputs.digests())
 
     def _with_runtimes(self, queue: Snapshot) -> Snapshot:
