@@ -137,6 +137,8 @@ class Features:
 
     def _values(self, rows: pl.DataFrame) -> Floats32:
         """The features: float32 (n, names)."""
+        if not len(rows):
+            return np.zeros((0, len(self.names)), np.float32)
         moments = rows["decided"].to_numpy()
         past = self._past.each(
             rows, moments, np.zeros(len(rows), np.bool_), self._encoding.keys, queue=True
