@@ -24,37 +24,15 @@ import polars as pl
 from jobsight.errors import JobsightError, ModelError
 from jobsight.learning.mixing import Weights
 from jobsight.learning.mixture import REFIT, Mixture
-from jobsight.models.boosted import MANY_ROWS
 from jobsight.models.storage import load_body, save_body
 
 if TYPE_CHECKING:
     from jobsight.learning.dataset import Dataset
-    from jobsight.learning.fitted import Fitted
-    from jobsight.learning.modeldir import ModelDir
 
-__all__ = ["answering", "caught_up"]
+__all__ = ["caught_up"]
 
 _KIND = "learned"
 _KEPT = 3
-
-
-def answering(model: ModelDir, data: Dataset, until: int, moment: str) -> Fitted:
-    """What answers for the target of a dataset, with all that it could learn before a moment (µs).
-
-    Args:
-        model: trained.
-        data: of `Dataset.for_judging`, seen by the target.
-        until: see `caught_up`.
-        moment: likewise.
-    """
-    target = model.targets[data.target]
-    fitted = target.moments.get(moment, target).answering
-    if not isinstance(fitted.model, Mixture) or fitted.model.as_of >= until:
-        return fitted
-    digest = None if model.manifest is None else model.manifest.digest
-    # Quantiles take a forest for each level: too long for an answer.
-    quick = len(data.table) < MANY_ROWS and not data.goal.output.levels
-    return replace(fitted, model=caught_up(fitted.model, data, until, moment, digest, anew=quick))
 
 
 def caught_up(

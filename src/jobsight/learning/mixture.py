@@ -175,10 +175,7 @@ class Mixture:
             anew: whether a member is fitted anew where enough more is known; weights always move.
         """
         # Decisions that a border of parts drops teach too: here time alone says who knew what.
-        outcomes = data.known()
-        if not anew:
-            outcomes = outcomes.filter(pl.max_horizontal("known_at", "decided") >= since)
-        table, known = data.examples(outcomes, moment=moment, weighed=False)
+        table, known = data.examples(data.known(), moment=moment, weighed=False)
         decided, known_at = table["decided"].to_numpy(), table["known_at"].to_numpy()
         rows = np.flatnonzero((np.maximum(known_at, decided) >= since) & (decided < until))
         rows = rows[np.argsort(decided[rows], kind="stable")]

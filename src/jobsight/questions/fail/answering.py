@@ -18,9 +18,11 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.past import COLUMNS, Past
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.fitted import Fitted
-from jobsight.learning.learned import answering
+from jobsight.learning.learned import caught_up
+from jobsight.learning.mixture import Mixture
 from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
+from jobsight.models.boosted import MANY_ROWS
 from jobsight.questions.fail.decisions import KINDS
 from jobsight.questions.fail.evidence import Advice, Counted, Ends, Finding, advise, findings
 from jobsight.questions.fail.features import Features
@@ -213,7 +215,15 @@ class Answerer:
         """What answers at a moment of jobs, with all that it has learned by now."""
         assert self._model is not None
         if moment not in self._learned:
-            self._learned[moment] = answering(self._model, self._data, self.moment, moment)
+            fitted = _at(self._model.main, moment).answering
+            model = fitted.model
+            if isinstance(model, Mixture) and model.as_of < self.moment:
+                quick = len(self._data.table) < MANY_ROWS
+                manifest = self._model.manifest
+                digest = None if manifest is None else manifest.digest
+                learned = caught_up(model, self._data, self.moment, moment, digest, anew=quick)
+                fitted = replace(fitted, model=learned)
+            self._learned[moment] = fitted
         return self._learned[moment]
 
     def _rates(self, asked: pl.DataFrame) -> _Chances:

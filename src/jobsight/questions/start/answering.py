@@ -16,9 +16,6 @@ from jobsight.clock import format_micros, micros
 from jobsight.documents import State
 from jobsight.history.jobsasked import submitted_now
 from jobsight.history.jobtable import JobTable
-from jobsight.learning.dataset import Dataset
-from jobsight.learning.fitted import Fitted
-from jobsight.learning.learned import answering
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
 from jobsight.questions.start.decisions import MOMENTS, starts_asked
@@ -135,7 +132,6 @@ class Answerer:
             model: trained; None: the play with the users' last runs answers, uncalibrated.
         """
         self.jobs, self.moment, self._model = jobs, moment, model
-        self._learned: dict[tuple[str, str], Fitted] = {}
         self._machine = Machine()
         self._analysis: Mapping[str, Sequence[str]] = {}
 
@@ -163,17 +159,9 @@ class Answerer:
         return starts_asked(self.jobs, seed).with_columns(state=state)
 
     @cached_property
-    def _data(self) -> Dataset:
+    def _features(self) -> Features:
         assert self._model is not None
-        return Dataset.for_judging(self.jobs, self._model)
-
-    def _fitted(self, target: str, moment: str) -> Fitted:
-        """What answers, with all that it has learned by now."""
-        assert self._model is not None
-        if (target, moment) not in self._learned:
-            data = self._data.seen_by(target)
-            self._learned[target, moment] = answering(self._model, data, self.moment, moment)
-        return self._learned[target, moment]
+        return Features(self.jobs, self._model.encoding, self._model.settings.seed)
 
     def asked(self, rows: pl.Expr) -> pl.DataFrame:
         """The jobs of the table that an expression selects, as they are asked about."""
@@ -246,14 +234,12 @@ class Answerer:
         """By the model: wait and runtime of n jobs, (n, 3) each."""
         assert self._model is not None
         rows = asked.with_columns(decided=pl.lit(self.moment))
-        features = self._data.builder
-        assert isinstance(features, Features)
-        inputs = features.ask(rows.select(self._asked.columns))
+        inputs = self._features.ask(rows.select(self._asked.columns))
         moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]
-        spans = {
-            name: np.expm1(np.sort(self._fitted(name, moment).predict(inputs), axis=1)).clip(0.0)
-            for name in self._model.targets
-        }
+        spans = {}
+        for name, target in self._model.targets.items():
+            fitted = target.moments.get(moment, target).answering
+            spans[name] = np.expm1(np.sort(fitted.predict(inputs), axis=1)).clip(0.0)
         return _Known(spans.get("wait"), spans.get("runtime"), inputs.digests())
 
     def _with_runtimes(self, queue: Snapshot) -> Snapshot:

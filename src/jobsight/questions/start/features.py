@@ -38,7 +38,6 @@ _LOAD = ("all", "partition", SIZE, "account", "user", "user and partition")
 _REASONS = ("Resources", "Priority", "Dependency", "JobHeld", "BeginTime", "ReqNodeNotAvail",
             "PartitionTimeLimit", "QOS", "Assoc")  # fmt: skip
 _MOST_NUMBERS = 200
-_FEW = 8
 _START = "StartEstimate"
 
 
@@ -85,7 +84,7 @@ class Encoding:
 
 
 class Features:
-    """Builds inputs of jobs of a table; unless few are asked for, all are built once and kept."""
+    """Builds inputs of jobs of one table; all of a table are built once per moment and kept."""
 
     def __init__(
         self, jobs: JobTable, encoding: Encoding, seed: int, seen: JobTable | None = None
@@ -99,7 +98,7 @@ class Features:
             seen: what the jobs asked about have seen of the queue; None: `jobs` has that too.
         """
         self._jobs, self._seen, self._encoding, self._seed = jobs, seen or jobs, encoding, seed
-        self._kept: dict[str, Floats32] = {}
+        self._kept: dict[str, tuple[pl.DataFrame, Floats32]] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,15 +109,13 @@ class Features:
 
     def build(self, rows: pl.DataFrame, moment: str) -> tuple[pl.DataFrame, Inputs]:
         """See `jobsight.learning.question.Builder`; `decided` and `wait` become the moment's."""
-        rows = at_moment(rows, moment)
         if moment not in self._kept:
-            if _FEW * len(rows) < len(self._jobs.table):
-                return rows, self.ask(rows)
             everything = starts_asked(self._jobs, self._seed)
             if moment == "pending":
                 everything = everything.with_columns(pl.col("decided") + pl.col("age"))
-            self._kept[moment] = self._values(everything)
-        return rows, self._inputs(self._kept[moment][rows["row"].to_numpy()])
+            self._kept[moment] = everything.select("row"), self._values(everything)
+        rows = at_moment(rows, moment)
+        return rows, self._inputs(self._kept[moment][1][rows["row"].to_numpy()])
 
     def ask(self, rows: pl.DataFrame) -> Inputs:
         """Inputs of jobs that need not be in the table, as of their `decided` (µs)."""
@@ -137,8 +134,6 @@ class Features:
 
     def _values(self, rows: pl.DataFrame) -> Floats32:
         """The features: float32 (n, names)."""
-        if not len(rows):
-            return np.zeros((0, len(self.names)), np.float32)
         moments = rows["decided"].to_numpy()
         past = self._past.each(
             rows, moments, np.zeros(len(rows), np.bool_), self._encoding.keys, queue=True
