@@ -132,7 +132,8 @@ class _Parts:
                 return "only a signal ends this loop"
         for node in range(heads[0], tree.end[heads[-1]]):
             name = tree.calls.get(node, "")
-            if name in _COUNTS and tree.parent[node] in (loop, heads[-1]):
+            whole = tree.parent[node] == loop or tree.kind[tree.parent[node]] == _K["assign"]
+            if name in _COUNTS and whole:
                 return "nothing ends this loop"
             if tree.effect[node] in (_E["listen"], _E["watch"]) and name:
                 return f"it goes on for whatever {name.replace('()', '')} brings"

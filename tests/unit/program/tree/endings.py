@@ -33,6 +33,7 @@ JOBS: dict[str, str] = {
     "async def main():\n    t = asyncio.create_task(tick())\n    await asyncio.sleep(5)\n"
     "    t.cancel()\nasyncio.run(main())\n",
     "alarm.py": "import signal\nsignal.alarm(10)\nwhile True:\n    sum(range(1000))\n",
+    "slice.py": "import itertools\nfor i in itertools.islice(itertools.count(), 9):\n    print(i)\n",
     "exits.py": "import sys\nn = 0\nwhile 1:\n    n += 1\n    if n > 1e6:\n        sys.exit(0)\n",
     "stopiteration.py": "it = iter(range(5))\ntry:\n    while True:\n        print(next(it))\n"
     "except StopIteration:\n    pass\n",
