@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bench import (
     answers,
+    bounding,
     following,
     frames,
     imports,
@@ -31,6 +32,7 @@ _BENCHMARKS: dict[str, Callable[[], Section]] = {
     "frames": frames.run,
     "answers": answers.run,
     "stored_answers": stored_answers.run,
+    "bounding": bounding.run,
     "imports": imports.run,
     "past": past.run,
     "play": play.run,

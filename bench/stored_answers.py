@@ -14,7 +14,7 @@ from typing import Any
 from bench import inputs
 from bench.measure import Section, Times, isolated, median, spread
 
-__all__ = ["held_job", "run"]
+__all__ = ["command_times", "held_job", "run"]
 
 _RUNS = 9
 _PART = 0.6
@@ -48,7 +48,7 @@ def run() -> Section:
         store = str(Path(name) / "jobs.db")
         label = isolated("bench.answers:train_model", log=log, folder=folder)["model"]
         asked = isolated("bench.stored_answers:held_job", log=log)
-        _run("import", log, "--store", store)
+        command_times("import", log, "--store", store)
         ask = ["hold", asked["job"], "--at", asked["at"]]
         ways = {
             "from the store": [*ask, "--store", store, "--model", folder],
@@ -59,14 +59,14 @@ def run() -> Section:
         found = {way: Times(seconds=[], cpu=[]) for way in ways}
         for number in range(_RUNS + 1):
             for way, arguments in ways.items():
-                seconds, cpu = _run(*arguments)
+                seconds, cpu = command_times(*arguments)
                 if number:
                     found[way]["seconds"].append(seconds)
                     found[way]["cpu"].append(cpu)
     return _section(found, asked["events"], label)
 
 
-def _run(*arguments: str) -> tuple[float, float]:
+def command_times(*arguments: str) -> tuple[float, float]:
     """Wall time and processor time of a command, s."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
