@@ -7,11 +7,12 @@ READY := $(VENV)/.ready
 WORKERS ?= 4
 PYTEST := $(BIN)/python -m pytest -q --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup demo check test lint testbed prove bench corpus bound-model lock clean
+.PHONY: help setup demo demo-serve check test lint testbed prove bench corpus bound-model lock clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   set everything up and run the main job on a real pool's log (about 5 minutes)"
+	@echo "make demo-serve  the same data live, as pages in a browser"
 	@echo "make check  after every edit: formatter, linter, types, floors, tests without clusters"
 	@echo "make test   before every commit: the same with all tests, on real clusters"
 	@echo "make testbed  real HTCondor, Slurm, Redis and Kafka to try things on, until Ctrl-C (root, Debian)"
@@ -37,6 +38,10 @@ $(READY): requirements/lock.txt pyproject.toml
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py demo
+
+demo-serve: $(READY)
+	test -e demo/model || $(BIN)/python examples/demo.py demo
+	$(BIN)/python examples/demo.py demo live
 
 check: lint
 	$(PYTEST) --numprocesses 2 -m "not slow" tests/unit

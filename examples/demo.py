@@ -6,7 +6,10 @@ what it prints, and writes everything, the report too, into FOLDER. ``make demo`
 
 from __future__ import annotations
 
+import datetime as dt
+import gzip
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -23,6 +26,7 @@ ABOUT = (
     "not how well it will work on your pool."
 )
 SHOWN = 30
+_DATE = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
 
 def step(title: str, *arguments: str, shown: int = SHOWN) -> None:
@@ -86,5 +90,42 @@ def main(folder: Path) -> None:
     print(f"\nDone in {time.monotonic() - began:.0f} s. The report: {report.resolve().as_uri()}")
 
 
+def live(folder: Path) -> None:
+    """Serve the pool as it was at that moment, and go on as fast as it did, until Ctrl-C."""
+    from jobsight.store import open_store
+
+    log, store = folder / "EventLog", folder / "jobs.db"
+    os.environ["JOBSIGHT_REGISTRY"] = str(folder.resolve() / "registry")
+    os.environ["XDG_STATE_HOME"] = str(folder.resolve())
+    records = gzip.decompress(Path(LOG).read_bytes()).split(b"\n...\n")[:-1]
+    times = [dt.datetime.fromisoformat(_DATE.search(one)[0].decode()) for one in records]  # type: ignore[index]
+    at = choose_moment(folder / "events.parquet", folder / "model")
+    start = dt.datetime.fromisoformat(at).replace(tzinfo=None)
+    here = next((k for k, one in enumerate(times) if one > start), len(times))
+    for old in folder.glob(store.name + "*"):
+        old.unlink()
+    open_store(str(store), create=True).close()
+    log.write_bytes(b"".join(one + b"\n...\n" for one in records[:here]))
+    command = [str(Path(sys.executable).with_name("jobsight"))]
+    into = ["--store", str(store)]
+    collector = subprocess.Popen([*command, "collect", "--event-log", str(log), *into])  # noqa: S603
+    server = subprocess.Popen([*command, "serve", *into])  # noqa: S603
+    print("The pages: http://127.0.0.1:8642/ (Ctrl-C ends)", flush=True)
+    try:
+        for record, then, before in zip(
+            records[here:], times[here:], [start, *times[here:]], strict=False
+        ):
+            time.sleep(max((then - before).total_seconds(), 0.0))
+            with log.open("ab") as file:
+                file.write(record + b"\n...\n")
+        server.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.terminate()
+        collector.terminate()
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "demo"))
+    place = Path(sys.argv[1] if len(sys.argv) > 1 else "demo")
+    live(place) if sys.argv[2:] == ["live"] else main(place)
