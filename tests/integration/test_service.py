@@ -38,6 +38,7 @@ class Running:
             "JOBSIGHT_SERVE__SOCKET": str(folder / "serve.sock"),
             "JOBSIGHT_STORE": self.url,
             "JOBSIGHT_SERVE__REQUESTS_PER_SECOND": "1e6",
+            "JOBSIGHT_SERVE__AUDIT": str(folder / "audit.jsonl"),
         }
         self.process = subprocess.Popen(
             [*JOBSIGHT, "serve", "--listen", "127.0.0.1:0"],
@@ -67,6 +68,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     yield found
     found.process.send_signal(signal.SIGTERM)
     assert found.process.wait(limit(30)) == 0
+    assert found.process.stderr is not None
+    found.process.stderr.close()
+    assert not Path(found.environment["JOBSIGHT_SERVE__SOCKET"]).exists()
 
 
 def test_its_own_user_alone_needs_no_token(running: Running) -> None:

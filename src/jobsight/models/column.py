@@ -59,6 +59,8 @@ class Column:
         whole = not binary and len(values) <= MOST_KINDS and (values == np.rint(values)).all()
         if len(values) <= MOST_VALUES or whole:
             self._known = {float(value): _outcome(train, column == value) for value in values}
+        elif train.output.columns and not train.output.levels:
+            raise TrainingError(f"{self.name}: {self._column!r} has too many values")
         elif not binary:
             known, weight = train.values[~missing] - column[~missing], train.weight[~missing]
             self._offsets = weighted_quantiles(known, weight, train.output.levels)

@@ -68,7 +68,7 @@ def application(
     app.include_router(pages.router)
     if _STATIC.is_dir():
         app.mount("/static", StaticFiles(directory=_STATIC), name="static")
-    for kind in (JobsightError, RefusedError, HTTPException, RequestValidationError):
+    for kind in (JobsightError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _explained)
     return app
 
@@ -86,7 +86,7 @@ async def _explained(request: Request, error: Exception) -> Response:
 
 
 def _refused(scope: Scope, refusal: RefusedError) -> Response:
-    return _problem(scope, refusal.status, refusal.detail)
+    return _problem(scope, refusal.status_code, refusal.detail)
 
 
 def _problem(scope: Scope, status: int, detail: str) -> Response:
@@ -104,8 +104,6 @@ def _problem(scope: Scope, status: int, detail: str) -> Response:
 
 
 def _status_of(error: Exception) -> tuple[int, str]:
-    if isinstance(error, RefusedError):
-        return error.status, error.detail
     if isinstance(error, HTTPException):
         return error.status_code, printable(error.detail, 300)
     if isinstance(error, RequestValidationError):

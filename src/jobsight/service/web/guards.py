@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -61,12 +62,8 @@ _BODY_SECONDS = 20.0
 _MOST_TAGGED = 1 << 20
 
 
-class RefusedError(Exception):
+class RefusedError(HTTPException):
     """A request that is not served."""
-
-    def __init__(self, status: int, detail: str) -> None:
-        self.status, self.detail = status, detail
-        super().__init__(detail)
 
 
 class BrowserHeaders:

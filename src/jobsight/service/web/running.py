@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -78,6 +79,8 @@ def serve(site: Site, command: Callable[[dict[str, Any]], bytes | None] | None =
         log("service started", address=f"http://{shown}:{port}{settings.base_path}/")
         notifier = Notifier()
         notifier.ready()
+        for number in (signal.SIGTERM, signal.SIGINT):  # raised again after a graceful end
+            signal.signal(number, lambda _number, _frame: None)
         uvicorn.Server(config).run(sockets=[listener, *local])
         notifier.stopping()
         log("service stopped")
