@@ -77,7 +77,7 @@ DOCUMENTS = st.builds(
     program=section(Program, findings=st.none() | st.lists(OBJECTS, max_size=2).map(tuple)),
     timeline=st.lists(section(Event, state=STATES), max_size=4).map(tuple),
     dropped=st.integers(0, 2**40),
-    usage=section(Usage),
+    usage=section(Usage, bound=st.none() | OBJECTS),
     predictions=st.lists(section(Prediction, answer=OBJECTS), max_size=2).map(tuple),
 )
 

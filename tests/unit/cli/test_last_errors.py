@@ -33,7 +33,7 @@ from jobsight.settings import Settings
 def test_trouble_with_a_file_is_one_line_that_names_it(
     error: Exception, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fails() -> None:
+    def fails(_words: object) -> None:
         raise error
 
     monkeypatch.setattr(cli, "app", fails)
@@ -60,7 +60,7 @@ def test_letters_that_the_output_cannot_encode_are_question_marks(
 ) -> None:
     written = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1"))
-    monkeypatch.setattr(cli, "app", lambda: output.say("é █ – a\udce9"))
+    monkeypatch.setattr(cli, "app", lambda _words: output.say("é █ – a\udce9"))
     cli.main()
     output.flush()
     assert written.getvalue() == "é ? ? a?\n".encode("latin-1")
@@ -72,7 +72,7 @@ def test_where_standard_error_is_closed_or_full_the_answer_is_given_all_the_same
 ) -> None:
     program = """
 from jobsight.cli import main, output
-def answer():
+def answer(_words):
     with output.progress_bar("x") as progress, output.stages() as stage:
         progress(1, 2)
         stage("x")
@@ -96,7 +96,7 @@ def test_a_user_without_a_home_has_settings_all_the_same(monkeypatch: pytest.Mon
     with pytest.raises(RuntimeError):
         Path.home()
     asked: list[Path] = []
-    monkeypatch.setattr(cli, "app", lambda: asked.append(Settings.load().registry))
+    monkeypatch.setattr(cli, "app", lambda _words: asked.append(Settings.load().registry))
     cli.main()
     assert asked == [Path("/nonexistent/.local/share/jobsight/models")]
 

@@ -70,7 +70,7 @@ def test_the_same_environment_gives_the_same_bytes_and_all_hashes(tmp_path: Path
     found = {
         path.relative_to(place).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in place.rglob("*")
-        if path.is_file() and path.name != "manifest.json"
+        if path.is_file() and path != place / "manifest.json"
     }
     assert manifest["files"] == found
     assert manifest["with_python"] is False and not (place / "python").exists()

@@ -5,7 +5,8 @@ from subprocess import run
 import pytest
 
 from jobsight.errors import ModelError, UsageError
-from jobsight.models import NAMES, create, is_baseline, load
+from jobsight.models import NAMES, create, is_baseline, load, predicts
+from jobsight.models.base import BINARY, Output
 from jobsight.models.rules import Arm, RuleSet
 
 ALWAYS = RuleSet("always", (Arm("release", True),))
@@ -14,22 +15,23 @@ ALWAYS = RuleSet("always", (Arm("release", True),))
 def test_models_are_made_by_name() -> None:
     sets = {"always": ALWAYS}
     for name in (*NAMES, "rules:always"):
-        assert create(name, rule_sets=sets).name == name
+        kind = BINARY if predicts(name, BINARY) else Output("kinds", ("a", "b"))
+        assert create(name, rule_sets=sets, output=kind).name == name
 
 
 def test_baselines() -> None:
     assert [name for name in (*NAMES, "rules:x") if is_baseline(name)] == [
-        "constant", "rates", "rules:x"
+        "constant", "rates", "text", "rules:x"
     ]  # fmt: skip
 
 
 def test_an_unknown_name_lists_the_known() -> None:
-    with pytest.raises(UsageError, match=r"'forest'; known are constant.*rules:always"):
-        create("forest", rule_sets={"always": ALWAYS})
+    with pytest.raises(UsageError, match=r"'xgboost'; known are constant.*rules:always"):
+        create("xgboost", rule_sets={"always": ALWAYS})
     with pytest.raises(UsageError, match="rules:other"):
         create("rules:other", rule_sets={"always": ALWAYS})
-    with pytest.raises(UsageError, match="'forest'"):
-        load("forest", Path())
+    with pytest.raises(UsageError, match="'xgboost'"):
+        load("xgboost", Path())
 
 
 def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
