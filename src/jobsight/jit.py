@@ -6,6 +6,7 @@ A pack (`jobsight.cluster.packing`) has them compiled already, next to their sou
 """
 
 import contextlib
+import fcntl
 import hashlib
 import importlib
 import os
@@ -19,6 +20,7 @@ from typing import Any, TypeVar
 
 import llvmlite.binding
 import numba
+import numba.core.caching
 import numba.np.linalg
 
 __all__ = ["helper", "is_compiled", "kernel", "kernels_marker"]
@@ -126,6 +128,27 @@ _CACHE = None if _BESIDE else _cache_directory()
 _CACHED = _BESIDE or _CACHE is not None
 if _CACHE is not None:
     setattr(numba.config, "CACHE_DIR", _CACHE)  # noqa: B010 - numba makes its settings at run time
+
+
+class _CacheFile(numba.core.caching.IndexDataCacheFile):
+    """Numba's record of a kernel's machine code, with one writer at a time.
+
+    Numba numbers the code for each type of arguments by an index that it has read before. Two
+    processes that compile one kernel for two types would give both one number, and the code for
+    the one type would run on the other.
+    """
+
+    def save(self, key: object, data: object) -> None:
+        folder = os.open(self._cache_path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(folder, fcntl.LOCK_EX)
+            super().save(key, data)  # type: ignore[no-untyped-call]
+        finally:
+            os.close(folder)
+
+
+setattr(numba.core.caching, "IndexDataCacheFile", _CacheFile)  # noqa: B010 - not typed
 
 
 def kernel(function: F) -> F:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from tests.limits import PROVE
 
 from jobsight.errors import SourceError
@@ -28,6 +28,7 @@ SHELL = (
     "~$X/~python3 -c ~import os~srun -n ~[ $X = 1 ]~((x++))"
     "~& ~&& ~|| ~|~source ~./a.sh~exec ~set -eu\n~exit 3~case ~esac~;;~\\\n~\r\n~é"
 )
+OPTIONS = "--mem~-~--~=~1G~-N~-n4~--array~0-9%2~--time~1-~\"~'~\\~ ~"
 CONDOR = (
     "executable = ~queue ~queue x from (\n~)\n~in ~matching ~$(x)~$(y:1)~if defined x\n"
     "~else\n~endif\n"
@@ -47,9 +48,10 @@ def texts(words: str) -> st.SearchStrategy[str]:
 
 
 @FUZZ
-@given(texts(SHELL))
-def test_batch_scripts(text: str) -> None:
-    for one in read_sbatch(text, ["--mem=1G"]).problems:
+@given(texts(SHELL), st.lists(texts(OPTIONS), max_size=6))
+@example("", [""])
+def test_batch_scripts(text: str, options: list[str]) -> None:
+    for one in read_sbatch(text, options).problems:
         assert one.place.line >= 1 and one.message
 
 

@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,3 +110,18 @@ assert (before, is_compiled(_follow)) == (False, True)
 """
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+
+
+def _jobs(count: int) -> int:
+    return count
+
+
+def test_processes_that_compile_at_once_keep_their_code_apart(tmp_path: Path) -> None:
+    def record() -> Any:
+        made: Any = jit._CacheFile
+        return made(str(tmp_path), "kernel", "of one state")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: record().save(number, f"code {number}"), range(64)))
+    assert [record().load(number) for number in range(64)] == [f"code {n}" for n in range(64)]
+    assert isinstance(jit.kernel(_jobs)._cache._cache_file, jit._CacheFile)  # type: ignore[attr-defined]

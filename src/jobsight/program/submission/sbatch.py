@@ -126,7 +126,7 @@ def _parse(
     rest = iter(words)
     for raw, place in rest:
         word = re.sub(r"""["']|\\(.)""", lambda m: m[1] or "", raw)
-        if raw[0] in "\"'\\" and (len(raw) == 1 or raw[-1] != raw[0]):
+        if raw.startswith(("'", '"', "\\")) and (len(raw) == 1 or raw[-1] != raw[0]):
             problems.append(Problem(place, "value", f"the quote in {raw[:20]} is not closed"))
             return
         if word == "--" or (origin == "command line" and not word.startswith("-")):

@@ -71,7 +71,7 @@ class Script(BaseModel):
         },
     )
     script: _Text
-    name: Annotated[str, Field(min_length=1, max_length=60)] = "script.sh"  # 240 bytes at most
+    name: Annotated[str, Field(min_length=1, max_length=200)] = "script.sh"
     options: Annotated[list[_Option], Field(max_length=100)] = []
 
 
@@ -83,7 +83,7 @@ class Wanted(BaseModel):
     )
     jobs: Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=_MOST_IDS)] = []
     script: _Text | None = None
-    name: Annotated[str, Field(min_length=1, max_length=60)] = "script.sh"  # 240 bytes at most
+    name: Annotated[str, Field(min_length=1, max_length=200)] = "script.sh"
     options: Annotated[list[_Option], Field(max_length=100)] = []
 
 
