@@ -164,7 +164,7 @@ class Sandbox(Machine):
 
 
 class Elsewhere(Machine):
-    """A machine of which nothing is known: that of whoever sent a script. No file is looked at."""
+    """The unknown machine from which a script was sent. No file is looked at."""
 
     def __init__(self) -> None:
         super().__init__(path="")

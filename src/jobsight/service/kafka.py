@@ -1,6 +1,6 @@
 """How to reach Kafka: librdkafka's properties from settings, a file and the environment.
 
-Secrets stand in the file (mode 0600) or in the environment, and are struck out of every text that
+Secrets are in the file (mode 0600) or in the environment, and are struck out of every text that
 is shown. Names: librdkafka's CONFIGURATION.md.
 """
 

@@ -199,10 +199,10 @@ def _by_training(it: Audited) -> list[dict[str, Any]]:
 
 
 def _predictions_without(it: Audited, known: dict[str, tuple[str, ...]]) -> dict[str, Floats]:
-    """What a model that was trained without each family says of the test part.
+    """What a model that was trained without each family predicts for the test part.
 
-    Beside them, under no name, stands one that was trained with all: fitted and calibrated on the
-    same parts as the others (no backtests), so that nothing but the family makes the difference.
+    Under the empty name is one that was trained with all: fitted and calibrated on the same parts
+    as the others (no backtests), so that nothing but the family makes the difference.
     """
     kind, (_, test) = it.studied, it.test
     wanted = ["", *known, *_others_of(it.model.fitted[kind], test.inputs)]

@@ -132,7 +132,7 @@ def _python_files(job: Job) -> Iterator[Hit]:
 
 
 def _arguments_read(program: Program, text: PythonText, trace: Trace, job: Job) -> Iterator[Hit]:
-    """Arguments that the program opens for reading, and those that a file has in other letters."""
+    """Arguments that the program opens for reading, and those that a file has in another case."""
     read = set(text.opened_arguments)
     for number, word in enumerate(program.arguments, 1):
         path = path_of(word, program.command.folder, job)

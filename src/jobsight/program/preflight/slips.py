@@ -62,7 +62,7 @@ def _other_names(job: Job) -> Iterator[Hit]:
 
 
 def _alike(name: str, other: str) -> bool:
-    """Whether names differ in their letters' case, or in - for _ alone."""
+    """Whether names differ only in case, or in - for _."""
     return name != other and name.lower().replace("-", "_") == other.lower().replace("-", "_")
 
 

@@ -140,5 +140,5 @@ def _uncountable(text: str, values: dict[str, str]) -> str | None:
             r"|seq\s+(?:-\w+\s+)*(?:-w|--equal-width)\b|printf\s+[\"']?%0\d+d"
             r"|\{0\d+\.\.\d\d+\}", value
         ):  # fmt: skip
-            return f"{name} may be 08 or 09, which are no octal numbers"
+            return f"{name} may be 08 or 09, which are not octal numbers"
     return None

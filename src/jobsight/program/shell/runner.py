@@ -328,11 +328,11 @@ class Runner:
 
 def _set_options(options: dict[str, bool], words: list[str]) -> None:
     """``set -euo pipefail``, ``set +e``."""
-    letters = {"e": "errexit", "u": "nounset"}
+    short = {"e": "errexit", "u": "nounset"}
     for at, word in enumerate(words):
         if re.fullmatch(r"[-+][a-zA-Z]+", word):
             for letter in word[1:]:
-                if letter in letters:
-                    options[letters[letter]] = word[0] == "-"
+                if letter in short:
+                    options[short[letter]] = word[0] == "-"
             if word.endswith("o") and at + 1 < len(words):
                 options[words[at + 1]] = word[0] == "-"

@@ -33,7 +33,7 @@ _MODULES = frozenset(
 
 
 def server_of(command: Command) -> str | None:
-    """What a command is that serves until it is killed; None: it ends, or runs beside others."""
+    """What a command is that serves until killed; None: it ends, or runs in the background."""
     if (
         command.background
         or any(one.name == "timeout" for one in command.launchers)

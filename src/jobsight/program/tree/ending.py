@@ -237,7 +237,7 @@ class _Parts:
         ) and bool(head)
 
     def _asks(self, node: int) -> bool:
-        """Whether what reads standard input asks somebody, and does so whenever it runs."""
+        """Whether what reads standard input prompts a person, and does so whenever it runs."""
         tree = self.tree
         if not tree.fed.isdisjoint((node, *self.above(node))):
             return False

@@ -306,7 +306,7 @@ class Visitor:
         if server is not None:
             tree.calls[added], tree.effect[added] = server, _E["serve"]
         elif tree.effect[added] in (_E["serve"], _E["watch"]):
-            tree.effect[added] = _E["launch"]  # beside others, or with a time limit
+            tree.effect[added] = _E["launch"]  # in the background, or with a time limit
         return True
 
     def _loop(self, node: Node, added: int, _owner: int) -> bool:
@@ -393,7 +393,7 @@ class Visitor:
         return True
 
     def _word(self, node: Node, added: int, _owner: int) -> bool:
-        """A statement that its first word tells from others of its type; a label is kept."""
+        """A statement whose kind is in its first word, not in its type; a label stays."""
         words = self.grammar.words.get(node.type)
         if words is None and node.named_child_count:
             self.tree.texts[added] = "label"

@@ -106,7 +106,7 @@ def _of_jobcomp(said: dict[str, Any], cluster: str, sent: int, latest: int) -> N
 def _name(value: Any) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > _CLUSTER_WIDTH:
         raise PoisonError("cluster: no name")
-    if not value.isprintable() or any("\ud800" <= letter <= "\udfff" for letter in value):
+    if not value.isprintable() or any("\ud800" <= one <= "\udfff" for one in value):
         raise PoisonError("cluster: a name with control characters")
     return value.strip()
 

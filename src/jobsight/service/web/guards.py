@@ -199,7 +199,7 @@ class Gate:
         return self._own if connection.user == os.getuid() else None
 
     def _count(self, who: str) -> None:
-        """Refuse whoever asks too often: a bucket of tokens for each."""
+        """Refuse a caller that asks too often: a bucket of tokens for each."""
         now, rate = time.monotonic(), self._settings.requests_per_second
         if len(self._rates) >= _MOST_CALLERS:
             self._rates.clear()

@@ -186,7 +186,7 @@ class Follower:
             if tables is before.tables:
                 return
         ready = Ready(tables, self._settings)
-        with contextlib.suppress(JobsightError):  # whoever asks is told
+        with contextlib.suppress(JobsightError):  # reported to the caller that needs it
             self._prepare(ready)
         with self._news:
             self._ready = ready

@@ -1,8 +1,8 @@
-"""What the service knows, for whoever asks: jobs, answers, models, collectors.
+"""What the service knows, as far as a caller may see it: jobs, answers, models, collectors.
 
 The functions that the API and the pages call. All may be called from any thread. Each is given the
 `Caller` and shows no more than that one may see: a job of another user is one that is not there.
-Texts are as the documents have them: hostile, to be escaped by whoever shows them.
+Texts are as the documents have them: hostile, to be escaped where they are shown.
 """
 
 from __future__ import annotations

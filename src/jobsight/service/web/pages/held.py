@@ -28,7 +28,7 @@ class Decision:
 
     @property
     def first(self) -> Mapping[str, Any]:
-        """The group with the greatest gain, which stands for all in words."""
+        """The group with the greatest gain, whose words are shown for all."""
         return self.groups[0]
 
     @cached_property
@@ -87,12 +87,12 @@ class Decision:
         steps = merged(step for one in self.groups for step in one["advice"]["steps"])
         if len(alike) == 1:
             return steps
-        told = [
+        by_text = [
             (f"{counted(sum(one['jobs'] for one in same), 'job')}: {'; '.join(texts)}", list[str]())
             for texts, same in alike.items()
         ]
         return [
-            *told,
+            *by_text,
             ("the commands for all of them:", [one for _, commands in steps for one in commands]),
         ]
 
