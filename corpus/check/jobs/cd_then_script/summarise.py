@@ -1,0 +1,1 @@
+print("mean", sum(range(10)) / 10)

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "pre $1 $2"

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+seq 1 "$1" | awk '{ print $1, sin($1) }' > spectra.dat

@@ -1,0 +1,4 @@
+#!/bin/sh
+set -e
+test -s "$(basename "$1")"
+echo "$2"

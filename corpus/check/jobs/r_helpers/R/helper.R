@@ -1,0 +1,1 @@
+standard_error <- function(x) sd(x) / sqrt(length(x))
