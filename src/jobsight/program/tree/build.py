@@ -61,16 +61,10 @@ class TextBuilder(Visitor):
 
     def _walk(self, root: Node, top: int) -> int:
         """Visit all nodes; how many of them are errors."""
-        tree, visitors = self.tree, self.visitors
-        kinds, roles = self.grammar.kinds, self.grammar.roles
-        error, loop, index, operand = _K["error"], _K["loop"], _K["index"], _R["operand"]
-        first_role, index_role = _R["object"], _R["index"]
-        assign, first_target, value = _K["assign"], _R["target"], _R["value"]
-        typed, condition = self.grammar.typed, _R["condition"]
+        tree, visitors, error, condition = self.tree, self.visitors, _K["error"], _R["condition"]
+        kinds, roles, typed = self.grammar.kinds, self.grammar.roles, self.grammar.typed
         cursor = root.walk()
-        first, following, up = (
-            cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent,
-        )  # fmt: skip
+        first, following, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
         owner, inherited, depth, broken = top, 0, tree.lexical[top], 0
         above: list[tuple[int, int, int, int, Node | None]] = []
         if not first():
@@ -80,26 +74,16 @@ class TextBuilder(Visitor):
             assert node is not None
             number = node.kind_id
             kind = kinds[number] if number != _ERROR_ID else error
-            if kind == THROUGH:
+            role = inherited
+            if kind != SKIP and inherited != condition:
                 role = roles[cursor.field_id or 0] or typed.get(number) or inherited
-                if inherited == condition:
-                    role = inherited
+            if kind == THROUGH:
                 if first():
                     above.append((owner, inherited, depth, -1, None))
                     inherited = role
                     continue
             elif kind != SKIP:
-                role = roles[cursor.field_id or 0] or typed.get(number) or inherited
-                if inherited == condition:
-                    role = inherited
-                around = tree.kind[owner]
-                if role == 0 and around == assign:
-                    role = first_target if tree.count == owner + 1 else value
-                level = depth - (around == loop and role in _ONCE)
-                if around in _OPERATIONS:
-                    role = operand
-                elif around == index:
-                    role = first_role if tree.count == owner + 1 else index_role
+                role, level = self._place(owner, role, depth)
                 line = node.start_point[0] + 1 + self.first
                 added = tree.add(kind, role, owner, line, self.file, level)
                 broken += kind == error
@@ -117,12 +101,34 @@ class TextBuilder(Visitor):
                 if outer is not None:
                     self._close(added, outer)
 
+    def _place(self, owner: int, role: int, depth: int) -> tuple[int, int]:
+        """The role in its owner, and the loops around it, of the node that is added next."""
+        around, first = self.tree.kind[owner], self.tree.count == owner + 1
+        if role == 0 and around == _K["assign"]:
+            role = _R["target"] if first else _R["value"]
+        level = depth - (around == _K["loop"] and role in _ONCE)
+        if around in _OPERATIONS:
+            role = _R["operand"]
+        elif around == _K["index"]:
+            role = _R["object"] if first else _R["index"]
+        return role, level
+
     def _level(self, added: int, level: int) -> int:
         """Loops around what is in a node."""
         kind = self.tree.kind[added]
         if kind in _LOOPS or self.tree.effect[added] == _E["each"]:
             return min(level + 1, 250)
         return 0 if kind == _K["function"] and added in self.tree.functions else level
+
+    def _own_calls(self, top: int) -> None:
+        """Calls of functions that the text defines."""
+        tree, unknown = self.tree, _E["unknown"]
+        own = self.own | {tree.functions[n] for n in tree.functions if n >= top}
+        for node in [n for n in tree.calls if n >= top]:
+            name = tree.calls[node]
+            last = name.rpartition(".")[2]
+            if last in own and (last == name or tree.effect[node] == unknown):
+                tree.effect[node] = _E["own"]
 
     def _close(self, added: int, node: Node) -> None:
         tree = self.tree

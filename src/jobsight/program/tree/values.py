@@ -13,7 +13,7 @@ from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 from jobsight.text import wordlist
 
-__all__ = ["Values", "number_of"]
+__all__ = ["Values", "macro_number", "number_of"]
 
 _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _NUMBER_FORM = re.compile(
@@ -41,6 +41,18 @@ def number_of(text: str) -> float | None:
         return float(re.sub(r"[dD]", "e", plain))
     except (ValueError, OverflowError):
         return None
+
+
+def macro_number(text: str) -> float | None:
+    """The value of a macro that is a number, a product or a power of two."""
+    plain = re.sub(r"[()\s]|\b[uUlL]+\b", "", text)
+    parts = re.split(r"<<|\*", plain)
+    known = [one for part in parts if (one := number_of(part)) is not None]
+    if len(known) < len(parts) or len(parts) > 4:
+        return None
+    if "<<" in plain:
+        return known[0] * 2.0 ** min(known[1], 60) if len(known) == 2 else None
+    return math.prod(known)
 
 
 def _bucket(value: float) -> int:

@@ -15,7 +15,7 @@ from jobsight.program.tree.effects import Effects
 from jobsight.program.tree.grammars import Grammar
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.names import called, imports
-from jobsight.program.tree.values import Values, number_of
+from jobsight.program.tree.values import Values, macro_number, number_of
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ __all__ = ["Visitor"]
 _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _NAMED = frozenset({_K["function"], _K["class"]})
 _CALLEES = ("function", "name", "method", "macro", "subroutine", "constructor", "type")
-_ASSIGNS = frozenset({"=", "<-", "<<-", ":="})
-_LOGICS = frozenset({"&&", "||", "and", "or", "!", "not", "//", "&", "|"})
-_COMPARES = frozenset({"==", "!=", "<", ">", "<=", ">=", "===", "~=", "/=", "%in%", "in", "eq"})
-_ARITHMETIC = {
+_OPERATIONS = {
     operator: _K[kind]
     for kind, operators in (
         ("multiply", "* .* %*"),
-        ("divide", "/ % // ./ %% %/% ** ^ .^ mod div \\ ÷"),
+        ("divide", "/ % ./ %% %/% ** ^ .^ mod div ÷"),
         ("bits", "<< >> >>> ~ xor"),
+        ("logic", "&& || and or ! not // & |"),
+        ("compare", "== != < > <= >= === ~= /= %in% in eq"),
+        ("assign", "= <- <<- := -> ->>"),
     )
     for operator in operators.split()
 }
@@ -140,13 +140,8 @@ class Visitor:
 
     def _callee(self, node: Node, added: int) -> bool:
         """What is called: kept only where something else is in it, as in ``f(x).g``."""
-        text = self.data[node.start_byte : node.start_byte + _LONG]
-        if (
-            b"(" in text[: node.end_byte - node.start_byte]
-            or b"[" in text[: node.end_byte - node.start_byte]
-        ):
-            return True
-        return self._drop(added)
+        text = self.text(node)
+        return "(" in text or "[" in text or self._drop(added)
 
     def _number(self, node: Node, added: int, _owner: int) -> bool:
         self.values.give(added, number_of(self.text(node, 60)))
@@ -187,14 +182,11 @@ class Visitor:
             text = self.text(name)
         elif declarator is not None and self.grammar.language != "java":
             text = self.text(declarator).partition("(")[0] if node.type[0] != "l" else ""
-        elif self.grammar.language in ("fortran", "julia") and node.child_count:
+        elif self.grammar.language in ("fortran", "julia"):
             head = node.child(1 if self.grammar.language == "julia" else 0)
-            text = (
-                re.sub(r".*(?:subroutine|function)\s+", "", self.text(head), flags=re.I | re.S)
-                if head
-                else ""
-            )
-            text = text.partition("(")[0] if node.type != "arrow_function_expression" else ""
+            text = self.text(head) if head and node.type != "arrow_function_expression" else ""
+            text = re.sub(r".*(?:subroutine|function)\s+", "", text, flags=re.I | re.S)
+            text = text.partition("(")[0]
         else:
             text = ""
         found = re.search(r"([A-Za-z_]\w*!?)\s*$", text)
@@ -221,30 +213,25 @@ class Visitor:
         if node.type == "preproc_def":
             name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
             if name is not None and value is not None:
-                known = _defined(self.text(value, 80))
+                known = macro_number(self.text(value, 80))
                 if known is not None:
                     self.values.constants[self.text(name)] = known
                     self.tree.size[added] = 1 + round(known).bit_length() if known < 2**60 else 62
             return False
-        if _operator(node, self) not in _ASSIGNS and node.child_by_field_name("operator"):
+        operator = node.child_by_field_name("operator")
+        if operator is not None and _OPERATIONS.get(self.text(operator, 8)) != _K["assign"]:
             self.tree.kind[added] = _K["update"]
         return True
 
     def _operation(self, node: Node, added: int, owner: int) -> bool:
         """An operation, which its operator makes an assignment, a comparison or a call."""
-        tree, operator = self.tree, _operator(node, self)
+        tree = self.tree
+        sign = node.child_by_field_name("operator") or node.child(1 if node.child_count > 2 else 0)
+        operator = self.text(sign, 8) if sign is not None else ""
         self.values.operators[added] = operator
-        if operator in _ASSIGNS or operator in ("->", "->>"):
-            tree.kind[added] = _K["assign"]
-        elif operator in _COMPARES:
-            tree.kind[added] = _K["compare"]
-        elif operator in _LOGICS:
-            tree.kind[added] = _K["logic"]
-        elif operator in _DENSE:
-            tree.effect[added] = _E["dense"]
-            tree.calls[added] = operator
-        else:
-            tree.kind[added] = _ARITHMETIC.get(operator, tree.kind[added])
+        tree.kind[added] = _OPERATIONS.get(operator, tree.kind[added])
+        if operator in _DENSE:
+            tree.effect[added], tree.calls[added] = _E["dense"], operator
         if operator == ">>" and self.grammar.bare == "std" and _ASKED.match(self.text(node)):
             tree.kind[added], tree.effect[added] = _K["call"], _E["prompt"]
             tree.calls[added] = "std.cin"
@@ -362,16 +349,6 @@ class Visitor:
             text = f"{self.end_of(outer)}.{text}"
         return called(text, self.grammar.language)
 
-    def _own_calls(self, top: int) -> None:
-        """Calls of functions that the text defines."""
-        tree, unknown = self.tree, _E["unknown"]
-        own = self.own | {tree.functions[n] for n in tree.functions if n >= top}
-        for node in [n for n in tree.calls if n >= top]:
-            name = tree.calls[node]
-            last = name.rpartition(".")[2]
-            if last in own and (last == name or tree.effect[node] == unknown):
-                tree.effect[node] = _E["own"]
-
     # What acts without being called.
 
     def _parallel(self, node: Node, added: int, _owner: int) -> bool:
@@ -411,26 +388,3 @@ class Visitor:
     def _lock(self, _node: Node, added: int, _owner: int) -> bool:
         self.tree.effect[added] = _E["lock"]
         return True
-
-
-def _operator(node: Node, visitor: Visitor) -> str:
-    found = node.child_by_field_name("operator")
-    if found is None:
-        found = node.child(1 if node.child_count > 2 else 0)
-    return visitor.text(found, 8) if found is not None else ""
-
-
-def _defined(text: str) -> float | None:
-    """The value of a macro that is a number, a product or a power of two."""
-    plain = re.sub(r"[()\s]|\b[uUlL]+\b", "", text)
-    parts = re.split(r"<<|\*", plain)
-    numbers = [number_of(part) for part in parts]
-    if any(one is None for one in numbers) or len(parts) > 4:
-        return None
-    known = [one for one in numbers if one is not None]
-    if "<<" in plain:
-        return known[0] * 2.0 ** min(known[1], 60) if len(known) == 2 else None
-    product = 1.0
-    for one in known:
-        product *= one
-    return product
