@@ -329,7 +329,7 @@ def _counted(job: Job) -> Iterator[Hit]:
                 str(low) if low == high else f"at least {low}" if given < low else f"at most {high}"
             )
             message = f"the program wants {wanted} arguments, {given} are given"
-            yield hit(program.command, message, source=program.command.source)
+            yield hit(program.command, message)
 
 
 def _body(text: str, at: int) -> str:

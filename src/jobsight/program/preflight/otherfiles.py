@@ -244,7 +244,7 @@ def _makefile(command: Command, job: Job) -> Iterator[Hit]:
     paths = [job.machine.resolve(f"{folder}/{one}") for one in names]
     path = next((one for one in paths if job.machine.exists(one) or one in job.walk.made), None)
     if path is None:
-        yield hit(command, f"there is no {names[-1]} in the folder", source=command.source)
+        yield hit(command, f"there is no {names[-1]} in the folder")
         return
     made = job.walk.made.get(path)
     text = made.text if made else job.machine.text(path)

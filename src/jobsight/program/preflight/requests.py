@@ -144,14 +144,8 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
         for one in command.launchers:
             if one.name not in MPI and one.name != "srun":
                 continue
-            given = next(
-                (
-                    one.options[n]
-                    for n in ("n", "np", "ntasks", "c")
-                    if n in one.options and (n != "c" or one.name != "srun")
-                ),
-                "",
-            )
+            names = ("n", "np", "ntasks") if one.name == "srun" else ("n", "np", "ntasks", "c")
+            given = next((one.options[name] for name in names if name in one.options), "")
             if not given.isdecimal() or "oversubscribe" in one.options or "O" in one.options:
                 continue
             if int(given) > request.tasks and not (open_ended and one.name in MPI):
@@ -280,6 +274,7 @@ def _threads_given(command: Command) -> int | None:
 _POOLS = frozenset(
     {"Pool", "ProcessPoolExecutor", "ThreadPoolExecutor", "Parallel", "set_num_threads"}
 )
+_WORKERS = ("processes", "max_workers", "n_jobs")
 
 
 def _python_threads(job: Job, most: int) -> Iterator[Hit]:
@@ -287,14 +282,8 @@ def _python_threads(job: Job, most: int) -> Iterator[Hit]:
         for name, call, _ in text.calls:
             if name.rpartition(".")[2] not in _POOLS:
                 continue
-            given = [
-                *call.args[:1],
-                *(
-                    k.value
-                    for k in call.keywords
-                    if k.arg in ("processes", "max_workers", "n_jobs")
-                ),
-            ]
+            named = {k.arg: k.value for k in call.keywords}
+            given = [*call.args[:1], *(named[k] for k in _WORKERS if k in named)]
             number = next((n for n in map(text.number, given) if n is not None), None)
             if number is not None and number > most and "Thread" not in name:
                 message = f"{int(number)} processes, but the job has {most} CPUs"
@@ -354,38 +343,35 @@ def _too_long(job: Job) -> Iterator[Hit]:
         return
     for command in job.commands:
         for one in command.launchers:
-            span = re.fullmatch(r"(\d+)([smhd]?)", one.options.get("duration", ""))
-            if (
-                span
-                and int(span[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[span[2]] > limit
-            ):
-                yield hit(one, f"timeout {span[0]} ends after the job: {limit:,} s",
+            duration = one.options.get("duration", "")
+            if (_seconds(duration) or 0) > limit:
+                yield hit(one, f"timeout {duration} ends after the job: {limit:,} s",
                           severity="warning", source=command.source)  # fmt: skip
         if command.background or command.conditional or command.checked:
             continue
         spans: list[float] = []
         for at, word in enumerate(command.arguments):
-            found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", word.value or "")
-            if command.name == "sleep" and found:
-                spans.append(
-                    float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]
-                )
-            elif found and command.arguments[at - 1].text == "-maxh":
-                spans.append(float(found[1]) * 3600)
+            seconds = _seconds(word.value or "")
+            if seconds is not None and command.name == "sleep":
+                spans.append(seconds)
+            elif seconds is not None and command.arguments[at - 1].text == "-maxh":
+                spans.append(seconds * 3600)
         times = math.prod(one.times or 1 for one in command.loops)
         spans = [one * times for one in spans]
         if sum(spans) > limit:
-            assert job.submission.settings["time"]
             named = job.submission.settings["time"]
-            place, source = (
-                (named.place, None) if command.name != "sleep" else (command.place, command.source)
-            )
             yield hit(
-                place,
+                command if command.name == "sleep" else named,
                 f"{sum(spans):,.0f} s are longer than --time={named.value}: {limit:,} s",
                 "#SBATCH --time=HH:MM:SS",
-                source=source,
             )
+
+
+def _seconds(text: str) -> float | None:
+    """A span as sleep and timeout take it; None: not one."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text)
+    units = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+    return float(found[1]) * units[found[2]] if found else None
 
 
 @rule(
