@@ -15,7 +15,8 @@ from jobsight.documents import to_json
 from jobsight.errors import JobsightError
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.service.web.callers import Caller
-from jobsight.service.web.site import Site, summary
+from jobsight.service.web.joblists import summary
+from jobsight.service.web.site import Site
 from jobsight.store import open_store
 from jobsight.text import printable
 

@@ -14,7 +14,8 @@ from jobsight.documents import to_json
 from jobsight.errors import UsageError
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.guards import RefusedError
-from jobsight.service.web.site import MOST_JOBS, Site, summary
+from jobsight.service.web.joblists import MOST_JOBS, summary
+from jobsight.service.web.site import Site
 
 __all__ = ["Asking", "Problem", "Script", "TheSite", "Wanted", "router"]
 

@@ -7,29 +7,19 @@ Texts are as the documents have them: hostile, to be escaped where they are show
 
 from __future__ import annotations
 
-import base64
-import itertools
-import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
 from jobsight import __version__
-from jobsight.documents import JobDocument, parse_key
-from jobsight.documents.keys import clusters_named
-from jobsight.documents.spans import life, ran, submitted, time_of, total, why
+from jobsight.documents import JobDocument
+from jobsight.documents.spans import why
 from jobsight.documents.states import State, parse_states
-from jobsight.errors import (
-    JobError,
-    JobsightError,
-    SourceError,
-    StoreUnavailableError,
-    UsageError,
-)
+from jobsight.errors import JobError, JobsightError, SourceError, StoreUnavailableError
 from jobsight.ids import parse_job_name
 from jobsight.learning.champions import open_registry
 from jobsight.learning.registry.listing import listed
@@ -42,61 +32,27 @@ from jobsight.service.records import now_micros
 from jobsight.service.web.asking import WAITS, about_job, about_script, held_groups, waiting
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.events import Events, News
+from jobsight.service.web.joblists import MOST_JOBS, JobsPage, page_of, summary
 from jobsight.service.web.names import Pseudonyms
 from jobsight.service.web.outages import outages
 from jobsight.service.web.ready import Follower, Ready
 from jobsight.service.web.tokens import Tokens
 from jobsight.store.finding import find_ids
 from jobsight.store.packing import user_key
-from jobsight.store.rows import Order, Query
+from jobsight.store.rows import Query
 
 if TYPE_CHECKING:
     from jobsight.settings import Settings
     from jobsight.store.base import Store
 
-__all__ = ["MOST_JOBS", "JobsPage", "Site", "summary"]
+__all__ = ["Site"]
 
-MOST_JOBS = 500
-"""Jobs of one page."""
 _FRESH = 20.0
 _PATIENCE_S = 2.0
 """For the first reading of the store; longer readings are reported."""
 
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class JobsPage:
-    """Jobs, those first of which something happened last.
-
-    Attributes:
-        jobs: their documents.
-        next: the cursor of the page behind it; None: it is the last.
-    """
-
-    jobs: Sequence[JobDocument]
-    next: str | None
-
-
-def summary(document: JobDocument) -> dict[str, Any]:
-    """A job as a row of a list: plain data; times µs since 1970, spans in seconds."""
-    key, now = parse_key(document.id), time.time_ns() // 1000
-    return {
-        "id": document.id,
-        "job": key.job,
-        "scheduler": key.scheduler,
-        "cluster": key.cluster,
-        "user": document.submission.user,
-        "name": document.submission.name,
-        "state": document.state and document.state.value,
-        "submitted": submitted(document),
-        "changed": time_of(document),
-        "waited_s": total(one for one in life(document, now) if one.state is State.PENDING),
-        "ran_s": ran(document, now),
-        "memory_mb": document.usage.memory_mb,
-        "why": why(document),
-    }
 
 
 class Site:
@@ -147,21 +103,13 @@ class Site:
         """
         found = parse_states(list(states))
         asked = None if found is None else frozenset(map(str, found))
-        place = None if after is None else _order(after)
-        limit = max(1, min(limit, MOST_JOBS))
         user = self._real_name(who, user)
         if who.only is not None and user not in (None, who.only):
             return JobsPage([], None)
         owner = who.only or user
-        documents: list[JobDocument] = []
-        for one in [None] if cluster is None else clusters_named(cluster):
-            query = Query(since, until, asked, owner and user_key(owner), one, newest_first=True)
-            rows = itertools.islice(self.store.rows(query, place), limit + 1)
-            documents += [row.document() for row in rows]
-        documents.sort(key=_place, reverse=True)
-        shown = documents[:limit]
-        following = _cursor(shown[-1]) if len(documents) > limit else None
-        return JobsPage([self._shown(who, one) for one in shown], following)
+        query = Query(since, until, asked, owner and user_key(owner), newest_first=True)
+        page = page_of(self.store, query, cluster, after, limit)
+        return replace(page, jobs=[self._shown(who, one) for one in page.jobs])
 
     def job(self, who: Caller, name: str) -> JobDocument:
         """A job by any form of its id that names one alone.
@@ -411,23 +359,3 @@ def _cluster_at(_period: int) -> ClusterSite | None:
 def _cluster() -> ClusterSite | None:
     """What this machine's scheduler says, asked again every ten minutes."""
     return _cluster_at(int(time.monotonic() // 600))
-
-
-def _place(document: JobDocument) -> Order:
-    return time_of(document), document.id
-
-
-def _cursor(document: JobDocument) -> str:
-    text = json.dumps(_place(document)).encode()
-    return base64.urlsafe_b64encode(text).decode().rstrip("=")
-
-
-def _order(cursor: str) -> Order:
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        time_, id_ = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-    except (ValueError, TypeError, RecursionError):
-        raise UsageError("this cursor is not one of a page of jobs; begin without") from None
-    if not (type(time_) is int and abs(time_) < 2**63 and isinstance(id_, str)):
-        raise UsageError("this cursor is not one of a page of jobs; begin without")
-    return time_, id_

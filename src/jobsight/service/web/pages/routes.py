@@ -12,12 +12,13 @@ from jobsight.errors import JobsightError
 from jobsight.reports.scores import HEADINGS
 from jobsight.service.web.api import Asking, TheSite
 from jobsight.service.web.callers import Caller
+from jobsight.service.web.joblists import summary
 from jobsight.service.web.pages import jobview
 from jobsight.service.web.pages.held import decisions
 from jobsight.service.web.pages.plots import outage_plot
 from jobsight.service.web.pages.queue import risks
 from jobsight.service.web.pages.rendering import render
-from jobsight.service.web.site import Site, summary
+from jobsight.service.web.site import Site
 
 __all__ = ["router"]
 
