@@ -132,6 +132,9 @@ class Answerer:
             model: trained; None: the play with the users' last runs answers, uncalibrated.
         """
         self.jobs, self.moment, self._model = jobs, moment, model
+        self._features = None
+        if model is not None:  # indexed when first asked, for all copies
+            self._features = Features(jobs, model.encoding, model.settings.seed)
         self._machine = Machine()
         self._analysis: Mapping[str, Sequence[str]] = {}
 
@@ -157,11 +160,6 @@ class Answerer:
         seed = 0 if self._model is None else self._model.settings.seed
         state = self.jobs.table["state"].cast(pl.String)
         return starts_asked(self.jobs, seed).with_columns(state=state)
-
-    @cached_property
-    def _features(self) -> Features:
-        assert self._model is not None
-        return Features(self.jobs, self._model.encoding, self._model.settings.seed)
 
     def asked(self, rows: pl.Expr) -> pl.DataFrame:
         """The jobs of the table that an expression selects, as they are asked about."""
@@ -232,7 +230,7 @@ class Answerer:
 
     def _predicted(self, asked: pl.DataFrame) -> _Known:
         """By the model: wait and runtime of n jobs, (n, 3) each."""
-        assert self._model is not None
+        assert self._model is not None and self._features is not None
         rows = asked.with_columns(decided=pl.lit(self.moment))
         inputs = self._features.ask(rows.select(self._asked.columns))
         moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]

@@ -138,7 +138,7 @@ class Features:
         past = self._past.each(
             rows, moments, np.zeros(len(rows), np.bool_), self._encoding.keys, queue=True
         )
-        played = expected_waits(self._jobs, rows, moments, self._seed)
+        played = expected_waits(self._jobs, self._past, rows, moments, self._seed)
         parts = [self._own(rows), played, *(found[:, _columns(key)] for key, found in past)]
         return np.concatenate(parts, axis=1)
 

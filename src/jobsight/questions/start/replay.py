@@ -39,7 +39,7 @@ _RUNS, _OVERTAKEN, _LONGEST = 32, 20, 366 * 86_400.0
 
 
 def expected_waits(
-    jobs: JobTable, rows: pl.DataFrame, moments: Ints, seed: int
+    jobs: JobTable, past: Past, rows: pl.DataFrame, moments: Ints, seed: int
 ) -> NDArray[np.float32]:
     """Quantiles of ln(1 + seconds) that each job still waits: float32 (n, LEVELS).
 
@@ -47,6 +47,7 @@ def expected_waits(
 
     Args:
         jobs: the history.
+        past: `Past.of` it.
         rows: `row` (in the table, or null), `scheduler`, `scheduler_name`, `partition`,
             `time_limit_s` and `RESOURCES` of n jobs.
         moments: int64 (n,), µs, as of when each is asked.
@@ -57,7 +58,6 @@ def expected_waits(
     order = known[np.argsort(moments[known], kind="stable")]
     if not len(order):
         return found
-    past = Past.of(jobs)
     places, asked_places = _places(jobs.table, rows)
     user = pl.coalesce("owner", "account")
     users = jobs.table.select(user.rank("dense").fill_null(0).cast(pl.Int64)).to_series()

@@ -11,7 +11,6 @@ from jobsight.documents import State, condor_id
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.files import without_nan
 from jobsight.history.slurm.options import requested
-from jobsight.ids import parse_job_name
 from jobsight.learning.desk import script_row
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.bound.answering import Answerer as Programs
@@ -20,13 +19,19 @@ from jobsight.questions.hold.answering.groups import group_answers
 from jobsight.questions.hold.answering.lookup import current_jobs, held_names
 from jobsight.questions.hold.champions import answers_for
 from jobsight.service.records import now_micros
+from jobsight.service.web.joblists import MOST_JOBS, page_of, summary
+from jobsight.service.web.outages import outages
+from jobsight.store.packing import user_key
+from jobsight.store.rows import Query
 
 if TYPE_CHECKING:
+    from jobsight.documents import JobDocument
     from jobsight.learning.question import Question
     from jobsight.questions.hold.answering.groups import GroupAnswer
     from jobsight.service.web.ready import Ready
+    from jobsight.store.base import Store
 
-__all__ = ["WAITS", "about_job", "about_script", "held_groups", "waiting"]
+__all__ = ["about_job", "about_script", "held_groups", "new_holds", "pending_rows", "state_counts"]
 
 WAITS = (State.PENDING.value, State.HELD.value)
 _FRESH = 15.0
@@ -35,8 +40,8 @@ _HOUR = 3600.0
 _MOST_MEMBERS = 500
 
 
-def about_job(ready: Ready, id_: str, wanted: str, script: str | None) -> dict[str, Any]:
-    """The answer of a question for a job, by the id of its document, and its script if known.
+def about_job(ready: Ready, document: JobDocument, wanted: str) -> dict[str, Any]:
+    """The answer of a question for a job.
 
     Raises:
         JobError: it cannot be asked of the job as it is now.
@@ -44,23 +49,25 @@ def about_job(ready: Ready, id_: str, wanted: str, script: str | None) -> dict[s
     """
     question = question_named(wanted)
     if question.reads == "programs":
-        if script is None:
+        if document.submission.script is None:
             raise JobError("the store has no script of this job")
-        return _about_program(ready, id_, script)
-    return ready.cached(("job", wanted, id_), _FRESH, lambda: _about_job(ready, id_, question))
+        return _about_program(ready, document.id, document.submission.script)
+    state = document.state
+    if state is not None and state.ended:
+        raise JobError(f"the job has ended: {state.value.replace('_', ' ')}")
+    key = ("job", wanted, document.id)
+    return ready.cached(key, _FRESH, lambda: _about_job(ready, document.id, question))
 
 
 def _about_job(ready: Ready, id_: str, question: Question[Any]) -> dict[str, Any]:
+    answers: Sequence[Any]
     if question.reads == "events":
         if ready.tables.history is None:
             raise JobError("no event log is in the store: nothing is known of holds")
         moment = max(ready.end, now_micros())
         answers, problems = answers_for(ready.held(), held_names([id_]), moment)
     else:
-        desk = ready.desk(question)
-        found, problem = desk.find(parse_job_name(id_))
-        problems = [problem] if problem else []
-        answers = desk.answer(pl.col("id").is_in(found)) if found else []
+        answers, problems = ready.desk(question).answer(pl.col("id") == id_), []
     if not answers:
         raise JobError(problems[0] if problems else f"{question.name} has no answer for this job")
     found_answer: dict[str, Any] = without_nan(answers[0].to_json())
@@ -143,7 +150,44 @@ def _group(group: GroupAnswer, owners: Mapping[str, str | None]) -> dict[str, An
     }
 
 
-def waiting(ready: Ready, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+def pending_rows(ready: Ready, store: Store, owner: str | None) -> list[dict[str, Any]]:
+    """The latest `MOST_JOBS` that wait, of one owner or all, as `summary` has them, with answers.
+
+    Each has its answers of the questions on job tables by question; None: there is none.
+    """
+
+    def made() -> list[dict[str, Any]]:
+        query = Query(states=frozenset(WAITS), user=owner and user_key(owner), newest_first=True)
+        rows = [summary(one) for one in page_of(store, query, None, None, MOST_JOBS).jobs]
+        answers = _answers_for(ready, [one["id"] for one in rows])
+        return [
+            row | {name: found.get(row["id"]) for name, found in answers.items()} for row in rows
+        ]
+
+    return ready.cached(("pending", owner), _FRESH, made)
+
+
+def new_holds(ready: Ready, owner: str | None, hours: int) -> dict[str, Any]:
+    """New holds over time, see `jobsight.service.web.outages.outages`."""
+
+    def made() -> dict[str, Any]:
+        return outages(ready.tables.history, max(ready.end, now_micros()), hours, owner)
+
+    return ready.cached(("outages", owner, hours), _FRESH, made)
+
+
+def state_counts(ready: Ready, owner: str | None) -> dict[str, int]:
+    """How many jobs, of one owner or all, are in each state."""
+
+    def made() -> dict[str, int]:
+        jobs = ready.tables.jobs.table
+        shown = jobs if owner is None else jobs.filter(pl.col("owner") == owner)
+        return dict(shown["state"].drop_nulls().cast(pl.String).value_counts().iter_rows())
+
+    return ready.cached(("counts", owner), _HOUR, made)
+
+
+def _answers_for(ready: Ready, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
     """The answers of all questions on job tables for jobs that wait: by question, then by id."""
     chosen = pl.col("id").is_in(list(ids))
     return {

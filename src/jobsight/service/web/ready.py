@@ -6,12 +6,12 @@ in a thread of its own, so that no request waits for it.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -19,6 +19,7 @@ from jobsight.clock import format_micros
 from jobsight.errors import JobsightError, SourceError
 from jobsight.learning.desk import Desk, indexed, last_recorded
 from jobsight.learning.following import Tables
+from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.hold.champions import Answerers, choose_answerers
 from jobsight.service.records import LastError, now_micros
 from jobsight.text import printable
@@ -39,6 +40,9 @@ T = TypeVar("T")
 _REST = 2.0
 """After work of some seconds, so many times as long passes before the next: requests come first."""
 _MOST_CACHED = 10_000
+_OLDER = 3.0
+"""For so many times its span what was made is still given while it is made anew."""
+_RENEWING = ThreadPoolExecutor(1, "renewing")
 
 
 class Ready:
@@ -54,7 +58,7 @@ class Ready:
         self.made = now_micros()
         self._answerers: dict[tuple[str, str | None], Answerer[Any]] = {}
         self._held: dict[str | None, Answerers] = {}
-        self._cached: dict[Hashable, tuple[float, Any]] = {}
+        self._cached: dict[Hashable, _Made] = {}
 
     @cached_property
     def end(self) -> int:
@@ -70,6 +74,14 @@ class Ready:
                 made.asked(pl.lit(value=False))  # indexed now: copies share it
                 self._answerers[key] = made
             return self._answerers[key]
+
+    def index_all(self) -> None:
+        """Make the answerers of all champions that the clusters of the table have."""
+        for question in map(question_named, QUESTIONS):
+            if question.reads == "jobs" and len(self.tables.jobs.table):
+                desk = self.desk(question)
+                for cluster in desk.jobs.table["scheduler_name"].unique():
+                    self.index(question, desk.champion(cluster))
 
     def desk(self, question: Question[Any]) -> Desk[Any]:
         """Who answers a question on job tables now."""
@@ -93,17 +105,47 @@ class Ready:
             return self._held[here]
 
     def cached(self, key: Hashable, seconds: float, make: Callable[[], T]) -> T:
-        """What `make` returns, made anew after some seconds."""
-        found = self._cached.get(key)
-        if found is None or found[0] <= time.monotonic():
+        """What `make` returns or raises, made anew after some seconds.
+
+        What is asked for again soon after that is made in the background: until then the last is
+        given, so that no caller waits.
+        """
+        now, found = time.monotonic(), self._cached.get(key)
+        if found is None or found.until + _OLDER * seconds <= now:
             with self.lock:
                 found = self._cached.get(key)
-                if found is None or found[0] <= time.monotonic():
-                    if len(self._cached) >= _MOST_CACHED:
-                        self._cached.clear()
-                    found = self._cached[key] = (time.monotonic() + seconds, make())
-        value: T = found[1]
+                if found is None or found.until + _OLDER * seconds <= time.monotonic():
+                    found = self._make(key, seconds, make)
+        elif found.until <= now:
+            self._cached[key] = found._replace(until=now + seconds)
+            _RENEWING.submit(self._renew, key, seconds, make)
+        if found.error is not None:
+            raise found.error.with_traceback(None)
+        value: T = found.value
         return value
+
+    def _renew(self, key: Hashable, seconds: float, make: Callable[[], object]) -> None:
+        with self.lock:
+            self._make(key, seconds, make)
+
+    def _make(self, key: Hashable, seconds: float, make: Callable[[], object]) -> _Made:
+        value, error = None, None
+        try:
+            value = make()
+        except JobsightError as failure:
+            error = failure
+        if len(self._cached) >= _MOST_CACHED:
+            self._cached.clear()
+        made = self._cached[key] = _Made(time.monotonic() + seconds, value, error)
+        return made
+
+
+class _Made(NamedTuple):
+    """What was made: fresh until then (of the monotonic clock); a value, or an error."""
+
+    until: float
+    value: Any
+    error: JobsightError | None
 
 
 class Follower:
@@ -113,7 +155,8 @@ class Follower:
         store: is followed.
         settings: of the service.
         prepare: is called with each new `Ready` before it serves, in the follower's thread.
-        changed: is called with the one before, the new one, and the documents that changed.
+        changed: is called with the one before (None: there was none), the new one, and the
+            documents that changed.
 
     Attributes:
         errors: the last error of reading.
@@ -124,7 +167,7 @@ class Follower:
         store: Store,
         settings: Settings,
         prepare: Callable[[Ready], None],
-        changed: Callable[[Ready, Ready, Sequence[JobDocument]], None],
+        changed: Callable[[Ready | None, Ready, Sequence[JobDocument]], None],
     ) -> None:
         self._store, self._settings = store, settings
         self._prepare, self._changed = prepare, changed
@@ -186,10 +229,8 @@ class Follower:
             if tables is before.tables:
                 return
         ready = Ready(tables, self._settings)
-        with contextlib.suppress(JobsightError):  # reported to the caller that needs it
-            self._prepare(ready)
+        self._prepare(ready)
         with self._news:
             self._ready = ready
             self._news.notify_all()
-        if before is not None:
-            self._changed(before, ready, documents)
+        self._changed(before, ready, documents)

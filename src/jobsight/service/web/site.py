@@ -28,15 +28,21 @@ from jobsight.program.preflight.check import Checker
 from jobsight.program.site import Site as ClusterSite
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.service import status as collectors
-from jobsight.service.records import now_micros
-from jobsight.service.web.asking import WAITS, about_job, about_script, held_groups, waiting
+from jobsight.service.web.asking import (
+    about_job,
+    about_script,
+    held_groups,
+    new_holds,
+    pending_rows,
+    state_counts,
+)
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.events import Events, News
-from jobsight.service.web.joblists import MOST_JOBS, JobsPage, page_of, summary
+from jobsight.service.web.joblists import MOST_JOBS, JobsPage, page_of
 from jobsight.service.web.names import Pseudonyms
-from jobsight.service.web.outages import outages
 from jobsight.service.web.ready import Follower, Ready
 from jobsight.service.web.tokens import Tokens
+from jobsight.service.web.warming import warm_up
 from jobsight.store.finding import find_ids
 from jobsight.store.packing import user_key
 from jobsight.store.rows import Query
@@ -47,7 +53,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Site"]
 
-_FRESH = 20.0
+_FRESH = 60.0
+"""Seconds for which the list of models is given again."""
 _PATIENCE_S = 2.0
 """For the first reading of the store; longer readings are reported."""
 
@@ -139,8 +146,7 @@ class Site:
         """
         document = self._job(who, name)
         ready = self._ready()
-        script = document.submission.script
-        asked = {one: partial(about_job, ready, document.id, one, script) for one in QUESTIONS}
+        asked = {one: partial(about_job, ready, document, one) for one in QUESTIONS}
         found: dict[str, Any] = {"job": document.id, **_attempted(asked)}
         return self._without_names(who, found, [document.submission.user])
 
@@ -155,7 +161,7 @@ class Site:
         for name in names:
             try:
                 document = self._job(who, name)
-                one = about_job(ready, document.id, question, document.submission.script)
+                one = about_job(ready, document, question)
                 one = self._without_names(who, one, [document.submission.user])
                 found.append({"job": document.id, "answer": one})
             except JobsightError as error:
@@ -211,24 +217,24 @@ class Site:
 
         Those whose failure would waste most core-hours first; of more than `limit`, the latest.
         """
-        ready, limit = self._ready(), max(1, min(limit, MOST_JOBS))
-        key = ("pending", who.only, limit)
-        found = ready.cached(key, _FRESH, lambda: self._pending(ready, who, limit))
-        return self._without_names(who, found, {one["user"] for one in found})
+        found = pending_rows(self._ready(), self.store, who.only)
+        latest = sorted(found, key=lambda one: (one["changed"], one["id"]), reverse=True)
+        shown = sorted(latest[: max(1, limit)], key=_at_stake, reverse=True)
+        return self._without_names(who, shown, {one["user"] for one in shown})
 
-    def _pending(self, ready: Ready, who: Caller, limit: int) -> list[dict[str, Any]]:
-        seeing = Caller(who.name, "admin") if who.only is None else who  # names are hidden later
-        page = self.jobs(seeing, states=WAITS, limit=limit)
-        rows = [summary(one) for one in page.jobs]
-        answers = waiting(ready, [one["id"] for one in rows])
-        for row in rows:
-            row |= {name: found.get(row["id"]) for name, found in answers.items()}
-        return sorted(rows, key=_at_stake, reverse=True)
+    def counts(self, who: Caller) -> dict[str, int]:
+        """How many jobs are in each state."""
+        return state_counts(self._ready(), who.only)
 
     def models(self) -> list[dict[str, Any]]:
         """The trained models, as `jobsight models list --json` has them, without folders."""
-        entries = open_registry(self.settings).entries()
-        return [{k: v for k, v in listed(one).items() if k != "folder"} for one in entries]
+
+        def made() -> list[dict[str, Any]]:
+            entries = open_registry(self.settings).entries()
+            return [{k: v for k, v in listed(one).items() if k != "folder"} for one in entries]
+
+        ready = self.follower.current
+        return made() if ready is None else ready.cached("models", _FRESH, made)
 
     def model(self, digest: str) -> dict[str, Any]:
         """A model by its digest, as `jobsight models show --json` has it, without folders.
@@ -246,12 +252,7 @@ class Site:
 
     def outages(self, who: Caller, hours: int = 24) -> dict[str, Any]:
         """New holds over time, see `jobsight.service.web.outages.outages`."""
-        ready = self._ready()
-        moment = max(ready.end, now_micros())
-        key = ("outages", who.only, hours)
-        return ready.cached(
-            key, _FRESH, lambda: outages(ready.tables.history, moment, hours, who.only)
-        )
+        return new_holds(self._ready(), who.only, hours)
 
     def collectors(self, who: Caller) -> list[dict[str, Any]]:
         """The status of each collector that is known here, with ``healthy`` and ``problems``.
@@ -265,15 +266,22 @@ class Site:
         shown = ("healthy", "written", "version")
         return [found if who.only is None else {key: found[key] for key in shown}]
 
+    @property
+    def warm(self) -> bool:
+        """Whether the store is read, and models and kernels are ready to answer."""
+        return self.follower.current is not None
+
     def health(self) -> dict[str, Any]:
         """Whether the service can answer: ``ok``, ``ready``, ``version``, ``uptime_s``, ``store``.
 
-        Also the ``revision`` of the store, and how many seconds ago it was ``read``.
+        Also its ``state`` (warming, ready), the ``revision`` of the store, and how many ``jobs``
+        were read.
         """
         ready, revision = self.follower.current, self.store.revision()
         return {
             "ok": True,
-            "ready": ready is not None,
+            "state": "ready" if self.warm else "warming",
+            "ready": self.warm,
             "behind": ready is None or ready.tables.revision < revision,
             "version": __version__,
             "uptime_s": round(time.time() - self._started, 1),
@@ -285,28 +293,26 @@ class Site:
     def _ready(self) -> Ready:
         ready = self.follower.await_ready(_PATIENCE_S)
         if ready is None:
-            raise StoreUnavailableError("the store is still being read; ask again in a while")
+            raise StoreUnavailableError(
+                "the service has just started and reads the store; ask again in a minute"
+            )
         return ready
 
     def _prepare(self, ready: Ready) -> None:
-        """Index what most requests need."""
-        held_groups(ready, None)
-        for name in QUESTIONS:
-            if (question := question_named(name)).reads == "jobs" and len(ready.tables.jobs.table):
-                desk = ready.desk(question)
-                for cluster in desk.jobs.table["scheduler_name"].unique():
-                    ready.index(question, desk.champion(cluster))
+        warm_up(ready, self.store, first=not self.warm)
 
-    def _tell(self, before: Ready, ready: Ready, documents: Sequence[JobDocument]) -> None:
+    def _tell(self, before: Ready | None, ready: Ready, documents: Sequence[JobDocument]) -> None:
         """Publish what is new."""
-        old = before.tables.jobs.table.filter(pl.col("state") == State.HELD.value)["id"]
-        held = set(old)
+        held, made = set[str](), 0
+        if before is not None:
+            jobs, made = before.tables.jobs.table, before.made
+            held = set(jobs.filter(pl.col("state") == State.HELD.value)["id"])
         for one in documents:
             owner, known = one.submission.user, {"id": one.id}
             if one.state is State.HELD and one.id not in held:
                 self.events.publish(News("hold", {**known, "reason": why(one)}, owner))
             for said in one.predictions:
-                if said.time > before.made:
+                if said.time > made:
                     answer = {**known, "question": said.question, "model": said.model}
                     self.events.publish(News("answer", answer, owner))
         self.events.publish(News("state", {"revision": ready.tables.revision}))

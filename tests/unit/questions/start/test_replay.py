@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -5,6 +7,7 @@ from tests.storedjobs import START, job, told
 
 from jobsight.documents import JobDocument, Request, State, Submission, slurm_id
 from jobsight.history.jobtable import JobTable
+from jobsight.history.past import Past
 from jobsight.questions.start.replay import expected_waits
 
 
@@ -32,7 +35,7 @@ def history(jobs: int = 300, *, gap: int = 1) -> JobTable:
 
 def waits(jobs: JobTable, rows: pl.DataFrame) -> np.ndarray:
     moments = rows["seen"].to_physical().to_numpy()
-    return expected_waits(jobs, numbered(rows), moments, 0)
+    return expected_waits(jobs, Past.of(jobs), numbered(rows), moments, 0)
 
 
 def numbered(rows: pl.DataFrame) -> pl.DataFrame:
@@ -62,13 +65,15 @@ def test_a_job_waits_longer_behind_others() -> None:
     known = JobTable.read(jobs)
     last = known.table.with_row_index("row")[-1:]
     now = np.array([START + 950_000_000])
-    behind = np.expm1(expected_waits(known, last, now, 0))[0]
-    alone = np.expm1(expected_waits(known.as_of(START + 900_000_000), last, now, 0))[0]
+
+    def expected(jobs: JobTable) -> Any:
+        return np.expm1(expected_waits(jobs, Past.of(jobs), last, now, 0))[0].tolist()
+
+    behind, alone = expected(known), expected(known.as_of(START + 900_000_000))
     assert 0 < alone[1] < behind[1] < 3600
     # It has its own place in the queue, whatever comes behind it.
     more = [*jobs, *(queued(30 + number, 920 + number, None, None) for number in range(8))]
-    again = expected_waits(JobTable.read(more), last, now, 0)
-    assert np.expm1(again)[0].tolist() == behind.tolist()
+    assert expected(JobTable.read(more)) == behind
 
 
 @pytest.mark.parametrize("change", ["condor", "gaps"])

@@ -1,9 +1,12 @@
 """What the service answers, kept up with its store; and the same answers for assistants."""
 
 import asyncio
+import itertools
 import json
 import os
 import socket
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -13,10 +16,13 @@ from tests.storedjobs import HOSTILE, filled, slurm_job
 
 from jobsight.cli.mcp import server
 from jobsight.documents import State
+from jobsight.errors import JobError
 from jobsight.learning.following import Tables
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.peers import peer_of
+from jobsight.service.web.ready import Ready
 from jobsight.service.web.site import Site
+from jobsight.settings import Settings
 from jobsight.store import open_store
 
 ALL = Caller("root", "admin")
@@ -49,6 +55,56 @@ def test_tables_that_follow_are_those_read_anew(tmp_path: Path) -> None:
         assert getattr(after.jobs, name).equals(getattr(anew.jobs, name)), name
     assert after.history is not None and anew.history is not None
     assert after.history.table.equals(anew.history.table)
+
+
+@pytest.mark.slow
+def test_while_it_warms_up_it_says_so_and_shows_what_is_known(tmp_path: Path) -> None:
+    found, go = site(tmp_path), threading.Event()
+    prepare = found.follower._prepare
+
+    def waited(ready: Ready) -> None:
+        go.wait()
+        prepare(ready)
+
+    found.follower._prepare = waited
+    with client(found, "root", "admin") as asks:
+        assert asks.get("/api/v1/health").json()["state"] == "warming"
+        for path in ("/", "/jobs/90"):
+            page = asks.get(path)
+            assert page.status_code == 200 and "has just started" in page.text
+            assert "name of rid:90" in page.text
+        assert asks.get("/api/v1/held").status_code == 503
+        go.set()
+        assert found.follower.await_ready(120) is not None
+        assert asks.get("/api/v1/health").json()["state"] == "ready"
+        assert "has just started" not in asks.get("/").text
+
+
+def test_what_is_made_anew_keeps_nobody_waiting(tmp_path: Path) -> None:
+    with open_store(filled(tmp_path / "jobs.db", documents())) as store:
+        ready = Ready(Tables.read(store), Settings())
+    numbers, begun = itertools.count(), threading.Event()
+
+    def make() -> int:
+        begun.set()
+        return next(numbers)
+
+    assert ready.cached("key", 0.2, make) == 0
+    begun.clear()
+    time.sleep(0.2)
+    with ready.lock:  # it cannot be made now
+        assert ready.cached("key", 0.2, make) == 0
+    assert begun.wait(10)
+    while ready.cached("key", 60, make) == 0:
+        time.sleep(0.01)
+    assert ready.cached("key", 60, make) == 1
+
+    def fail() -> int:
+        raise JobError(f"number {next(numbers)}")
+
+    for _ in range(2):
+        with pytest.raises(JobError, match="number 2"):
+            ready.cached("other", 60, fail)
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ __all__ = ["router"]
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 _HOURS = (1, 6, 24, 168)
+_LATEST = 20
 _MOST, _SHOWN = 500, 100
 """Pending jobs on a page: at most, and if nothing else is asked for."""
 _SCRIPT = 200_000
@@ -35,14 +36,16 @@ Text = Annotated[str, Query(max_length=300)]
 
 @router.get("/")
 def overview(request: Request, site: TheSite, who: Asking) -> Response:
-    """What needs a decision now."""
+    """What needs a decision now; while the service warms up, what is known without answers."""
+    warm = site.warm
     return render(
         request, "overview", who,
-        decisions=decisions(site.held(who)),
-        plot=outage_plot(site.outages(who), "causes"),
-        risky=risks(site.pending(who, _SHOWN)),
-        pending=site.jobs(who, states=["pending"], limit=_MOST),
-        running=site.jobs(who, states=["running"], limit=_MOST),
+        warm=warm,
+        decisions=decisions(site.held(who)) if warm else [],
+        plot=outage_plot(site.outages(who), "causes") if warm else None,
+        risky=risks(site.pending(who, _SHOWN)) if warm else [],
+        counts=site.counts(who) if warm else {},
+        latest=[] if warm else [summary(one) for one in site.jobs(who, limit=_LATEST).jobs],
         collectors=site.collectors(who),
     )  # fmt: skip
 
@@ -125,7 +128,7 @@ def job(request: Request, site: TheSite, who: Asking, id: str) -> Response:  # n
         request, "job", who,
         document=document,
         summary=summary(document),
-        answers=site.answers(who, document.id),
+        answers=site.answers(who, document.id) if site.warm else None,
         lines=text and _checked(site, who, document.submission.command or "script", text),
         view=jobview,
     )  # fmt: skip
